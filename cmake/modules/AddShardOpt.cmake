@@ -1,0 +1,57 @@
+# Targets of this project. Two kinds of library: plain ones, which see nothing
+# but the standard library and what they link, and MLIR ones, which also see
+# the headers of LLVM and MLIR and link the shared libMLIR.
+
+include_guard()
+
+# shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
+#
+# A static library named after its folder (lib/Search -> ShardOptSearch).
+function(shardopt_library name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(ShardOpt::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_MLIR)
+    shardopt_use_mlir(${name})
+  else()
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SHARDOPT_LIBRARIES ${name})
+endfunction()
+
+# Headers of LLVM and MLIR, their compile flags, and the shared libMLIR.
+function(shardopt_use_mlir target)
+  target_include_directories(${target} SYSTEM PUBLIC
+    $<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>)
+  target_compile_options(${target} PRIVATE -fno-exceptions)
+  target_link_libraries(${target} PUBLIC MLIR LLVM)
+endfunction()
+
+# shardopt_tool(<name> SOURCES <file>... LINK <lib>...)
+function(shardopt_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  shardopt_use_mlir(${name})
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# shardopt_unittest(<name> SOURCES <file>... LINK <lib>...)
+function(shardopt_unittest name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  add_test(NAME unit/${name} COMMAND ${name})
+endfunction()

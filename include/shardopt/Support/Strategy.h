@@ -1,0 +1,77 @@
+//===- Strategy.h - The vocabulary of simulators and searchers --*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A strategy, and what a simulator answers when asked about one. Search,
+// cost model and agents exchange these plain structs and nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SUPPORT_STRATEGY_H
+#define SHARDOPT_SUPPORT_STRATEGY_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shardopt {
+
+/// The sharding dim of an op: which dim of its weight (weight ops) or of its
+/// activation (others) is cut over the tensor-parallel group.
+enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
+
+/// Degrees of parallelism and the number of concurrent sequences.
+struct Degrees {
+  int64_t tp = 1;    ///< tensor parallelism, innermost axis of the grid
+  int64_t ep = 1;    ///< expert parallelism; attention is data parallel over it
+  int64_t pp = 1;    ///< pipeline stages
+  int64_t batch = 1; ///< sequences (decode) or prompts (prefill), all devices
+
+  int64_t devices() const { return tp * ep * pp; }
+  friend bool operator==(const Degrees &a, const Degrees &b) {
+    return a.tp == b.tp && a.ep == b.ep && a.pp == b.pp && a.batch == b.batch;
+  }
+  friend bool operator<(const Degrees &a, const Degrees &b) {
+    if (a.tp != b.tp)
+      return a.tp < b.tp;
+    if (a.ep != b.ep)
+      return a.ep < b.ep;
+    if (a.pp != b.pp)
+      return a.pp < b.pp;
+    return a.batch < b.batch;
+  }
+};
+
+/// One point of the search space: degrees, and a dim for every op in the order
+/// of the module.
+struct Strategy {
+  Degrees degrees;
+  std::vector<Dim> dims;
+
+  friend bool operator==(const Strategy &a, const Strategy &b) {
+    return a.degrees == b.degrees && a.dims == b.dims;
+  }
+};
+
+/// Why a strategy is not valid; the first that applies, in this order.
+enum class Reason : uint8_t { None, Structural, Memory, Slo };
+
+/// The spelling of `reason` in every report: "", "structural", "memory", "slo".
+const char *spell(Reason reason);
+
+/// What a simulator says of a strategy. A structurally invalid strategy has
+/// zero metrics; one that exceeds memory or the SLO has true ones.
+struct Evaluation {
+  bool valid = false;
+  Reason reason = Reason::Structural;
+  double throughput = 0; ///< tokens/s per device (prompt tokens in prefill)
+  double latencyMs = 0;  ///< TPOT (decode) or TTFT (prefill), milliseconds
+  double memoryGb = 0;   ///< the fullest device, in units of 1e9 bytes
+};
+
+} // namespace shardopt
+
+#endif // SHARDOPT_SUPPORT_STRATEGY_H
