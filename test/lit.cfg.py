@@ -1,0 +1,41 @@
+# What a test may use: the tools of the build and of LLVM on PATH, and the
+# substitutions below. A test of the shared data says `REQUIRES: data`.
+
+import os
+
+import lit.formats
+
+config.name = "shardopt"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Install", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.join(config.source_root, "test")
+config.test_exec_root = os.path.join(config.build_root, "test")
+
+bin_dir = os.path.join(config.build_root, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [bin_dir, config.llvm_tools, os.environ["PATH"]]
+)
+
+config.substitutions += [
+    ("%mlir_opt", os.path.join(config.llvm_tools, "mlir-opt")),
+    ("%shardopt_root", config.source_root),
+    ("%shardopt_build", config.build_root),
+    ("%shardopt_configs", os.path.join(config.source_root, "examples/configs")),
+    (
+        "%shardopt_plugin",
+        os.path.join(config.build_root, "lib/ShardOptPlugin" + config.plugin_suffix),
+    ),
+    ("%python", config.python),
+]
+
+data = os.environ.get(
+    "SHARDOPT_DATA", os.path.join(config.source_root, "../shared/data")
+)
+if os.path.isdir(data):
+    data = os.path.realpath(data)
+    config.available_features.add("data")
+    config.environment["SHARDOPT_DATA"] = data
+    config.substitutions.append(("%shardopt_data", data))
+else:
+    lit_config.note(f"no folder {data} (SHARDOPT_DATA): tests that need it are skipped")
