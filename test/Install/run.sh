@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Installs the build into a scratch prefix, builds the project in this folder
+# against it, and runs what it builds.
+#
+# usage: run.sh <build folder> <scratch folder>
+
+set -euo pipefail
+source=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+build=$1
+scratch=$2
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
+cmake -G Ninja -S "$source" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix"
+cmake --build "$scratch/build"
+
+"$scratch/build/describe-machine" | grep -x 'h100_sxm: domains of 8 devices'

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The main job, step by step: import a model, search its sharding exactly,
+# insert the collectives.
+#
+# usage: utils/demo.sh <build folder> [config.json]
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+build=$1
+config=${2:-examples/configs/qwen3-235b-a22b.json}
+out=$build/demo
+mkdir -p "$out"
+
+# Prints a command as a user would type it, then runs it.
+run() {
+  printf '$ %s\n' "$*"
+  "$@"
+}
+
+exec 2>&1
+run "$build/bin/shard-translate" --import-hf "$config" \
+  --phase=decode --context=16384 -o "$out/model.mlir"
+run "$build/bin/shard-opt" "$out/model.mlir" \
+  "--llm-search-sharding=machine=h100_sxm max-devices=64 report=$out/report.json" \
+  -o "$out/annotated.mlir"
+run "$build/bin/shard-opt" "$out/annotated.mlir" \
+  --llm-insert-collectives --llm-optimize-collectives -o "$out/sharded.mlir"
+
+printf '\nplan as JSON      %s\nannotated module  %s\nsharded module    %s\n' \
+  "$out/report.json" "$out/annotated.mlir" "$out/sharded.mlir"
