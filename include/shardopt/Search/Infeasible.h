@@ -1,0 +1,77 @@
+//===- Infeasible.h - What binds, and what would fit ------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_INFEASIBLE_H
+#define SHARDOPT_SEARCH_INFEASIBLE_H
+
+#include "shardopt/Search/Objective.h"
+#include "shardopt/Search/Simulator.h"
+#include "shardopt/Search/StrategySpace.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace shardopt::search {
+
+/// The limit that keeps a plan from being better, or from being at all.
+struct BindingConstraint {
+  Reason kind = Reason::None;
+  double value = 0; ///< GB (memory) or ms (SLO) that are needed; else 0
+  double limit = 0; ///< GB or ms that there are; else 0
+};
+
+/// What binds an invalid strategy: the reason of its evaluation.
+BindingConstraint bindingConstraint(const Evaluation &invalid,
+                                    const Objective &objective);
+
+/// What binds a valid strategy: the limit that the next larger batch of the
+/// space would exceed; none if there is no larger batch or it is valid. Calls
+/// the simulator at most once.
+BindingConstraint bindingConstraint(const Strategy &best,
+                                    const StrategySpace &space,
+                                    const Simulator &simulator,
+                                    const Objective &objective);
+
+/// One change to what was asked for.
+struct Change {
+  enum class Kind : uint8_t {
+    Devices, ///< more of them, by a power of two
+    Slo,     ///< a longer latency, in ms
+    Batch,   ///< a smaller batch than the list allows
+  };
+  Kind kind;
+  double from; ///< what was asked for (of a batch list, its smallest)
+  double to;   ///< what would do
+
+  /// How much is changed: the factor between `from` and `to`, above 1.
+  double factor() const { return to > from ? to / from : from / to; }
+};
+
+/// A plan that is feasible after one change.
+struct NextFeasible {
+  Change change;
+  Plan plan;
+};
+
+/// The best plan of `space` for `goal` under an SLO (ms; infinity for none),
+/// by whatever search the caller prefers; none if nothing feasible was found.
+using FeasibilityProbe = std::function<std::optional<Plan>(
+    const StrategySpace &space, double sloMs, Goal goal)>;
+
+/// For a request of which nothing is feasible: the smallest single change, by
+/// its factor, after which something is, and the plan that it allows. Of equal
+/// factors the SLO comes first, then the batch, then devices. None if no
+/// single change helps. `sloMs` is the SLO asked for, infinity for none.
+std::optional<NextFeasible> findNextFeasible(const SpaceFacts &facts,
+                                             const SpaceRequest &request,
+                                             double sloMs, Goal goal,
+                                             const FeasibilityProbe &probe);
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_INFEASIBLE_H

@@ -1,0 +1,70 @@
+//===- Simulator.h - Oracles from strategies to metrics ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_SIMULATOR_H
+#define SHARDOPT_SEARCH_SIMULATOR_H
+
+#include "shardopt/Search/Objective.h"
+#include "shardopt/Search/StrategySpace.h"
+#include "shardopt/Support/Strategy.h"
+
+#include <optional>
+#include <vector>
+
+namespace shardopt::search {
+
+/// A strategy and what a simulator says of it.
+struct Plan {
+  Strategy strategy;
+  Evaluation evaluation;
+};
+
+/// What is known of all strategies of given degrees without solving them.
+struct DegreeBound {
+  /// None, or why no choice of dims is feasible.
+  Reason infeasible = Reason::None;
+  /// No strategy of these degrees has a better value of the goal: at least its
+  /// throughput, or at most its latency. Rounding may make it worse than that
+  /// by 1e-12 of itself. Meaningless if infeasible.
+  double bound = 0;
+};
+
+/// What exact search needs of a simulator that can be opened: for fixed
+/// degrees, a bound and an optimum over all dims. Both functions may be called
+/// from several threads at once and depend on nothing but their arguments.
+class Decomposition {
+public:
+  virtual ~Decomposition();
+
+  /// Bounds the goal over the dims in `domains`; cheap beside `solve`.
+  virtual DegreeBound bound(const Degrees &degrees, const DimDomains &domains,
+                            Goal goal) const = 0;
+
+  /// The optimum over the dims in `domains`, the lexicographically smallest of
+  /// several, with the evaluation that the simulator would give; none if
+  /// nothing is feasible, or if nothing feasible has a value of the goal as
+  /// good as `incumbent` (an equal one is as good).
+  virtual std::optional<Plan> solve(const Degrees &degrees,
+                                    const DimDomains &domains, Goal goal,
+                                    std::optional<double> incumbent) const = 0;
+};
+
+/// Any oracle from a strategy to its metrics. `evaluate` is pure and may be
+/// called from several threads at once; a strategy has one dim for every op.
+class Simulator {
+public:
+  virtual ~Simulator();
+
+  virtual Evaluation evaluate(const Strategy &strategy) const = 0;
+
+  /// The simulator's inside, of the same lifetime; null for a black box.
+  virtual const Decomposition *decomposition() const { return nullptr; }
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_SIMULATOR_H
