@@ -24,22 +24,22 @@ struct Machine {
   std::string name;
 
   // A device.
-  double bf16Flops = 0;            ///< F: attained bf16 FLOP/s
-  std::optional<double> fp8Flops;  ///< F8; none where fp8 runs at F
-  double memoryBandwidth = 0;      ///< Bm
-  double memoryCapacity = 0;       ///< usable bytes a device, reserve taken off
-  double kernelLatency = 0;        ///< t_op, one kernel
+  double bf16Flops = 0;           ///< F: attained bf16 FLOP/s
+  std::optional<double> fp8Flops; ///< F8; none where fp8 runs at F
+  double memoryBandwidth = 0;     ///< Bm
+  double memoryCapacity = 0;      ///< usable bytes a device, reserve taken off
+  double kernelLatency = 0;       ///< t_op, one kernel
 
   // Links. A *domain* is the set of devices that the fast links join.
-  int64_t domainSize = 1;          ///< D, devices
-  double linkBandwidth = 0;        ///< Bnv, per direction and device
+  int64_t domainSize = 1;                   ///< D, devices
+  double linkBandwidth = 0;                 ///< Bnv, per direction and device
   std::optional<double> multicastBandwidth; ///< Bnvls; none without NVLS
-  double networkBandwidth = 0;     ///< Bib, per device, between domains
+  double networkBandwidth = 0; ///< Bib, per device, between domains
 
   // Latencies of collectives.
-  double collectiveLatency = 0;    ///< a_c, launch and synchronisation
-  double linkLatency = 0;          ///< a_nv, a phase inside a domain
-  double networkLatency = 0;       ///< a_ib, a phase between domains
+  double collectiveLatency = 0; ///< a_c, launch and synchronisation
+  double linkLatency = 0;       ///< a_nv, a phase inside a domain
+  double networkLatency = 0;    ///< a_ib, a phase between domains
 
   // The constants that `comm-model=ring` takes instead.
   double ringCollectiveLatency = 0; ///< a_c of the ring model

@@ -24,8 +24,7 @@ struct Error {
 };
 
 /// A value, or the error that stands in its place.
-template <typename T>
-class [[nodiscard]] ErrorOr {
+template <typename T> class [[nodiscard]] ErrorOr {
 public:
   ErrorOr(T value) : value(std::move(value)) {}
   ErrorOr(Error error) : failure(std::move(error)) {}

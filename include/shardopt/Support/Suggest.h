@@ -1,0 +1,32 @@
+//===- Suggest.h - Known names, closest first -------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SUPPORT_SUGGEST_H
+#define SHARDOPT_SUPPORT_SUGGEST_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardopt {
+
+/// `known` by rising edit distance (insertions, deletions, substitutions) to
+/// `name`; names at the same distance keep their order.
+std::vector<std::string> closestFirst(std::string_view name,
+                                      std::vector<std::string> known);
+
+/// The end of a message about an unknown name: "known: a, b, c", closest first.
+/// Of more than 32 names it gives the closest and the number of the others.
+std::string listKnown(std::string_view name, std::vector<std::string> known);
+
+/// `text` for a message, of at most `limit` bytes: what is longer is cut, never
+/// within a character, and ends in "…".
+std::string abbreviate(std::string_view text, size_t limit = 60);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_SUPPORT_SUGGEST_H
