@@ -1,0 +1,189 @@
+//===- LLMAttributes.td - Attributes of the llm dialect -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMATTRIBUTES_TD
+#define SHARDOPT_DIALECT_LLM_IR_LLMATTRIBUTES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "shardopt/Dialect/LLM/IR/LLMDialect.td"
+
+class LLM_Attr<string name, string attrMnemonic> : AttrDef<LLM_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+class LLM_Enum<string name, string desc, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, desc, cases> {
+  let cppNamespace = "::shardopt::llm";
+  let genSpecializedAttr = 0;
+}
+
+class LLM_EnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<LLM_Dialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+// A real number, printed so that it reads back to the same double.
+class LLM_Real<string desc> : APFloatParameter<desc>;
+class LLM_RealOr<string desc, string default> : LLM_Real<desc> {
+  let defaultValue = default;
+}
+
+//===----------------------------------------------------------------------===//
+// Sharding
+//===----------------------------------------------------------------------===//
+
+def LLM_DimAttr : LLM_Attr<"Dim", "dim"> {
+  let summary = "The sharding dim of an op";
+  let description = [{
+    `#llm.dim<0>` and `#llm.dim<1>` name the dim of the op's weight `[in, out]`
+    that is cut over the tensor-parallel group, or of its activation
+    `[rows, features]` where it has no weight; `#llm.dim<none>` cuts neither.
+  }];
+  let parameters = (ins "::shardopt::Dim":$value);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def LLM_StrategyAttr : LLM_Attr<"Strategy", "strategy"> {
+  let summary = "Degrees of parallelism and batch";
+  let description = [{
+    On a module, as `llm.strategy`. What is absent is open to a search; what is
+    there before a search is a pin.
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>} {}
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"std::optional<int64_t>", "tensor parallelism">:$tp,
+    OptionalParameter<"std::optional<int64_t>", "expert parallelism">:$ep,
+    OptionalParameter<"std::optional<int64_t>", "pipeline stages">:$pp,
+    OptionalParameter<"std::optional<int64_t>", "sequences or prompts">:$batch);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def LLM_Phase : LLM_Enum<"Phase", "phase of inference", [
+    I32EnumAttrCase<"Decode", 0, "decode">,
+    I32EnumAttrCase<"Prefill", 1, "prefill">]>;
+
+def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
+  let summary = "The workload that a program is built for";
+  let description = [{
+    `context` is the number of tokens that a decode step attends to, or the
+    number of tokens S of each prompt in prefill.
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>} {}
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<LLM_Phase>:$phase,
+    "int64_t":$contextLength);
+  let assemblyFormat =
+      "`<` `phase` `=` $phase `,` `context` `=` $contextLength `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Facts of a model
+//===----------------------------------------------------------------------===//
+
+def LLM_RopeStyle : LLM_Enum<"RopeStyle", "which features make a rotary pair", [
+    I32EnumAttrCase<"Half", 0, "half">,
+    I32EnumAttrCase<"Interleaved", 1, "interleaved">]>;
+
+def LLM_RopeScaling : LLM_Enum<"RopeScaling", "scaling of rotary frequencies", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Linear", 1, "linear">,
+    I32EnumAttrCase<"Llama3", 2, "llama3">,
+    I32EnumAttrCase<"Yarn", 3, "yarn">]>;
+
+def LLM_RopeAttr : LLM_Attr<"Rope", "rope"> {
+  let summary = "Rotary position embedding";
+  let description = [{
+    Pair j of the `dim` rotary features turns by `position * f_j`, where before
+    scaling `f_j = theta^(-2j/dim)`. With `style = half` pair j is features
+    `(j, j + dim/2)`; with `interleaved` it is `(2j, 2j + 1)` of the input, and
+    the output holds first all first halves, then all second ones.
+
+    Scaling: `linear` divides every frequency by `factor`. `llama3` divides those
+    of wave length above `original_context / low_freq_factor`, keeps those below
+    `original_context / high_freq_factor`, and interpolates between. `yarn`
+    interpolates between kept and divided frequencies by a ramp over j from
+    `d(beta_fast)` to `d(beta_slow)`, where
+    `d(r) = dim * ln(original_context / (2 pi r)) / (2 ln theta)`, rounded outwards
+    (floor, ceil) when `truncate` holds, and clamped to `[0, dim - 1]`.
+    Cosine and sine are multiplied by `magnitude`.
+
+    ```mlir
+    module attributes {test.rope = #llm.rope<dim = 128, theta = 5.0e5, scaling = llama3, factor = 8.0, low_freq_factor = 1.0, high_freq_factor = 4.0, original_context = 8192>} {}
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$dim,
+    LLM_Real<"base of the frequencies">:$theta,
+    DefaultValuedParameter<"::shardopt::llm::RopeStyle",
+        "::shardopt::llm::RopeStyle::Half">:$style,
+    DefaultValuedParameter<"::shardopt::llm::RopeScaling",
+        "::shardopt::llm::RopeScaling::None">:$scaling,
+    LLM_RealOr<"by how much frequencies are divided", "::llvm::APFloat(1.0)">:$factor,
+    LLM_RealOr<"llama3", "::llvm::APFloat(1.0)">:$low_freq_factor,
+    LLM_RealOr<"llama3", "::llvm::APFloat(4.0)">:$high_freq_factor,
+    LLM_RealOr<"yarn", "::llvm::APFloat(32.0)">:$beta_fast,
+    LLM_RealOr<"yarn", "::llvm::APFloat(1.0)">:$beta_slow,
+    DefaultValuedParameter<"int64_t", "0">:$original_context,
+    DefaultValuedParameter<"bool", "true">:$truncate,
+    LLM_RealOr<"factor of cosine and sine", "::llvm::APFloat(1.0)">:$magnitude);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def LLM_ActivationKind : LLM_Enum<"ActivationKind", "activation function", [
+    I32EnumAttrCase<"Silu", 0, "silu">,
+    I32EnumAttrCase<"Gelu", 1, "gelu">,
+    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
+    I32EnumAttrCase<"Relu", 3, "relu">]>;
+
+def LLM_ActivationAttr : LLM_Attr<"Activation", "activation"> {
+  let summary = "Activation of a feed-forward network";
+  let description = [{
+    Not gated: `f(x)`. Gated, on `2*ff` columns, gate first, then up:
+    `f(gate) * (up + shift)`. With `limit > 0` the gate is first cut to at most
+    `limit` and up to `[-limit, limit]`. `alpha` belongs to `silu`, which is
+    `x * sigmoid(alpha * x)`. `gelu` is the one of the error function,
+    `gelu_tanh` its approximation by a tanh.
+
+    ```mlir
+    module attributes {test.activation = #llm.activation<kind = silu, gated = true, alpha = 1.702, limit = 7.0, shift = 1.0>} {}
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<LLM_ActivationKind>:$kind,
+    DefaultValuedParameter<"bool", "false">:$gated,
+    LLM_RealOr<"slope inside the sigmoid", "::llvm::APFloat(1.0)">:$alpha,
+    LLM_RealOr<"clamp, 0 for none", "::llvm::APFloat(0.0)">:$limit,
+    LLM_RealOr<"added to up", "::llvm::APFloat(0.0)">:$shift);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def LLM_Scoring : LLM_Enum<"Scoring", "scores of a router", [
+    I32EnumAttrCase<"Softmax", 0, "softmax">,
+    I32EnumAttrCase<"Sigmoid", 1, "sigmoid">]>;
+def LLM_ScoringAttr : LLM_EnumAttr<LLM_Scoring, "scoring"> {
+  let summary = "How a router turns logits into scores";
+}
+
+def LLM_AttentionKind : LLM_Enum<"AttentionKind", "kind of attention", [
+    I32EnumAttrCase<"Gqa", 0, "gqa">,
+    I32EnumAttrCase<"Mla", 1, "mla">]>;
+def LLM_AttentionKindAttr : EnumAttr<LLM_Dialect, LLM_AttentionKind, "attention_kind"> {
+  let summary = "Grouped-query attention, or multi-head latent attention";
+}
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMATTRIBUTES_TD

@@ -1,0 +1,47 @@
+//===- LLMDialect.h - The llm dialect and its attributes -*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
+#define SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
+
+#include "shardopt/Support/Strategy.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include <optional>
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h.inc"
+
+#include "shardopt/Dialect/LLM/IR/LLMEnums.h.inc"
+
+/// Reals of attributes are doubles: parsed as such, printed with all digits.
+template <>
+struct mlir::FieldParser<llvm::APFloat> {
+  static FailureOr<llvm::APFloat> parse(AsmParser &parser) {
+    double value;
+    if (parser.parseFloat(value))
+      return failure();
+    return llvm::APFloat(value);
+  }
+};
+
+#define GET_ATTRDEF_CLASSES
+#include "shardopt/Dialect/LLM/IR/LLMAttributes.h.inc"
+
+namespace shardopt::llm {
+
+/// Names of the discardable attributes of the dialect.
+inline constexpr llvm::StringLiteral machineAttrName = "llm.machine";
+inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
+inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
+inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H

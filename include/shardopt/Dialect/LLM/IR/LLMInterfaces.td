@@ -1,0 +1,77 @@
+//===- LLMInterfaces.td - Interfaces of shardable ops -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_TD
+#define SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
+  let cppNamespace = "::shardopt::llm";
+  let description = [{
+    An op whose sharding dim is a decision. It has a `name` that is the key of
+    the decision in strategies and reports, an optional `sharding`, a rule that
+    says which placements a dim needs and gives, and a way to write itself as
+    the program of one device.
+  }];
+  let methods = [
+    InterfaceMethod<"The name of the op, unique within its stack.",
+      "::llvm::StringRef", "getShardingName", (ins), [{}],
+      [{ return $_op.getName(); }]>,
+    InterfaceMethod<"The dim that is annotated, if any.",
+      "std::optional<::shardopt::Dim>", "getShardingDim", (ins), [{}], [{
+        if (auto dim = $_op.getShardingAttr())
+          return dim.getValue();
+        return std::nullopt;
+      }]>,
+    InterfaceMethod<"Annotates the op with `dim`, or removes the annotation.",
+      "void", "setShardingDim", (ins "std::optional<::shardopt::Dim>":$dim), [{}], [{
+        if (dim)
+          $_op.setShardingAttr(
+              ::shardopt::llm::DimAttr::get($_op->getContext(), *dim));
+        else
+          $_op.removeShardingAttr();
+      }]>,
+    InterfaceMethod<[{
+        What sharding dim `dim` asks of the activation operands, given the
+        placements in which they arrive, and the placements of the results; or
+        why the dim is illegal. Activation operands are the ones that
+        `getActivations` lists, in its order.
+      }],
+      "::shardopt::cost::Rule", "getRule",
+      (ins "::shardopt::Dim":$dim,
+           "::llvm::ArrayRef<::shardopt::cost::Placement>":$incoming,
+           "const ::shardopt::cost::Context &":$context)>,
+    InterfaceMethod<[{
+        The operands that have a placement over the tensor-parallel group, in
+        the order in which they are read: activations, never weights, caches,
+        positions or routing metadata.
+      }],
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getActivations">,
+  ];
+}
+
+def LLM_CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::shardopt::llm";
+  let description = [{
+    An op that says what it costs: its kernels in order, the collectives inside
+    it, the bytes of its weights and of its cache, all a device and a layer.
+    Reshards of its operands are not its own.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        The cost under `dim`, for operands that arrive in `incoming` and have
+        been converted to what `getRule` asks for. The dim must be legal.
+      }],
+      "::shardopt::cost::OpCost", "getCost",
+      (ins "::shardopt::Dim":$dim,
+           "::llvm::ArrayRef<::shardopt::cost::Placement>":$incoming,
+           "const ::shardopt::cost::Context &":$context)>,
+  ];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_TD

@@ -1,0 +1,24 @@
+//===- LLMOps.h - Operations of the llm dialect -*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMOPS_H
+#define SHARDOPT_DIALECT_LLM_IR_LLMOPS_H
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Dialect/LLM/IR/LLMInterfaces.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "shardopt/Dialect/LLM/IR/LLMOps.h.inc"
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMOPS_H

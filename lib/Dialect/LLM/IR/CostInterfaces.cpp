@@ -1,0 +1,283 @@
+//===- CostInterfaces.cpp - Rules and costs of the fused ops --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each op fills in the facts that the cost library asks for, from its types and
+// attributes, and lets the library answer. The formulas are there, not here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/Combine.h"
+#include "shardopt/Cost/Ops/Dispatch.h"
+#include "shardopt/Cost/Ops/Embedding.h"
+#include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GqaAttention.h"
+#include "shardopt/Cost/Ops/Linear.h"
+#include "shardopt/Cost/Ops/LmHead.h"
+#include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/OutProj.h"
+#include "shardopt/Cost/Ops/QkvProj.h"
+#include "shardopt/Cost/Ops/RmsNorm.h"
+#include "shardopt/Cost/Ops/Router.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+//===----------------------------------------------------------------------===//
+// Facts of types
+//===----------------------------------------------------------------------===//
+
+/// Number of columns of an activation or of a matrix.
+static int64_t columns(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape().back();
+}
+
+/// Bytes of an element.
+static double elementBytes(Value value) {
+  return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8.0;
+}
+
+/// How a weight is stored: four-bit floats come with a scale byte for 32.
+static cost::WeightType weightType(Value weight) {
+  switch (getElementTypeOrSelf(weight.getType()).getIntOrFloatBitWidth()) {
+  case 4:
+    return cost::WeightType::Mxfp4;
+  case 8:
+    return cost::WeightType::Fp8;
+  case 16:
+    return cost::WeightType::Bf16;
+  default:
+    return cost::WeightType::F32;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Models of the ops
+//===----------------------------------------------------------------------===//
+
+static cost::Embedding model(EmbeddingOp op) {
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  cost::Embedding facts;
+  facts.vocab = table.getDimSize(0);
+  facts.hidden = table.getDimSize(1);
+  facts.weights = weightType(op.getTable());
+  facts.activationBytes = elementBytes(op.getResult());
+  return facts;
+}
+
+static cost::RmsNorm model(RmsNormOp op) {
+  cost::RmsNorm facts;
+  facts.hidden = columns(op.getInput());
+  facts.addsResidual = op.getResidual() != nullptr;
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::QkvProj model(QkvProjOp op) {
+  cost::QkvProj facts;
+  facts.hidden = columns(op.getInput());
+  facts.heads = op.getHeads();
+  facts.kvHeads = op.getKvHeads();
+  facts.headDim = op.getHeadDim();
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::Linear model(LinearOp op) {
+  cost::Linear facts;
+  facts.in = columns(op.getInput());
+  facts.out = columns(op.getResult());
+  facts.heads = op.getHeads().value_or(0);
+  facts.innerNorm = op.getNorm() != nullptr;
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::GqaAttention gqaModel(AttentionOp op) {
+  cost::GqaAttention facts;
+  facts.heads = op.getHeads();
+  facts.kvHeads = *op.getKvHeads();
+  facts.headDim = *op.getHeadDim();
+  facts.qkNorm = op.getQNorm() != nullptr;
+  facts.activationBytes = elementBytes(op.getInput());
+  facts.cacheBytes = elementBytes(op.getCaches().front());
+  return facts;
+}
+
+static cost::MlaAttention mlaModel(AttentionOp op) {
+  cost::MlaAttention facts;
+  facts.heads = op.getHeads();
+  facts.latent = *op.getRank();
+  facts.nope = *op.getNopeDim();
+  facts.rope = *op.getRopeDim();
+  facts.value = *op.getValueDim();
+  facts.weights = weightType(op.getKvUp());
+  facts.activationBytes = elementBytes(op.getInput());
+  facts.cacheBytes = elementBytes(op.getCaches().front());
+  return facts;
+}
+
+static cost::OutProj model(OutProjOp op) {
+  cost::OutProj facts;
+  facts.heads = op.getHeads();
+  facts.headDim = columns(op.getInput()) / op.getHeads();
+  facts.hidden = columns(op.getResult());
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::Router model(RouterOp op) {
+  cost::Router facts;
+  facts.hidden = columns(op.getInput());
+  facts.experts = columns(op.getWeight());
+  facts.topK = op.getTopK();
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::Dispatch model(DispatchOp op) {
+  cost::Dispatch facts;
+  facts.hidden = columns(op.getTokens());
+  facts.topK = columns(op.getIndices());
+  facts.activationBytes = elementBytes(op.getTokens());
+  return facts;
+}
+
+static cost::Combine model(CombineOp op) {
+  cost::Combine facts;
+  facts.hidden = columns(op.getRows());
+  facts.topK = columns(op.getWeights());
+  facts.activationBytes = elementBytes(op.getRows());
+  return facts;
+}
+
+/// A product without counts is dense for the tokens of its rank, whether the
+/// layer has routed experts beside it or not.
+template <typename Facts, typename Op>
+static Facts ffnModel(Op op) {
+  Facts facts;
+  facts.kind =
+      op.getCounts() ? cost::FfnKind::Grouped : cost::FfnKind::Shared;
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::FfnUp model(FfnUpOp op) {
+  auto facts = ffnModel<cost::FfnUp>(op);
+  facts.hidden = columns(op.getInput());
+  facts.inner = columns(op.getResult());
+  facts.gated = op.getActivation() && op.getActivation()->getGated();
+  return facts;
+}
+
+static cost::FfnDown model(FfnDownOp op) {
+  auto facts = ffnModel<cost::FfnDown>(op);
+  facts.hidden = columns(op.getResult());
+  facts.inner = columns(op.getInput());
+  return facts;
+}
+
+static cost::LmHead model(LmHeadOp op) {
+  auto weight = cast<RankedTensorType>(op.getWeight().getType());
+  cost::LmHead facts;
+  facts.vocab = weight.getDimSize(op.getTied() ? 0 : 1);
+  facts.hidden = columns(op.getInput());
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+//===----------------------------------------------------------------------===//
+// Interface methods
+//===----------------------------------------------------------------------===//
+
+static Span<const cost::Placement> span(ArrayRef<cost::Placement> placements) {
+  return {placements.data(), placements.size()};
+}
+
+cost::Rule AttentionOp::getRule(Dim dim, ArrayRef<cost::Placement> incoming,
+                                const cost::Context &context) {
+  if (getKind() == AttentionKind::Mla)
+    return mlaModel(*this).rule(dim, span(incoming), context);
+  return gqaModel(*this).rule(dim, span(incoming), context);
+}
+
+cost::OpCost AttentionOp::getCost(Dim dim, ArrayRef<cost::Placement> incoming,
+                                  const cost::Context &context) {
+  if (getKind() == AttentionKind::Mla)
+    return mlaModel(*this).cost(dim, span(incoming), context);
+  return gqaModel(*this).cost(dim, span(incoming), context);
+}
+
+SmallVector<OpOperand *> AttentionOp::getActivations() {
+  SmallVector<OpOperand *> operands = {&getInputMutable()};
+  if (getLatent())
+    operands.push_back(&*getLatentMutable().begin());
+  return operands;
+}
+
+SmallVector<OpOperand *> EmbeddingOp::getActivations() { return {}; }
+
+SmallVector<OpOperand *> RmsNormOp::getActivations() {
+  SmallVector<OpOperand *> operands = {&getInputMutable()};
+  if (getResidual())
+    operands.push_back(&*getResidualMutable().begin());
+  return operands;
+}
+
+SmallVector<OpOperand *> DispatchOp::getActivations() {
+  return {&getTokensMutable()};
+}
+
+SmallVector<OpOperand *> CombineOp::getActivations() {
+  return {&getRowsMutable()};
+}
+
+// Ops whose only activation is their `input`.
+#define LLM_ONE_INPUT(OP)                                                      \
+  SmallVector<OpOperand *> OP::getActivations() {                              \
+    return {&getInputMutable()};                                               \
+  }
+LLM_ONE_INPUT(QkvProjOp)
+LLM_ONE_INPUT(LinearOp)
+LLM_ONE_INPUT(OutProjOp)
+LLM_ONE_INPUT(RouterOp)
+LLM_ONE_INPUT(FfnUpOp)
+LLM_ONE_INPUT(FfnDownOp)
+LLM_ONE_INPUT(LmHeadOp)
+#undef LLM_ONE_INPUT
+
+// Ops with one model.
+#define LLM_MODELLED(OP)                                                       \
+  cost::Rule OP::getRule(Dim dim, ArrayRef<cost::Placement> incoming,          \
+                         const cost::Context &context) {                       \
+    return model(*this).rule(dim, span(incoming), context);                    \
+  }                                                                            \
+  cost::OpCost OP::getCost(Dim dim, ArrayRef<cost::Placement> incoming,        \
+                           const cost::Context &context) {                     \
+    return model(*this).cost(dim, span(incoming), context);                    \
+  }
+LLM_MODELLED(EmbeddingOp)
+LLM_MODELLED(RmsNormOp)
+LLM_MODELLED(QkvProjOp)
+LLM_MODELLED(LinearOp)
+LLM_MODELLED(OutProjOp)
+LLM_MODELLED(RouterOp)
+LLM_MODELLED(DispatchOp)
+LLM_MODELLED(FfnUpOp)
+LLM_MODELLED(FfnDownOp)
+LLM_MODELLED(CombineOp)
+LLM_MODELLED(LmHeadOp)
+#undef LLM_MODELLED

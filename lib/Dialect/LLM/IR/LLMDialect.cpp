@@ -1,0 +1,141 @@
+//===- LLMDialect.cpp - The llm dialect and its attributes===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.cpp.inc"
+#include "shardopt/Dialect/LLM/IR/LLMEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "shardopt/Dialect/LLM/IR/LLMAttributes.cpp.inc"
+
+void LLMDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "shardopt/Dialect/LLM/IR/LLMAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "shardopt/Dialect/LLM/IR/LLMOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// #llm.dim
+//===----------------------------------------------------------------------===//
+
+Attribute DimAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  Dim dim = Dim::None;
+  if (failed(parser.parseOptionalKeyword("none"))) {
+    int64_t value;
+    OptionalParseResult number = parser.parseOptionalInteger(value);
+    if (!number.has_value() || failed(*number) || value < 0 || value > 1) {
+      parser.emitError(loc, "expected a sharding dim: 0, 1 or none");
+      return {};
+    }
+    dim = value == 0 ? Dim::Zero : Dim::One;
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), dim);
+}
+
+void DimAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  if (getValue() == Dim::None)
+    printer << "none";
+  else
+    printer << static_cast<int>(getValue());
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers of attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   std::optional<int64_t> tp,
+                                   std::optional<int64_t> ep,
+                                   std::optional<int64_t> pp,
+                                   std::optional<int64_t> batch) {
+  std::pair<StringRef, std::optional<int64_t>> fields[] = {
+      {"tp", tp}, {"ep", ep}, {"pp", pp}, {"batch", batch}};
+  for (auto [name, value] : fields)
+    if (value && *value < 1)
+      return emitError() << "'" << name << "' must be positive, found "
+                         << *value;
+  return success();
+}
+
+LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Phase, int64_t contextLength) {
+  if (contextLength < 1)
+    return emitError() << "'context' must be positive, found "
+                       << contextLength;
+  return success();
+}
+
+LogicalResult
+RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t dim,
+                 APFloat theta, RopeStyle, RopeScaling scaling, APFloat factor,
+                 APFloat lowFreqFactor, APFloat highFreqFactor, APFloat betaFast,
+                 APFloat betaSlow, int64_t originalContext, bool,
+                 APFloat magnitude) {
+  if (dim < 2 || dim % 2 != 0)
+    return emitError() << "'dim' must be even and positive, found " << dim;
+  std::pair<StringRef, const APFloat *> reals[] = {
+      {"theta", &theta},
+      {"factor", &factor},
+      {"low_freq_factor", &lowFreqFactor},
+      {"high_freq_factor", &highFreqFactor},
+      {"beta_fast", &betaFast},
+      {"beta_slow", &betaSlow},
+      {"magnitude", &magnitude}};
+  for (auto [name, value] : reals)
+    if (!value->isFinite() || value->isZero() || value->isNegative())
+      return emitError() << "'" << name
+                         << "' must be a positive finite number, found "
+                         << value->convertToDouble();
+  bool needsContext =
+      scaling == RopeScaling::Llama3 || scaling == RopeScaling::Yarn;
+  if (needsContext && originalContext < 1)
+    return emitError() << "'original_context' must be positive for scaling '"
+                       << stringifyRopeScaling(scaling) << "', found "
+                       << originalContext;
+  return success();
+}
+
+LogicalResult
+ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       ActivationKind kind, bool gated, APFloat alpha,
+                       APFloat limit, APFloat shift) {
+  if (!limit.isFinite() || limit.isNegative())
+    return emitError() << "'limit' must be a finite number and not negative, "
+                          "found "
+                       << limit.convertToDouble();
+  if (!alpha.isFinite() || !shift.isFinite())
+    return emitError() << "'alpha' and 'shift' must be finite";
+  bool plainAlpha = alpha.convertToDouble() == 1.0;
+  if (kind != ActivationKind::Silu && !plainAlpha)
+    return emitError() << "'alpha' belongs to silu, found it on "
+                       << stringifyActivationKind(kind);
+  if (!gated && (!limit.isZero() || !shift.isZero()))
+    return emitError() << "'limit' and 'shift' belong to a gated activation";
+  return success();
+}
