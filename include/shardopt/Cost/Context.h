@@ -1,0 +1,88 @@
+//===- Context.h - What an op may ask when it is costed ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_CONTEXT_H
+#define SHARDOPT_COST_CONTEXT_H
+
+#include "shardopt/Cost/Placement.h"
+#include "shardopt/Support/Strategy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace shardopt::cost {
+
+/// The phase of inference that a workload describes.
+enum class Phase : uint8_t { Decode, Prefill };
+
+/// Phase and length: context tokens a sequence has (decode), or tokens of a
+/// prompt (prefill).
+struct Workload {
+  Phase phase = Phase::Decode;
+  int64_t context = 0;
+};
+
+/// How tokens spread over the experts of a stack, per micro-batch and on the
+/// busiest expert-parallel group. A dense stack has one expert that every row
+/// visits.
+struct Routing {
+  int64_t experts = 1;
+  int64_t topK = 1;
+  int64_t localExperts = 1; ///< ceil(E / EP)
+  double meanCopies = 0; ///< mu = r * k, token copies a group gets on average
+  double imbalance = 1;  ///< phi = copies / meanCopies
+  double copies = 0;     ///< m, token copies on the busiest group
+  double activeFraction = 1; ///< act, chance that an expert gets a token
+  double activeExperts = 1;  ///< eact, local experts whose weights are read
+};
+
+/// Degrees and workload as one op sees them. All sizes are global and exact:
+/// an op rounds only what the model says is rounded (heads, rows, experts).
+struct Context {
+  Degrees degrees;
+  Workload workload;
+  int64_t window = 0;       ///< sliding window of the layer; 0: full attention
+  int64_t groupBatch = 1;   ///< bg = ceil(B / EP), sequences of an EP group
+  int64_t microBatches = 1; ///< M = min(PP, bg), in flight
+  int64_t microBatch = 1;   ///< b = ceil(bg / M), sequences of one of them
+  int64_t rows = 1;         ///< r: b in decode, b * S in prefill
+  Routing routing;
+
+  bool isPrefill() const { return workload.phase == Phase::Prefill; }
+  double tp() const { return static_cast<double>(degrees.tp); }
+
+  /// Context that a layer attends to and caches: min(context, window).
+  int64_t attendedLength() const {
+    return window ? std::min(workload.context, window) : workload.context;
+  }
+
+  /// Rows of `total` that a rank holds in `layout`: ceil(total / tp) in T, all
+  /// of them otherwise. The margin keeps a real `total` that is a multiple of
+  /// tp but for rounding from costing one row more.
+  double localRows(Layout layout, double total) const {
+    return layout == Layout::T ? std::ceil(total / tp() - 1e-12) : total;
+  }
+};
+
+/// ceil(a / b) of positive integers.
+constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The context of a dense layer without a window. The batch is divided over
+/// the EP groups and then into M = min(PP, bg) micro-batches.
+Context makeContext(const Workload &workload, const Degrees &degrees);
+
+/// Spread of `rows` rows over `experts` experts, of which each row visits
+/// `topK`, for `ep` groups. `skew` is the machine's systematic imbalance; none
+/// means that the load is taken as even (phi = 1).
+Routing makeRouting(int64_t experts, int64_t topK, int64_t rows, int64_t ep,
+                    std::optional<double> skew);
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_CONTEXT_H

@@ -1,0 +1,64 @@
+//===- LayerIndex.h - Layers of a model, counted by kind --------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_LAYERINDEX_H
+#define SHARDOPT_COST_LAYERINDEX_H
+
+#include "shardopt/Cost/Model.h"
+
+namespace shardopt::cost {
+
+/// Layers that cost the same under every strategy.
+struct LayerKind {
+  unsigned body = 0;
+  int64_t window = 0; ///< 0: full attention
+};
+
+/// Layers of `body` that are followed by a layer of `next`.
+struct Transition {
+  unsigned body = 0;
+  unsigned next = 0;
+};
+
+/// What one pipeline stage holds. Equal stages are listed once.
+struct Stage {
+  unsigned repeats = 1;             ///< stages like this one
+  bool isFirst = false;             ///< has the embedding
+  bool isLast = false;              ///< has the head
+  std::vector<int64_t> kinds;       ///< layers by LayerIndex::kinds
+  std::vector<int64_t> transitions; ///< layers by LayerIndex::transitions
+  unsigned nextBody = 0; ///< of the layer after it, unless it is the last
+};
+
+/// The layers of a model by kind, so that a stage costs a few products however
+/// many layers it has.
+class LayerIndex {
+public:
+  explicit LayerIndex(const Model &model);
+
+  int64_t numLayers() const { return bodies.size(); }
+  const std::vector<LayerKind> &kinds() const { return kindList; }
+  const std::vector<Transition> &transitions() const { return transitionList; }
+  unsigned firstBody() const { return bodies.front(); }
+  unsigned lastBody() const { return bodies.back(); }
+
+  /// The stages of a pipeline, in order; equal neighbours are merged. Layers
+  /// are divided evenly; of the L mod PP that are left over, the stages just
+  /// before the last one get one each.
+  std::vector<Stage> stages(int64_t pp) const;
+
+private:
+  std::vector<LayerKind> kindList;
+  std::vector<Transition> transitionList;
+  std::vector<unsigned> bodies; ///< of every layer
+  /// Of the first i layers, how many are of each kind and transition.
+  std::vector<std::vector<int64_t>> kindsBefore, transitionsBefore;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_LAYERINDEX_H

@@ -1,0 +1,80 @@
+//===- Model.h - A model as the cost model sees it --------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_MODEL_H
+#define SHARDOPT_COST_MODEL_H
+
+#include "shardopt/Cost/OpModel.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shardopt::cost {
+
+/// A value of a body, by number.
+using ValueId = unsigned;
+
+/// A shardable op.
+struct Node {
+  std::string name;      ///< unique in the model, key of reports
+  unsigned variable = 0; ///< its index in Strategy::dims
+  std::shared_ptr<const OpModel> op;
+  std::vector<ValueId> operands; ///< activation operands, as OpModel::rule
+  /// Results in the order of Rule::results; trailing ones may be left out.
+  std::vector<ValueId> results;
+};
+
+/// One layer of a stack. It starts with a residual, in the layout that the op
+/// that reads it first requires (the *anchor*), and ends with a sum.
+struct Body {
+  std::vector<Node> nodes; ///< in program order; the first one sets the anchor
+  unsigned numValues = 0;  ///< ids are 0 .. numValues - 1
+  ValueId residual = 0;    ///< what enters the layer
+
+  // What is added up where the layer is left.
+  ValueId exitResidual = 0;          ///< the residual of the last norm
+  ValueId exitMain = 0;              ///< output of the feed-forward block
+  std::optional<ValueId> exitShared; ///< output of shared experts
+
+  int64_t experts = 1; ///< routed experts; 1: a dense stack
+  int64_t topK = 1;    ///< experts a token visits
+};
+
+/// Consecutive layers with one body. Several segments may have the same body,
+/// and so share its dims.
+struct Segment {
+  unsigned body = 0;            ///< index into Model::bodies
+  std::vector<int64_t> windows; ///< one entry a layer; 0: full attention
+};
+
+/// A whole model and its workload, without degrees or dims. Made from a module;
+/// plain data. Variables number embedding, body ops and head without gaps.
+struct Model {
+  Workload workload;
+  Node embed; ///< no operands; its result becomes the first residual
+  Node head;  ///< one operand: the sum that leaves the last layer
+  std::vector<Body> bodies;
+  std::vector<Segment> segments; ///< in program order
+
+  /// Bytes of a row of the residual: hidden size times activation bytes.
+  double rowBytes = 0;
+
+  /// The head's weight is the embedding's: where one device has both, cut
+  /// alike, it is held once.
+  bool tiedEmbeddings = false;
+
+  int64_t numLayers() const;
+  unsigned numVariables() const;
+  /// Names of the ops in the order of Strategy::dims.
+  std::vector<std::string> variableNames() const;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_MODEL_H

@@ -1,0 +1,79 @@
+//===- OpModel.h - What the cost model asks of an op ------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An op is asked two questions, for a dim and the placements in which its
+// activation operands arrive: which placements does it want and leave (its
+// rule), and what does it make a device do (its cost). Nothing else in the cost
+// model knows one op from another.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPMODEL_H
+#define SHARDOPT_COST_OPMODEL_H
+
+#include "shardopt/Cost/Context.h"
+#include "shardopt/Cost/Kernel.h"
+#include "shardopt/Cost/Placement.h"
+#include "shardopt/Support/InlineVector.h"
+#include "shardopt/Support/Span.h"
+
+namespace shardopt::cost {
+
+/// What an op wants of one of its activation operands.
+struct OperandRule {
+  Placement required; ///< it is resharded to this first
+  double rows = 0;    ///< rows (global) for which that reshard is paid
+};
+
+/// What an op leaves in one of its results.
+struct ResultRule {
+  Placement placement;
+  /// The operand that this result merely passes on, in the placement given; -1
+  /// if the op computes it. Copies made of the one are copies of the other.
+  int passes = -1;
+};
+
+struct Rule {
+  /// Why this dim is illegal here (a phrase without a subject), or null.
+  const char *illegal = nullptr;
+  InlineVector<OperandRule, 2> operands; ///< as many as activation operands
+  InlineVector<ResultRule, 3> results;
+
+  bool isLegal() const { return !illegal; }
+};
+
+struct OpCost {
+  InlineVector<Kernel, 3> kernels;         ///< in order
+  InlineVector<Collective, 3> collectives; ///< inside the op; no reshards
+  double weightBytes = 0;                  ///< held by a device, per layer
+  double cacheBytes = 0; ///< held by a device, per layer, all micro-batches
+};
+
+/// Rule and cost of one op. Implementations are immutable and safe to ask from
+/// several threads; both functions are called some hundred times for every
+/// degree tuple and must not allocate.
+class OpModel {
+public:
+  virtual ~OpModel() = default;
+
+  /// `incoming` has one placement for each activation operand, in order:
+  /// tokens, positions, weights, caches and indices are not among them.
+  virtual Rule rule(Dim dim, Span<const Placement> incoming,
+                    const Context &context) const = 0;
+
+  /// What one device does, once its operands are as the rule requires, for one
+  /// micro-batch. Only asked where the rule is legal.
+  virtual OpCost cost(Dim dim, Span<const Placement> incoming,
+                      const Context &context) const = 0;
+
+  /// Whether the cost reads `Context::window`. Rules never do.
+  virtual bool dependsOnWindow() const { return false; }
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPMODEL_H

@@ -1,0 +1,30 @@
+//===- Combine.h - Exchange of tokens on their way back ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_COMBINE_H
+#define SHARDOPT_COST_OPS_COMBINE_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// Returns the outputs of the experts and adds the `topK` copies of each token.
+/// Dims as those of Dispatch; as it is linear, none also passes a partial sum.
+struct Combine final : OpModel {
+  int64_t hidden = 0;
+  int64_t topK = 0;
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_COMBINE_H

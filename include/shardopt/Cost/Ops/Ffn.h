@@ -1,0 +1,55 @@
+//===- Ffn.h - The two projections of a feed-forward block ------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_FFN_H
+#define SHARDOPT_COST_OPS_FFN_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// Which feed-forward block a projection belongs to.
+enum class FfnKind : uint8_t {
+  Dense,   ///< of a dense layer
+  Grouped, ///< of the routed experts, after a dispatch
+  Shared,  ///< of experts that every token visits
+};
+
+/// Facts that both projections share. Dense and shared blocks see the rows of
+/// the micro-batch and hold one expert; routed ones see the copies of the
+/// busiest group and hold the local experts (both from Context::routing).
+struct Ffn {
+  FfnKind kind = FfnKind::Dense;
+  int64_t hidden = 0;
+  int64_t inner = 0;  ///< ff, columns after the activation, of one expert
+  bool gated = false; ///< gate and up columns: the projection is 2 * inner wide
+  WeightType weights = WeightType::Bf16;
+  double activationBytes = 2;
+};
+
+/// [rows, hidden] x [hidden, inner or 2 inner], then the activation. Dim 0
+/// contracts over a cut hidden size; the partial sum that it leaves is before
+/// the activation, gate and up columns included. Dim 1 cuts `inner`.
+struct FfnUp final : OpModel, Ffn {
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+/// [rows, inner] x [inner, hidden]. Dim 0 contracts over a cut `inner` (partial
+/// sum), dim 1 cuts the hidden size.
+struct FfnDown final : OpModel, Ffn {
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_FFN_H

@@ -1,0 +1,36 @@
+//===- GqaAttention.h - Attention over grouped kv heads ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_GQAATTENTION_H
+#define SHARDOPT_COST_OPS_GQAATTENTION_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// Softmax attention of `heads` query heads over `kvHeads` key and value heads
+/// and their cache. Dim 0 cuts heads; dim 1 cuts the head size (scores are
+/// all-reduced; decode only, rotary pairs stay together); none leaves heads
+/// whole and cuts sequences where tokens are cut.
+struct GqaAttention final : OpModel {
+  int64_t heads = 0;
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  bool qkNorm = false; ///< RMSNorm of every query and key head
+  double activationBytes = 2;
+  double cacheBytes = 2; ///< an element of the kv cache
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+  bool dependsOnWindow() const override { return true; }
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_GQAATTENTION_H

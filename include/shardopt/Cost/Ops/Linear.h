@@ -1,0 +1,37 @@
+//===- Linear.h - A plain linear layer --------------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_LINEAR_H
+#define SHARDOPT_COST_OPS_LINEAR_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// [rows, in] x [in, out]. Dim 0 contracts over a cut `in` (partial sum), dim 1
+/// cuts `out`.
+struct Linear final : OpModel {
+  int64_t in = 0;
+  int64_t out = 0;
+  /// Dim 1 gives a rank ceil(heads / tp) * (out / heads) columns; 0: out / tp.
+  int64_t heads = 0;
+  /// The operand is normalised first. That is part of the matrix product,
+  /// unless the features to be normalised are cut: then their sum of squares is
+  /// all-reduced, 4 bytes a row.
+  bool innerNorm = false;
+  WeightType weights = WeightType::Bf16;
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_LINEAR_H

@@ -1,0 +1,32 @@
+//===- OutProj.h - Projection of the heads to the hidden size ---*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_OUTPROJ_H
+#define SHARDOPT_COST_OPS_OUTPROJ_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// [rows, heads * headDim] x [heads * headDim, hidden]. Dim 0 contracts over
+/// cut heads (partial sum), dim 1 cuts the hidden size.
+struct OutProj final : OpModel {
+  int64_t heads = 0;
+  int64_t headDim = 0; ///< of a value head
+  int64_t hidden = 0;
+  WeightType weights = WeightType::Bf16;
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_OUTPROJ_H

@@ -1,0 +1,34 @@
+//===- QkvProj.h - Fused query, key and value projection --------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_QKVPROJ_H
+#define SHARDOPT_COST_OPS_QKVPROJ_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// [rows, hidden] x [hidden, (heads + 2 kvHeads) * headDim]. Dim 0 contracts
+/// over a cut hidden size (partial sum), dim 1 cuts heads: a rank holds every
+/// kv head that its query heads read, so kv weights may be held twice.
+struct QkvProj final : OpModel {
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  WeightType weights = WeightType::Bf16;
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_QKVPROJ_H

@@ -1,0 +1,33 @@
+//===- RmsNorm.h - RMSNorm, alone or after a residual add -------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_RMSNORM_H
+#define SHARDOPT_COST_OPS_RMSNORM_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// RMSNorm over the hidden size, optionally of the sum of its operand and the
+/// residual, which is then its second result. Dim 0 cuts rows, dim 1 features
+/// (the sum of squares is all-reduced, 4 bytes a row), none keeps both whole.
+/// The layout that it leaves is the *anchor* of what follows, and the residual
+/// is kept in it.
+struct RmsNorm final : OpModel {
+  int64_t hidden = 0;
+  bool addsResidual = false; ///< operands (main, residual), results (norm, sum)
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_RMSNORM_H

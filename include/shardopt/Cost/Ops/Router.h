@@ -1,0 +1,34 @@
+//===- Router.h - Choice of the experts of a token --------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_ROUTER_H
+#define SHARDOPT_COST_OPS_ROUTER_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// Logits [rows, experts] and their top k. Dim 0 contracts over a cut hidden
+/// size and all-reduces the logits, dim 1 cuts the experts and gathers them.
+/// Results: the tokens, passed on as they were taken; indices and weights of
+/// the choice.
+struct Router final : OpModel {
+  int64_t hidden = 0;
+  int64_t experts = 0;
+  int64_t topK = 0;
+  WeightType weights = WeightType::Bf16;
+  double activationBytes = 2;
+
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_ROUTER_H

@@ -1,0 +1,56 @@
+//===- OptimalDims.h - Exact optimisation of dims for fixed degrees *- C++
+//-*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPTIMALDIMS_H
+#define SHARDOPT_COST_OPTIMALDIMS_H
+
+#include "shardopt/Cost/Tables.h"
+
+namespace shardopt::cost {
+
+/// The metric to optimise.
+enum class Objective : uint8_t {
+  Throughput, ///< most tokens/s per device
+  Latency,    ///< least TPOT or TTFT
+};
+
+/// The dims that a variable may take, a bit for each (1 << Dim).
+using DimSet = uint8_t;
+inline constexpr DimSet allDims = 0b111;
+
+/// Dims and what `evaluate` says of them.
+struct Optimum {
+  std::vector<Dim> dims;
+  Evaluation evaluation;
+};
+
+/// What is known without solving.
+struct DimsBound {
+  /// Why nothing is feasible, or None.
+  Reason infeasible = Reason::None;
+  /// At least the throughput, or at most the latency (ms), of any choice of
+  /// dims, but for rounding (1e-12 of itself).
+  double value = 0;
+};
+
+/// Bounds the objective over all dims in `domains` (one set a variable; empty:
+/// all dims for all variables).
+DimsBound boundDims(const Tables &tables, Span<const DimSet> domains,
+                    Objective objective);
+
+/// The best dims in `domains`, exactly: no valid choice is better. None if
+/// nothing is valid, or nothing is as good as `incumbent` (tokens/s per device,
+/// or ms).
+std::optional<Optimum> optimalDims(const Tables &tables,
+                                   Span<const DimSet> domains,
+                                   Objective objective,
+                                   std::optional<double> incumbent = {});
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPTIMALDIMS_H

@@ -1,0 +1,52 @@
+//===- TimeModel.h - From kernels and collectives to seconds ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_TIMEMODEL_H
+#define SHARDOPT_COST_TIMEMODEL_H
+
+#include "shardopt/Cost/Kernel.h"
+#include "shardopt/Cost/Placement.h"
+#include "shardopt/Support/Strategy.h"
+
+#include <optional>
+
+namespace shardopt::cost {
+
+/// Turns what devices do into seconds. Immutable and safe to use from several
+/// threads.
+class TimeModel {
+public:
+  virtual ~TimeModel() = default;
+
+  /// Seconds of one kernel.
+  virtual double seconds(const Kernel &kernel) const = 0;
+
+  /// Seconds of one collective on the grid that `degrees` describes (tp
+  /// innermost, then ep, then pp). 0 where the axis has one device, except for
+  /// Send.
+  virtual double seconds(const Collective &collective,
+                         const Degrees &degrees) const = 0;
+
+  /// Whether arithmetic, and not memory, bounds `kernel`. For reports.
+  virtual bool isComputeBound(const Kernel &kernel) const = 0;
+
+  /// Seconds of the reshard of `rows` rows of `rowBytes` bytes.
+  double reshard(Layout from, Layout to, double rows, double rowBytes,
+                 const Degrees &degrees) const;
+
+  /// Seconds until the next stage has `bytes` of activations, the whole of
+  /// them, that lie in `layout` (R, T or H).
+  double transfer(Layout layout, double bytes, const Degrees &degrees) const;
+};
+
+/// The collective of a reshard over the TP group, if it needs one.
+std::optional<Collective> reshardCollective(Layout from, Layout to, double rows,
+                                            double rowBytes, int64_t tp);
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_TIMEMODEL_H
