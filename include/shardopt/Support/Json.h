@@ -154,7 +154,8 @@ private:
   Value(DocumentState *state, const Node *node, std::string path)
       : state(state), node(node), path(std::move(path)) {}
   size_t choiceIndex(const std::vector<std::string_view> &names) const;
-  std::optional<double> finite(std::string_view wanted) const;
+  double numberWhere(bool (*holds)(double), std::string_view wanted,
+                     std::optional<double> otherwise) const;
 
   DocumentState *state;
   const Node *node;

@@ -49,8 +49,10 @@ public:
 
 private:
   OutputFile() = default;
+  /// Hands the buffer to the system; notes the first failure.
+  void drain();
+  /// Closes what is open and removes what was not published.
   void release();
-  Error failure(int code) const;
 
   std::string path;      ///< as the user gave it, for messages
   std::string target;    ///< what `temporary` becomes, links followed

@@ -18,18 +18,24 @@
 #include "shardopt/Support/Json.h"
 #include "shardopt/Support/Strategy.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace shardopt {
 
+/// The largest degree and batch that text may ask for: far beyond any cluster,
+/// and small enough that products of them fit an int64.
+constexpr int64_t maxDegree = 1'000'000;
+constexpr int64_t maxBatch = 1'000'000'000;
+
 /// Reads one strategy, `{"tp":8,"ep":16,"pp":4,"batch":8192,"dims":[0,0,1]}`.
 /// `dims` holds 0, 1 or 2 (none) for every op: an array in the order of
 /// `opNames`, or an object by op name. Nothing may be missing, unknown or given
-/// twice; degrees and batch are integers of at least 1. Messages start with the
-/// column (syntax) or the JSON pointer of the value: the caller knows the file
-/// and line.
+/// twice; degrees and batch are integers from 1 to `maxDegree` and `maxBatch`.
+/// Messages start with the column (syntax) or the JSON pointer of the value:
+/// the caller knows the file and line.
 ErrorOr<Strategy> parseStrategyLine(std::string_view text,
                                     const std::vector<std::string> &opNames);
 

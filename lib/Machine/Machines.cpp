@@ -1,0 +1,46 @@
+//===- Machines.cpp - Machines by name or file ----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShippedMachines.h"
+#include "shardopt/Machine/MachineReader.h"
+#include "shardopt/Support/Files.h"
+#include "shardopt/Support/Suggest.h"
+
+using namespace shardopt;
+
+/// A description of a machine takes about a thousand bytes.
+static constexpr uint64_t maxFileBytes = 1 << 20;
+
+static bool isFileName(const std::string &name) {
+  const std::string_view extension = ".json";
+  bool endsInJson = name.size() >= extension.size() &&
+                    name.compare(name.size() - extension.size(),
+                                 extension.size(), extension) == 0;
+  return endsInJson || name.find('/') != std::string::npos;
+}
+
+std::vector<std::string> shardopt::knownMachines() {
+  std::vector<std::string> names;
+  for (const ShippedMachine &machine : shippedMachines())
+    names.push_back(machine.name);
+  return names;
+}
+
+ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
+  if (isFileName(nameOrFile)) {
+    ErrorOr<std::string> text = readFile(nameOrFile, maxFileBytes);
+    if (!text)
+      return text.error();
+    return parseMachine(*text, nameOrFile);
+  }
+  for (const ShippedMachine &machine : shippedMachines())
+    if (nameOrFile == machine.name)
+      return parseMachine(machine.json, "machines/" + nameOrFile + ".json");
+  return Error{"unknown machine '" + abbreviate(nameOrFile) + "'; " +
+               listKnown(nameOrFile, knownMachines()) +
+               "; a file is named by a path with '/' or ending in '.json'"};
+}

@@ -1,0 +1,240 @@
+//===- StrategyJson.cpp - Strategies and metrics as JSON ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Support/StrategyJson.h"
+
+#include "JsonSax.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <array>
+
+using namespace shardopt;
+using namespace shardopt::json;
+
+namespace {
+
+/// The keys of a strategy, in the order in which it is written.
+enum class Key : uint8_t { Tp, Ep, Pp, Batch, Dims };
+constexpr std::array<const char *, 5> keyNames = {"tp", "ep", "pp", "batch",
+                                                  "dims"};
+
+/// Fills a strategy from the events of its text.
+class StrategyHandler : public EventHandler {
+public:
+  explicit StrategyHandler(const std::vector<std::string> &opNames)
+      : opNames(opNames) {
+    strategy.dims.assign(opNames.size(), unset);
+  }
+
+  Strategy strategy;
+
+  bool number_integer(int64_t number) { return integer(number); }
+  bool number_unsigned(uint64_t number) {
+    if (number > uint64_t(std::numeric_limits<int64_t>::max()))
+      return refuseFound(std::to_string(number));
+    return integer(int64_t(number));
+  }
+  bool number_float(double, const std::string &spelling) {
+    return refuseFound(abbreviate(spelling));
+  }
+  bool null() { return refuseFound("null"); }
+  bool boolean(bool truth) { return refuseFound(truth ? "true" : "false"); }
+  bool string(const std::string &text) {
+    return refuseFound(quotedText(abbreviate(text)));
+  }
+
+  bool start_object(size_t) {
+    if (at == Place::Outside) {
+      at = Place::Strategy;
+      return true;
+    }
+    if (at != Place::Strategy || current != Key::Dims)
+      return refuseFound("an object");
+    at = Place::DimsObject;
+    return true;
+  }
+  bool start_array(size_t) {
+    if (at != Place::Strategy || current != Key::Dims)
+      return refuseFound("an array");
+    at = Place::DimsArray;
+    return true;
+  }
+  bool key(const std::string &name) {
+    return at == Place::DimsObject ? opKey(name) : strategyKey(name);
+  }
+  bool end_object() {
+    if (at == Place::DimsObject)
+      return endDimsObject();
+    at = Place::Outside;
+    for (size_t i = 0; i < keyNames.size(); ++i)
+      if (!seen[i])
+        return refuse(std::string("/") + keyNames[i] + ": missing, expected " +
+                      wanted(Key(i)));
+    return true;
+  }
+  bool end_array() {
+    at = Place::Strategy;
+    if (op != opNames.size())
+      return refuse("/dims: expected " + std::to_string(opNames.size()) +
+                    " dims, one an op, found " + std::to_string(op));
+    return true;
+  }
+
+private:
+  enum class Place : uint8_t { Outside, Strategy, DimsArray, DimsObject };
+  static constexpr Dim unset = Dim(255);
+
+  static std::string wanted(Key key) {
+    if (key == Key::Dims)
+      return "an array of dims or an object of dims by op name";
+    return "an integer from 1 to " +
+           std::to_string(key == Key::Batch ? maxBatch : maxDegree);
+  }
+
+  /// Refuses what stands at the current place, described by `found`.
+  bool refuseFound(const std::string &found) {
+    if (at == Place::Outside)
+      return refuse("expected an object, found " + found);
+    std::string pointer = std::string("/") + keyNames[size_t(current)];
+    if (at == Place::Strategy)
+      return refuse(pointer + ": expected " + wanted(current) + ", found " +
+                    found);
+    pointer +=
+        "/" + (at == Place::DimsArray ? std::to_string(op) : opNames[op]);
+    return refuse(pointer + ": expected 0, 1 or 2 (none), found " + found);
+  }
+
+  bool integer(int64_t number) {
+    switch (at) {
+    case Place::Outside:
+      break;
+    case Place::Strategy:
+      return degree(number);
+    case Place::DimsArray:
+      return dim(number, op++);
+    case Place::DimsObject:
+      return dim(number, op);
+    }
+    return refuseFound(std::to_string(number));
+  }
+
+  bool degree(int64_t number) {
+    int64_t most = current == Key::Batch ? maxBatch : maxDegree;
+    if (current == Key::Dims || number < 1 || number > most)
+      return refuseFound(std::to_string(number));
+    Degrees &degrees = strategy.degrees;
+    int64_t *const fields[] = {&degrees.tp, &degrees.ep, &degrees.pp,
+                               &degrees.batch};
+    *fields[size_t(current)] = number;
+    return true;
+  }
+
+  /// Sets the dim of `index`. The dims of an array beyond the last op are
+  /// counted for the message at its end.
+  bool dim(int64_t number, size_t index) {
+    if (number < 0 || number > 2) {
+      op = index;
+      return refuseFound(std::to_string(number));
+    }
+    if (index < opNames.size())
+      strategy.dims[index] = Dim(number);
+    return true;
+  }
+
+  bool strategyKey(const std::string &name) {
+    for (size_t i = 0; i < keyNames.size(); ++i) {
+      if (name != keyNames[i])
+        continue;
+      current = Key(i);
+      if (seen[i])
+        return refuse("/" + name + ": given twice");
+      return seen[i] = true;
+    }
+    return refuse("/" + abbreviate(name) + ": unknown key; " +
+                  listKnown(name, {keyNames.begin(), keyNames.end()}));
+  }
+
+  bool opKey(const std::string &name) {
+    // Objects mostly list the ops in order: look after the last one first.
+    size_t next = anyOp ? op + 1 : 0;
+    anyOp = true;
+    for (size_t i = 0; i < opNames.size(); ++i) {
+      op = (next + i) % opNames.size();
+      if (opNames[op] != name)
+        continue;
+      if (strategy.dims[op] != unset)
+        return refuse("/dims/" + name + ": given twice");
+      return true;
+    }
+    return refuse("/dims/" + abbreviate(name) + ": unknown op; " +
+                  listKnown(name, opNames));
+  }
+
+  bool endDimsObject() {
+    at = Place::Strategy;
+    for (size_t i = 0; i < opNames.size(); ++i)
+      if (strategy.dims[i] == unset)
+        return refuse("/dims/" + opNames[i] +
+                      ": missing, expected 0, 1 or 2 (none)");
+    return true;
+  }
+
+  const std::vector<std::string> &opNames;
+  Place at = Place::Outside;
+  Key current = Key::Tp;      ///< the last key of the strategy
+  std::array<bool, 5> seen{}; ///< the keys given so far
+  size_t op = 0;              ///< array: the next op; object: the last key
+  bool anyOp = false;         ///< whether the object of dims had a key
+};
+
+} // namespace
+
+ErrorOr<Strategy>
+shardopt::parseStrategyLine(std::string_view text,
+                            const std::vector<std::string> &opNames) {
+  StrategyHandler handler(opNames);
+  std::optional<Refusal> refusal = parseEvents(text, handler);
+  if (!refusal)
+    return std::move(handler.strategy);
+  if (!refusal->syntax)
+    return Error{std::move(refusal->message)};
+  return Error{"column " + std::to_string(refusal->offset + 1) + ": " +
+               refusal->message};
+}
+
+void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,
+                             const std::vector<std::string> &opNames) {
+  assert(strategy.dims.size() == opNames.size() && "one dim an op");
+  writer.beginObject()
+      .member("tp", strategy.degrees.tp)
+      .member("ep", strategy.degrees.ep)
+      .member("pp", strategy.degrees.pp)
+      .member("batch", strategy.degrees.batch)
+      .key("dims")
+      .beginObject();
+  for (size_t i = 0; i < opNames.size(); ++i)
+    writer.member(opNames[i], int(strategy.dims[i]));
+  writer.endObject().endObject();
+}
+
+std::string shardopt::strategyToJson(const Strategy &strategy,
+                                     const std::vector<std::string> &opNames) {
+  std::string text;
+  json::Writer writer(text);
+  writeStrategy(writer, strategy, opNames);
+  return text;
+}
+
+void shardopt::writeMetrics(json::Writer &writer, const Evaluation &evaluation,
+                            LatencyKey latency) {
+  writer.member("throughput", evaluation.throughput)
+      .member(latency == LatencyKey::Tpot ? "tpot_ms" : "ttft_ms",
+              evaluation.latencyMs)
+      .member("memory_gb", evaluation.memoryGb)
+      .member("valid", evaluation.valid)
+      .member("reason", spell(evaluation.reason));
+}
