@@ -7,8 +7,6 @@
 
 #include "JsonSax.h"
 
-#include "shardopt/Support/Suggest.h"
-
 using namespace shardopt;
 using namespace shardopt::json;
 
@@ -18,29 +16,38 @@ std::string json::quotedText(std::string_view text) {
       nlohmann::json::error_handler_t::replace);
 }
 
+/// The end of the line of `text` up to and with the byte at `offset`.
+static std::string near(std::string_view text, size_t offset) {
+  constexpr size_t shown = 24;
+  std::string_view before = text.substr(0, offset + 1);
+  before.remove_prefix(before.rfind('\n', offset ? offset - 1 : 0) + 1);
+  if (before.size() > shown)
+    before.remove_prefix(before.size() - shown);
+  return quotedText(before);
+}
+
 /// The messages have the forms
 ///   [json.exception.parse_error.101] parse error at line 1, column 9: syntax
-///   error while parsing value - invalid literal; last read: 'sixty'
+///   error while parsing value - invalid literal; last read: 'sixty'; expected
+///   string literal
 ///   [json.exception.out_of_range.406] number overflow parsing '1e999'
-/// of which the place is known better and the token may be of any length.
+/// of which the place is known better, and the text "last read" may be of any
+/// length and start before its token.
 std::string json::describeSyntaxError(const nlohmann::json::exception &error,
-                                      const std::string &lastRead) {
-  const std::string_view syntax = "syntax error ", token = "; last read: '",
-                         expected = "; expected ";
-  if (error.id == 406)
-    return "number beyond the range of double: " +
-           quotedText(abbreviate(lastRead));
+                                      std::string_view text, size_t offset) {
+  const std::string_view syntax = "syntax error ", read = "; last read: '",
+                         expected = "'; expected ";
   std::string_view what = error.what();
   size_t start = what.find(syntax);
   if (start == std::string_view::npos)
-    return std::string(what);
+    return "number beyond the range of double near " + near(text, offset);
   what.remove_prefix(start);
-  size_t cut = what.find(token);
+  size_t cut = what.find(read);
   if (cut == std::string_view::npos)
     return std::string(what);
   std::string message(what.substr(0, cut));
-  if (size_t tail = what.rfind(expected); tail != std::string_view::npos)
-    if (tail >= cut + token.size() + lastRead.size())
-      message += what.substr(tail);
-  return message + ", found " + quotedText(abbreviate(lastRead));
+  message += " near " + near(text, offset);
+  if (size_t tail = what.rfind(expected); tail > cut && tail != what.npos)
+    message += what.substr(tail + 1);
+  return message;
 }

@@ -34,24 +34,27 @@ struct Refusal {
 /// UTF-8 become U+FFFD.
 std::string quotedText(std::string_view text);
 
-/// What nlohmann-json says in `error` about the token `lastRead`, shortened.
+/// What nlohmann-json says in `error` about the place `offset` of `text`,
+/// shortened.
 std::string describeSyntaxError(const nlohmann::json::exception &error,
-                                const std::string &lastRead);
+                                std::string_view text, size_t offset);
 
 /// Base of the handlers of `parseEvents`. A handler returns true to go on or
 /// `refuse(...)`. The names of the events are those of nlohmann-json.
 class EventHandler {
 public:
   bool binary(nlohmann::json::binary_t &) { return refuse("binary value"); }
-  bool parse_error(size_t position, const std::string &lastRead,
+  bool parse_error(size_t position, const std::string &,
                    const nlohmann::json::exception &error) {
-    refusal = Refusal{position ? position - 1 : 0,
-                      describeSyntaxError(error, lastRead), /*syntax=*/true};
+    size_t offset = position ? position - 1 : 0;
+    refusal = Refusal{offset, describeSyntaxError(error, text, offset),
+                      /*syntax=*/true};
     return false;
   }
 
   std::optional<Refusal> refusal;
-  /// The next character of the text, for the place of a refusal.
+  std::string_view text;
+  /// The next character of `text`, for the place of a refusal.
   const char *next = nullptr;
 
 protected:
@@ -96,6 +99,7 @@ std::optional<Refusal> parseEvents(std::string_view text, Handler &handler) {
   // The parser takes a NUL for the end of its input.
   if (size_t nul = text.find('\0'); nul != std::string_view::npos)
     return Refusal{nul, "not a text: holds a NUL byte", /*syntax=*/true};
+  handler.text = text;
   handler.next = text.data();
   const char *end = text.data() + text.size();
   if (nlohmann::json::sax_parse(TrackingIterator(text.data(), handler),

@@ -114,7 +114,8 @@ ErrorOr<OutputFile> OutputFile::open(const std::string &path) {
   }
 
   // Renaming over a file asks no permission of the file itself.
-  if (exists && ::access(file.target.c_str(), W_OK) != 0)
+  if (exists &&
+      ::faccessat(AT_FDCWD, file.target.c_str(), W_OK, AT_EACCESS) != 0)
     return cannotWrite(path, errno);
   // What replaces a private file is private from the start.
   mode_t mode = exists ? 0600 : 0666;

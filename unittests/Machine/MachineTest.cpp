@@ -1,0 +1,179 @@
+//===- MachineTest.cpp - Tests of machines --------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Machine/MachineReader.h"
+#include "shardopt/Support/Files.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardopt;
+
+static Machine shipped(const std::string &name) {
+  ErrorOr<Machine> machine = loadMachine(name);
+  EXPECT_TRUE(machine) << machine.error().message;
+  return machine ? *machine : Machine();
+}
+
+/// The text of `machines/h100_sxm.json`, where `from` stands as `to`.
+static std::string h100With(const std::string &from, const std::string &to) {
+  ErrorOr<std::string> text =
+      readFile(SHARDOPT_MACHINES "/h100_sxm.json", 1 << 20);
+  EXPECT_TRUE(text) << text.error().message;
+  size_t at = text ? text->find(from) : std::string::npos;
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? "" : text->replace(at, from.size(), to);
+}
+
+static std::string parseError(const std::string &text) {
+  ErrorOr<Machine> machine = parseMachine(text, "m.json");
+  return machine ? "" : machine.error().message;
+}
+
+//===----------------------------------------------------------------------===//
+// Machines that ship. Peaks are those of the data sheets, in the products of
+// the cost model; every double must be the very one of the formula.
+//===----------------------------------------------------------------------===//
+
+TEST(Machines, namesInAlphabeticalOrder) {
+  EXPECT_EQ(knownMachines(),
+            (std::vector<std::string>{"a100_sxm", "b200_sxm", "gb200",
+                                      "h100_sxm", "h200_sxm"}));
+  for (const std::string &name : knownMachines())
+    EXPECT_EQ(shipped(name).name, name);
+}
+
+TEST(Machines, h100_sxm) {
+  Machine h100 = shipped("h100_sxm");
+  EXPECT_EQ(h100.bf16Flops, 989e12 * 0.75);
+  EXPECT_EQ(h100.fp8Flops, 1978e12 * 0.75);
+  EXPECT_EQ(h100.memoryBandwidth, 3.35e12 * 0.85);
+  EXPECT_EQ(h100.memoryCapacity, 72e9);
+  EXPECT_EQ(h100.kernelLatency, 2e-6);
+  EXPECT_EQ(h100.domainSize, 8);
+  EXPECT_EQ(h100.linkBandwidth, 450e9 * 0.8);
+  EXPECT_EQ(h100.multicastBandwidth, 450e9 * 0.6);
+  EXPECT_EQ(h100.networkBandwidth, 50e9 * 0.9);
+  EXPECT_EQ(h100.collectiveLatency, 2e-6);
+  EXPECT_EQ(h100.linkLatency, 3e-6);
+  EXPECT_EQ(h100.networkLatency, 6e-6);
+  EXPECT_EQ(h100.ringCollectiveLatency, 6.6e-6);
+  EXPECT_EQ(h100.ringLinkStep, 0.6e-6);
+  EXPECT_EQ(h100.ringNetworkStep, 2.7e-6);
+  EXPECT_EQ(h100.expertSkew, 0.1);
+}
+
+TEST(Machines, a100_sxmHasNeitherFp8NorMulticast) {
+  Machine a100 = shipped("a100_sxm");
+  EXPECT_EQ(a100.bf16Flops, 312e12 * 0.75);
+  EXPECT_FALSE(a100.fp8Flops);
+  EXPECT_EQ(a100.memoryBandwidth, 2039e9 * 0.85);
+  EXPECT_EQ(a100.memoryCapacity, 72e9);
+  EXPECT_EQ(a100.domainSize, 8);
+  EXPECT_EQ(a100.linkBandwidth, 300e9 * 0.8);
+  EXPECT_FALSE(a100.multicastBandwidth);
+  EXPECT_EQ(a100.networkBandwidth, 25e9 * 0.9);
+}
+
+TEST(Machines, h200_sxm) {
+  Machine h200 = shipped("h200_sxm");
+  EXPECT_EQ(h200.bf16Flops, 989e12 * 0.75);
+  EXPECT_EQ(h200.memoryBandwidth, 4.8e12 * 0.85);
+  EXPECT_EQ(h200.memoryCapacity, 126.9e9);
+  EXPECT_EQ(h200.multicastBandwidth, 450e9 * 0.6);
+}
+
+TEST(Machines, b200_sxm) {
+  Machine b200 = shipped("b200_sxm");
+  EXPECT_EQ(b200.bf16Flops, 2250e12 * 0.75);
+  EXPECT_EQ(b200.fp8Flops, 4500e12 * 0.75);
+  EXPECT_EQ(b200.memoryBandwidth, 7.7e12 * 0.85);
+  EXPECT_EQ(b200.memoryCapacity, 162e9);
+  EXPECT_EQ(b200.linkBandwidth, 900e9 * 0.8);
+  EXPECT_EQ(b200.multicastBandwidth, 900e9 * 0.6);
+  EXPECT_EQ(b200.networkBandwidth, 100e9 * 0.9);
+}
+
+TEST(Machines, gb200IsOneDomainARack) {
+  Machine gb200 = shipped("gb200");
+  EXPECT_EQ(gb200.bf16Flops, 2500e12 * 0.75);
+  EXPECT_EQ(gb200.memoryBandwidth, 8e12 * 0.85);
+  EXPECT_EQ(gb200.memoryCapacity, .9e9 * 198674743296. / (1 << 30));
+  EXPECT_EQ(gb200.domainSize, 72);
+  EXPECT_EQ(gb200.networkBandwidth, 100e9 * 0.9);
+}
+
+TEST(Machines, unknownNameListsTheKnownOnesClosestFirst) {
+  ErrorOr<Machine> machine = loadMachine("h200");
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().message,
+            "unknown machine 'h200'; known: gb200, h200_sxm, b200_sxm, "
+            "h100_sxm, a100_sxm; a file is named by a path with '/' or ending "
+            "in '.json'");
+}
+
+TEST(Machines, ofAFileAndOfAMissingOne) {
+  ErrorOr<Machine> machine = loadMachine(SHARDOPT_MACHINES "/gb200.json");
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->name, "gb200");
+  ErrorOr<Machine> missing = loadMachine("missing.json");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message,
+            "missing.json: cannot read: No such file or directory");
+}
+
+//===----------------------------------------------------------------------===//
+// What is refused
+//===----------------------------------------------------------------------===//
+
+TEST(ParseMachine, syntaxErrorsNameLineAndColumn) {
+  EXPECT_EQ(parseError(h100With("\"compute\":", "\"compute\"")),
+            "m.json:3:13: syntax error while parsing object separator - "
+            "unexpected '{'; expected ':'");
+}
+
+TEST(ParseMachine, everyFieldButTwoIsRequired) {
+  EXPECT_EQ(parseError(h100With("\"capacity_bytes\": 80e9,", "")),
+            "m.json: /memory/capacity_bytes: missing, expected a positive "
+            "number");
+  EXPECT_EQ(parseError(h100With("\"fp8_flops_per_s\": 1978e12,", "")), "");
+  EXPECT_EQ(parseError(h100With("\"multicast_efficiency\": 0.6,", "")), "");
+}
+
+TEST(ParseMachine, physicalValuesArePositiveAndFinite) {
+  EXPECT_EQ(parseError(h100With("3.35e12", "0")),
+            "m.json: /memory/bandwidth_bytes_per_s: expected a positive "
+            "number, found 0");
+  EXPECT_EQ(parseError(h100With("989e12", "-989e12")),
+            "m.json: /compute/bf16_flops_per_s: expected a positive number, "
+            "found -989e12");
+  EXPECT_EQ(parseError(h100With("989e12", "989e999")),
+            "m.json:4:31: number beyond the range of double near "
+            "\"16_flops_per_s\\\": 989e999\"");
+  EXPECT_EQ(parseError(h100With("0.9", "1.1")),
+            "m.json: /memory/usable_fraction: expected a number above 0 and of "
+            "at most 1, found 1.1");
+  EXPECT_EQ(parseError(h100With("\"devices\": 8", "\"devices\": 8.5")),
+            "m.json: /domain/devices: expected an integer from 1 to 1000000, "
+            "found 8.5");
+}
+
+TEST(ParseMachine, unknownKeysListTheKnownOnesClosestFirst) {
+  EXPECT_EQ(parseError(h100With("\"latency_s\": 3e-6", "\"latency\": 3e-6")),
+            "m.json: /domain/latency: unknown key; known: latency_s, devices, "
+            "multicast_efficiency, bandwidth_efficiency, "
+            "bandwidth_bytes_per_s");
+}
+
+TEST(ParseMachine, namesAreNotEmpty) {
+  EXPECT_EQ(parseError(h100With("\"h100_sxm\"", "\"\"")),
+            "m.json: /name: expected a name, found \"\"");
+}
+
+TEST(ParseMachine, notAnObject) {
+  EXPECT_EQ(parseError("[]"),
+            "m.json: expected an object, found an array of length 0");
+}
