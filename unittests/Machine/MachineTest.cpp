@@ -125,6 +125,13 @@ TEST(Machines, ofAFileAndOfAMissingOne) {
             "missing.json: cannot read: No such file or directory");
 }
 
+TEST(Machines, theExampleOfTheDocsIsTheFile) {
+  ErrorOr<std::string> page = readFile(SHARDOPT_DOCS "/Machines.md", 1 << 20);
+  ASSERT_TRUE(page) << page.error().message;
+  std::string file = h100With("h100_sxm", "h100_sxm");
+  EXPECT_NE(page->find("```json\n" + file + "```\n"), std::string::npos);
+}
+
 //===----------------------------------------------------------------------===//
 // What is refused
 //===----------------------------------------------------------------------===//
