@@ -14,7 +14,7 @@ using namespace shardopt;
 /// The most devices of a domain: far beyond any, and safe to multiply.
 static constexpr int64_t maxDomainSize = 1'000'000;
 
-static void readCompute(json::Value compute, Machine &machine) {
+static void readCompute(const json::Value &compute, Machine &machine) {
   compute.refuseOtherKeys({"bf16_flops_per_s", "fp8_flops_per_s", "efficiency",
                            "kernel_latency_s"});
   double efficiency = compute["efficiency"].fraction();
@@ -24,7 +24,7 @@ static void readCompute(json::Value compute, Machine &machine) {
   machine.kernelLatency = compute["kernel_latency_s"].positiveNumber();
 }
 
-static void readMemory(json::Value memory, Machine &machine) {
+static void readMemory(const json::Value &memory, Machine &machine) {
   memory.refuseOtherKeys({"capacity_bytes", "usable_fraction",
                           "bandwidth_bytes_per_s", "bandwidth_efficiency"});
   machine.memoryCapacity = memory["capacity_bytes"].positiveNumber() *
@@ -33,7 +33,7 @@ static void readMemory(json::Value memory, Machine &machine) {
                             memory["bandwidth_efficiency"].fraction();
 }
 
-static void readDomain(json::Value domain, Machine &machine) {
+static void readDomain(const json::Value &domain, Machine &machine) {
   domain.refuseOtherKeys({"devices", "bandwidth_bytes_per_s",
                           "bandwidth_efficiency", "multicast_efficiency",
                           "latency_s"});
@@ -46,7 +46,7 @@ static void readDomain(json::Value domain, Machine &machine) {
   machine.linkLatency = domain["latency_s"].positiveNumber();
 }
 
-static void readNetwork(json::Value network, Machine &machine) {
+static void readNetwork(const json::Value &network, Machine &machine) {
   network.refuseOtherKeys(
       {"bandwidth_bytes_per_s", "bandwidth_efficiency", "latency_s"});
   machine.networkBandwidth = network["bandwidth_bytes_per_s"].positiveNumber() *
@@ -54,7 +54,7 @@ static void readNetwork(json::Value network, Machine &machine) {
   machine.networkLatency = network["latency_s"].positiveNumber();
 }
 
-static void readCollectives(json::Value collectives, Machine &machine) {
+static void readCollectives(const json::Value &collectives, Machine &machine) {
   collectives.refuseOtherKeys({"latency_s", "ring"});
   machine.collectiveLatency = collectives["latency_s"].positiveNumber();
   json::Value ring = collectives["ring"];

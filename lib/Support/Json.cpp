@@ -62,33 +62,28 @@ class TreeBuilder : public EventHandler {
 public:
   explicit TreeBuilder(Node &root) : root(root) {}
 
-  bool null() { return add(Node{nullptr}); }
-  bool boolean(bool truth) { return add(Node{truth}); }
-  bool number_integer(int64_t number) { return add(Node{number}); }
-  bool number_unsigned(uint64_t number) {
-    if (number <= uint64_t(std::numeric_limits<int64_t>::max()))
-      return add(Node{int64_t(number)});
-    return add(Node{Real{double(number), std::to_string(number)}});
-  }
-  bool number_float(double number, const std::string &spelling) {
+  bool onNull() { return add(Node{nullptr}); }
+  bool onBoolean(bool truth) { return add(Node{truth}); }
+  bool onInteger(int64_t number) { return add(Node{number}); }
+  bool onReal(double number, const std::string &spelling) {
     return add(Node{Real{number, spelling}});
   }
-  bool string(std::string &text) { return add(Node{std::move(text)}); }
-  bool start_object(size_t) {
+  bool onString(std::string &text) { return add(Node{std::move(text)}); }
+  bool beginObject() {
     keys.emplace_back();
     return enter(Node{Object()});
   }
-  bool start_array(size_t) { return enter(Node{Array()}); }
-  bool end_object() {
+  bool beginArray() { return enter(Node{Array()}); }
+  bool endObject() {
     keys.pop_back();
     open.pop_back();
     return true;
   }
-  bool end_array() {
+  bool endArray() {
     open.pop_back();
     return true;
   }
-  bool key(std::string &name) {
+  bool onKey(std::string &name) {
     if (!keys.back().insert(name).second)
       return refuse("key " + quotedText(abbreviate(name)) + " given twice");
     pendingKey = std::move(name);
@@ -159,8 +154,8 @@ ErrorOr<Document> Document::parseFile(const std::string &path,
 
 Document::Document(std::unique_ptr<DocumentState> state)
     : state(std::move(state)) {}
-Document::Document(Document &&) = default;
-Document &Document::operator=(Document &&) = default;
+Document::Document(Document &&) noexcept = default;
+Document &Document::operator=(Document &&) noexcept = default;
 Document::~Document() = default;
 
 Value Document::root() const {
@@ -171,6 +166,7 @@ bool Document::failed() const { return state->firstError.has_value(); }
 
 const Error &Document::error() const {
   assert(failed() && "no error");
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the caller checked.
   return *state->firstError;
 }
 
@@ -223,7 +219,7 @@ bool Value::isString() const { return as<std::string>(node); }
 bool Value::isArray() const { return as<Array>(node); }
 bool Value::isObject() const { return as<Object>(node); }
 
-void Value::fail(std::string message) const {
+void Value::fail(const std::string &message) const {
   if (state->firstError)
     return;
   std::string place = path.empty() ? "" : " " + path + ":";

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,33 +40,68 @@ std::string quotedText(std::string_view text);
 std::string describeSyntaxError(const nlohmann::json::exception &error,
                                 std::string_view text, size_t offset);
 
-/// Base of the handlers of `parseEvents`. A handler returns true to go on or
-/// `refuse(...)`. The names of the events are those of nlohmann-json.
+/// Base of the handlers of `parseEvents`, which define, each returning true to
+/// go on or `refuse(...)`:
+///   onNull(), onBoolean(bool), onInteger(int64_t), onString(std::string &),
+///   onReal(double, const std::string &spelling) for all other numbers,
+///   beginObject(), onKey(std::string &), endObject(), beginArray(), endArray()
+/// Strings may be moved from.
 class EventHandler {
 public:
-  bool binary(nlohmann::json::binary_t &) { return refuse("binary value"); }
-  bool parse_error(size_t position, const std::string &,
-                   const nlohmann::json::exception &error) {
-    size_t offset = position ? position - 1 : 0;
-    refusal = Refusal{offset, describeSyntaxError(error, text, offset),
-                      /*syntax=*/true};
-    return false;
-  }
-
-  std::optional<Refusal> refusal;
-  std::string_view text;
-  /// The next character of `text`, for the place of a refusal.
-  const char *next = nullptr;
+  std::string refusal;
 
 protected:
   bool refuse(std::string message) {
-    refusal = Refusal{0, std::move(message), /*syntax=*/false};
+    refusal = std::move(message);
     return false;
   }
 };
 
-/// Iterates over characters and tells its handler how far it came.
-class TrackingIterator {
+/// Translates the events of nlohmann-json, whose names these are.
+// NOLINTBEGIN(readability-identifier-naming)
+template <typename Handler> class EventAdapter {
+public:
+  EventAdapter(std::string_view text, Handler &handler)
+      : handler(handler), text(text) {}
+
+  bool null() { return handler.onNull(); }
+  bool boolean(bool truth) { return handler.onBoolean(truth); }
+  bool number_integer(int64_t number) { return handler.onInteger(number); }
+  bool number_unsigned(uint64_t number) {
+    if (number <= uint64_t(std::numeric_limits<int64_t>::max()))
+      return handler.onInteger(int64_t(number));
+    return handler.onReal(double(number), std::to_string(number));
+  }
+  bool number_float(double number, const std::string &spelling) {
+    return handler.onReal(number, spelling);
+  }
+  bool string(std::string &content) { return handler.onString(content); }
+  bool start_object(size_t) { return handler.beginObject(); }
+  bool key(std::string &name) { return handler.onKey(name); }
+  bool end_object() { return handler.endObject(); }
+  bool start_array(size_t) { return handler.beginArray(); }
+  bool end_array() { return handler.endArray(); }
+
+  /// JSON text has no binary values.
+  bool binary(nlohmann::json::binary_t &) { return false; }
+
+  bool parse_error(size_t position, const std::string &,
+                   const nlohmann::json::exception &error) {
+    size_t offset = position ? position - 1 : 0;
+    syntaxError = Refusal{offset, describeSyntaxError(error, text, offset),
+                          /*syntax=*/true};
+    return false;
+  }
+
+  Handler &handler;
+  std::string_view text;
+  size_t consumed = 0; ///< bytes of `text` that the parser has taken
+  std::optional<Refusal> syntaxError;
+};
+// NOLINTEND(readability-identifier-naming)
+
+/// Iterates over characters and counts those taken in `consumed`.
+class CountingIterator {
 public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -73,23 +109,24 @@ public:
   using pointer = const char *;
   using reference = const char &;
 
-  TrackingIterator(const char *at, EventHandler &handler)
-      : at(at), handler(&handler) {}
+  CountingIterator(const char *at, size_t &consumed)
+      : at(at), consumed(&consumed) {}
   reference operator*() const { return *at; }
-  TrackingIterator &operator++() {
-    handler->next = ++at;
+  CountingIterator &operator++() {
+    ++at;
+    ++*consumed;
     return *this;
   }
-  bool operator!=(const TrackingIterator &other) const {
+  bool operator!=(const CountingIterator &other) const {
     return at != other.at;
   }
-  bool operator==(const TrackingIterator &other) const {
+  bool operator==(const CountingIterator &other) const {
     return at == other.at;
   }
 
 private:
   const char *at;
-  EventHandler *handler;
+  size_t *consumed;
 };
 
 /// Sends the events of `text` to `handler`. Returns where and why the text was
@@ -99,16 +136,16 @@ std::optional<Refusal> parseEvents(std::string_view text, Handler &handler) {
   // The parser takes a NUL for the end of its input.
   if (size_t nul = text.find('\0'); nul != std::string_view::npos)
     return Refusal{nul, "not a text: holds a NUL byte", /*syntax=*/true};
-  handler.text = text;
-  handler.next = text.data();
-  const char *end = text.data() + text.size();
-  if (nlohmann::json::sax_parse(TrackingIterator(text.data(), handler),
-                                TrackingIterator(end, handler), &handler))
+  EventAdapter<Handler> adapter(text, handler);
+  const char *first = text.data(), *last = first + text.size();
+  if (nlohmann::json::sax_parse(CountingIterator(first, adapter.consumed),
+                                CountingIterator(last, adapter.consumed),
+                                &adapter))
     return std::nullopt;
-  Refusal refusal = std::move(*handler.refusal);
-  if (!refusal.syntax && handler.next != text.data())
-    refusal.offset = handler.next - text.data() - 1;
-  return refusal;
+  if (adapter.syntaxError)
+    return adapter.syntaxError;
+  size_t offset = adapter.consumed ? adapter.consumed - 1 : 0;
+  return Refusal{offset, std::move(handler.refusal), /*syntax=*/false};
 }
 
 } // namespace shardopt::json

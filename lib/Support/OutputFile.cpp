@@ -61,7 +61,7 @@ static int followLinks(std::string &path) {
     if (length < 0)
       return errno == EINVAL || errno == ENOENT ? 0 : errno;
     std::string next(text, length);
-    path = next.front() == '/' ? next : folderOf(path) + next;
+    path = next.front() == '/' ? next : folderOf(path).append(next);
   }
   return ELOOP;
 }
@@ -72,9 +72,11 @@ static int createBeside(const std::string &folder, mode_t mode,
                         std::string &path) {
   static std::atomic<unsigned> counter{0};
   constexpr int attempts = 1000;
+  const std::string prefix =
+      folder + ".shardopt-" + std::to_string(::getpid()) + "-";
   for (int i = 0; i < attempts; ++i) {
-    path = folder + ".shardopt-" + std::to_string(::getpid()) + "-" +
-           std::to_string(counter++) + ".tmp";
+    path = prefix;
+    path.append(std::to_string(counter++)).append(".tmp");
     int descriptor =
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor >= 0 || errno != EEXIST)

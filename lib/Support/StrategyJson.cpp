@@ -32,22 +32,29 @@ public:
 
   Strategy strategy;
 
-  bool number_integer(int64_t number) { return integer(number); }
-  bool number_unsigned(uint64_t number) {
-    if (number > uint64_t(std::numeric_limits<int64_t>::max()))
-      return refuseFound(std::to_string(number));
-    return integer(int64_t(number));
+  bool onInteger(int64_t number) {
+    switch (at) {
+    case Place::Outside:
+      break;
+    case Place::Strategy:
+      return degree(number);
+    case Place::DimsArray:
+      return dim(number, op++);
+    case Place::DimsObject:
+      return dim(number, op);
+    }
+    return refuseFound(std::to_string(number));
   }
-  bool number_float(double, const std::string &spelling) {
+  bool onReal(double, const std::string &spelling) {
     return refuseFound(abbreviate(spelling));
   }
-  bool null() { return refuseFound("null"); }
-  bool boolean(bool truth) { return refuseFound(truth ? "true" : "false"); }
-  bool string(const std::string &text) {
+  bool onNull() { return refuseFound("null"); }
+  bool onBoolean(bool truth) { return refuseFound(truth ? "true" : "false"); }
+  bool onString(const std::string &text) {
     return refuseFound(quotedText(abbreviate(text)));
   }
 
-  bool start_object(size_t) {
+  bool beginObject() {
     if (at == Place::Outside) {
       at = Place::Strategy;
       return true;
@@ -57,16 +64,16 @@ public:
     at = Place::DimsObject;
     return true;
   }
-  bool start_array(size_t) {
+  bool beginArray() {
     if (at != Place::Strategy || current != Key::Dims)
       return refuseFound("an array");
     at = Place::DimsArray;
     return true;
   }
-  bool key(const std::string &name) {
+  bool onKey(const std::string &name) {
     return at == Place::DimsObject ? opKey(name) : strategyKey(name);
   }
-  bool end_object() {
+  bool endObject() {
     if (at == Place::DimsObject)
       return endDimsObject();
     at = Place::Outside;
@@ -76,7 +83,7 @@ public:
                       wanted(Key(i)));
     return true;
   }
-  bool end_array() {
+  bool endArray() {
     at = Place::Strategy;
     if (op != opNames.size())
       return refuse("/dims: expected " + std::to_string(opNames.size()) +
@@ -106,20 +113,6 @@ private:
     pointer +=
         "/" + (at == Place::DimsArray ? std::to_string(op) : opNames[op]);
     return refuse(pointer + ": expected 0, 1 or 2 (none), found " + found);
-  }
-
-  bool integer(int64_t number) {
-    switch (at) {
-    case Place::Outside:
-      break;
-    case Place::Strategy:
-      return degree(number);
-    case Place::DimsArray:
-      return dim(number, op++);
-    case Place::DimsObject:
-      return dim(number, op);
-    }
-    return refuseFound(std::to_string(number));
   }
 
   bool degree(int64_t number) {

@@ -35,10 +35,12 @@ shardopt::closestFirst(std::string_view name, std::vector<std::string> known) {
   // A name of any length may come from a file; its first bytes tell enough.
   name = name.substr(0, 128);
   std::vector<std::pair<size_t, size_t>> order; // distance, index
+  order.reserve(known.size());
   for (size_t i = 0; i < known.size(); ++i)
     order.emplace_back(editDistance(name, known[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<std::string> sorted;
+  sorted.reserve(known.size());
   for (auto [distance, index] : order)
     sorted.push_back(std::move(known[index]));
   return sorted;

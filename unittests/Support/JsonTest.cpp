@@ -162,27 +162,27 @@ TEST(JsonValue, valuesOutliveAMoveOfTheDocument) {
 
 TEST(JsonValue, wrongTypeNamesPointerWantedAndFound) {
   EXPECT_EQ(readError(R"({"num_hidden_layers": "sixty"})",
-                      [](Value root) {
+                      [](const Value &root) {
                         root["num_hidden_layers"].positiveInteger();
                       }),
             "f.json: /num_hidden_layers: expected a positive integer, found "
             "\"sixty\"");
-  EXPECT_EQ(
-      readError("[[1, 2]]", [](Value root) { root.elements()[0].boolean(); }),
-      "f.json: /0: expected true or false, found an array of length 2");
-  EXPECT_EQ(readError("3", [](Value root) { root["a"].string(); }),
+  EXPECT_EQ(readError("[[1, 2]]",
+                      [](const Value &root) { root.elements()[0].boolean(); }),
+            "f.json: /0: expected true or false, found an array of length 2");
+  EXPECT_EQ(readError("3", [](const Value &root) { root["a"].string(); }),
             "f.json: expected an object, found 3");
 }
 
 TEST(JsonValue, pointersAreEscaped) {
   EXPECT_EQ(readError(R"({"a/b": {"c~d": null}})",
-                      [](Value root) { root["a/b"]["c~d"].string(); }),
+                      [](const Value &root) { root["a/b"]["c~d"].string(); }),
             "f.json: /a~1b/c~0d: expected a string, found null");
 }
 
 TEST(JsonValue, theFirstErrorStays) {
   EXPECT_EQ(readError("{}",
-                      [](Value root) {
+                      [](const Value &root) {
                         root["a"].string();
                         root["b"].string();
                       }),
@@ -190,13 +190,13 @@ TEST(JsonValue, theFirstErrorStays) {
 }
 
 TEST(JsonValue, missingMemberOfMissingObject) {
-  EXPECT_EQ(readError("{}", [](Value root) { root["a"]["b"].number(); }),
+  EXPECT_EQ(readError("{}", [](const Value &root) { root["a"]["b"].number(); }),
             "f.json: /a/b: missing, expected a number");
 }
 
 TEST(JsonValue, absentValuesTakeTheDefaultButWrongOnesDoNot) {
   EXPECT_EQ(readError("{}",
-                      [](Value root) {
+                      [](const Value &root) {
                         EXPECT_EQ(root["a"].integer(3), 3);
                         EXPECT_EQ(root["a"].number(.5), .5);
                         EXPECT_EQ(root["a"].string("x"), "x");
@@ -204,13 +204,13 @@ TEST(JsonValue, absentValuesTakeTheDefaultButWrongOnesDoNot) {
                       }),
             "");
   EXPECT_EQ(readError("{\"a\": 2.5}",
-                      [](Value root) { root["a"].positiveInteger(3); }),
+                      [](const Value &root) { root["a"].positiveInteger(3); }),
             "f.json: /a: expected a positive integer, found 2.5");
 }
 
 TEST(JsonValue, nullIsAbsentOnRequestOnly) {
   EXPECT_EQ(readError("{\"a\": null}",
-                      [](Value root) {
+                      [](const Value &root) {
                         EXPECT_EQ(root["a"].nullAsAbsent().integer(3), 3);
                         EXPECT_FALSE(root["a"].nullAsAbsent());
                         EXPECT_TRUE(root["a"]);
@@ -220,11 +220,11 @@ TEST(JsonValue, nullIsAbsentOnRequestOnly) {
 }
 
 TEST(JsonValue, integersBeyondTheirRange) {
-  auto read = [](Value root) { root.integer(std::nullopt, 1, 8); };
+  auto read = [](const Value &root) { root.integer(std::nullopt, 1, 8); };
   EXPECT_EQ(readError("8", read), "");
   EXPECT_EQ(readError("9", read),
             "f.json: expected an integer from 1 to 8, found 9");
-  auto any = [](Value root) { root.integer(); };
+  auto any = [](const Value &root) { root.integer(); };
   EXPECT_EQ(readError("9223372036854775807", any), "");
   EXPECT_EQ(readError("9223372036854775808", any),
             "f.json: expected an integer, found 9223372036854775808");
@@ -235,25 +235,27 @@ TEST(JsonValue, integersBeyondTheirRange) {
 }
 
 TEST(JsonValue, rangesOfNumbers) {
-  EXPECT_EQ(readError("0", [](Value root) { root.positiveNumber(); }),
+  EXPECT_EQ(readError("0", [](const Value &root) { root.positiveNumber(); }),
             "f.json: expected a positive number, found 0");
-  EXPECT_EQ(readError("-1e-9", [](Value root) { root.nonNegativeNumber(); }),
-            "f.json: expected a number of at least 0, found -1e-9");
-  EXPECT_EQ(readError("1", [](Value root) { root.fraction(); }), "");
-  EXPECT_EQ(readError("1.5", [](Value root) { root.fraction(); }),
+  EXPECT_EQ(
+      readError("-1e-9", [](const Value &root) { root.nonNegativeNumber(); }),
+      "f.json: expected a number of at least 0, found -1e-9");
+  EXPECT_EQ(readError("1", [](const Value &root) { root.fraction(); }), "");
+  EXPECT_EQ(readError("1.5", [](const Value &root) { root.fraction(); }),
             "f.json: expected a number above 0 and of at most 1, found 1.5");
 }
 
 TEST(JsonValue, choicesListTheKnownOnesClosestFirst) {
   enum class Activation { Gelu, Silu };
-  auto read = [](Value root) {
+  auto read = [](const Value &root) {
     return root.choice<Activation>(
         {{"gelu", Activation::Gelu}, {"silu", Activation::Silu}});
   };
-  EXPECT_EQ(
-      readError("\"silu\"",
-                [&](Value root) { EXPECT_EQ(read(root), Activation::Silu); }),
-      "");
+  EXPECT_EQ(readError("\"silu\"",
+                      [&](const Value &root) {
+                        EXPECT_EQ(read(root), Activation::Silu);
+                      }),
+            "");
   EXPECT_EQ(readError("\"sillu\"", read),
             "f.json: unknown value \"sillu\"; known: silu, gelu");
   EXPECT_EQ(readError("7", read),
@@ -262,7 +264,7 @@ TEST(JsonValue, choicesListTheKnownOnesClosestFirst) {
 
 TEST(JsonValue, unknownKeysListTheKnownOnesClosestFirst) {
   EXPECT_EQ(readError(R"({"a": {"skew": 1, "bandwith": 2}})",
-                      [](Value root) {
+                      [](const Value &root) {
                         root["a"].refuseOtherKeys({"skew", "bandwidth"});
                       }),
             "f.json: /a/bandwith: unknown key; known: bandwidth, skew");

@@ -7,9 +7,10 @@
 
 #include "shardopt/Support/Json.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdlib>
-#include <gtest/gtest.h>
 
 using namespace shardopt;
 using json::Layout;

@@ -7,8 +7,9 @@
 
 #include "shardopt/Support/Stop.h"
 
-#include <csignal>
 #include <gtest/gtest.h>
+
+#include <csignal>
 
 using namespace shardopt;
 

@@ -79,7 +79,8 @@ TEST(ParseStrategyLine, everyTruncationIsAnError) {
 }
 
 TEST(ParseStrategyLine, everyByteChangedIsReadOrRefused) {
-  for (std::string text : {withDims("[0, 1, 2]"), strategyToJson(example, ops)})
+  for (const std::string &text :
+       {withDims("[0, 1, 2]"), strategyToJson(example, ops)})
     for (size_t at = 0; at < text.size(); ++at)
       for (int byte = 0; byte < 256; ++byte) {
         std::string changed = text;

@@ -23,9 +23,9 @@ TEST(ClosestFirst, emptyNameKeepsNamesOfOneLengthInOrder) {
 }
 
 TEST(ListKnown, longListsAreCut) {
-  std::vector<std::string> names;
-  for (int i = 0; i < 100; ++i)
-    names.push_back("op" + std::to_string(i));
+  std::vector<std::string> names(100);
+  for (size_t i = 0; i < names.size(); ++i)
+    names[i] = "op" + std::to_string(i);
   std::string list = listKnown("op7", names);
   EXPECT_EQ(list.substr(0, 12), "known: op7, ");
   EXPECT_EQ(list.substr(list.size() - 12), " and 68 more");

@@ -30,8 +30,10 @@ public:
   ErrorOr(Error error) : failure(std::move(error)) {}
 
   explicit operator bool() const { return value.has_value(); }
+  // NOLINTBEGIN(bugprone-unchecked-optional-access): the caller checked.
   T &operator*() { return assert(value && "no value"), *value; }
   const T &operator*() const { return assert(value && "no value"), *value; }
+  // NOLINTEND(bugprone-unchecked-optional-access)
   T *operator->() { return &**this; }
   const T *operator->() const { return &**this; }
   const Error &error() const { return failure; }

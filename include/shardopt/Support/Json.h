@@ -58,8 +58,8 @@ public:
   static ErrorOr<Document> parseFile(const std::string &path,
                                      uint64_t limitBytes = uint64_t(1) << 28);
 
-  Document(Document &&);
-  Document &operator=(Document &&);
+  Document(Document &&) noexcept;
+  Document &operator=(Document &&) noexcept;
   ~Document();
 
   Value root() const;
@@ -142,7 +142,7 @@ public:
   void refuseOtherKeys(std::initializer_list<std::string_view> known) const;
 
   /// Records `message` as an error at this place, for checks of the caller's.
-  void fail(std::string message) const;
+  void fail(const std::string &message) const;
   /// Records "expected `wanted`, found …", or "missing, expected `wanted`".
   void failExpected(std::string_view wanted) const;
 
