@@ -75,6 +75,13 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options);
 
+/// Fills in `bound` and `proved` of a search whose searcher knew none, by exact
+/// search of the same space: the distance of any searcher to the true optimum.
+/// Makes no evaluation; does nothing for a black box.
+void certify(SearchResult &result, const StrategySpace &space,
+             const Simulator &simulator, const Objective &objective,
+             const DriverOptions &options);
+
 } // namespace shardopt::search
 
 #endif // SHARDOPT_SEARCH_DRIVER_H

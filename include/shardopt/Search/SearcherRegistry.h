@@ -42,8 +42,9 @@ public:
   /// The searchers of this library.
   static SearcherRegistry builtin();
 
-  /// Adds a searcher, or replaces the one of that name.
-  void add(std::string name, Factory factory);
+  /// Adds a searcher, or replaces the one of that name. Black boxes are refused
+  /// for it if it needs a decomposition.
+  void add(std::string name, Factory factory, bool needsDecomposition = false);
 
   std::vector<std::string> names() const;
 
@@ -56,6 +57,7 @@ private:
   struct Entry {
     std::string name;
     Factory factory;
+    bool needsDecomposition;
   };
   std::vector<Entry> entries;
 };
