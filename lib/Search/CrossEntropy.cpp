@@ -16,7 +16,7 @@ namespace shardopt::search {
 static constexpr size_t populationSize = 100;
 static constexpr size_t numElites = 10;
 /// How far a distribution moves towards the frequencies among the elites.
-static constexpr double smoothing = 0.5;
+static constexpr double smoothing = 0.2;
 /// Where every variable has a value this likely, draws hardly differ.
 static constexpr double converged = 0.99;
 

@@ -9,7 +9,6 @@
 #include "ParallelFor.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace shardopt::search {
 
@@ -30,20 +29,18 @@ static bool isRequested(const std::function<bool()> &stopRequested) {
 /// The tuples that may hold something feasible, best bound first, ties in the
 /// order of the degrees. None if stopped.
 static std::optional<std::vector<BoundedTuple>>
-boundTuples(const StrategySpace &space, const Decomposition &decomposition,
-            Goal goal, unsigned threads,
+boundTuples(const std::vector<Degrees> &tuples, const DimDomains &domains,
+            const Decomposition &decomposition, Goal goal, unsigned threads,
             const std::function<bool()> &stopRequested) {
   // Large enough to amortise the threads, small enough to stop in time.
   constexpr size_t blockSize = 256;
-  std::vector<Degrees> tuples = space.degreeTuples();
   std::vector<DegreeBound> bounds(tuples.size());
   for (size_t begin = 0; begin < tuples.size(); begin += blockSize) {
     if (isRequested(stopRequested))
       return std::nullopt;
     size_t size = std::min(blockSize, tuples.size() - begin);
     parallelFor(size, threads, [&](size_t i) {
-      bounds[begin + i] =
-          decomposition.bound(tuples[begin + i], space.dimDomains(), goal);
+      bounds[begin + i] = decomposition.bound(tuples[begin + i], domains, goal);
     });
   }
 
@@ -87,7 +84,10 @@ ExactResult findOptimum(const StrategySpace &space,
   ExactResult result;
   Objective objective;
   objective.goal = goal;
-  auto tuples = boundTuples(space, decomposition, goal, threads, stopRequested);
+  std::vector<Degrees> all = space.degreeTuples();
+  result.degreeTuples = all.size();
+  auto tuples = boundTuples(all, space.dimDomains(), decomposition, goal,
+                            threads, stopRequested);
   if (!tuples)
     return result;
 

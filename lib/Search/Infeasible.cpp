@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/Infeasible.h"
+#include "Searchers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -17,6 +18,16 @@ namespace shardopt::search {
 //===----------------------------------------------------------------------===//
 // What binds
 //===----------------------------------------------------------------------===//
+
+std::optional<Plan> findLeastViolating(const StrategySpace &space,
+                                       const Simulator &simulator,
+                                       const Objective &objective,
+                                       const DriverOptions &options) {
+  SearcherContext context{space, simulator, objective, /*seed=*/0,
+                          options.budget};
+  SearcherPtr searcher = makeCoordinate(context);
+  return runSearch(*searcher, simulator, objective, options).leastViolating;
+}
 
 BindingConstraint bindingConstraint(const Evaluation &invalid,
                                     const Objective &objective) {

@@ -31,8 +31,10 @@ struct DriverOptions {
   /// Evaluations, a hard cap: valid or not, repeated or not.
   uint64_t budget = 4000;
   unsigned threads = 1;
-  std::function<bool()> stopRequested;           ///< may be empty
-  std::function<void(const TraceEntry &)> trace; ///< in order; may be empty
+  /// Polled between evaluations; may be empty.
+  std::function<bool()> stopRequested = {};
+  /// Called once an evaluation, in order, on the caller's thread; may be empty.
+  std::function<void(const TraceEntry &)> trace = {};
 };
 
 /// Why a search ended.

@@ -29,7 +29,8 @@ struct SearcherContext {
   uint64_t seed = 0;
   uint64_t budget = 4000; ///< evaluations, for schedules that end with it
   unsigned threads = 1;
-  std::function<bool()> stopRequested; ///< polled in long steps; may be empty
+  std::function<bool()> stopRequested =
+      {}; ///< polled in long steps; may be empty
 };
 
 /// The searchers that `searcher=` can name, in the order in which they were
