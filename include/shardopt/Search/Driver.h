@@ -31,8 +31,10 @@ struct DriverOptions {
   /// Evaluations, a hard cap: valid or not, repeated or not.
   uint64_t budget = 4000;
   unsigned threads = 1;
-  std::function<bool()> stopRequested;           ///< may be empty
-  std::function<void(const TraceEntry &)> trace; ///< in order; may be empty
+  /// Polled between evaluations; may be empty.
+  std::function<bool()> stopRequested = {};
+  /// Called once an evaluation, in order, on the caller's thread; may be empty.
+  std::function<void(const TraceEntry &)> trace = {};
 };
 
 /// Why a search ended.
@@ -74,6 +76,13 @@ std::optional<double> gap(const SearchResult &result,
 SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options);
+
+/// Fills in `bound` and `proved` of a search whose searcher knew none, by exact
+/// search of the same space: the distance of any searcher to the true optimum.
+/// Makes no evaluation; does nothing for a black box.
+void certify(SearchResult &result, const StrategySpace &space,
+             const Simulator &simulator, const Objective &objective,
+             const DriverOptions &options);
 
 } // namespace shardopt::search
 

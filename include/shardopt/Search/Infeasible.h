@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_INFEASIBLE_H
 #define SHARDOPT_SEARCH_INFEASIBLE_H
 
+#include "shardopt/Search/Driver.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
@@ -24,6 +25,15 @@ struct BindingConstraint {
   double value = 0; ///< GB (memory) or ms (SLO) that are needed; else 0
   double limit = 0; ///< GB or ms that there are; else 0
 };
+
+/// The strategy that exceeds the limits least, for a space in which nothing is
+/// feasible: what to name when a proof has no strategy to show. Found by
+/// coordinate descent within the budget of `options`, so it need not be the
+/// very least; none if something feasible turns up.
+std::optional<Plan> findLeastViolating(const StrategySpace &space,
+                                       const Simulator &simulator,
+                                       const Objective &objective,
+                                       const DriverOptions &options);
 
 /// What binds an invalid strategy: the reason of its evaluation.
 BindingConstraint bindingConstraint(const Evaluation &invalid,

@@ -37,8 +37,8 @@ class Searcher {
 public:
   virtual ~Searcher();
 
-  /// The next strategies, at most `n` and at least one unless `done()`. Every
-  /// one of them is told about before the next call.
+  /// The next strategies, at most `n`; none if there are no more. Every one of
+  /// them is told about before the next call.
   virtual std::vector<Strategy> ask(size_t n) = 0;
 
   /// The evaluations of what the last `ask` returned, in its order. A search

@@ -29,7 +29,8 @@ struct SearcherContext {
   uint64_t seed = 0;
   uint64_t budget = 4000; ///< evaluations, for schedules that end with it
   unsigned threads = 1;
-  std::function<bool()> stopRequested; ///< polled in long steps; may be empty
+  std::function<bool()> stopRequested =
+      {}; ///< polled in long steps; may be empty
 };
 
 /// The searchers that `searcher=` can name, in the order in which they were
@@ -42,8 +43,9 @@ public:
   /// The searchers of this library.
   static SearcherRegistry builtin();
 
-  /// Adds a searcher, or replaces the one of that name.
-  void add(std::string name, Factory factory);
+  /// Adds a searcher, or replaces the one of that name. Black boxes are refused
+  /// for it if it needs a decomposition.
+  void add(std::string name, Factory factory, bool needsDecomposition = false);
 
   std::vector<std::string> names() const;
 
@@ -56,6 +58,7 @@ private:
   struct Entry {
     std::string name;
     Factory factory;
+    bool needsDecomposition;
   };
   std::vector<Entry> entries;
 };

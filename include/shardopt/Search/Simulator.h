@@ -53,8 +53,9 @@ public:
                                     std::optional<double> incumbent) const = 0;
 };
 
-/// Any oracle from a strategy to its metrics. `evaluate` is pure and may be
-/// called from several threads at once; a strategy has one dim for every op.
+/// Any oracle from a strategy to its metrics, which are finite. `evaluate` is
+/// pure and may be called from several threads at once; a strategy has one dim
+/// for every op.
 class Simulator {
 public:
   virtual ~Simulator();

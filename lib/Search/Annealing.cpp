@@ -1,0 +1,86 @@
+//===- Annealing.cpp - searcher=annealing ---------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GenerationSearcher.h"
+#include "Moves.h"
+#include "Searchers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace shardopt::search {
+
+/// In units of the score: a factor of e^0.5 of the objective is lost at the
+/// start as easily as not.
+static constexpr double initialTemperature = 0.5;
+
+namespace {
+
+/// Metropolis walk of one-variable moves under a temperature that falls with
+/// the budget as half a cosine. The energy is the score, a logarithm, so that
+/// one temperature suits objectives of any size.
+class Annealing : public GenerationSearcher {
+public:
+  explicit Annealing(const SearcherContext &context)
+      : GenerationSearcher(context), variables(freeVariables(space)),
+        budget(std::max<uint64_t>(1, context.budget)) {}
+
+private:
+  std::vector<Point> propose() override {
+    if (!current)
+      return {space.sample(rng)};
+    Point point = position;
+    changeOne(space, variables, point, rng);
+    return {point};
+  }
+
+  void learn(const std::vector<Point> &points,
+             const std::vector<Evaluation> &evaluations) override {
+    const Evaluation &proposed = evaluations.front();
+    if (proposed.valid)
+      worstScore =
+          std::min(worstScore.value_or(INFINITY), objective.score(proposed));
+    if (!current || accepts(energy(proposed) - energy(*current))) {
+      position = points.front();
+      current = proposed;
+    }
+    ++step;
+  }
+
+  bool accepts(double gain) {
+    if (gain >= 0)
+      return true;
+    double progress = std::min(1.0, static_cast<double>(step) / budget);
+    double temperature =
+        initialTemperature * 0.5 * (1 + std::cos(M_PI * progress));
+    return temperature > 0 && rng.real() < std::exp(gain / temperature);
+  }
+
+  /// More is better. An invalid point lies below every valid one seen, by one
+  /// unit and its violation.
+  double energy(const Evaluation &evaluation) const {
+    if (evaluation.valid)
+      return objective.score(evaluation);
+    return worstScore.value_or(0) - 1 - objective.violation(evaluation);
+  }
+
+  const std::vector<size_t> variables;
+  const uint64_t budget;
+  uint64_t step = 0;
+  Point position;
+  std::optional<Evaluation> current; ///< of `position`; none before the first
+  std::optional<double> worstScore;  ///< of the valid points seen
+};
+
+} // namespace
+
+SearcherPtr makeAnnealing(const SearcherContext &context) {
+  return std::make_unique<Annealing>(context);
+}
+
+} // namespace shardopt::search

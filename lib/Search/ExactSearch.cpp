@@ -1,0 +1,128 @@
+//===- ExactSearch.cpp - The optimum of a decomposable simulator ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/ExactSearch.h"
+#include "ParallelFor.h"
+
+#include <algorithm>
+
+namespace shardopt::search {
+
+/// What rounding may take from a bound, relative.
+static constexpr double boundTolerance = 1e-12;
+
+namespace {
+struct BoundedTuple {
+  Degrees degrees;
+  double bound;
+};
+} // namespace
+
+static bool isRequested(const std::function<bool()> &stopRequested) {
+  return stopRequested && stopRequested();
+}
+
+/// The tuples that may hold something feasible, best bound first, ties in the
+/// order of the degrees. None if stopped.
+static std::optional<std::vector<BoundedTuple>>
+boundTuples(const std::vector<Degrees> &tuples, const DimDomains &domains,
+            const Decomposition &decomposition, Goal goal, unsigned threads,
+            const std::function<bool()> &stopRequested) {
+  // Large enough to amortise the threads, small enough to stop in time.
+  constexpr size_t blockSize = 256;
+  std::vector<DegreeBound> bounds(tuples.size());
+  for (size_t begin = 0; begin < tuples.size(); begin += blockSize) {
+    if (isRequested(stopRequested))
+      return std::nullopt;
+    size_t size = std::min(blockSize, tuples.size() - begin);
+    parallelFor(size, threads, [&](size_t i) {
+      bounds[begin + i] = decomposition.bound(tuples[begin + i], domains, goal);
+    });
+  }
+
+  std::vector<BoundedTuple> bounded;
+  for (size_t i = 0; i < tuples.size(); ++i)
+    if (bounds[i].infeasible == Reason::None)
+      bounded.push_back({tuples[i], bounds[i].bound});
+  std::stable_sort(bounded.begin(), bounded.end(),
+                   [&](const BoundedTuple &a, const BoundedTuple &b) {
+                     return isBetterValue(goal, a.bound, b.bound);
+                   });
+  return bounded;
+}
+
+/// Whether a tuple with this bound may hold a value as good as `incumbent`.
+static bool mayReach(Goal goal, double bound, double incumbent) {
+  double slack = boundTolerance * incumbent;
+  return !isBetterValue(goal, incumbent,
+                        goal == Goal::Throughput ? bound + slack
+                                                 : bound - slack);
+}
+
+/// Puts `found` in the place of `best` if it is better, or as good with smaller
+/// degrees.
+static void improve(std::optional<Plan> &best, std::optional<Plan> &&found,
+                    const Objective &objective) {
+  if (!found)
+    return;
+  bool replaces = !best ||
+                  objective.better(found->evaluation, best->evaluation) ||
+                  (!objective.better(best->evaluation, found->evaluation) &&
+                   found->strategy.degrees < best->strategy.degrees);
+  if (replaces)
+    best = std::move(found);
+}
+
+ExactResult findOptimum(const StrategySpace &space,
+                        const Decomposition &decomposition, Goal goal,
+                        unsigned threads,
+                        const std::function<bool()> &stopRequested) {
+  ExactResult result;
+  Objective objective;
+  objective.goal = goal;
+  std::vector<Degrees> all = space.degreeTuples();
+  result.degreeTuples = all.size();
+  auto tuples = boundTuples(all, space.dimDomains(), decomposition, goal,
+                            threads, stopRequested);
+  if (!tuples)
+    return result;
+
+  // Invariant: `result.best` is the best of tuples [0, next). Tuples are taken
+  // in blocks that share the incumbent at their start; a worse incumbent only
+  // costs time, since `solve` returns the optimum or nothing.
+  size_t next = 0;
+  std::vector<std::optional<Plan>> found(std::max(1u, threads));
+  while (next < tuples->size()) {
+    std::optional<double> incumbent;
+    if (result.best)
+      incumbent = objective.value(result.best->evaluation);
+    if (incumbent && !mayReach(goal, (*tuples)[next].bound, *incumbent))
+      break;
+    if (isRequested(stopRequested)) {
+      double open = (*tuples)[next].bound;
+      result.bound = incumbent && isBetterValue(goal, *incumbent, open)
+                         ? *incumbent
+                         : open;
+      return result;
+    }
+    size_t size = std::min(found.size(), tuples->size() - next);
+    parallelFor(size, threads, [&](size_t i) {
+      found[i] = decomposition.solve((*tuples)[next + i].degrees,
+                                     space.dimDomains(), goal, incumbent);
+    });
+    for (size_t i = 0; i < size; ++i)
+      improve(result.best, std::move(found[i]), objective);
+    next += size;
+    result.solvedTuples += size;
+  }
+  result.proved = true;
+  if (result.best)
+    result.bound = objective.value(result.best->evaluation);
+  return result;
+}
+
+} // namespace shardopt::search

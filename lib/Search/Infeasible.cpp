@@ -1,0 +1,172 @@
+//===- Infeasible.cpp - What binds, and what would fit --------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Infeasible.h"
+#include "Searchers.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace shardopt::search {
+
+//===----------------------------------------------------------------------===//
+// What binds
+//===----------------------------------------------------------------------===//
+
+std::optional<Plan> findLeastViolating(const StrategySpace &space,
+                                       const Simulator &simulator,
+                                       const Objective &objective,
+                                       const DriverOptions &options) {
+  SearcherContext context{space, simulator, objective, /*seed=*/0,
+                          options.budget};
+  SearcherPtr searcher = makeCoordinate(context);
+  return runSearch(*searcher, simulator, objective, options).leastViolating;
+}
+
+BindingConstraint bindingConstraint(const Evaluation &invalid,
+                                    const Objective &objective) {
+  assert(!invalid.valid && "nothing binds");
+  BindingConstraint binding;
+  binding.kind = invalid.reason;
+  if (invalid.reason == Reason::Memory) {
+    binding.value = invalid.memoryGb;
+    binding.limit = objective.memoryCapacityGb;
+  } else if (invalid.reason == Reason::Slo) {
+    binding.value = invalid.latencyMs;
+    binding.limit = objective.sloMs;
+  }
+  return binding;
+}
+
+BindingConstraint bindingConstraint(const Strategy &best,
+                                    const StrategySpace &space,
+                                    const Simulator &simulator,
+                                    const Objective &objective) {
+  const auto &batches = space.degreeDomain(StrategySpace::Batch);
+  auto larger =
+      std::upper_bound(batches.begin(), batches.end(), best.degrees.batch);
+  if (larger == batches.end())
+    return {};
+  Strategy strategy = best;
+  strategy.degrees.batch = *larger;
+  Evaluation evaluation = simulator.evaluate(strategy);
+  if (evaluation.valid)
+    return {};
+  return bindingConstraint(evaluation, objective);
+}
+
+//===----------------------------------------------------------------------===//
+// What would fit
+//===----------------------------------------------------------------------===//
+
+/// `latencyMs` rounded up to three significant digits: an SLO to type.
+static double roundUpSlo(double latencyMs) {
+  double digits = 2 - std::floor(std::log10(latencyMs));
+  double unit = std::pow(10.0, std::abs(digits));
+  // Divide by whole powers of ten, which are exact.
+  double rounded = digits > 0 ? std::ceil(latencyMs * unit) / unit
+                              : std::ceil(latencyMs / unit) * unit;
+  return std::max(rounded, latencyMs);
+}
+
+/// The shortest SLO under which something fits, rounded up.
+static std::optional<NextFeasible> trySlo(const StrategySpace &space,
+                                          double sloMs, Goal goal,
+                                          const FeasibilityProbe &probe) {
+  constexpr double noSlo = std::numeric_limits<double>::infinity();
+  if (sloMs == noSlo)
+    return std::nullopt;
+  std::optional<Plan> fastest = probe(space, noSlo, Goal::Latency);
+  if (!fastest)
+    return std::nullopt;
+  double longer = roundUpSlo(fastest->evaluation.latencyMs);
+  if (longer <= sloMs)
+    return std::nullopt; // found only now; no change of the SLO is needed
+  Change change{Change::Kind::Slo, sloMs, longer};
+  if (std::optional<Plan> plan = probe(space, longer, goal))
+    return NextFeasible{change, std::move(*plan)};
+  return NextFeasible{change, std::move(*fastest)};
+}
+
+/// The largest power of two below the batches of the request that fits.
+static std::optional<NextFeasible> tryBatch(const SpaceFacts &facts,
+                                            const SpaceRequest &request,
+                                            const StrategySpace &space,
+                                            double sloMs, Goal goal,
+                                            const FeasibilityProbe &probe) {
+  int64_t smallest = space.degreeDomain(StrategySpace::Batch).front();
+  int64_t batch = 1;
+  while (batch * 2 < smallest)
+    batch *= 2;
+  SpaceRequest changed = request;
+  changed.pinnedBatch = std::nullopt;
+  for (; batch >= 1 && batch < smallest; batch /= 2) {
+    changed.batch = {batch};
+    ErrorOr<StrategySpace> smaller = StrategySpace::create(facts, changed);
+    assert(smaller && "the degrees are as they were");
+    if (std::optional<Plan> plan = probe(*smaller, sloMs, goal))
+      return NextFeasible{
+          {Change::Kind::Batch, double(smallest), double(batch)},
+          std::move(*plan)};
+  }
+  return std::nullopt;
+}
+
+/// The smallest device limit, a power of two times that of the request and
+/// less than `maxFactor` times it, under which something fits.
+static std::optional<NextFeasible>
+tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
+           Goal goal, double maxFactor, const FeasibilityProbe &probe) {
+  if (!request.devices && !request.maxDevices)
+    return std::nullopt;
+  int64_t limit = request.devices ? *request.devices : *request.maxDevices;
+
+  // Beyond the largest grid of the unlimited space nothing changes any more.
+  SpaceRequest changed = request;
+  changed.devices = changed.maxDevices = std::nullopt;
+  ErrorOr<StrategySpace> unlimited = StrategySpace::create(facts, changed);
+  assert(unlimited && "a part of it exists");
+  int64_t largest = 1;
+  for (size_t axis = 0; axis < StrategySpace::Batch; ++axis)
+    largest *= unlimited->degreeDomain(axis).back();
+
+  for (int64_t factor = 2; limit * (factor / 2) < largest && factor < maxFactor;
+       factor *= 2) {
+    int64_t more = limit * factor;
+    (request.devices ? changed.devices : changed.maxDevices) = more;
+    ErrorOr<StrategySpace> space = StrategySpace::create(facts, changed);
+    if (!space)
+      continue; // no grid of exactly so many devices
+    if (std::optional<Plan> plan = probe(*space, sloMs, goal))
+      return NextFeasible{{Change::Kind::Devices, double(limit), double(more)},
+                          std::move(*plan)};
+  }
+  return std::nullopt;
+}
+
+std::optional<NextFeasible> findNextFeasible(const SpaceFacts &facts,
+                                             const SpaceRequest &request,
+                                             double sloMs, Goal goal,
+                                             const FeasibilityProbe &probe) {
+  ErrorOr<StrategySpace> space = StrategySpace::create(facts, request);
+  assert(space && "the request was searched");
+  std::optional<NextFeasible> smallest = trySlo(*space, sloMs, goal, probe);
+  std::optional<NextFeasible> batch =
+      tryBatch(facts, request, *space, sloMs, goal, probe);
+  if (batch &&
+      (!smallest || batch->change.factor() < smallest->change.factor()))
+    smallest = std::move(batch);
+  double maxFactor = smallest ? smallest->change.factor()
+                              : std::numeric_limits<double>::infinity();
+  if (auto devices = tryDevices(facts, request, sloMs, goal, maxFactor, probe))
+    smallest = std::move(devices);
+  return smallest;
+}
+
+} // namespace shardopt::search

@@ -1,0 +1,115 @@
+//===- Megatron.cpp - The dims of Megatron, for comparison ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Megatron.h"
+#include "Searchers.h"
+
+#include <algorithm>
+
+namespace shardopt::search {
+
+namespace {
+struct MegatronDims {
+  const char *op;
+  Dim classic, slice, sequenceParallel;
+};
+} // namespace
+
+/// Column-parallel into a block, row-parallel out of it (arXiv 1909.08053,
+/// section 3); the low-rank projections of MLA are replicated. Activations
+/// around it are replicated or cut by tokens.
+static constexpr MegatronDims megatronDims[] = {
+    // clang-format off
+    // op          classic    slice      sequence parallel
+    {"embed",       Dim::Zero, Dim::Zero, Dim::Zero},
+    {"attn_norm",   Dim::None, Dim::None, Dim::Zero},
+    {"q_down",      Dim::None, Dim::None, Dim::None},
+    {"q_up",        Dim::One,  Dim::One,  Dim::One},
+    {"q_proj",      Dim::One,  Dim::One,  Dim::One},
+    {"kv_down",     Dim::None, Dim::None, Dim::None},
+    {"qkv_proj",    Dim::One,  Dim::One,  Dim::One},
+    {"attention",   Dim::Zero, Dim::Zero, Dim::Zero},
+    {"out_proj",    Dim::Zero, Dim::Zero, Dim::Zero},
+    {"ffn_norm",    Dim::None, Dim::None, Dim::Zero},
+    {"router",      Dim::None, Dim::None, Dim::None},
+    {"dispatch",    Dim::None, Dim::Zero, Dim::Zero},
+    {"ffn_up",      Dim::One,  Dim::One,  Dim::One},
+    {"ffn_down",    Dim::Zero, Dim::Zero, Dim::Zero},
+    {"combine",     Dim::None, Dim::Zero, Dim::Zero},
+    {"shared_up",   Dim::One,  Dim::One,  Dim::One},
+    {"shared_down", Dim::Zero, Dim::Zero, Dim::Zero},
+    {"lm_head",     Dim::One,  Dim::One,  Dim::One},
+    // clang-format on
+};
+
+Dim megatronDim(MegatronVariant variant, const std::string &opName) {
+  std::string op = opName.substr(opName.rfind('.') + 1);
+  for (const MegatronDims &dims : megatronDims) {
+    if (op != dims.op)
+      continue;
+    switch (variant) {
+    case MegatronVariant::Classic:
+      return dims.classic;
+    case MegatronVariant::Slice:
+      return dims.slice;
+    case MegatronVariant::SequenceParallel:
+      return dims.sequenceParallel;
+    }
+  }
+  return Dim::None;
+}
+
+StrategySpace megatronSpace(MegatronVariant variant,
+                            const StrategySpace &space) {
+  DimDomains domains = space.dimDomains();
+  for (size_t op = 0; op < domains.size(); ++op) {
+    DimDomain &domain = domains[op];
+    Dim dim = megatronDim(variant, space.ops()[op]);
+    bool allowed = std::find(domain.begin(), domain.end(), dim) != domain.end();
+    domain = {allowed ? dim : domain.front()};
+  }
+  return space.withDims(std::move(domains));
+}
+
+namespace {
+
+class MegatronSearcher : public Searcher {
+public:
+  MegatronSearcher(MegatronVariant variant, const SearcherContext &context) {
+    StrategySpace space = megatronSpace(variant, context.space);
+    tuples = space.degreeTuples();
+    for (const DimDomain &domain : space.dimDomains())
+      dims.push_back(domain.front());
+  }
+
+  std::vector<Strategy> ask(size_t n) override {
+    size_t end = std::min(tuples.size(), next + n);
+    std::vector<Strategy> strategies;
+    for (; next < end; ++next)
+      strategies.push_back({tuples[next], dims});
+    return strategies;
+  }
+
+  void tell(const std::vector<Strategy> &strategies,
+            const std::vector<Evaluation> &evaluations) override {}
+
+  bool done() const override { return next == tuples.size(); }
+
+private:
+  std::vector<Degrees> tuples;
+  std::vector<Dim> dims;
+  size_t next = 0;
+};
+
+} // namespace
+
+SearcherPtr makeMegatron(MegatronVariant variant,
+                         const SearcherContext &context) {
+  return std::make_unique<MegatronSearcher>(variant, context);
+}
+
+} // namespace shardopt::search

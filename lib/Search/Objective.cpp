@@ -1,0 +1,57 @@
+//===- Objective.cpp - What a search optimises ----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Objective.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardopt::search {
+
+/// Above the logarithm of any quotient of two doubles, twice.
+static constexpr double structuralViolation = 1e4;
+
+bool isBetterValue(Goal goal, double a, double b) {
+  return goal == Goal::Throughput ? a > b : a < b;
+}
+
+bool Objective::better(const Evaluation &a, const Evaluation &b) const {
+  if (a.valid != b.valid)
+    return a.valid;
+  if (!a.valid)
+    return violation(a) < violation(b);
+  if (value(a) != value(b))
+    return isBetterValue(goal, value(a), value(b));
+  return goal == Goal::Latency && a.throughput > b.throughput;
+}
+
+double Objective::value(const Evaluation &evaluation) const {
+  return goal == Goal::Throughput ? evaluation.throughput
+                                  : evaluation.latencyMs;
+}
+
+double Objective::score(const Evaluation &evaluation) const {
+  double logarithm = std::log(value(evaluation));
+  return goal == Goal::Throughput ? logarithm : -logarithm;
+}
+
+/// How far `value` exceeds `limit`, as a logarithm.
+static double excess(double value, double limit) {
+  return limit > 0 && value > limit ? std::log(value / limit) : 0;
+}
+
+double Objective::violation(const Evaluation &evaluation) const {
+  if (evaluation.valid)
+    return 0;
+  if (evaluation.reason == Reason::Structural)
+    return structuralViolation;
+  double known = excess(evaluation.memoryGb, memoryCapacityGb) +
+                 excess(evaluation.latencyMs, sloMs);
+  return known > 0 ? known : 1;
+}
+
+} // namespace shardopt::search

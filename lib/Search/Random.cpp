@@ -1,0 +1,40 @@
+//===- Random.cpp - searcher=random ---------------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GenerationSearcher.h"
+#include "Searchers.h"
+
+namespace shardopt::search {
+
+namespace {
+
+class RandomSearcher : public GenerationSearcher {
+public:
+  explicit RandomSearcher(const SearcherContext &context)
+      : GenerationSearcher(context) {}
+
+private:
+  std::vector<Point> propose() override {
+    // Nothing is learnt; a generation only has to be large enough to keep
+    // several threads busy.
+    std::vector<Point> points(256);
+    for (Point &point : points)
+      point = space.sample(rng);
+    return points;
+  }
+
+  void learn(const std::vector<Point> &points,
+             const std::vector<Evaluation> &evaluations) override {}
+};
+
+} // namespace
+
+SearcherPtr makeRandom(const SearcherContext &context) {
+  return std::make_unique<RandomSearcher>(context);
+}
+
+} // namespace shardopt::search
