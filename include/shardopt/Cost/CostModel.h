@@ -8,32 +8,28 @@
 #ifndef SHARDOPT_COST_COSTMODEL_H
 #define SHARDOPT_COST_COSTMODEL_H
 
+#include "shardopt/Cost/BodyIndex.h"
 #include "shardopt/Cost/LayerIndex.h"
 #include "shardopt/Cost/Model.h"
+#include "shardopt/Cost/Pipeline.h"
 #include "shardopt/Cost/TimeModel.h"
 
 namespace shardopt::cost {
-
-/// What makes a strategy invalid beside its structure.
-struct Limits {
-  int64_t maxDevices = 0;    ///< budget; 0: none
-  double memoryBytes = 0;    ///< usable memory of a device
-  double latencySeconds = 0; ///< SLO on TPOT (decode) or TTFT (prefill)
-};
 
 /// A model, a workload, a machine's times and the limits: everything but the
 /// strategy. Immutable once made, and safe to use from several threads.
 class CostModel {
 public:
   /// `skew` is the systematic imbalance of the load of experts; none means an
-  /// even load (the option imbalance=none).
+  /// even load.
   CostModel(Model model, std::shared_ptr<const TimeModel> time,
             std::optional<double> skew, const Limits &limits);
 
   const Model &model() const { return program; }
   const TimeModel &time() const { return *clock; }
   const Limits &limits() const { return bounds; }
-  const LayerIndex &layers() const { return index; }
+  const LayerIndex &layers() const { return layerIndex; }
+  const BodyIndex &body(unsigned i) const { return bodyIndices[i]; }
 
   /// Why no dims can make `degrees` valid (a phrase with the values found), or
   /// none: more devices than the budget, more stages than layers, more expert
@@ -43,17 +39,22 @@ public:
   /// Whether there is no such reason; the same question, cheaper.
   bool fits(const Degrees &degrees) const;
 
-  /// What an op of the layers of `kind` sees.
-  Context context(const Degrees &degrees, const LayerKind &kind) const;
   /// What the embedding and the head see.
   Context context(const Degrees &degrees) const;
+  /// What an op of the layers of `kind` sees.
+  Context context(const Degrees &degrees, const LayerKind &kind) const;
+
+  /// The way of a token id back to the first stage: in decode, if there are
+  /// several stages.
+  std::optional<Collective> tokenReturn(const Degrees &degrees) const;
 
 private:
   Model program;
   std::shared_ptr<const TimeModel> clock;
   std::optional<double> skew;
   Limits bounds;
-  LayerIndex index;
+  LayerIndex layerIndex;
+  std::vector<BodyIndex> bodyIndices;
 };
 
 } // namespace shardopt::cost

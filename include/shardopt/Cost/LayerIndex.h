@@ -24,14 +24,15 @@ struct Transition {
   unsigned next = 0;
 };
 
-/// What one pipeline stage holds. Equal stages are listed once.
+/// What one pipeline stage holds. Equal neighbours are listed once.
 struct Stage {
-  unsigned repeats = 1;             ///< stages like this one
-  bool isFirst = false;             ///< has the embedding
-  bool isLast = false;              ///< has the head
-  std::vector<int64_t> kinds;       ///< layers by LayerIndex::kinds
-  std::vector<int64_t> transitions; ///< layers by LayerIndex::transitions
-  unsigned nextBody = 0; ///< of the layer after it, unless it is the last
+  int64_t repeats = 1;  ///< stages like this one
+  bool isFirst = false; ///< has the embedding
+  bool isLast = false;  ///< has the head
+  /// Layers by LayerIndex::kinds, and those that are not the model's last by
+  /// LayerIndex::transitions.
+  std::vector<int64_t> kinds, transitions;
+  unsigned nextBody = 0; ///< of the next stage's first layer, if there is one
 };
 
 /// The layers of a model by kind, so that a stage costs a few products however
@@ -40,21 +41,26 @@ class LayerIndex {
 public:
   explicit LayerIndex(const Model &model);
 
-  int64_t numLayers() const { return bodies.size(); }
+  int64_t numLayers() const { return static_cast<int64_t>(kindOf.size()); }
   const std::vector<LayerKind> &kinds() const { return kindList; }
   const std::vector<Transition> &transitions() const { return transitionList; }
-  unsigned firstBody() const { return bodies.front(); }
-  unsigned lastBody() const { return bodies.back(); }
+  const LayerKind &kindOfLayer(int64_t layer) const {
+    return kindList[kindOf[layer]];
+  }
+  unsigned firstBody() const { return kindOfLayer(0).body; }
+  unsigned lastBody() const { return kindOfLayer(numLayers() - 1).body; }
 
-  /// The stages of a pipeline, in order; equal neighbours are merged. Layers
-  /// are divided evenly; of the L mod PP that are left over, the stages just
-  /// before the last one get one each.
+  /// First layer of stage `stage` of `pp`. Layers are divided evenly; of the
+  /// L mod pp that are left over, the stages just before the last get one each.
+  int64_t firstLayer(int64_t stage, int64_t pp) const;
+
+  /// The stages of a pipeline in order.
   std::vector<Stage> stages(int64_t pp) const;
 
 private:
   std::vector<LayerKind> kindList;
   std::vector<Transition> transitionList;
-  std::vector<unsigned> bodies; ///< of every layer
+  std::vector<unsigned> kindOf; ///< of every layer
   /// Of the first i layers, how many are of each kind and transition.
   std::vector<std::vector<int64_t>> kindsBefore, transitionsBefore;
 };

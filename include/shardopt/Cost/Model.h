@@ -31,7 +31,8 @@ struct Node {
 };
 
 /// One layer of a stack. It starts with a residual, in the layout that the op
-/// that reads it first requires (the *anchor*), and ends with a sum.
+/// that reads it first requires (the *anchor*), and ends with a sum. At most
+/// nine values may be needed at a time.
 struct Body {
   std::vector<Node> nodes; ///< in program order; the first one sets the anchor
   unsigned numValues = 0;  ///< ids are 0 .. numValues - 1
@@ -42,8 +43,8 @@ struct Body {
   ValueId exitMain = 0;              ///< output of the feed-forward block
   std::optional<ValueId> exitShared; ///< output of shared experts
 
-  int64_t experts = 1; ///< routed experts; 1: a dense stack
-  int64_t topK = 1;    ///< experts a token visits
+  int64_t experts = 0; ///< routed experts; 0: a dense stack
+  int64_t topK = 0;    ///< experts a token visits
 };
 
 /// Consecutive layers with one body. Several segments may have the same body,
@@ -54,8 +55,11 @@ struct Segment {
 };
 
 /// A whole model and its workload, without degrees or dims. Made from a module;
-/// plain data. Variables number embedding, body ops and head without gaps.
+/// plain data. Variables number embedding, body ops and head without gaps. At
+/// most `maxBodies` bodies, at least one layer.
 struct Model {
+  static constexpr size_t maxBodies = 8;
+
   Workload workload;
   Node embed; ///< no operands; its result becomes the first residual
   Node head;  ///< one operand: the sum that leaves the last layer
@@ -70,9 +74,11 @@ struct Model {
   bool tiedEmbeddings = false;
 
   int64_t numLayers() const;
+  /// Whether a device that has embedding and head holds one table for both.
+  bool sharesTable(Dim embed, Dim head) const;
   unsigned numVariables() const;
-  /// Names of the ops in the order of Strategy::dims.
-  std::vector<std::string> variableNames() const;
+  /// Embedding, body ops and head in the order of Strategy::dims.
+  std::vector<const Node *> nodesByVariable() const;
 };
 
 } // namespace shardopt::cost

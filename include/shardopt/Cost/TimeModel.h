@@ -10,6 +10,7 @@
 
 #include "shardopt/Cost/Kernel.h"
 #include "shardopt/Cost/Placement.h"
+#include "shardopt/Support/InlineVector.h"
 #include "shardopt/Support/Strategy.h"
 
 #include <optional>
@@ -38,9 +39,11 @@ public:
   double reshard(Layout from, Layout to, double rows, double rowBytes,
                  const Degrees &degrees) const;
 
-  /// Seconds until the next stage has `bytes` of activations, the whole of
-  /// them, that lie in `layout` (R, T or H).
-  double transfer(Layout layout, double bytes, const Degrees &degrees) const;
+  /// How the next stage gets `bytes` of activations, the whole of them, that
+  /// lie in `layout` (R, T or H): what is sent and, if that is quicker than
+  /// sending everything from every rank, gathered there.
+  InlineVector<Collective, 2> transfer(Layout layout, double bytes,
+                                       const Degrees &degrees) const;
 };
 
 /// The collective of a reshard over the TP group, if it needs one.

@@ -12,26 +12,26 @@
 
 namespace shardopt::cost {
 
+/// One op with one dim, from one state.
+struct Edge {
+  double seconds = 0; ///< kernels, collectives and the reshards of operands
+  double bytes = 0;   ///< weights and cache of a device, per layer
+  uint16_t next = 0;  ///< state after the op
+  bool legal = false; ///< if not, nothing else is set
+};
+
 /// What the layers of one kind cost more than those of the body's first kind.
 struct Variation {
   double seconds = 0;
   double bytes = 0;
 };
 
-/// One op with one dim, from one state.
-struct Edge {
-  double seconds = 0;     ///< kernels, collectives and the reshards of operands
-  double bytes = 0;       ///< weights and cache of a device, per layer
-  uint16_t next = 0;      ///< state after the op
-  uint16_t variation = 0; ///< index into Trellis::variations
-  bool legal = false;     ///< if not, nothing else is set
-};
-
 /// A *state* after some ops of a layer says, for every value that is still
 /// needed, in which layout its op left it and in which others copies of it have
-/// been made: all that what follows can depend on. States are numbered anew
-/// after each op; before the first op there is one, number 0. A choice of dims
-/// is a walk along edges, and its cost the sum of theirs.
+/// been made, and how the layer's cost varies with its window so far: all that
+/// what follows can depend on. States are numbered anew after each op; before
+/// the first op there is one, number 0. A choice of dims is a walk along edges,
+/// and its cost the sum of theirs.
 ///
 /// Example: after qkv_proj of a layer whose norm left T, dim 0 gives the state
 /// (residual T, qkv P), dim 1 (T, H), none (T, T).
@@ -40,26 +40,23 @@ struct Trellis {
     unsigned variable = 0;  ///< of the op, in Strategy::dims
     unsigned firstEdge = 0; ///< of state 0; state s, dim d: + 3 * s + d
     unsigned numStates = 0; ///< before the op
-    bool setsAnchor = false;
-    bool varies = false; ///< has edges with a variation other than 0
   };
 
   /// The state after the last op, as what follows the layer sees it.
   struct Exit {
-    /// Seconds to add up the layer's output and bring it into each layout.
+    /// Seconds to leave the layer, by the layout wanted next.
     double leaveSeconds[numLayouts] = {};
-    /// The same for the last layer, with all of the head, by the head's dim.
+    /// Seconds to leave the last layer, and of the head, by the head's dim.
     double headSeconds[3] = {};
+    /// What other kinds of layers cost more, by LayerIndex::kinds. Empty: no
+    /// more. Those of other bodies stay 0.
+    std::vector<Variation> variations;
   };
 
   std::vector<Step> steps;
   std::vector<Edge> edges;
   std::vector<Exit> exits; ///< by the state after the last op
   Layout anchors[3] = {};  ///< layout of the residual, by dim of the first op
-
-  /// By Edge::variation, then by kind of layer (those of other bodies stay 0).
-  /// Number 0 is "none".
-  std::vector<std::vector<Variation>> variations;
 
   const Edge &edge(const Step &step, unsigned state, Dim dim) const {
     return edges[step.firstEdge + 3 * state + static_cast<unsigned>(dim)];

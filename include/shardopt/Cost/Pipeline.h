@@ -1,0 +1,48 @@
+//===- Pipeline.h - Metrics of a pipeline -----------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_PIPELINE_H
+#define SHARDOPT_COST_PIPELINE_H
+
+#include "shardopt/Cost/Context.h"
+#include "shardopt/Support/Strategy.h"
+
+namespace shardopt::cost {
+
+/// What makes a strategy invalid beside its structure.
+struct Limits {
+  int64_t maxDevices = 0;    ///< budget; 0: none
+  double memoryBytes = 0;    ///< usable memory of a device
+  double latencySeconds = 0; ///< SLO on TPOT (decode) or TTFT (prefill)
+};
+
+/// Times and bytes of the stages of a pipeline, for one micro-batch.
+struct Pipeline {
+  double sumSeconds = 0;     ///< of all stages
+  double slowestSeconds = 0; ///< of the slowest stage
+  double maxBytes = 0;       ///< on a device of the fullest stage
+
+  /// Adds `repeats` stages.
+  void addStages(int64_t repeats, double seconds, double bytes);
+};
+
+/// TPOT (decode) or TTFT (prefill) in seconds. A token passes all stages, and
+/// waits where more micro-batches are in flight than the slowest one lets
+/// through; a prompt passes them once.
+double latencySeconds(const Pipeline &pipeline, const Context &context);
+
+/// Tokens/s per device; prompt tokens in prefill, where micro-batches follow
+/// each other as fast as the slowest stage allows.
+double throughput(const Pipeline &pipeline, const Context &context);
+
+/// All metrics, and the validity of what is structurally valid.
+Evaluation judge(const Pipeline &pipeline, const Context &context,
+                 const Limits &limits);
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_PIPELINE_H

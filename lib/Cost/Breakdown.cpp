@@ -1,0 +1,278 @@
+//===- Breakdown.cpp - Where time and memory of a strategy go -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Breakdown.h"
+
+#include "shardopt/Cost/LayerExit.h"
+#include "shardopt/Cost/LayerState.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+namespace {
+
+/// Costs a strategy the plain way: stage by stage, layer by layer, op by op.
+class Accountant {
+public:
+  Accountant(const CostModel &costs, const Strategy &strategy)
+      : costs(costs), model(costs.model()), time(costs.time()),
+        strategy(strategy), degrees(strategy.degrees),
+        outer(costs.context(degrees)) {}
+
+  /// None if a dim is illegal.
+  std::optional<Breakdown> run();
+
+private:
+  Dim dimOf(const Node &node) const { return strategy.dims[node.variable]; }
+  Placement residualAtStart(unsigned body) const;
+
+  void addEmbedding();
+  bool addLayer(int64_t layer);
+  bool addOp(const Node &node, const Context &context, LayerState &state);
+  void addHead(const LayerExit &end);
+  void addLeave(OpBreakdown &row, const LayerExit &end, Layout to, double rows);
+  void addTransfer(unsigned nextBody);
+  void endStage();
+
+  OpBreakdown &row(const std::string &op, Layout layout);
+  void add(OpBreakdown &row, const OpCost &cost);
+  void add(OpBreakdown &row, const Kernel &kernel);
+  void add(OpBreakdown &row, const Collective &collective);
+  void addReshard(OpBreakdown &row, Layout from, Layout to, double rows,
+                  double rowBytes);
+
+  const CostModel &costs;
+  const Model &model;
+  const TimeModel &time;
+  const Strategy &strategy;
+  const Degrees &degrees;
+  const Context outer; ///< what embedding and head see
+
+  // The stage at hand.
+  int64_t stage = 0;
+  size_t firstRow = 0;    ///< of the stage, in result.ops
+  double weightBytes = 0; ///< on a device of the stage
+  double cacheBytes = 0;
+
+  Breakdown result;
+  Pipeline pipeline;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// The row of `op` in this stage, to which one more layer is added.
+OpBreakdown &Accountant::row(const std::string &op, Layout layout) {
+  for (size_t i = firstRow; i < result.ops.size(); ++i) {
+    if (result.ops[i].op == op) {
+      ++result.ops[i].layers;
+      return result.ops[i];
+    }
+  }
+  OpBreakdown row;
+  row.op = op;
+  row.stage = stage;
+  row.layout = layout;
+  result.ops.push_back(row);
+  return result.ops.back();
+}
+
+void Accountant::add(OpBreakdown &row, const OpCost &cost) {
+  for (const Kernel &kernel : cost.kernels)
+    add(row, kernel);
+  for (const Collective &collective : cost.collectives)
+    add(row, collective);
+  weightBytes += cost.weightBytes;
+  cacheBytes += cost.cacheBytes;
+}
+
+void Accountant::add(OpBreakdown &row, const Kernel &kernel) {
+  double &part = time.isComputeBound(kernel) ? row.computeUs : row.memoryUs;
+  part += time.seconds(kernel) * 1e6;
+}
+
+void Accountant::add(OpBreakdown &row, const Collective &collective) {
+  const double seconds = time.seconds(collective, degrees);
+  if (seconds == 0)
+    return;
+  row.collectiveUs += seconds * 1e6;
+  row.collectiveBytes += collective.bytes;
+  const std::string name = spell(collective.kind);
+  if (("+" + row.collective + "+").find("+" + name + "+") != std::string::npos)
+    return;
+  if (!row.collective.empty())
+    row.collective += "+";
+  row.collective += name;
+}
+
+void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
+                            double rows, double rowBytes) {
+  std::optional<Collective> collective =
+      reshardCollective(from, to, rows, rowBytes, degrees.tp);
+  if (collective)
+    add(row, *collective);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// The residual as the first op of `body` takes it.
+Placement Accountant::residualAtStart(unsigned body) const {
+  const Node &first = model.bodies[body].nodes.front();
+  const Placement any{Layout::R, FeatureOrder::Blocks, model.rowBytes};
+  return first.op->rule(dimOf(first), Span<const Placement>(&any, 1), outer)
+      .operands[0]
+      .required;
+}
+
+void Accountant::addEmbedding() {
+  const Node &embed = model.embed;
+  const Placement made =
+      embed.op->rule(dimOf(embed), {}, outer).results[0].placement;
+  OpBreakdown &embedRow = row(embed.name, made.layout);
+  add(embedRow, embed.op->cost(dimOf(embed), {}, outer));
+  addReshard(embedRow, made.layout,
+             residualAtStart(costs.layers().firstBody()).layout,
+             static_cast<double>(outer.rows), made.rowBytes);
+}
+
+bool Accountant::addOp(const Node &node, const Context &context,
+                       LayerState &state) {
+  InlineVector<Placement, 2> incoming;
+  for (ValueId operand : node.operands)
+    incoming.push_back(state.placement(operand));
+  const Rule rule = node.op->rule(dimOf(node), incoming, context);
+  if (!rule.isLegal())
+    return false;
+
+  OpBreakdown &opRow = row(node.name, rule.results[0].placement.layout);
+  add(opRow, node.op->cost(dimOf(node), incoming, context));
+  for (size_t i = 0; i < incoming.size(); ++i) {
+    const OperandRule &taken = rule.operands[i];
+    const Layout to = taken.required.layout;
+    auto seconds = [&](Layout from) {
+      return time.reshard(from, to, taken.rows, incoming[i].rowBytes, degrees);
+    };
+    Layout cheapest = incoming[i].layout;
+    for (Layout copy : {Layout::R, Layout::T, Layout::H, Layout::P})
+      if (state.copies(node.operands[i]) & bit(copy) &&
+          seconds(copy) < seconds(cheapest))
+        cheapest = copy;
+    addReshard(opRow, cheapest, to, taken.rows, incoming[i].rowBytes);
+    state.take(node.operands[i], to);
+  }
+  for (size_t i = 0; i < node.results.size(); ++i)
+    state.leave(node.results[i], rule.results[i].placement);
+  return true;
+}
+
+/// Reshards and sum where a layer ends.
+void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
+                          double rows) {
+  const LayerExit::Moves moves = end.into(to);
+  for (Layout from : moves.sources)
+    addReshard(row, from, to, rows, model.rowBytes);
+  if (moves.join)
+    add(row, joinKernel(*moves.join, rows, model.rowBytes, outer));
+}
+
+bool Accountant::addLayer(int64_t layer) {
+  const LayerKind &kind = costs.layers().kindOfLayer(layer);
+  const Body &body = model.bodies[kind.body];
+  const Context context = costs.context(degrees, kind);
+  LayerState state(costs.body(kind.body));
+  state.leave(body.residual, residualAtStart(kind.body));
+  for (const Node &node : body.nodes)
+    if (!addOp(node, context, state))
+      return false;
+
+  LayerExit end{state.layout(body.exitResidual), state.layout(body.exitMain),
+                std::nullopt};
+  if (body.exitShared)
+    end.shared = state.layout(*body.exitShared);
+  if (layer + 1 == costs.layers().numLayers()) {
+    addHead(end);
+    return true;
+  }
+  const Layout to =
+      residualAtStart(costs.layers().kindOfLayer(layer + 1).body).layout;
+  addLeave(row("layer_exit", to), end, to, static_cast<double>(outer.rows));
+  return true;
+}
+
+void Accountant::addHead(const LayerExit &end) {
+  const Node &head = model.head;
+  const Placement incoming{end.outputLayout(), FeatureOrder::Blocks,
+                           model.rowBytes};
+  const Span<const Placement> operands(&incoming, 1);
+  const Rule rule = head.op->rule(dimOf(head), operands, outer);
+  OpBreakdown &headRow = row(head.name, rule.results[0].placement.layout);
+  addLeave(headRow, end, rule.operands[0].required.layout,
+           rule.operands[0].rows);
+  const OpCost cost = head.op->cost(dimOf(head), operands, outer);
+  add(headRow, cost);
+  if (degrees.pp == 1 && model.sharesTable(dimOf(model.embed), dimOf(head)))
+    weightBytes -= cost.weightBytes;
+  if (std::optional<Collective> back = costs.tokenReturn(degrees))
+    add(row("token_return", Layout::R), *back);
+}
+
+void Accountant::addTransfer(unsigned nextBody) {
+  const Layout layout = residualAtStart(nextBody).layout;
+  OpBreakdown &transferRow = row("stage_transfer", layout);
+  for (const Collective &collective : time.transfer(
+           layout, static_cast<double>(outer.rows) * model.rowBytes, degrees))
+    add(transferRow, collective);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+void Accountant::endStage() {
+  double us = 0;
+  for (size_t i = firstRow; i < result.ops.size(); ++i)
+    us += result.ops[i].computeUs + result.ops[i].memoryUs +
+          result.ops[i].collectiveUs;
+  result.stageMs.push_back(us / 1e3);
+  if (weightBytes + cacheBytes > pipeline.maxBytes) {
+    result.fullestStage = stage;
+    result.memory = {weightBytes / 1e9, cacheBytes / 1e9};
+  }
+  pipeline.addStages(1, us / 1e6, weightBytes + cacheBytes);
+  firstRow = result.ops.size();
+  weightBytes = cacheBytes = 0;
+}
+
+std::optional<Breakdown> Accountant::run() {
+  const LayerIndex &layers = costs.layers();
+  for (stage = 0; stage < degrees.pp; ++stage) {
+    if (stage == 0)
+      addEmbedding();
+    const int64_t end = layers.firstLayer(stage + 1, degrees.pp);
+    for (int64_t layer = layers.firstLayer(stage, degrees.pp); layer < end;
+         ++layer)
+      if (!addLayer(layer))
+        return std::nullopt;
+    if (stage + 1 < degrees.pp)
+      addTransfer(layers.kindOfLayer(end).body);
+    endStage();
+  }
+  result.evaluation = judge(pipeline, outer, costs.limits());
+  return std::move(result);
+}
+
+Breakdown cost::breakdown(const CostModel &costs, const Strategy &strategy) {
+  if (!costs.fits(strategy.degrees))
+    return Breakdown();
+  std::optional<Breakdown> found = Accountant(costs, strategy).run();
+  return found ? std::move(*found) : Breakdown();
+}

@@ -1,0 +1,59 @@
+//===- Context.cpp - What an op may ask when it is costed -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Context.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
+  Context context;
+  context.degrees = degrees;
+  context.workload = workload;
+  context.groupBatch = ceilDiv(degrees.batch, degrees.ep);
+  context.microBatches = std::min(degrees.pp, context.groupBatch);
+  context.microBatch = ceilDiv(context.groupBatch, context.microBatches);
+  context.rows = context.microBatch;
+  if (context.isPrefill())
+    context.rows *= workload.context;
+  context.routing.meanCopies = context.routing.copies =
+      static_cast<double>(context.rows);
+  return context;
+}
+
+Routing cost::makeRouting(int64_t experts, int64_t topK, int64_t rows,
+                          int64_t ep, std::optional<double> skew) {
+  const double groups = static_cast<double>(ep);
+  const double allRows = static_cast<double>(rows) * groups;
+
+  Routing routing;
+  routing.experts = experts;
+  routing.topK = topK;
+  routing.localExperts = ceilDiv(experts, ep);
+  routing.meanCopies = static_cast<double>(rows * topK);
+  routing.copies = routing.meanCopies;
+  if (skew) {
+    // The maximum of `ep` loads with a Poisson spread, on top of the skew; no
+    // group can get more than every row for each of its experts.
+    double phi =
+        ep == 1
+            ? 1
+            : 1 + *skew + std::sqrt(2 * std::log(groups) / routing.meanCopies);
+    double most =
+        allRows * static_cast<double>(std::min(topK, routing.localExperts));
+    routing.copies = std::min(routing.meanCopies * phi, most);
+    routing.imbalance = routing.copies / routing.meanCopies;
+  }
+
+  const double local = static_cast<double>(routing.localExperts);
+  routing.activeFraction =
+      1 - std::pow(1 - static_cast<double>(topK) / static_cast<double>(experts),
+                   allRows);
+  routing.activeExperts = std::min(
+      local, std::max(1.0, local * routing.activeFraction * routing.imbalance));
+  return routing;
+}

@@ -1,0 +1,70 @@
+//===- Detail.h - What the rules of several ops share -----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_DETAIL_H
+#define SHARDOPT_COST_OPS_DETAIL_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost::detail {
+
+/// The layout in which an op with a weight [in, out] takes its operand: cut
+/// features for dim 0 (it contracts over them), whole rows for dim 1; none
+/// takes rows as they are cut.
+inline Layout weightOpInput(Dim dim, Layout incoming) {
+  switch (dim) {
+  case Dim::Zero:
+    return Layout::H;
+  case Dim::One:
+    return Layout::R;
+  case Dim::None:
+    return passThrough(incoming);
+  }
+  return Layout::R;
+}
+
+/// The layout in which such an op leaves its result.
+inline Layout weightOpResult(Dim dim, Layout incoming) {
+  switch (dim) {
+  case Dim::Zero:
+    return Layout::P;
+  case Dim::One:
+    return Layout::H;
+  case Dim::None:
+    return passThrough(incoming);
+  }
+  return Layout::R;
+}
+
+/// The layout that an op of activations has for dim 0 and dim 1; `none` for
+/// dim none.
+inline Layout activationLayout(Dim dim, Layout none) {
+  switch (dim) {
+  case Dim::Zero:
+    return Layout::T;
+  case Dim::One:
+    return Layout::H;
+  case Dim::None:
+    return none;
+  }
+  return none;
+}
+
+/// `incoming` in another layout, with its own row.
+inline Placement placed(const Placement &incoming, Layout layout,
+                        FeatureOrder order = FeatureOrder::Blocks) {
+  return {layout, order, incoming.rowBytes};
+}
+
+/// The share of the features that a rank holds: 1 / tp in H, else 1.
+inline double featureShare(Layout layout, const Context &context) {
+  return layout == Layout::H ? 1 / context.tp() : 1;
+}
+
+} // namespace shardopt::cost::detail
+
+#endif // SHARDOPT_COST_OPS_DETAIL_H

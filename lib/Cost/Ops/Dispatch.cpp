@@ -1,0 +1,47 @@
+//===- Dispatch.cpp - Exchange of tokens on their way to experts ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/Dispatch.h"
+
+#include "Detail.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+static Layout exchangeLayout(Dim dim, Layout incoming) {
+  return activationLayout(dim, passThrough(incoming));
+}
+
+Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
+                    const Context &context) const {
+  const Placement taken =
+      placed(incoming[0], exchangeLayout(dim, incoming[0].layout));
+  Rule rule;
+  rule.operands = {{taken, static_cast<double>(context.rows)}};
+  rule.results = {{taken}};
+  return rule;
+}
+
+OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
+                      const Context &context) const {
+  const Layout layout = exchangeLayout(dim, incoming[0].layout);
+  const double k = static_cast<double>(topK);
+  const double rowBytes = static_cast<double>(hidden) * activationBytes *
+                          featureShare(layout, context);
+  const double sent =
+      context.localRows(layout, static_cast<double>(context.rows)) * k *
+      rowBytes;
+  const double received =
+      context.localRows(layout, context.routing.copies) * rowBytes;
+
+  OpCost cost;
+  cost.kernels = {memoryKernel(sent / k + received)};
+  cost.collectives = {
+      {CollectiveKind::AllToAll, Axis::Ep, sent * context.routing.imbalance}};
+  return cost;
+}

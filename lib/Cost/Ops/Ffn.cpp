@@ -1,0 +1,104 @@
+//===- Ffn.cpp - The two projections of a feed-forward block --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/Ffn.h"
+
+#include "Detail.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+static double globalRows(const Ffn &ffn, const Context &context) {
+  return ffn.kind == FfnKind::Grouped ? context.routing.copies
+                                      : static_cast<double>(context.rows);
+}
+
+/// [rows, k] x [k, n] of the experts, of which `columns` columns are written;
+/// `share` is the share of every expert's weight that a rank holds.
+static OpCost project(const Ffn &ffn, double rows, double k, double n,
+                      double columns, double expertWeights, double share,
+                      const Context &context) {
+  const bool grouped = ffn.kind == FfnKind::Grouped;
+  const double read = grouped ? context.routing.activeExperts : 1;
+  const double held =
+      grouped ? static_cast<double>(context.routing.localExperts) : 1;
+  const double weightBytes =
+      expertWeights * bytesPerWeight(ffn.weights) * share;
+
+  OpCost cost;
+  cost.kernels = {
+      {grouped ? KernelKind::GroupedGemm : KernelKind::Gemm, rows, k, n, read,
+       ffn.weights, 2 * rows * k * n,
+       read * weightBytes + rows * (k + columns) * ffn.activationBytes, true}};
+  cost.weightBytes = held * weightBytes;
+  return cost;
+}
+
+Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
+                 const Context &context) const {
+  const Layout in = incoming[0].layout;
+  const Layout out = weightOpResult(dim, in);
+  // A partial sum is kept from before the activation.
+  const int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
+  Rule rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
+                    globalRows(*this, context)}};
+  rule.results = {{{out, FeatureOrder::Blocks,
+                    static_cast<double>(columns) * activationBytes}}};
+  return rule;
+}
+
+OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
+                   const Context &context) const {
+  const double rows = globalRows(*this, context);
+  const double h = static_cast<double>(hidden), n = context.tp();
+  const double ff = static_cast<double>(inner);
+  const double columns = gated ? 2 * ff : ff;
+  switch (dim) {
+  case Dim::Zero:
+    return project(*this, rows, h / n, columns, columns, h * columns, 1 / n,
+                   context);
+  case Dim::One:
+    return project(*this, rows, h, columns / n, ff / n, h * columns, 1 / n,
+                   context);
+  case Dim::None:
+    break;
+  }
+  return project(*this,
+                 context.localRows(passThrough(incoming[0].layout), rows), h,
+                 columns, ff, h * columns, 1, context);
+}
+
+Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
+                   const Context &context) const {
+  const Layout in = incoming[0].layout;
+  Rule rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
+                    globalRows(*this, context)}};
+  rule.results = {{{weightOpResult(dim, in), FeatureOrder::Blocks,
+                    static_cast<double>(hidden) * activationBytes}}};
+  return rule;
+}
+
+OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
+                     const Context &context) const {
+  const double rows = globalRows(*this, context);
+  const double h = static_cast<double>(hidden), n = context.tp();
+  const double ff = static_cast<double>(inner);
+  switch (dim) {
+  case Dim::Zero:
+    return project(*this, rows, ff / n, h, h, ff * h, 1 / n, context);
+  case Dim::One:
+    return project(*this, rows, ff, h / n, h / n, ff * h, 1 / n, context);
+  case Dim::None:
+    break;
+  }
+  return project(*this,
+                 context.localRows(passThrough(incoming[0].layout), rows), ff,
+                 h, h, ff * h, 1, context);
+}

@@ -1,0 +1,64 @@
+//===- Linear.cpp - A plain linear layer ----------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/Linear.h"
+
+#include "Detail.h"
+
+#include "shardopt/Cost/Heads.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+Rule Linear::rule(Dim dim, Span<const Placement> incoming,
+                  const Context &context) const {
+  const Layout from = incoming[0].layout;
+  Rule rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, from)),
+                    static_cast<double>(context.rows)}};
+  rule.results = {{{weightOpResult(dim, from),
+                    heads ? FeatureOrder::Heads : FeatureOrder::Blocks,
+                    static_cast<double>(out) * activationBytes}}};
+  return rule;
+}
+
+OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
+                    const Context &context) const {
+  const double rows = static_cast<double>(context.rows);
+  const double k = static_cast<double>(in), columns = static_cast<double>(out);
+  const double n = context.tp(), wb = bytesPerWeight(weights);
+  const Layout from = incoming[0].layout;
+
+  OpCost cost;
+  switch (dim) {
+  case Dim::Zero:
+    cost.weightBytes = k * columns * wb / n;
+    cost.kernels = {
+        gemm(rows, k / n, columns, cost.weightBytes, weights, activationBytes)};
+    // Where whole rows arrive they are normalised before they are cut.
+    if (innerNorm && (from == Layout::H || from == Layout::P))
+      cost.collectives = {{CollectiveKind::AllReduce, Axis::Tp, rows * 4}};
+    break;
+  case Dim::One: {
+    const double local =
+        heads ? static_cast<double>(localHeads(heads, context.degrees.tp) *
+                                    (out / heads))
+              : columns / n;
+    cost.weightBytes = k * local * wb;
+    cost.kernels = {
+        gemm(rows, k, local, cost.weightBytes, weights, activationBytes)};
+    break;
+  }
+  case Dim::None:
+    cost.weightBytes = k * columns * wb;
+    cost.kernels = {gemm(context.localRows(passThrough(from), rows), k, columns,
+                         cost.weightBytes, weights, activationBytes)};
+    break;
+  }
+  return cost;
+}

@@ -1,0 +1,136 @@
+//===- MlaAttention.cpp - Multi-head latent attention ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/MlaAttention.h"
+
+#include "Detail.h"
+
+#include "shardopt/Cost/Heads.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+/// The layout for dim none: sequences stay cut where tokens are. A block of
+/// tokens of prompts must be whole prompts.
+static Layout uncutLayout(Layout incoming, const Context &context) {
+  const bool wholeSequences =
+      !context.isPrefill() || context.microBatch % context.degrees.tp == 0;
+  return incoming == Layout::T && wholeSequences ? Layout::T : Layout::R;
+}
+
+Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
+                        const Context &context) const {
+  Rule rule;
+  if (dim == Dim::One) {
+    rule.illegal =
+        "sharding dim 1 of attention needs heads of keys, and latent "
+        "attention has none";
+    return rule;
+  }
+  const double rows = static_cast<double>(context.rows);
+  const Layout layout =
+      dim == Dim::None ? uncutLayout(incoming[0].layout, context) : Layout::H;
+  const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
+  rule.operands = {{placed(incoming[0], layout, FeatureOrder::Heads), rows},
+                   {placed(incoming[1], latentLayout), rows}};
+  rule.results = {{{layout, FeatureOrder::Heads,
+                    static_cast<double>(heads * value) * activationBytes}}};
+  return rule;
+}
+
+/// [sequences, k] x [k, n] for each of `localHeads` heads.
+static Kernel batchedGemm(const MlaAttention &op, double sequences,
+                          double localHeads, double k, double n) {
+  return {KernelKind::BatchedGemm,
+          sequences,
+          k,
+          n,
+          localHeads,
+          op.weights,
+          2 * sequences * localHeads * k * n,
+          localHeads * k * n * bytesPerWeight(op.weights) +
+              sequences * localHeads * (k + n) * op.activationBytes,
+          true};
+}
+
+/// Absorbed: the query goes to the latent space, attends there, comes back.
+static void addDecodeKernels(const MlaAttention &op, double sequences,
+                             double localHeads, const Context &context,
+                             OpCost &cost) {
+  const double rk = static_cast<double>(op.latent);
+  const double dn = static_cast<double>(op.nope);
+  const double dr = static_cast<double>(op.rope);
+  const double dv = static_cast<double>(op.value);
+  const double length = static_cast<double>(context.attendedLength());
+
+  Kernel attention;
+  attention.kind = KernelKind::Attention;
+  attention.rows = sequences;
+  attention.k = length;
+  attention.n = rk + dr;
+  attention.count = localHeads;
+  attention.flops = 2 * sequences * length * localHeads * (2 * rk + dr);
+  attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
+                    sequences * localHeads * (2 * rk + dr) * op.activationBytes;
+  cost.kernels = {batchedGemm(op, sequences, localHeads, dn, rk),
+                  batchedGemm(op, sequences, localHeads, rk, dv), attention};
+}
+
+/// Expanded: keys and values of all tokens are made from the latent.
+static void addPrefillKernels(const MlaAttention &op, double sequences,
+                              double localHeads, const Context &context,
+                              OpCost &cost) {
+  const double rk = static_cast<double>(op.latent);
+  const double dn = static_cast<double>(op.nope);
+  const double dr = static_cast<double>(op.rope);
+  const double dv = static_cast<double>(op.value);
+  const double prompt = static_cast<double>(context.workload.context);
+  const double length = static_cast<double>(context.attendedLength());
+  const double tokens = sequences * prompt;
+  const double pairs = prompt * length - length * length / 2; // causal
+
+  Kernel attention;
+  attention.kind = KernelKind::Attention;
+  attention.rows = sequences;
+  attention.k = length;
+  attention.n = dn + dr;
+  attention.count = localHeads;
+  attention.flops = 2 * sequences * pairs * localHeads * (dn + dr + dv);
+  attention.bytes =
+      tokens * (2 * localHeads * (dn + dr + dv) + rk + dr) * op.activationBytes;
+  cost.kernels = {gemm(tokens, rk, localHeads * (dn + dv),
+                       localHeads * rk * (dn + dv) * bytesPerWeight(op.weights),
+                       op.weights, op.activationBytes),
+                  attention};
+}
+
+OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
+                          const Context &context) const {
+  const double b = static_cast<double>(context.microBatch);
+  double heldSequences = static_cast<double>(context.groupBatch);
+  double sequences = b;
+  double ownHeads = static_cast<double>(heads);
+  if (dim == Dim::Zero) {
+    ownHeads = static_cast<double>(localHeads(heads, context.degrees.tp));
+  } else if (uncutLayout(incoming[0].layout, context) == Layout::T) {
+    sequences = context.localRows(Layout::T, b);
+    heldSequences = static_cast<double>(context.microBatches) * sequences;
+  }
+
+  OpCost cost;
+  if (context.isPrefill())
+    addPrefillKernels(*this, sequences, ownHeads, context, cost);
+  else
+    addDecodeKernels(*this, sequences, ownHeads, context, cost);
+  cost.weightBytes = ownHeads * static_cast<double>(latent * (nope + value)) *
+                     bytesPerWeight(weights);
+  cost.cacheBytes = heldSequences *
+                    static_cast<double>(context.attendedLength()) *
+                    static_cast<double>(latent + rope) * cacheBytes;
+  return cost;
+}

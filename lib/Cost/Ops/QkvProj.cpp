@@ -1,0 +1,62 @@
+//===- QkvProj.cpp - Fused query, key and value projection ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/QkvProj.h"
+
+#include "Detail.h"
+
+#include "shardopt/Cost/Heads.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
+                   const Context &context) const {
+  const Layout in = incoming[0].layout;
+  const double columns = static_cast<double>((heads + 2 * kvHeads) * headDim);
+  Rule rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
+                    static_cast<double>(context.rows)}};
+  rule.results = {{{weightOpResult(dim, in), FeatureOrder::Heads,
+                    columns * activationBytes}}};
+  return rule;
+}
+
+OpCost QkvProj::cost(Dim dim, Span<const Placement> incoming,
+                     const Context &context) const {
+  const int64_t tp = context.degrees.tp;
+  const double rows = static_cast<double>(context.rows);
+  const double h = static_cast<double>(hidden), n = context.tp();
+  const double columns = static_cast<double>((heads + 2 * kvHeads) * headDim);
+  const double wb = bytesPerWeight(weights);
+
+  OpCost cost;
+  switch (dim) {
+  case Dim::Zero:
+    cost.weightBytes = h * columns * wb / n;
+    cost.kernels = {
+        gemm(rows, h / n, columns, cost.weightBytes, weights, activationBytes)};
+    break;
+  case Dim::One: {
+    const double local = static_cast<double>(
+        (localHeads(heads, tp) + 2 * localKvHeads(heads, kvHeads, tp)) *
+        headDim);
+    cost.weightBytes = h * local * wb;
+    cost.kernels = {
+        gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
+    break;
+  }
+  case Dim::None:
+    cost.weightBytes = h * columns * wb;
+    cost.kernels = {
+        gemm(context.localRows(passThrough(incoming[0].layout), rows), h,
+             columns, cost.weightBytes, weights, activationBytes)};
+    break;
+  }
+  return cost;
+}

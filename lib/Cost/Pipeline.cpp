@@ -1,0 +1,53 @@
+//===- Pipeline.cpp - Metrics of a pipeline -------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Pipeline.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+void Pipeline::addStages(int64_t repeats, double seconds, double bytes) {
+  sumSeconds += static_cast<double>(repeats) * seconds;
+  slowestSeconds = std::max(slowestSeconds, seconds);
+  maxBytes = std::max(maxBytes, bytes);
+}
+
+double cost::latencySeconds(const Pipeline &pipeline, const Context &context) {
+  if (context.isPrefill())
+    return pipeline.sumSeconds;
+  return std::max(pipeline.sumSeconds,
+                  static_cast<double>(context.microBatches) *
+                      pipeline.slowestSeconds);
+}
+
+double cost::throughput(const Pipeline &pipeline, const Context &context) {
+  const auto batch = static_cast<double>(context.degrees.batch);
+  const auto devices = static_cast<double>(context.degrees.devices());
+  if (!context.isPrefill())
+    return batch / (latencySeconds(pipeline, context) * devices);
+  return batch * static_cast<double>(context.workload.context) /
+         (static_cast<double>(context.microBatches) * pipeline.slowestSeconds *
+          devices);
+}
+
+Evaluation cost::judge(const Pipeline &pipeline, const Context &context,
+                       const Limits &limits) {
+  const double latency = latencySeconds(pipeline, context);
+  Evaluation evaluation;
+  evaluation.throughput = throughput(pipeline, context);
+  evaluation.latencyMs = latency * 1e3;
+  evaluation.memoryGb = pipeline.maxBytes / 1e9;
+  evaluation.reason = Reason::None;
+  if (pipeline.maxBytes > limits.memoryBytes)
+    evaluation.reason = Reason::Memory;
+  else if (latency > limits.latencySeconds)
+    evaluation.reason = Reason::Slo;
+  evaluation.valid = evaluation.reason == Reason::None;
+  return evaluation;
+}

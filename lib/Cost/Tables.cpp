@@ -1,0 +1,95 @@
+//===- Tables.cpp - All that strategies of given degrees can cost ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Tables.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+Tables::Tables(const CostModel &costs, const Degrees &degrees)
+    : model(&costs), outer(costs.context(degrees)) {
+  if (!costs.fits(degrees))
+    return;
+  for (unsigned body = 0; body < costs.model().bodies.size(); ++body)
+    trellises.push_back(buildTrellis(costs, body, degrees));
+  stages = costs.layers().stages(degrees.pp);
+
+  const TimeModel &time = costs.time();
+  const double rows = static_cast<double>(outer.rows);
+  const double rowBytes = costs.model().rowBytes;
+  const OpModel &embed = *costs.model().embed.op;
+  const Placement incoming{Layout::R, FeatureOrder::Blocks, rowBytes};
+  for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+    const auto d = static_cast<int>(dim);
+    const Placement made = embed.rule(dim, {}, outer).results[0].placement;
+    const OpCost cost = embed.cost(dim, {}, outer);
+    double busy = 0;
+    for (const Kernel &kernel : cost.kernels)
+      busy += time.seconds(kernel);
+    for (const Collective &collective : cost.collectives)
+      busy += time.seconds(collective, degrees);
+    for (Layout anchor : {Layout::R, Layout::T, Layout::H})
+      embedSeconds[d][static_cast<int>(anchor)] =
+          busy +
+          time.reshard(made.layout, anchor, rows, made.rowBytes, degrees);
+    embedBytes[d] = cost.weightBytes;
+    headBytes[d] =
+        costs.model()
+            .head.op->cost(dim, Span<const Placement>(&incoming, 1), outer)
+            .weightBytes;
+  }
+  if (degrees.pp > 1)
+    for (Layout anchor : {Layout::R, Layout::T, Layout::H})
+      for (const Collective &collective :
+           time.transfer(anchor, rows * rowBytes, degrees))
+        transferSeconds[static_cast<int>(anchor)] +=
+            time.seconds(collective, degrees);
+}
+
+Pipeline Tables::assemble(Dim embed, Dim head,
+                          Span<const LayerChoice> layers) const {
+  const LayerIndex &index = model->layers();
+  const auto e = static_cast<int>(embed), h = static_cast<int>(head);
+  auto anchor = [&](unsigned body) {
+    return static_cast<int>(layers[body].anchor);
+  };
+
+  Pipeline pipeline;
+  for (const Stage &stage : stages) {
+    double seconds = 0, bytes = 0;
+    for (size_t k = 0; k < stage.kinds.size(); ++k) {
+      const LayerChoice &layer = layers[index.kinds()[k].body];
+      const auto count = static_cast<double>(stage.kinds[k]);
+      seconds += count * layer.seconds;
+      bytes += count * layer.bytes;
+      if (!layer.exit->variations.empty()) {
+        seconds += count * layer.exit->variations[k].seconds;
+        bytes += count * layer.exit->variations[k].bytes;
+      }
+    }
+    for (size_t t = 0; t < stage.transitions.size(); ++t) {
+      const Transition &transition = index.transitions()[t];
+      seconds +=
+          static_cast<double>(stage.transitions[t]) *
+          layers[transition.body].exit->leaveSeconds[anchor(transition.next)];
+    }
+    if (stage.isFirst) {
+      seconds += embedSeconds[e][anchor(index.firstBody())];
+      bytes += embedBytes[e];
+    }
+    if (stage.isLast) {
+      seconds += layers[index.lastBody()].exit->headSeconds[h];
+      const bool shares =
+          stage.isFirst && model->model().sharesTable(embed, head);
+      bytes += shares ? 0 : headBytes[h];
+    } else {
+      seconds += transferSeconds[anchor(stage.nextBody)];
+    }
+    pipeline.addStages(stage.repeats, seconds, bytes);
+  }
+  return pipeline;
+}

@@ -1,0 +1,48 @@
+//===- TimeModel.cpp - From kernels and collectives to seconds ------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/TimeModel.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
+                                                  double rows, double rowBytes,
+                                                  int64_t tp) {
+  if (tp == 1 || from == to || from == Layout::R)
+    return std::nullopt;
+  const double bytes = rows * rowBytes;
+  if (from == Layout::P)
+    return Collective{to == Layout::R ? CollectiveKind::AllReduce
+                                      : CollectiveKind::ReduceScatter,
+                      Axis::Tp, bytes};
+  if (to == Layout::R)
+    return Collective{CollectiveKind::AllGather, Axis::Tp, bytes};
+  return Collective{CollectiveKind::AllToAll, Axis::Tp,
+                    bytes / static_cast<double>(tp)};
+}
+
+double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
+                          const Degrees &degrees) const {
+  std::optional<Collective> collective =
+      reshardCollective(from, to, rows, rowBytes, degrees.tp);
+  return collective ? seconds(*collective, degrees) : 0;
+}
+
+InlineVector<Collective, 2> TimeModel::transfer(Layout layout, double bytes,
+                                                const Degrees &degrees) const {
+  const Collective sendAll{CollectiveKind::Send, Axis::Pp, bytes};
+  const Collective sendPart{CollectiveKind::Send, Axis::Pp,
+                            bytes / static_cast<double>(degrees.tp)};
+  if (layout != Layout::R)
+    return {sendPart};
+  const Collective gather{CollectiveKind::AllGather, Axis::Tp, bytes};
+  if (seconds(sendAll, degrees) <=
+      seconds(sendPart, degrees) + seconds(gather, degrees))
+    return {sendAll};
+  return {sendPart, gather};
+}

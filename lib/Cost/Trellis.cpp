@@ -1,0 +1,416 @@
+//===- Trellis.cpp - All walks of layouts through one layer ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Trellis.h"
+
+#include "shardopt/Cost/LayerExit.h"
+#include "shardopt/Cost/LayerState.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+namespace {
+
+constexpr unsigned maxOperands = 2;
+
+/// A state, packed so that equal states are equal numbers: a variation, then
+/// the layout and the copies of each live value.
+using StateKey = uint64_t;
+constexpr unsigned variationBits = 8;
+constexpr unsigned layoutBits = 2;
+constexpr unsigned valueBits = layoutBits + numLayouts;
+constexpr size_t maxLiveValues = (64 - variationBits) / valueBits;
+
+/// The variations of the states of a body, numbered. Number 0 is none.
+class VariationSet {
+public:
+  uint8_t add(const std::vector<Variation> &wanted);
+  uint8_t sum(uint8_t a, uint8_t b);
+  const std::vector<Variation> &operator[](uint8_t i) const { return list[i]; }
+
+private:
+  std::vector<std::vector<Variation>> list{{}};
+};
+
+/// An op with one dim and given layouts of its operands.
+struct OpEntry {
+  bool known = false;
+  bool legal = false;
+  uint8_t variation = 0;
+  double seconds = 0; ///< without reshards
+  double bytes = 0;
+  InlineVector<OperandRule, maxOperands> operands;
+  InlineVector<ResultRule, 3> results;
+  /// Seconds of the reshard of an operand, by the layout of the copy that it
+  /// starts from; negative: not asked yet.
+  double reshards[maxOperands][numLayouts];
+};
+
+class TrellisBuilder {
+public:
+  TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
+                 const Degrees &degrees);
+  Trellis build();
+
+private:
+  void addStep(size_t nodeNumber);
+  Edge makeEdge(size_t nodeNumber, StateKey from, Dim dim);
+  OpEntry &entry(const Node &node, Dim dim, Span<const Placement> incoming);
+  void fill(OpEntry &entry, const Node &node, Dim dim,
+            Span<const Placement> incoming);
+  uint8_t variation(const OpModel &op, Dim dim, Span<const Placement> incoming,
+                    double seconds, double bytes);
+  double reshardSeconds(OpEntry &entry, unsigned operand, Layout from,
+                        double rowBytes);
+  double opSeconds(const OpCost &cost) const;
+
+  void addExits();
+  void addLeaves(const std::vector<LayerExit> &ends);
+  void addHeads(const std::vector<LayerExit> &ends);
+
+  StateKey pack(const std::vector<ValueId> &live, uint8_t variation) const;
+  void unpack(const std::vector<ValueId> &live, StateKey key);
+
+  const CostModel &costs;
+  const TimeModel &time;
+  const Body &body;
+  const BodyIndex &index;
+  const unsigned bodyNumber;
+  const Degrees &degrees;
+  /// The kinds of this body and what their ops see. Edges cost the first.
+  std::vector<unsigned> kinds;
+  std::vector<Context> contexts;
+
+  Trellis trellis;
+  VariationSet variations;
+  LayerState state;
+  /// The placement of each value in each layout; the layout implies the rest.
+  std::vector<std::array<Placement, numLayouts>> places;
+  std::vector<StateKey> states, nextStates;
+  std::vector<OpEntry> entries; ///< of the op at hand
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Variations
+//===----------------------------------------------------------------------===//
+
+uint8_t VariationSet::add(const std::vector<Variation> &wanted) {
+  auto same = [](const Variation &a, const Variation &b) {
+    return a.seconds == b.seconds && a.bytes == b.bytes;
+  };
+  for (size_t i = 1; i < list.size(); ++i)
+    if (std::equal(list[i].begin(), list[i].end(), wanted.begin(), same))
+      return static_cast<uint8_t>(i);
+  list.push_back(wanted);
+  assert(list.size() <= (1u << variationBits) && "too many variations");
+  return static_cast<uint8_t>(list.size() - 1);
+}
+
+uint8_t VariationSet::sum(uint8_t a, uint8_t b) {
+  if (!a || !b)
+    return a | b;
+  std::vector<Variation> both = list[a];
+  for (size_t kind = 0; kind < both.size(); ++kind) {
+    both[kind].seconds += list[b][kind].seconds;
+    both[kind].bytes += list[b][kind].bytes;
+  }
+  return add(both);
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+StateKey TrellisBuilder::pack(const std::vector<ValueId> &live,
+                              uint8_t variation) const {
+  StateKey key = variation;
+  unsigned shift = variationBits;
+  for (ValueId value : live) {
+    LayoutSet copies = 0;
+    if (index.values[value].fansOut) {
+      copies = state.copies(value);
+      // A whole copy gives every other for free.
+      if (copies & bit(Layout::R))
+        copies = bit(Layout::R);
+    }
+    StateKey packed = static_cast<StateKey>(state.layout(value)) |
+                      static_cast<StateKey>(copies) << layoutBits;
+    key |= packed << shift;
+    shift += valueBits;
+  }
+  return key;
+}
+
+void TrellisBuilder::unpack(const std::vector<ValueId> &live, StateKey key) {
+  key >>= variationBits;
+  for (ValueId value : live) {
+    const auto layout = static_cast<Layout>(key & 3);
+    auto copies = static_cast<LayoutSet>(key >> layoutBits & 15);
+    state.restore(value, places[value][static_cast<int>(layout)],
+                  copies ? copies : bit(layout));
+    key >>= valueBits;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
+                               const Degrees &degrees)
+    : costs(costs), time(costs.time()), body(costs.model().bodies[bodyNumber]),
+      index(costs.body(bodyNumber)), bodyNumber(bodyNumber), degrees(degrees),
+      state(index), places(body.numValues) {
+  const std::vector<LayerKind> &all = costs.layers().kinds();
+  for (unsigned kind = 0; kind < all.size(); ++kind) {
+    if (all[kind].body != bodyNumber)
+      continue;
+    kinds.push_back(kind);
+    contexts.push_back(costs.context(degrees, all[kind]));
+  }
+}
+
+Trellis TrellisBuilder::build() {
+  states = {0};
+  for (size_t i = 0; i < body.nodes.size(); ++i)
+    addStep(i);
+  addExits();
+  return std::move(trellis);
+}
+
+void TrellisBuilder::addStep(size_t nodeNumber) {
+  const Node &node = body.nodes[nodeNumber];
+  assert(node.operands.size() <= maxOperands && "too many operands");
+  assert(index.liveAfter[nodeNumber].size() <= maxLiveValues &&
+         "too many live values");
+  trellis.steps.push_back({node.variable,
+                           static_cast<unsigned>(trellis.edges.size()),
+                           static_cast<unsigned>(states.size())});
+  entries.assign(node.operands.size() > 1 ? 3 * numLayouts * numLayouts
+                                          : 3 * numLayouts,
+                 OpEntry());
+  nextStates.clear();
+  for (StateKey from : states)
+    for (Dim dim : {Dim::Zero, Dim::One, Dim::None})
+      trellis.edges.push_back(makeEdge(nodeNumber, from, dim));
+  std::swap(states, nextStates);
+}
+
+Edge TrellisBuilder::makeEdge(size_t nodeNumber, StateKey from, Dim dim) {
+  const Node &node = body.nodes[nodeNumber];
+  if (nodeNumber > 0) {
+    unpack(index.liveAfter[nodeNumber - 1], from);
+  } else {
+    // The first op finds the residual as it wants it.
+    Placement residual;
+    residual.rowBytes = costs.model().rowBytes;
+    Rule rule = node.op->rule(dim, Span<const Placement>(&residual, 1),
+                              contexts.front());
+    residual = rule.operands[0].required;
+    trellis.anchors[static_cast<int>(dim)] = residual.layout;
+    places[body.residual][static_cast<int>(residual.layout)] = residual;
+    state.leave(body.residual, residual);
+  }
+
+  InlineVector<Placement, maxOperands> incoming;
+  for (ValueId operand : node.operands)
+    incoming.push_back(state.placement(operand));
+  OpEntry &found = entry(node, dim, incoming);
+  Edge edge;
+  edge.legal = found.legal;
+  if (!edge.legal)
+    return edge;
+
+  edge.seconds = found.seconds;
+  edge.bytes = found.bytes;
+  for (unsigned i = 0; i < incoming.size(); ++i) {
+    const ValueId value = node.operands[i];
+    double cheapest = -1;
+    for (Layout copy : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+      if (!(state.copies(value) & bit(copy)))
+        continue;
+      double seconds = reshardSeconds(found, i, copy, incoming[i].rowBytes);
+      if (cheapest < 0 || seconds < cheapest)
+        cheapest = seconds;
+    }
+    edge.seconds += cheapest;
+    state.take(value, found.operands[i].required.layout);
+  }
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    const Placement &place = found.results[i].placement;
+    places[node.results[i]][static_cast<int>(place.layout)] = place;
+    state.leave(node.results[i], place);
+  }
+
+  const auto before =
+      static_cast<uint8_t>(from & ((StateKey{1} << variationBits) - 1));
+  const StateKey next = pack(index.liveAfter[nodeNumber],
+                             variations.sum(before, found.variation));
+  auto position = std::find(nextStates.begin(), nextStates.end(), next);
+  edge.next = static_cast<uint16_t>(position - nextStates.begin());
+  if (position == nextStates.end())
+    nextStates.push_back(next);
+  return edge;
+}
+
+OpEntry &TrellisBuilder::entry(const Node &node, Dim dim,
+                               Span<const Placement> incoming) {
+  size_t number = static_cast<size_t>(dim);
+  for (const Placement &placement : incoming)
+    number = number * numLayouts + static_cast<size_t>(placement.layout);
+  OpEntry &found = entries[number];
+  if (!found.known)
+    fill(found, node, dim, incoming);
+  return found;
+}
+
+void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
+                          Span<const Placement> incoming) {
+  entry.known = true;
+  const Rule rule = node.op->rule(dim, incoming, contexts.front());
+  entry.legal = rule.isLegal();
+  if (!entry.legal)
+    return;
+  entry.operands = rule.operands;
+  entry.results = rule.results;
+  std::fill_n(&entry.reshards[0][0], maxOperands * numLayouts, -1.0);
+
+  const OpCost cost = node.op->cost(dim, incoming, contexts.front());
+  entry.seconds = opSeconds(cost);
+  entry.bytes = cost.weightBytes + cost.cacheBytes;
+  if (kinds.size() > 1 && node.op->dependsOnWindow())
+    entry.variation =
+        variation(*node.op, dim, incoming, entry.seconds, entry.bytes);
+}
+
+/// What the other kinds of this body pay for the op beyond `seconds` and
+/// `bytes`.
+uint8_t TrellisBuilder::variation(const OpModel &op, Dim dim,
+                                  Span<const Placement> incoming,
+                                  double seconds, double bytes) {
+  std::vector<Variation> more(costs.layers().kinds().size());
+  for (size_t i = 1; i < kinds.size(); ++i) {
+    const OpCost cost = op.cost(dim, incoming, contexts[i]);
+    more[kinds[i]] = {opSeconds(cost) - seconds,
+                      cost.weightBytes + cost.cacheBytes - bytes};
+  }
+  return variations.add(more);
+}
+
+double TrellisBuilder::reshardSeconds(OpEntry &entry, unsigned operand,
+                                      Layout from, double rowBytes) {
+  double &seconds = entry.reshards[operand][static_cast<int>(from)];
+  const OperandRule &rule = entry.operands[operand];
+  if (seconds < 0)
+    seconds =
+        time.reshard(from, rule.required.layout, rule.rows, rowBytes, degrees);
+  return seconds;
+}
+
+double TrellisBuilder::opSeconds(const OpCost &cost) const {
+  double seconds = 0;
+  for (const Kernel &kernel : cost.kernels)
+    seconds += time.seconds(kernel);
+  for (const Collective &collective : cost.collectives)
+    seconds += time.seconds(collective, degrees);
+  return seconds;
+}
+
+//===----------------------------------------------------------------------===//
+// Exits
+//===----------------------------------------------------------------------===//
+
+void TrellisBuilder::addExits() {
+  std::vector<LayerExit> ends;
+  trellis.exits.resize(states.size());
+  for (size_t i = 0; i < states.size(); ++i) {
+    unpack(index.liveAfter.back(), states[i]);
+    LayerExit end{state.layout(body.exitResidual), state.layout(body.exitMain),
+                  std::nullopt};
+    if (body.exitShared)
+      end.shared = state.layout(*body.exitShared);
+    ends.push_back(end);
+    trellis.exits[i].variations = variations[static_cast<uint8_t>(
+        states[i] & ((StateKey{1} << variationBits) - 1))];
+  }
+  addLeaves(ends);
+  if (bodyNumber == costs.layers().lastBody())
+    addHeads(ends);
+}
+
+namespace {
+
+/// Seconds of all that a layer's exit can need, for a number of rows.
+struct MoveSeconds {
+  MoveSeconds(const TimeModel &time, double rows, double rowBytes,
+              const Context &context) {
+    for (unsigned from = 0; from < numLayouts; ++from) {
+      const auto layout = static_cast<Layout>(from);
+      for (Layout to : {Layout::R, Layout::T, Layout::H})
+        reshards[from][static_cast<int>(to)] =
+            time.reshard(layout, to, rows, rowBytes, context.degrees);
+      joins[from] = time.seconds(joinKernel(layout, rows, rowBytes, context));
+    }
+  }
+
+  double leave(const LayerExit &end, Layout to) const {
+    const LayerExit::Moves moves = end.into(to);
+    double seconds = moves.join ? joins[static_cast<int>(*moves.join)] : 0;
+    for (Layout from : moves.sources)
+      seconds += reshards[static_cast<int>(from)][static_cast<int>(to)];
+    return seconds;
+  }
+
+  double reshards[numLayouts][numLayouts] = {};
+  double joins[numLayouts] = {};
+};
+
+} // namespace
+
+void TrellisBuilder::addLeaves(const std::vector<LayerExit> &ends) {
+  const Context &context = contexts.front();
+  const MoveSeconds moves(time, static_cast<double>(context.rows),
+                          costs.model().rowBytes, context);
+  for (size_t i = 0; i < ends.size(); ++i)
+    for (Layout to : {Layout::R, Layout::T, Layout::H})
+      trellis.exits[i].leaveSeconds[static_cast<int>(to)] =
+          moves.leave(ends[i], to);
+}
+
+void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
+  const Context &context = contexts.front();
+  const OpModel &head = *costs.model().head.op;
+  const double rowBytes = costs.model().rowBytes;
+  const std::optional<Collective> back = costs.tokenReturn(degrees);
+  const double returning = back ? time.seconds(*back, degrees) : 0;
+  for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+    // What the head does, by whether the output arrives in T.
+    for (Layout output : {Layout::R, Layout::T}) {
+      const Placement incoming{output, FeatureOrder::Blocks, rowBytes};
+      const Span<const Placement> operands(&incoming, 1);
+      const OperandRule taken = head.rule(dim, operands, context).operands[0];
+      const double busy =
+          opSeconds(head.cost(dim, operands, context)) + returning;
+      const MoveSeconds moves(time, taken.rows, rowBytes, context);
+      for (size_t i = 0; i < ends.size(); ++i)
+        if (ends[i].outputLayout() == output)
+          trellis.exits[i].headSeconds[static_cast<int>(dim)] =
+              moves.leave(ends[i], taken.required.layout) + busy;
+    }
+  }
+}
+
+Trellis cost::buildTrellis(const CostModel &costs, unsigned body,
+                           const Degrees &degrees) {
+  return TrellisBuilder(costs, body, degrees).build();
+}

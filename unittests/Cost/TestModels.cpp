@@ -1,0 +1,327 @@
+//===- TestModels.cpp - Models and machines for tests of costs ------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModels.h"
+
+#include "shardopt/Cost/Ops/Combine.h"
+#include "shardopt/Cost/Ops/Dispatch.h"
+#include "shardopt/Cost/Ops/Embedding.h"
+#include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GqaAttention.h"
+#include "shardopt/Cost/Ops/Linear.h"
+#include "shardopt/Cost/Ops/LmHead.h"
+#include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/OutProj.h"
+#include "shardopt/Cost/Ops/QkvProj.h"
+#include "shardopt/Cost/Ops/RmsNorm.h"
+#include "shardopt/Cost/Ops/Router.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::test;
+
+//===----------------------------------------------------------------------===//
+// Configurations
+//===----------------------------------------------------------------------===//
+
+ModelConfig test::gptMoe(int64_t layers) {
+  ModelConfig c;
+  c.hidden = 12288, c.layers = layers, c.vocab = 51200;
+  c.heads = 96, c.kvHeads = 8, c.headDim = 128;
+  c.gated = false;
+  c.experts = 16, c.topK = 2, c.expertInner = 49152;
+  return c;
+}
+
+ModelConfig test::llama70B() {
+  ModelConfig c;
+  c.hidden = 8192, c.layers = 80, c.vocab = 128256;
+  c.heads = 64, c.kvHeads = 8, c.headDim = 128;
+  c.inner = 28672;
+  return c;
+}
+
+ModelConfig test::mixtral8x22B() {
+  ModelConfig c;
+  c.hidden = 6144, c.layers = 56, c.vocab = 32000;
+  c.heads = 48, c.kvHeads = 8, c.headDim = 128;
+  c.experts = 8, c.topK = 2, c.expertInner = 16384;
+  return c;
+}
+
+ModelConfig test::qwen3Moe235B() {
+  ModelConfig c;
+  c.hidden = 4096, c.layers = 94, c.vocab = 151936;
+  c.heads = 64, c.kvHeads = 4, c.headDim = 128;
+  c.qkNorm = true;
+  c.experts = 128, c.topK = 8, c.expertInner = 1536;
+  return c;
+}
+
+ModelConfig test::deepSeekV3() {
+  ModelConfig c;
+  c.hidden = 7168, c.layers = 61, c.vocab = 129280;
+  c.heads = 128;
+  c.queryRank = 1536, c.latent = 512, c.nope = 128, c.rope = 64, c.value = 128;
+  c.inner = 18432, c.denseLayers = 3;
+  c.experts = 256, c.topK = 8, c.expertInner = 2048, c.sharedInner = 2048;
+  c.linear = WeightType::Fp8;
+  return c;
+}
+
+ModelConfig test::gptOss120B() {
+  ModelConfig c;
+  c.hidden = 2880, c.layers = 36, c.vocab = 201088;
+  c.heads = 64, c.kvHeads = 8, c.headDim = 64;
+  c.experts = 128, c.topK = 4, c.expertInner = 2880;
+  c.window = 128;
+  c.expertWeights = WeightType::Mxfp4;
+  return c;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Makes one body; ops of each kind are numbered as they are added.
+class BodyBuilder {
+public:
+  BodyBuilder(const ModelConfig &config, std::string prefix, bool routed,
+              unsigned &variable)
+      : config(config), prefix(std::move(prefix)), routed(routed),
+        variable(variable) {}
+
+  Body build() {
+    body.residual = value();
+    RmsNorm norm;
+    norm.hidden = config.hidden;
+    ValueId normed = add("attn_norm", norm, {body.residual});
+    ValueId attended = config.latent ? addLatentAttention(normed)
+                                     : addGroupedAttention(normed);
+    OutProj out;
+    out.heads = config.heads;
+    out.headDim = config.latent ? config.value : config.headDim;
+    out.hidden = config.hidden;
+    out.weights = config.linear;
+    ValueId projected = add("out_proj", out, {attended});
+
+    norm.addsResidual = true;
+    normed = add("ffn_norm", norm, {projected, body.residual}, 2);
+    body.exitResidual = normed + 1;
+    if (routed)
+      addExperts(normed);
+    else
+      body.exitMain =
+          addFfn("ffn", FfnKind::Dense, config.inner, config.linear, normed);
+    body.numValues = values;
+    return std::move(body);
+  }
+
+private:
+  ValueId value() { return values++; }
+
+  template <typename Op>
+  ValueId add(const std::string &name, const Op &op,
+              std::vector<ValueId> operands, unsigned numResults = 1) {
+    Node node;
+    node.name = prefix + name;
+    node.variable = variable++;
+    node.op = std::make_shared<Op>(op);
+    node.operands = std::move(operands);
+    for (unsigned i = 0; i < numResults; ++i)
+      node.results.push_back(value());
+    body.nodes.push_back(node);
+    return node.results.front();
+  }
+
+  ValueId addGroupedAttention(ValueId normed) {
+    QkvProj qkv;
+    qkv.hidden = config.hidden;
+    qkv.heads = config.heads;
+    qkv.kvHeads = config.kvHeads;
+    qkv.headDim = config.headDim;
+    qkv.weights = config.linear;
+    GqaAttention attention;
+    attention.heads = config.heads;
+    attention.kvHeads = config.kvHeads;
+    attention.headDim = config.headDim;
+    attention.qkNorm = config.qkNorm;
+    return add("attention", attention, {add("qkv_proj", qkv, {normed})});
+  }
+
+  ValueId addLatentAttention(ValueId normed) {
+    Linear queries;
+    queries.weights = config.linear;
+    queries.in = config.queryRank ? config.queryRank : config.hidden;
+    queries.out = config.heads * (config.nope + config.rope);
+    queries.heads = config.heads;
+    ValueId query = 0;
+    if (config.queryRank) {
+      Linear down;
+      down.weights = config.linear;
+      down.in = config.hidden;
+      down.out = config.queryRank;
+      queries.innerNorm = true;
+      query = add("q_up", queries, {add("q_down", down, {normed})});
+    } else {
+      query = add("q_proj", queries, {normed});
+    }
+    Linear kvDown;
+    kvDown.weights = config.linear;
+    kvDown.in = config.hidden;
+    kvDown.out = config.latent + config.rope;
+    ValueId latent = add("kv_down", kvDown, {normed});
+
+    MlaAttention attention;
+    attention.heads = config.heads;
+    attention.latent = config.latent;
+    attention.nope = config.nope;
+    attention.rope = config.rope;
+    attention.value = config.value;
+    attention.weights = config.linear;
+    return add("attention", attention, {query, latent});
+  }
+
+  ValueId addFfn(const std::string &name, FfnKind kind, int64_t inner,
+                 WeightType weights, ValueId input) {
+    FfnUp up;
+    up.kind = kind;
+    up.hidden = config.hidden;
+    up.inner = inner;
+    up.gated = config.gated;
+    up.weights = weights;
+    FfnDown down;
+    static_cast<Ffn &>(down) = up;
+    return add(name + "_down", down, {add(name + "_up", up, {input})});
+  }
+
+  void addExperts(ValueId normed) {
+    body.experts = config.experts;
+    body.topK = config.topK;
+    Router router;
+    router.hidden = config.hidden;
+    router.experts = config.experts;
+    router.topK = config.topK;
+    Dispatch dispatch;
+    dispatch.hidden = config.hidden;
+    dispatch.topK = config.topK;
+    Combine combine;
+    combine.hidden = config.hidden;
+    combine.topK = config.topK;
+
+    ValueId tokens = add("router", router, {normed}, 3);
+    ValueId sent = add("dispatch", dispatch, {tokens});
+    ValueId outputs =
+        addFfn("ffn", FfnKind::Grouped, config.expertInner,
+               config.expertWeights.value_or(config.linear), sent);
+    body.exitMain = add("combine", combine, {outputs});
+    if (config.sharedInner)
+      body.exitShared = addFfn("shared", FfnKind::Shared, config.sharedInner,
+                               config.linear, normed);
+  }
+
+  const ModelConfig &config;
+  std::string prefix;
+  bool routed;
+  unsigned &variable;
+  Body body;
+  unsigned values = 0;
+};
+
+} // namespace
+
+Model test::makeModel(const ModelConfig &config, const Workload &workload) {
+  Model model;
+  model.workload = workload;
+  model.rowBytes = static_cast<double>(config.hidden) * 2;
+  model.tiedEmbeddings = config.tied;
+
+  unsigned variable = 0;
+  Embedding embed;
+  embed.vocab = config.vocab;
+  embed.hidden = config.hidden;
+  model.embed = {
+      "embed", variable++, std::make_shared<Embedding>(embed), {}, {}};
+
+  const bool mixed = config.experts && config.denseLayers;
+  auto addBody = [&](const char *prefix, bool routed, int64_t first,
+                     int64_t last) {
+    Segment segment;
+    segment.body = static_cast<unsigned>(model.bodies.size());
+    for (int64_t layer = first; layer < last; ++layer)
+      segment.windows.push_back(layer % 2 == 0 ? config.window : 0);
+    model.segments.push_back(segment);
+    model.bodies.push_back(
+        BodyBuilder(config, mixed ? prefix : "", routed, variable).build());
+  };
+  const int64_t firstRouted =
+      config.experts ? config.denseLayers : config.layers;
+  if (firstRouted > 0)
+    addBody("dense.", false, 0, firstRouted);
+  if (firstRouted < config.layers)
+    addBody("moe.", true, firstRouted, config.layers);
+
+  LmHead head;
+  head.vocab = config.vocab;
+  head.hidden = config.hidden;
+  model.head = {"lm_head", variable++, std::make_shared<LmHead>(head), {}, {}};
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Machines and strategies
+//===----------------------------------------------------------------------===//
+
+Machine test::h100() {
+  Machine m;
+  m.name = "h100_sxm";
+  m.bf16Flops = 989e12 * 0.75;
+  m.fp8Flops = 1978e12 * 0.75;
+  m.memoryBandwidth = 3.35e12 * 0.85;
+  m.memoryCapacity = 80e9 * 0.9;
+  m.kernelLatency = 2e-6;
+  m.domainSize = 8;
+  m.linkBandwidth = 450e9 * 0.8;
+  m.multicastBandwidth = 450e9 * 0.6;
+  m.networkBandwidth = 50e9 * 0.9;
+  m.collectiveLatency = 2e-6;
+  m.linkLatency = 3e-6;
+  m.networkLatency = 6e-6;
+  m.ringCollectiveLatency = 6.6e-6;
+  m.ringLinkStep = 0.6e-6;
+  m.ringNetworkStep = 2.7e-6;
+  m.expertSkew = 0.1;
+  return m;
+}
+
+Machine test::h200() {
+  Machine m = h100();
+  m.name = "h200_sxm";
+  m.memoryBandwidth = 4.8e12 * 0.85;
+  m.memoryCapacity = 126.9e9;
+  return m;
+}
+
+CostModel test::makeCosts(const ModelConfig &config, const Workload &workload,
+                          const Machine &machine, CommModel comm) {
+  Limits limits;
+  limits.memoryBytes = machine.memoryCapacity;
+  limits.latencySeconds = workload.phase == Phase::Decode ? 50e-3 : 2;
+  return CostModel(makeModel(config, workload),
+                   std::make_shared<Roofline>(machine, comm),
+                   machine.expertSkew, limits);
+}
+
+Strategy test::strategy(const Degrees &degrees, const std::string &dims) {
+  Strategy result;
+  result.degrees = degrees;
+  for (char digit : dims)
+    result.dims.push_back(static_cast<Dim>(digit - '0'));
+  return result;
+}
