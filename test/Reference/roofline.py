@@ -1039,8 +1039,39 @@ def optimum(model, workload, tp, ep, pp, batch, dims, objective="throughput"):
     return best and best[1:]
 
 
+def default_degrees(model):
+    """The usual lists of tp, ep, pp and batch for a model."""
+    most_experts = max(16, model.E)
+    tp = [2**i for i in range(7)]
+    ep = [2**i for i in range(most_experts.bit_length())]
+    pp = [p for p in (1, 2, 3, 4, 6, 8, 12, 24) if p <= len(model.layers)]
+    batch = [2**i for i in range(17 if model.E > 16 else 14)]
+    return tp, ep, pp, batch
+
+
+# Dims of Megatron's three variants, for the ops on which they differ: classic
+# repeats the exchange of tokens on every tp rank, slice sends 1/tp of them,
+# SP is sequence parallelism.
+MEGATRON = {
+    "megatron-classic": {"attn_norm": 2, "ffn_norm": 2, "dispatch": 2, "combine": 2},
+    "megatron-slice": {"attn_norm": 2, "ffn_norm": 2, "dispatch": 0, "combine": 0},
+    "megatron-sp": {"attn_norm": 0, "ffn_norm": 0, "dispatch": 0, "combine": 0},
+}
+MEGATRON_COMMON = {
+    **{"embed": 0, "qkv_proj": 1, "attention": 0, "out_proj": 0, "router": 2, "lm_head": 1},
+    **{"q_down": 2, "q_up": 1, "q_proj": 1, "kv_down": 2},
+    **{"ffn_up": 1, "ffn_down": 0, "shared_up": 1, "shared_down": 0},
+}
+
+
 def parse_domains(text, names):
-    """One list of dims an op from 'op=0,1;op=2'; '*' is every other op."""
+    """One list of dims an op from 'op=0,1;op=2'; '*' is every other op.
+
+    The name of a variant of Megatron stands for its dims.
+    """
+    if text in MEGATRON:
+        dims = {**MEGATRON_COMMON, **MEGATRON[text]}
+        return [[dims[name.split(".")[-1]]] for name in names]
     domains = {name: [0, 1, 2] for name in names}
     entries = dict(entry.split("=") for entry in text.split(";") if entry)
     default = entries.pop("*", None)
@@ -1095,11 +1126,13 @@ def main():
     job.add_argument("--strategy", help="one strategy as JSON; prints its breakdown")
     job.add_argument("--strategies", help="a file of them, one a line")
     job.add_argument("--optimum", action="store_true", help="the best of the lists, by brute force")
-    parser.add_argument("--tp", type=parse_list, default=[1])
-    parser.add_argument("--ep", type=parse_list, default=[1])
-    parser.add_argument("--pp", type=parse_list, default=[1])
-    parser.add_argument("--batch", type=parse_list, default=[1])
-    parser.add_argument("--dims", default="", help="'op=0,1;op=2', '*' for the other ops")
+    for degree in ("tp", "ep", "pp", "batch"):
+        parser.add_argument(f"--{degree}", type=parse_list, help="the usual list by default")
+    parser.add_argument(
+        "--dims",
+        default="",
+        help=f"'op=0,1;op=2', '*' for the other ops; or {', '.join(MEGATRON)}",
+    )
     parser.add_argument("--objective", choices=("throughput", "latency"), default="throughput")
     args = parser.parse_args()
 
@@ -1128,9 +1161,9 @@ def main():
                 print(json.dumps(evaluate(model, workload, strategy).to_json(args.phase)))
     else:
         domains = parse_domains(args.dims, model.op_names())
-        best = optimum(
-            model, workload, args.tp, args.ep, args.pp, args.batch, domains, args.objective
-        )
+        given = (args.tp, args.ep, args.pp, args.batch)
+        degrees = (a or b for a, b in zip(given, default_degrees(model)))
+        best = optimum(model, workload, *degrees, domains, args.objective)
         if best is None:
             sys.exit("no valid strategy")
         strategy, result = best

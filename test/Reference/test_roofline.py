@@ -319,6 +319,18 @@ class BruteForce(unittest.TestCase):
             sample = evaluate(model, workload, other)
             self.assertTrue(not sample.valid or sample.throughput <= result.throughput)
 
+    def test_megatron_over_all_degrees(self):
+        model, workload = gpt_moe("1.2T"), Workload("decode", 16384)
+        degrees = roofline.default_degrees(model)
+        for variant, ratio in (
+            ("megatron-classic", "1.510"),
+            ("megatron-slice", "1.018"),
+            ("megatron-sp", "1.0000"),
+        ):
+            dims = roofline.parse_domains(variant, model.op_names())
+            _, result = roofline.optimum(model, workload, *degrees, dims)
+            self.assertTrue(digits(381.8175013 / result.throughput, ratio), variant)
+
     def test_infeasible(self):
         model, workload = gpt_moe("1.2T"), Workload("decode", 16384)
         dims = [[2]] * 12
