@@ -34,7 +34,7 @@ def frequencies(size, theta):
 
 
 def llama3_frequencies(plain, factor, low, high, original):
-    """Long wavelengths slowed by `factor`, short ones kept, a ramp between."""
+    """Llama 3: long wavelengths slowed by `factor`, short ones kept, a ramp between."""
     wavelength = 2 * math.pi / plain
     smooth = np.clip((original / wavelength - low) / (high - low), 0, 1)
     return (1 - smooth) * plain / factor + smooth * plain
@@ -55,10 +55,6 @@ def yarn_frequencies(plain, theta, factor, beta_fast, beta_slow, original, trunc
         high += 0.001
     ramp = np.clip((np.arange(size // 2) - low) / (high - low), 0, 1)
     return plain / factor * ramp + plain * (1 - ramp)
-
-
-def yarn_mscale(factor, mscale=1.0):
-    return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1
 
 
 def rotate(x, positions, inverse_frequencies, magnitude=1.0, interleaved=False):
@@ -103,10 +99,13 @@ def gqa(q, keys, values, positions, sequence, scale, kv_of_head, window=None, si
     """Attention of queries over caches that hold their own keys already.
 
     q: [rows, heads, size]; keys, values: [sequences, length, kv heads, size];
-    kv_of_head: the kv head that each query head reads.
+    kv_of_head: the kv head that each query head reads. Rows of a negative
+    position are padding and give zeros.
     """
-    result = np.empty(q.shape[:2] + values.shape[-1:])
+    result = np.zeros(q.shape[:2] + values.shape[-1:])
     for row, (query, position) in enumerate(zip(q, positions)):
+        if position < 0:
+            continue
         k = keys[row // sequence][:, kv_of_head]
         v = values[row // sequence][:, kv_of_head]
         scores = np.einsum("hd,lhd->hl", query, k) * scale
@@ -125,20 +124,15 @@ def top_k(scores, k):
     return np.argsort(-scores, axis=-1, kind="stable")[..., :k]
 
 
-def route(
-    logits, scoring, k, normalize, bias=None, groups=1, top_groups=1, scale=1.0, epsilon=0.0
-):
+def route(logits, scoring, k, normalize=False, correction=None, groups=1, top_groups=1, scale=1.0):
     """(experts, weights) of every row, each [rows, k].
 
-    scoring: "softmax" (over all experts), "sigmoid", or "topk_softmax"
-    (softmax over the chosen only). bias takes part in the choice and not in
-    the weights. Groups are ranked by the sum of their two best scores.
+    scoring: "softmax" over all experts, or "sigmoid". The correction takes part
+    in the choice and not in the weights. Groups are ranked by the sum of their
+    two best corrected scores.
     """
-    if scoring == "topk_softmax":
-        experts = top_k(logits, k)
-        return experts, softmax(np.take_along_axis(logits, experts, -1)) * scale
     scores = softmax(logits) if scoring == "softmax" else sigmoid(logits)
-    choice = scores if bias is None else scores + bias
+    choice = scores if correction is None else scores + correction
     if groups > 1:
         rows = len(choice)
         grouped = choice.reshape(rows, groups, -1)
@@ -149,7 +143,7 @@ def route(
     experts = top_k(choice, k)
     weights = np.take_along_axis(scores, experts, -1)
     if normalize:
-        weights = weights / (weights.sum(axis=-1, keepdims=True) + epsilon)
+        weights = weights / weights.sum(axis=-1, keepdims=True)
     return experts, weights * scale
 
 
@@ -160,6 +154,10 @@ def route(
 erf = np.vectorize(math.erf, otypes=[float])
 
 
+def silu(x, alpha=1.0):
+    return x * sigmoid(alpha * x)
+
+
 def gelu(x):
     return x / 2 * (1 + erf(x / math.sqrt(2)))
 
@@ -168,12 +166,12 @@ def gelu_tanh(x):
     return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-def silu(x):
-    return x * sigmoid(x)
+def relu(x):
+    return np.maximum(x, 0)
 
 
-def clamped_swiglu(gate, up, alpha, limit):
-    """gpt-oss: both sides clamped, alpha in the sigmoid, one more on up."""
-    gate = np.minimum(gate, limit)
-    up = np.clip(up, -limit, limit)
-    return gate * sigmoid(alpha * gate) * (up + 1)
+def gated(function, gate, up, limit=0.0, shift=0.0):
+    """`function(gate) * (up + shift)`, both clamped first where limit > 0."""
+    if limit > 0:
+        gate, up = np.minimum(gate, limit), np.clip(up, -limit, limit)
+    return function(gate) * (up + shift)
