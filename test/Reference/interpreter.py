@@ -126,22 +126,16 @@ class Interpreter:
         """Results of a function; arguments and results are lists by device."""
         (block,) = self.functions[name].regions[0]
         self.iteration, self.window = None, None
+        self.values = {}  # of every SSA value that has been computed
         return self.block(block, arguments)
 
     def block(self, block, arguments):
         """Runs a block; the operands of its terminator."""
-        values = {}
-        scope, self.values = getattr(self, "values", None), None
-        self.values = {**(scope or {}), **values}
-        for argument, value in zip(block.arguments, arguments, strict=True):
-            self.values[argument] = value
+        self.values.update(zip(block.arguments, arguments, strict=True))
         for op in block.ops[:-1]:
             operands = [self.values[operand] for operand in op.operands]
-            for result, value in zip(op.results, self.op(op, operands)):
-                self.values[result] = value
-        results = [self.values[operand] for operand in block.ops[-1].operands]
-        self.values = scope
-        return results
+            self.values.update(zip(op.results, self.op(op, operands)))
+        return [self.values[operand] for operand in block.ops[-1].operands]
 
     def op(self, op, operands):
         """Results of an op, each a list by device."""
