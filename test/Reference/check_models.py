@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""Imported programs, executed by the reference interpreter, against Hugging Face.
+
+    check_models.py --shard-opt build/bin/shard-opt \\
+        --shard-translate build/bin/shard-translate [--only llama]
+
+Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
+project) holds a config.json, its weights, tokens and the logits of every
+position that Transformers computed. Prefill must give the last logits, step by
+step decode all of them, to 1e-5 of the largest; prefill of a part and then
+decode of the rest as well.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import checkpoint
+from session import Session
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
+TOLERANCE = 1e-5
+
+
+def imported(args, config, phase, context):
+    """The generic assembly of a config's program."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = pathlib.Path(folder) / "model.mlir"
+        translate = [args.shard_translate, "--import-hf", config, f"--phase={phase}"]
+        subprocess.run(translate + [f"--context={context}", "-o", module], check=True)
+        generic = [args.shard_opt, module, "--mlir-print-op-generic", "-mlir-print-local-scope"]
+        return subprocess.run(generic, check=True, capture_output=True, text=True).stdout
+
+
+def check(args, folder):
+    """Largest error of prefill, decode and both in turn, relative to the largest logit."""
+    tensors = checkpoint.load(folder / "model.safetensors")
+    known = checkpoint.load(folder / "io.safetensors")
+    tokens, logits = known["tokens"], known["logits"]
+    prompts, length = tokens.shape
+    config = folder / "config.json"
+
+    def prefill(count):
+        session = Session(imported(args, config, "prefill", count), tensors, prompts, length)
+        rows = tokens[:, :count].reshape(-1)
+        found = session.step(rows, np.tile(np.arange(count), prompts))
+        return session, np.abs(found - logits[:, count - 1]).max()
+
+    def decode(caches, begin):
+        session = Session(imported(args, config, "decode", length), tensors, prompts, length)
+        if caches is not None:
+            session.caches = caches
+        errors = []
+        for i in range(begin, length):
+            found = session.step(tokens[:, i], np.full(prompts, i))
+            errors.append(np.abs(found - logits[:, i]).max())
+        return max(errors)
+
+    _, whole = prefill(length)
+    part, beginning = prefill(length // 2)
+    errors = {
+        "prefill": max(whole, beginning),
+        "decode": decode(None, 0),
+        "decode after prefill": decode(part.caches, length // 2),
+    }
+    return {key: error / np.abs(logits).max() for key, error in errors.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shard-opt", required=True)
+    parser.add_argument("--shard-translate", required=True)
+    parser.add_argument("--only", default="", help="folders whose name has this in it")
+    args = parser.parse_args()
+
+    folders = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
+    folders = [folder for folder in folders if args.only in folder.name]
+    if not folders:
+        print(f"skipped: no models in {DATA / 'hf-tiny'}")
+    wrong = 0
+    for folder in folders:
+        for what, error in check(args, folder).items():
+            verdict = "ok" if error <= TOLERANCE else "WRONG"
+            wrong += verdict != "ok"
+            print(f"{folder.name} {what}: {error:.1e} of the largest logit, {verdict}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

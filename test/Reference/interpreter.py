@@ -1,0 +1,261 @@
+#!/usr/bin/python3
+"""Executes modules of the `llm` dialect in NumPy, on one device or on many.
+
+A program for a grid of devices runs in lockstep: every value is a list with an
+entry a device, ordinary ops are computed device by device, and collectives on
+whole lists. Without a grid there is one device. Everything is in f64, so that
+what differs from another execution is never rounding here.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+import pieces  # noqa: F401 (registers its ops)
+import upstream  # noqa: F401 (registers its ops)
+from mlir_generic import parse
+from semantics import SEMANTICS, compute, enum, segments
+
+
+class Grid:
+    """Devices in row-major order over the axes of a grid."""
+
+    def __init__(self, shape=()):
+        self.shape = tuple(shape)
+        self.devices = math.prod(self.shape)
+
+    def coordinates(self, device):
+        return tuple(int(c) for c in np.unravel_index(device, self.shape)) if self.shape else ()
+
+    def groups(self, axes):
+        """The groups of devices that differ along `axes` only, in that order."""
+        others = [axis for axis in range(len(self.shape)) if axis not in axes]
+        for fixed in itertools.product(*(range(self.shape[axis]) for axis in others)):
+            members = []
+            for moving in itertools.product(*(range(self.shape[axis]) for axis in axes)):
+                place = dict(zip(others, fixed)) | dict(zip(axes, moving))
+                index = [place[axis] for axis in range(len(self.shape))]
+                members.append(int(np.ravel_multi_index(index, self.shape)))
+            yield members
+
+
+# ---------------------------------------------------------------------------
+# Collectives: a list of values of a group's members -> a list of results
+# ---------------------------------------------------------------------------
+
+
+def all_reduce(op, values, kind=None):
+    kind = kind or (enum(op["reduction"]) if "reduction" in op.attributes else "sum")
+    total = {"sum": np.add, "max": np.maximum, "min": np.minimum}[kind].reduce(values)
+    return [total] * len(values)
+
+
+def all_gather(op, values):
+    return [np.concatenate(values, axis=op["gather_axis"])] * len(values)
+
+
+def all_slice(op, values):
+    return [np.split(v, len(values), axis=op["slice_axis"])[i] for i, v in enumerate(values)]
+
+
+def reduce_scatter(op, values):
+    (total, *_) = all_reduce(op, values)
+    return np.split(total, len(values), axis=op["scatter_axis"])
+
+
+def all_to_all(op, values):
+    n = len(values)
+    parts = [np.split(value, n, axis=op["split_axis"]) for value in values]
+    return [
+        np.concatenate([parts[source][i] for source in range(n)], axis=op["concat_axis"])
+        for i in range(n)
+    ]
+
+
+COLLECTIVES = {
+    "shard.all_reduce": all_reduce,
+    "shard.all_gather": all_gather,
+    "shard.all_slice": all_slice,
+    "shard.reduce_scatter": reduce_scatter,
+    "shard.all_to_all": all_to_all,
+}
+
+
+def all_to_all_v(rows, send, recv):
+    """Exchange of uneven numbers of rows in a group: lists with an entry a member."""
+    n = len(rows)
+    outgoing = [counts.reshape(n, -1).sum(axis=1) for counts in send]
+    incoming = [counts.reshape(n, -1).sum(axis=1) for counts in recv]
+    parts = []
+    for own, counts in zip(rows, outgoing):
+        assert counts.sum() == len(own), f"{counts.sum()} rows announced, {len(own)} held"
+        parts.append(np.split(own, np.cumsum(counts)[:-1]))
+    results = []
+    for i in range(n):
+        sent = [outgoing[source][i] for source in range(n)]
+        assert list(incoming[i]) == sent, f"{list(incoming[i])} rows expected, {sent} sent"
+        results.append(np.concatenate([parts[source][i] for source in range(n)]))
+    return results
+
+
+# ---------------------------------------------------------------------------
+# The interpreter
+# ---------------------------------------------------------------------------
+
+
+class Interpreter:
+    """Runs functions of a module given in generic assembly.
+
+    parameters(op, layer, device) gives the value of an `llm.param`; layer is
+    its number in the checkpoint, None outside a repeat.
+    """
+
+    def __init__(self, text, parameters):
+        (self.module,) = parse(text)
+        self.parameters = parameters
+        self.functions = {op["sym_name"]: op for op in self.module.body if op.name == "func.func"}
+        self.grids = {
+            op["sym_name"]: Grid(op["shape"]) for op in self.module.body if op.name == "shard.grid"
+        }
+        (self.grid,) = self.grids.values() or (Grid(),)
+        self.devices = range(self.grid.devices)
+        self.trace = {}  # name of a fused op -> its results, an entry an execution
+
+    def run(self, name, arguments):
+        """Results of a function; arguments and results are lists by device."""
+        (block,) = self.functions[name].regions[0]
+        self.iteration, self.window = None, None
+        self.values = {}  # of every SSA value that has been computed
+        return self.block(block, arguments)
+
+    def block(self, block, arguments):
+        """Runs a block; the operands of its terminator."""
+        self.values.update(zip(block.arguments, arguments, strict=True))
+        for op in block.ops[:-1]:
+            operands = [self.values[operand] for operand in op.operands]
+            self.values.update(zip(op.results, self.op(op, operands)))
+        return [self.values[operand] for operand in block.ops[-1].operands]
+
+    def op(self, op, operands):
+        """Results of an op, each a list by device."""
+        if op.name == "llm.param":
+            layer = None
+            if self.iteration is not None and "layers" in op.attributes:
+                layer = op["layers"][self.iteration]
+            return [[self.parameters(op, layer, device) for device in self.devices]]
+        if op.name == "llm.repeat":
+            return self.repeat(op, operands)
+        if op.name == "shard.process_multi_index":
+            axes = op["axes"] or range(len(self.grid.shape))
+            places = [self.grid.coordinates(device) for device in self.devices]
+            return [[place[axis] for place in places] for axis in axes]
+        if op.name == "llm.all_to_all_v" or op.name in COLLECTIVES:
+            return [self.collective(op, operands)]
+        if op.name not in SEMANTICS:
+            raise NotImplementedError(f"line {op.line}: {op.name}")
+        return self.compute(op, operands)
+
+    def compute(self, op, operands):
+        by_device = []
+        for device in self.devices:
+            try:
+                values = [operand[device] for operand in operands]
+                by_device.append(compute(op, values, self.window))
+            except Exception as error:
+                error.add_note(f"in {op.name}, line {op.line}, device {device}")
+                raise
+        results = [list(values) for values in zip(*by_device)]
+        for result, values in zip(op.results, results):
+            self.check_shape(op, result, values)
+        if "name" in op.attributes:
+            self.trace.setdefault(op["name"], []).append(results)
+        return results
+
+    @staticmethod
+    def check_shape(op, result, values):
+        wanted = result.type.shape
+        for value in values if wanted is not None else ():
+            found = np.shape(value)
+            fits = len(found) == len(wanted) and all(
+                want is None or want == size for want, size in zip(wanted, found)
+            )
+            assert fits, f"line {op.line}: {op.name} gave {found}, declared {result.type.text}"
+
+    def collective(self, op, operands):
+        results = [None] * len(self.devices)
+        for group in self.grid.groups(op["grid_axes"]):
+            members = [[operand[device] for device in group] for operand in operands]
+            if op.name == "llm.all_to_all_v":
+                values = all_to_all_v(*members)
+            else:
+                values = COLLECTIVES[op.name](op, *members)
+            for device, value in zip(group, values):
+                results[device] = value
+        self.check_shape(op, op.results[0], results)
+        return results
+
+    def repeat(self, op, operands):
+        names = ["init", "stacked*", "invariants*"]
+        groups = segments(names, op, operands)
+        residual, stacked, invariants = groups["init"], groups["stacked"], groups["invariants"]
+        (block,) = op.regions[0]
+        caches = len(op.results) - 1
+        layers = [[] for _ in range(caches)]
+        outer = self.iteration, self.window
+        for i in range(op["count"]):
+            self.iteration = i
+            self.window = (op["windows"][i] or None) if "windows" in op.attributes else None
+            slices = [[stack[device][i] for device in self.devices] for stack in stacked]
+            residual, *new = self.block(block, [residual, *slices, *invariants])
+            for collected, value in zip(layers, new, strict=True):
+                collected.append(value)
+        self.iteration, self.window = outer
+        stacks = [
+            [np.stack([layer[device] for layer in collected]) for device in self.devices]
+            for collected in layers
+        ]
+        return [residual, *stacks]
+
+
+# ---------------------------------------------------------------------------
+# Parameters from a checkpoint
+# ---------------------------------------------------------------------------
+
+
+class Parameters:
+    """Global values of `llm.param` from the tensors of a checkpoint."""
+
+    def __init__(self, tensors):
+        self.tensors = tensors
+        self.cache = {}
+
+    def __call__(self, op, layer, device):
+        return self.assemble(op["param"], op["source"], layer, op.results[0].type.shape)
+
+    def assemble(self, name, source, layer, shape):
+        """What `source` describes, as a global tensor of `shape`."""
+        key = (name, layer)
+        if key not in self.cache:
+            parts = [self.part(part, source, layer, shape) for part in source["parts"]]
+            per_expert = "{expert}" in source["parts"][0]["pattern"]
+            axis = source.get("axis", 0) + (1 if per_expert else 0)
+            value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
+            assert value.shape == shape, f"{name}: {value.shape}, declared {shape}"
+            self.cache[key] = value
+        return self.cache[key]
+
+    def part(self, part, source, layer, shape):
+        pattern = part["pattern"]
+        if layer is not None:
+            pattern = pattern.replace("{layer}", str(layer))
+        if "{expert}" in pattern:
+            names = [pattern.replace("{expert}", str(expert)) for expert in range(shape[0])]
+            value = np.stack([self.tensors[name] for name in names]).astype(float)
+        else:
+            value = self.tensors[pattern].astype(float)
+        if part.get("transposed"):
+            value = value.swapaxes(-1, -2)
+        if part.get("deinterleave"):
+            value = np.concatenate([value[..., 0::2], value[..., 1::2]], axis=-1)
+        return value

@@ -1,0 +1,199 @@
+"""What the pieces compute into which the lowering opens ops.
+
+As in `semantics`; all sizes are those of one device. `llm.all_to_all_v` is a
+collective and therefore the interpreter's.
+"""
+
+import numpy as np
+
+import numerics
+from semantics import activate, choose, expert_rows, kv_head_of, semantics, turn
+from semantics import weighted_sum, write_cache
+
+# ---------------------------------------------------------------------------
+# Features
+# ---------------------------------------------------------------------------
+
+
+def write_out(runs):
+    """The indices that runs of (start, size, stride, count, step) stand for."""
+    indices = []
+    for start, size, stride, count, step in np.reshape(runs, (-1, 5)).tolist():
+        for c in range(count):
+            indices += [-1 if start < 0 else start + c * step + i * stride for i in range(size)]
+    return np.array(indices, int)
+
+
+@semantics("llm.select_columns", "input")
+def select_columns(op, input):
+    columns = write_out(op["runs"])
+    return [np.where(columns >= 0, input[:, np.maximum(columns, 0)], 0.0)]
+
+
+@semantics("llm.activation", "input")
+def activation(op, input):
+    return [activate(input, op["activation"], op.get("blocks", 1))]
+
+
+@semantics("llm.sum_squares", "input")
+def sum_squares(op, input):
+    grouped = input.reshape(len(input), op.get("groups", 1), -1)
+    return [(grouped * grouped).sum(axis=-1)]
+
+
+@semantics("llm.scale_norm", "input squares weight")
+def scale_norm(op, input, squares, weight):
+    grouped = input.reshape(squares.shape + (-1,))
+    root = np.sqrt(squares / op["size"] + op["epsilon"])[..., None]
+    return [(grouped / root * weight).reshape(input.shape)]
+
+
+# ---------------------------------------------------------------------------
+# Attention with cut head features
+# ---------------------------------------------------------------------------
+
+
+@semantics("llm.attention_scores", "input positions cache pair_offset")
+def attention_scores(op, input, positions, cache, pair_offset):
+    heads, size = op["heads"], op["head_dim"]
+    x = input.reshape(len(input), -1, size)
+    pairs = slice(pair_offset, pair_offset + size // 2)
+    x = turn_padded(x, positions, op.get("rope"), pairs)
+    keys = write_cache(cache, x[:, heads:], positions, 1)
+    readers = kv_head_of(heads, op["kv_heads"], op["group"], 0)
+    scores = np.einsum("rhd,rlhd->rhl", x[:, :heads], keys[:, :, readers]) * op["scale"]
+    return [scores, keys]
+
+
+def turn_padded(x, positions, rope, pairs):
+    """As `turn` where the last pairs of the device may be padding."""
+    if rope is None:
+        return x
+    missing = max(0, pairs.stop - rope["dim"] // 2)
+    if missing == 0:
+        return turn(x, positions, rope, pairs)
+    first, second = np.split(x, 2, axis=-1)
+    held = first.shape[-1] - missing
+    true = np.concatenate([first[..., :held], second[..., :held]], axis=-1)
+    if held > 0:
+        true = turn(true, positions, rope, slice(pairs.start, pairs.start + held))
+    first, second = np.split(true, 2, axis=-1)
+    pad = ((0, 0), (0, 0), (0, missing))
+    return np.concatenate([np.pad(first, pad), np.pad(second, pad)], axis=-1)
+
+
+@semantics("llm.attention_values", "scores input positions cache sinks?")
+def attention_values(op, scores, input, positions, cache, sinks, window):
+    values = write_cache(cache, input.reshape(len(input), -1, op["head_dim"]), positions, 1)
+    readers = kv_head_of(op["heads"], op["kv_heads"], op["group"], 0)
+    result = np.zeros((len(scores), op["heads"], op["head_dim"]))
+    for row, position in enumerate(positions):
+        if position < 0:
+            continue
+        seen = numerics.visible(position, scores.shape[-1], op.get("window", window))
+        weights = numerics.attend(scores[row], seen, sinks)
+        result[row] = np.einsum("hl,lhd->hd", weights, values[row][:, readers])
+    return [result.reshape(len(result), -1), values]
+
+
+# ---------------------------------------------------------------------------
+# Routing
+# ---------------------------------------------------------------------------
+
+
+@semantics("llm.top_k", "logits correction?")
+def top_k(op, logits, correction):
+    return choose(op, logits[:, : op["experts"]], correction)
+
+
+@semantics("llm.exchange_plan", "indices block")
+def exchange_plan(op, indices, block):
+    destinations, homes, experts = op.results[0].type.shape
+    k = indices.shape[1]
+    copies = indices.reshape(-1)
+    rows = np.arange(len(copies)) // k
+    home = rows // block if homes > 1 else np.zeros_like(rows)
+    sent = np.flatnonzero(copies >= 0)
+    keys = (copies[sent] % experts, home[sent], copies[sent] // experts)
+    origins = sent[np.lexsort(keys)]  # stable: rows and choices stay in order
+    counts = np.zeros((destinations, homes, experts), int)
+    np.add.at(counts, keys[::-1], 1)
+    return [counts, origins]
+
+
+@semantics("llm.permute", "tokens origins")
+def permute(op, tokens, origins):
+    return [tokens[origins // op["top_k"]]]
+
+
+@semantics("llm.unpermute", "rows origins weights")
+def unpermute(op, rows, origins, weights):
+    return [weighted_sum(rows, origins, weights)]
+
+
+@semantics("llm.block_size", "counts")
+def block_size(op, counts):
+    return [counts.sum(axis=(0, 2)).max(keepdims=True)]
+
+
+def home_order(counts):
+    """For packed rows [source][home][expert]: their homes, row by row."""
+    sources, homes, _ = counts.shape
+    return np.repeat(np.tile(np.arange(homes), sources), counts.sum(axis=2).reshape(-1))
+
+
+@semantics("llm.pack_homes", "rows counts block")
+def pack_homes(op, rows, counts, block):
+    (block,) = block
+    homes = counts.shape[1]
+    home = home_order(counts)
+    result = np.zeros((homes * block, rows.shape[1]))
+    for h in range(homes):
+        mine = rows[home == h]
+        result[h * block : h * block + len(mine)] = mine
+    return [result, counts.swapaxes(0, 1)]
+
+
+@semantics("llm.unpack_homes", "rows counts")
+def unpack_homes(op, rows, counts):
+    homes = counts.shape[1]
+    home = home_order(counts)
+    block = len(rows) // homes
+    result = np.zeros((len(home), rows.shape[1]))
+    for h in range(homes):
+        mine = home == h
+        result[mine] = rows[h * block : h * block + mine.sum()]
+    return [result]
+
+
+# ---------------------------------------------------------------------------
+# Head
+# ---------------------------------------------------------------------------
+
+
+@semantics("llm.last_rows", "input offset prompts")
+def last_rows(op, input, offset, prompts):
+    rows = (np.arange(prompts) + 1) * op["sequence"] - 1 - offset
+    inside = (rows >= 0) & (rows < len(input))
+    if not len(input):
+        return [np.zeros((prompts, input.shape[1]))]
+    return [np.where(inside[:, None], input[np.where(inside, rows, 0)], 0.0)]
+
+
+@semantics("llm.argmax", "logits offset")
+def argmax(op, logits, offset):
+    index = np.arange(logits.shape[1]) + offset
+    masked = np.where(index < op["vocabulary"], logits, -np.inf)
+    best = masked.argmax(axis=1)
+    values = np.take_along_axis(masked, best[:, None], 1).astype(np.float32)
+    return [np.concatenate([values.view(np.int32), index[best][:, None]], axis=1)]
+
+
+@semantics("llm.argmax_merge", "candidates")
+def argmax_merge(op, candidates):
+    pairs = candidates.astype(np.int32).reshape(len(candidates), -1, 2)
+    values = pairs[..., 0].copy().view(np.float32)
+    best = np.empty(len(pairs), np.int32)
+    for row, (value, index) in enumerate(zip(values, pairs[..., 1])):
+        best[row] = index[value == value.max()].min()
+    return [best]

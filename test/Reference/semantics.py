@@ -1,0 +1,334 @@
+"""What each op of the `llm` dialect computes on one device, in NumPy.
+
+A function here takes the op and its operands as arrays, by the names that the
+dialect's definition gives them, and returns the list of results. An operand
+that is absent is None, a variadic one a list. Ops with regions and collectives
+are the interpreter's.
+"""
+
+import numpy as np
+
+import numerics
+from mlir_generic import Keyword
+
+SEMANTICS = {}  # op name -> (operand names, function)
+
+
+def semantics(name, operands=""):
+    """Registers an op; `operands` lists names, x? optional and x* variadic."""
+
+    def register(function):
+        SEMANTICS[name] = (operands.split(), function)
+        return function
+
+    return register
+
+
+def segments(names, op, values):
+    """The operand values by name."""
+    flexible = [name for name in names if name[-1] in "?*"]
+    sizes = op.get("operandSegmentSizes")
+    if sizes is None:
+        rest = len(values) - (len(names) - len(flexible))
+        assert len(flexible) <= 1 and rest >= 0, f"{op.name}: operands {names}"
+        sizes = [rest if name in flexible else 1 for name in names]
+    groups, begin = {}, 0
+    for name, size in zip(names, sizes, strict=True):
+        taken = values[begin : begin + size]
+        begin += size
+        if name.endswith("*"):
+            groups[name[:-1]] = list(taken)
+        else:
+            groups[name.rstrip("?")] = taken[0] if size else None
+    assert begin == len(values), op.name
+    return groups
+
+
+WINDOWED = ("llm.attention", "llm.attention_values")
+
+
+def compute(op, values, window=None):
+    """Results of an op that runs on one device alone.
+
+    window: that of the layer, None where attention is full.
+    """
+    names, function = SEMANTICS[op.name]
+    context = {"window": window} if op.name in WINDOWED else {}
+    return function(op, **segments(names, op, values), **context)
+
+
+def enum(attribute):
+    """The spelling of an enum attribute's case."""
+    if isinstance(attribute, Keyword):
+        return attribute.name
+    return attribute.values[-1].name
+
+
+# ---------------------------------------------------------------------------
+# Embedding, norms, projections
+# ---------------------------------------------------------------------------
+
+
+@semantics("llm.embedding", "tokens table offset?")
+def embedding(op, tokens, table, offset):
+    local = tokens - (0 if offset is None else offset)
+    inside = (local >= 0) & (local < len(table))
+    assert offset is not None or inside.all(), "token outside the vocabulary"
+    return [np.where(inside[:, None], table[np.where(inside, local, 0)], 0.0)]
+
+
+@semantics("llm.rms_norm", "input residual? weight")
+def rms_norm(op, input, residual, weight):
+    total = input if residual is None else input + residual
+    return [numerics.rms_norm(total, weight, op["epsilon"]), total][: len(op.results)]
+
+
+@semantics("llm.add", "lhs rhs")
+def add(op, lhs, rhs):
+    return [lhs + rhs]
+
+
+def project(input, weight, bias):
+    assert input.shape[-1] == weight.shape[0], (input.shape, weight.shape)
+    return input @ weight + (0 if bias is None else bias)
+
+
+@semantics("llm.qkv_proj", "input weight bias?")
+@semantics("llm.out_proj", "input weight bias?")
+def projection(op, input, weight, bias):
+    return [project(input, weight, bias)]
+
+
+@semantics("llm.linear", "input weight norm? bias?")
+def linear(op, input, weight, norm, bias):
+    if norm is not None:
+        input = numerics.rms_norm(input, norm, op["epsilon"])
+    return [project(input, weight.T if op.get("transposed") else weight, bias)]
+
+
+# ---------------------------------------------------------------------------
+# Attention
+# ---------------------------------------------------------------------------
+
+
+def rope_frequencies(rope):
+    """Rotations a token of each rotary pair."""
+    theta, factor = rope["theta"], rope.get("factor", 1.0)
+    plain = numerics.frequencies(rope["dim"], theta)
+    scaling = enum(rope.get("scaling", Keyword("none")))
+    original = rope.get("original_context", 0)
+    if scaling == "none":
+        return plain
+    if scaling == "linear":
+        return plain / factor
+    if scaling == "llama3":
+        low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
+        return numerics.llama3_frequencies(plain, factor, low, high, original)
+    assert scaling == "yarn", scaling
+    fast, slow = rope.get("beta_fast", 32.0), rope.get("beta_slow", 1.0)
+    truncate = rope.get("truncate", True)
+    return numerics.yarn_frequencies(plain, theta, factor, fast, slow, original, truncate)
+
+
+def turn(x, positions, rope, pairs=slice(None)):
+    """Rotates the first rotary features of [rows, heads, size]; pads untouched.
+
+    pairs: which of the rotary pairs x holds.
+    """
+    if rope is None:
+        return x
+    frequencies = rope_frequencies(rope)[pairs]
+    size = 2 * len(frequencies)
+    interleaved = enum(rope.get("style", Keyword("half"))) == "interleaved"
+    magnitude = rope.get("magnitude", 1.0)
+    turned = numerics.rotate(x[..., :size], positions, frequencies, magnitude, interleaved)
+    return np.concatenate([turned, x[..., size:]], axis=-1)
+
+
+def write_cache(cache, rows, positions, sequence):
+    """A copy of the cache with each row at its sequence and position."""
+    cache = cache.copy()
+    true = positions >= 0
+    prompts = np.arange(len(positions)) // sequence
+    cache[prompts[true], positions[true]] = rows[true]
+    return cache
+
+
+def kv_head_of(heads, kv_heads, group, offset):
+    """The local kv head that each local query head reads."""
+    head = np.arange(heads)
+    return np.minimum((offset + head) // group - offset // group, kv_heads - 1)
+
+
+@semantics(
+    "llm.attention",
+    "input latent? positions caches* q_norm? k_norm? sinks? kv_norm? kv_up? head_offset?",
+)
+def attention(op, positions, window, **operands):
+    kind = gqa if enum(op["kind"]) == "gqa" else mla
+    result, caches = kind(op, positions, op.get("window", window), **operands)
+    return [result.reshape(len(result), -1), *caches]
+
+
+def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset, **_):
+    heads, kv_heads, size = op["heads"], op["kv_heads"], op["head_dim"]
+    sequence = op.get("sequence", 1)
+    ends = [heads * size, (heads + kv_heads) * size]
+    q, k, v = (part.reshape(len(input), -1, size) for part in np.split(input, ends, axis=-1))
+    if q_norm is not None:
+        q = numerics.rms_norm(q, q_norm, op["epsilon"])
+        k = numerics.rms_norm(k, k_norm, op["epsilon"])
+    rope = op.get("rope")
+    q, k = turn(q, positions, rope), turn(k, positions, rope)
+    keys, values = (
+        write_cache(cache, rows, positions, sequence) for cache, rows in zip(caches, (k, v))
+    )
+    readers = kv_head_of(heads, kv_heads, op.get("group", 1), head_offset or 0)
+    result = numerics.gqa(
+        q, keys, values, positions, sequence, op["scale"], readers, window, sinks
+    )
+    return result, [keys, values]
+
+
+def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_):
+    heads, nope, rope_dim = op["heads"], op["nope_dim"], op["rope_dim"]
+    value, rank, rope = op["value_dim"], op["rank"], op.get("rope")
+    sequence = op.get("sequence", 1)
+    q = input.reshape(len(input), heads, nope + rope_dim)
+    q = np.concatenate([q[..., :nope], turn(q[..., nope:], positions, rope)], axis=-1)
+
+    normed = numerics.rms_norm(latent[:, :rank], kv_norm, op["kv_norm_epsilon"])
+    shared = turn(latent[:, None, rank:], positions, rope)[:, 0]
+    rows = np.concatenate([normed, shared], axis=-1)
+    cache = write_cache(caches[0], rows, positions, sequence)
+
+    expanded = (cache[..., :rank] @ kv_up).reshape(cache.shape[:2] + (heads, nope + value))
+    rotary = np.broadcast_to(cache[:, :, None, rank:], cache.shape[:2] + (heads, rope_dim))
+    keys = np.concatenate([expanded[..., :nope], rotary], axis=-1)
+    result = numerics.gqa(
+        q,
+        keys,
+        expanded[..., nope:],
+        positions,
+        sequence,
+        op["scale"],
+        np.arange(heads),
+        window,
+        sinks,
+    )
+    return result, [cache]
+
+
+# ---------------------------------------------------------------------------
+# Mixture of experts
+# ---------------------------------------------------------------------------
+
+
+def choose(op, logits, correction):
+    experts, weights = numerics.route(
+        logits,
+        enum(op["scoring"]),
+        op["top_k"],
+        op.get("normalize", False),
+        correction,
+        op.get("groups", 1),
+        op.get("top_groups", 1),
+        op.get("scale", 1.0),
+    )
+    return [experts.astype(np.int32), weights]
+
+
+@semantics("llm.router", "input weight bias? correction?")
+def router(op, input, weight, bias, correction):
+    return [input, *choose(op, project(input, weight, bias), correction)]
+
+
+@semantics("llm.dispatch", "tokens indices")
+def dispatch(op, tokens, indices):
+    experts, k = op["experts"], indices.shape[1]
+    copies = indices.reshape(-1)
+    origins = np.argsort(copies, kind="stable")
+    counts = np.bincount(copies, minlength=experts).reshape(1, 1, experts)
+    return [tokens[origins // k], counts, origins]
+
+
+@semantics("llm.combine", "rows counts origins weights")
+def combine(op, rows, counts, origins, weights):
+    return [weighted_sum(rows, origins, weights)]
+
+
+def weighted_sum(rows, origins, weights):
+    """Row t: the sum of its copies, each times its routing weight."""
+    result = np.zeros((len(weights), rows.shape[1]))
+    k = weights.shape[1]
+    np.add.at(result, origins // k, rows * weights.reshape(-1)[origins][:, None])
+    return result
+
+
+def activate(x, activation, blocks=1):
+    """Applies an activation to columns; gated ones are gate, up by block."""
+    kind = enum(activation["kind"])
+    function = getattr(numerics, kind)
+    if kind == "silu":
+        alpha = activation.get("alpha", 1.0)
+        function = lambda gate: numerics.silu(gate, alpha)
+    if not activation.get("gated", False):
+        return function(x)
+    gate, up = np.moveaxis(x.reshape(len(x), blocks, 2, -1), 2, 0)
+    limit, shift = activation.get("limit", 0.0), activation.get("shift", 0.0)
+    return numerics.gated(function, gate, up, limit, shift).reshape(len(x), -1)
+
+
+def expert_rows(rows, counts):
+    """(expert, slice of rows) of packed rows [home][source][expert]."""
+    homes, sources, experts = counts.shape
+    assert rows % homes == 0, f"{rows} rows for {homes} homes"
+    for home in range(homes):
+        begin = home * (rows // homes)
+        for source in range(sources):
+            for expert in range(experts):
+                end = begin + counts[home, source, expert]
+                yield expert, slice(begin, end)
+                begin = end
+        assert begin <= (home + 1) * (rows // homes), "counts exceed their block"
+
+
+def feed_forward(op, input, weight, bias, counts, activation):
+    def one(x, w, b):
+        y = project(x, w, b)
+        return y if activation is None else activate(y, activation)
+
+    if counts is None:
+        return [one(input, weight, bias)]
+    width = weight.shape[-1]
+    if activation is not None and activation.get("gated", False):
+        width //= 2
+    result = np.zeros((len(input), width))
+    for expert, rows in expert_rows(len(input), counts):
+        if rows.start < rows.stop:
+            b = None if bias is None else bias[expert]
+            result[rows] = one(input[rows], weight[expert], b)
+    return [result]
+
+
+@semantics("llm.ffn_up", "input weight bias? counts?")
+def ffn_up(op, input, weight, bias, counts):
+    return feed_forward(op, input, weight, bias, counts, op.get("activation"))
+
+
+@semantics("llm.ffn_down", "input weight bias? counts?")
+def ffn_down(op, input, weight, bias, counts):
+    return feed_forward(op, input, weight, bias, counts, None)
+
+
+# ---------------------------------------------------------------------------
+# Head
+# ---------------------------------------------------------------------------
+
+
+@semantics("llm.lm_head", "input norm weight")
+def lm_head(op, input, norm, weight):
+    sequence = op.get("sequence", 1)
+    last = numerics.rms_norm(input[sequence - 1 :: sequence], norm, op["epsilon"])
+    logits = last @ (weight.T if op.get("tied") else weight)
+    return [logits.argmax(axis=-1).astype(np.int32), logits]
