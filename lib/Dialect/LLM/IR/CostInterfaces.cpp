@@ -164,11 +164,9 @@ static cost::Combine model(CombineOp op) {
 
 /// A product without counts is dense for the tokens of its rank, whether the
 /// layer has routed experts beside it or not.
-template <typename Facts, typename Op>
-static Facts ffnModel(Op op) {
+template <typename Facts, typename Op> static Facts ffnModel(Op op) {
   Facts facts;
-  facts.kind =
-      op.getCounts() ? cost::FfnKind::Grouped : cost::FfnKind::Shared;
+  facts.kind = op.getCounts() ? cost::FfnKind::Grouped : cost::FfnKind::Shared;
   facts.weights = weightType(op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
@@ -247,9 +245,7 @@ SmallVector<OpOperand *> CombineOp::getActivations() {
 
 // Ops whose only activation is their `input`.
 #define LLM_ONE_INPUT(OP)                                                      \
-  SmallVector<OpOperand *> OP::getActivations() {                              \
-    return {&getInputMutable()};                                               \
-  }
+  SmallVector<OpOperand *> OP::getActivations() { return {&getInputMutable()}; }
 LLM_ONE_INPUT(QkvProjOp)
 LLM_ONE_INPUT(LinearOp)
 LLM_ONE_INPUT(OutProjOp)

@@ -86,17 +86,17 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Phase, int64_t contextLength) {
   if (contextLength < 1)
-    return emitError() << "'context' must be positive, found "
-                       << contextLength;
+    return emitError() << "'context' must be positive, found " << contextLength;
   return success();
 }
 
-LogicalResult
-RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t dim,
-                 APFloat theta, RopeStyle, RopeScaling scaling, APFloat factor,
-                 APFloat lowFreqFactor, APFloat highFreqFactor, APFloat betaFast,
-                 APFloat betaSlow, int64_t originalContext, bool,
-                 APFloat magnitude) {
+LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t dim, APFloat theta, RopeStyle,
+                               RopeScaling scaling, APFloat factor,
+                               APFloat lowFreqFactor, APFloat highFreqFactor,
+                               APFloat betaFast, APFloat betaSlow,
+                               int64_t originalContext, bool,
+                               APFloat magnitude) {
   if (dim < 2 || dim % 2 != 0)
     return emitError() << "'dim' must be even and positive, found " << dim;
   std::pair<StringRef, const APFloat *> reals[] = {

@@ -21,8 +21,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMEnums.h.inc"
 
 /// Reals of attributes are doubles: parsed as such, printed with all digits.
-template <>
-struct mlir::FieldParser<llvm::APFloat> {
+template <> struct mlir::FieldParser<llvm::APFloat> {
   static FailureOr<llvm::APFloat> parse(AsmParser &parser) {
     double value;
     if (parser.parseFloat(value))
@@ -41,6 +40,10 @@ inline constexpr llvm::StringLiteral machineAttrName = "llm.machine";
 inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
 inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
 inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
+
+/// What an argument or a result of a program is to its caller.
+inline constexpr llvm::StringLiteral roles[] = {"tokens", "positions", "cache",
+                                                "token_ids", "logits"};
 
 } // namespace shardopt::llm
 

@@ -31,15 +31,21 @@ def LLM_Dialect : Dialect {
     tensor-parallel group. An activation is then in one of four layouts over that
     group: R (replicated), T (rows cut), H (features cut), P (a partial sum).
 
+    A name stands for one op of a program, or for several that are alike, share
+    one `sharding` and are each in a repeat of their own.
+
     Attributes of a module: `llm.machine` (a string), `llm.workload`
     (`#llm.workload`), `llm.strategy` (`#llm.strategy`). Attributes of arguments
     and results of functions: `llm.role` (a string: tokens, positions, cache,
-    token_ids or logits).
+    token_ids or logits). There are no others that begin with `llm.`.
 
     Pieces are the ops into which `--llm-insert-collectives` opens a fused op
     where a collective falls inside it. They carry no `sharding`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_TD

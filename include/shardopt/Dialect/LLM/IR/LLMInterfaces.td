@@ -18,6 +18,7 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
     says which placements a dim needs and gives, and a way to write itself as
     the program of one device.
   }];
+  let verify = "return ::shardopt::llm::verifyNames($_op);";
   let methods = [
     InterfaceMethod<"The name of the op, unique within its stack.",
       "::llvm::StringRef", "getShardingName", (ins), [{}],

@@ -10,13 +10,26 @@
 
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardopt/Dialect/LLM/IR/LLMAttributes.td"
 include "shardopt/Dialect/LLM/IR/LLMInterfaces.td"
 
+def LLM_Structure : OpDocGroup {
+  let summary = "Structure of a program";
+  let description = "Weights, layers, residuals. These have no sharding.";
+}
+
+def LLM_Fused : OpDocGroup {
+  let summary = "Fused operators";
+  let description = "What a model consists of. Each has a `name` and a `sharding`.";
+}
+
 class LLM_Op<string mnemonic, list<Trait> traits = []>
-    : Op<LLM_Dialect, mnemonic, traits>;
+    : Op<LLM_Dialect, mnemonic, traits> {
+  let opDocGroup = LLM_Structure;
+}
 
 // An op with a name and a sharding dim, and a cost.
 class LLM_FusedOp<string mnemonic, list<Trait> traits = []>
@@ -27,17 +40,36 @@ class LLM_FusedOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<LLM_CostOpInterface>])> {
   // Every fused op has these two among its arguments.
   dag common = (ins StrAttr:$name, OptionalAttr<LLM_DimAttr>:$sharding);
+  let hasVerifier = 1;
+  let opDocGroup = LLM_Fused;
 }
 
-def LLM_Activation2D : TensorRankOf<[AnyFloat], [2]>;
-def LLM_Vector : TensorRankOf<[AnyFloat], [1]>;
-def LLM_Weight : TensorRankOf<[AnyFloat], [2, 3]>;
-def LLM_Bias : TensorRankOf<[AnyFloat], [1, 2]>;
+// Sizes are static but for rows, sequences and positions: a verifier compares
+// them, and costs are computed from them.
+class LLM_StaticFrom<int dim, Type base, string desc> : ConfinedType<base, [
+    CPred<"!::mlir::ShapedType::isDynamicShape("
+          "::llvm::cast<::mlir::ShapedType>($_self).getShape().drop_front("
+          # dim # "))">], desc>;
+
+def LLM_Activation2D : LLM_StaticFrom<1, TensorRankOf<[AnyFloat], [2]>,
+    "2D tensor of floating-point values with a static number of columns">;
+def LLM_Vector : LLM_StaticFrom<0, TensorRankOf<[AnyFloat], [1]>,
+    "statically shaped 1D tensor of floating-point values">;
+def LLM_Matrix : LLM_StaticFrom<0, TensorRankOf<[AnyFloat], [2]>,
+    "statically shaped 2D tensor of floating-point values">;
+def LLM_Weight : LLM_StaticFrom<0, TensorRankOf<[AnyFloat], [2, 3]>,
+    "statically shaped 2D or 3D tensor of floating-point values">;
+def LLM_Bias : LLM_StaticFrom<0, TensorRankOf<[AnyFloat], [1, 2]>,
+    "statically shaped 1D or 2D tensor of floating-point values">;
 def LLM_Indices1D : TensorRankOf<[I32], [1]>;
-def LLM_Indices2D : TensorRankOf<[I32], [2]>;
-def LLM_Counts : TensorRankOf<[I32], [3]>;
-def LLM_RoutingWeights : TensorRankOf<[F32], [2]>;
-def LLM_Cache : TensorRankOf<[AnyFloat], [3, 4]>;
+def LLM_Indices2D : LLM_StaticFrom<1, TensorRankOf<[I32], [2]>,
+    "2D tensor of 32-bit integers with a static number of columns">;
+def LLM_Counts : LLM_StaticFrom<0, TensorRankOf<[I32], [3]>,
+    "statically shaped 3D tensor of 32-bit integers">;
+def LLM_RoutingWeights : LLM_StaticFrom<1, TensorRankOf<[F32], [2]>,
+    "2D tensor of 32-bit floats with a static number of columns">;
+def LLM_Cache : LLM_StaticFrom<2, TensorRankOf<[AnyFloat], [3, 4]>,
+    "3D or 4D tensor of floating-point values, static but for sequences and positions">;
 
 //===----------------------------------------------------------------------===//
 // Structure
@@ -64,7 +96,9 @@ def LLM_ParamOp : LLM_Op<"param", [Pure]> {
 
     Constraints:
     - (C1) the type has static sizes
-    - (C2) `source`, where present, has a non-empty `parts`, each with a string `pattern`
+    - (C2) `source`, where present, has a non-empty `parts`, each with a string `pattern`, a
+      positive 64-bit `size` if any and unit attributes for its flags; `axis` is a dim of the
+      param, and is there with several parts
     - (C3) `layers` has as many entries as the enclosing repeat has iterations, and is present
       only inside a repeat
 
@@ -83,6 +117,7 @@ def LLM_ParamOp : LLM_Op<"param", [Pure]> {
                        OptionalAttr<DenseI64ArrayAttr>:$layers);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$param attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def LLM_RepeatOp : LLM_Op<"repeat", [
@@ -107,6 +142,7 @@ def LLM_RepeatOp : LLM_Op<"repeat", [
       results are the residual and those stacked operands
     - (C5) `windows` has `count` entries, none negative
     - (C6) names of fused ops are unique in the body
+    - (C7) where there are `windows`, no op of the body has a `window`
 
     ```mlir
     func.func @f(%x: tensor<?x8xbf16>, %w: tensor<3x8x8xbf16>) -> tensor<?x8xbf16> {
@@ -143,6 +179,8 @@ def LLM_RepeatOp : LLM_Op<"repeat", [
     /// The window of layer `index`: 0 where attention is full.
     int64_t getWindow(int64_t index);
   }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def LLM_YieldOp : LLM_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"RepeatOp">]> {
@@ -199,7 +237,7 @@ def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Indices1D:$tokens, LLM_Activation2D:$table,
+  let arguments = !con((ins LLM_Indices1D:$tokens, LLM_Matrix:$table,
                             Optional<Index>:$offset), common);
   let results = (outs LLM_Activation2D:$result);
   let assemblyFormat = [{
@@ -262,7 +300,7 @@ def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj"> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Activation2D:$input, LLM_Activation2D:$weight,
+  let arguments = !con((ins LLM_Activation2D:$input, LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$bias, I64Attr:$heads,
                             I64Attr:$kv_heads, I64Attr:$head_dim), common);
   let results = (outs LLM_Activation2D:$result);
@@ -285,8 +323,8 @@ def LLM_LinearOp : LLM_FusedOp<"linear", [AttrSizedOperandSegments]> {
     (needs R, gives H), none keeps R or T.
 
     Constraints:
-    - (C1) weight rows equal the input's width
-    - (C2) weight columns and bias equal the result's width
+    - (C1) weight rows (columns when `transposed`) equal the input's width
+    - (C2) weight columns (rows when `transposed`) and bias equal the result's width
     - (C3) a norm weight is as wide as the input and comes with a positive `epsilon`
     - (C4) `heads` divides the result's width
 
@@ -297,7 +335,7 @@ def LLM_LinearOp : LLM_FusedOp<"linear", [AttrSizedOperandSegments]> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Activation2D:$input, LLM_Activation2D:$weight,
+  let arguments = !con((ins LLM_Activation2D:$input, LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$norm, Optional<LLM_Vector>:$bias,
                             OptionalAttr<F64Attr>:$epsilon,
                             OptionalAttr<I64Attr>:$heads, UnitAttr:$transposed), common);
@@ -344,14 +382,14 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
     - (C1) gqa: one input of `(heads + 2 * kv_heads) * head_dim` columns, no latent, two caches
       `[?, ?, kv_heads, head_dim]`, a result of `heads * head_dim` columns
     - (C2) mla: an input of `heads * (nope_dim + rope_dim)` columns, a latent of
-      `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]`, `kv_norm`, `kv_up`, a result of
-      `heads * value_dim` columns
+      `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]`, `kv_norm` of `rank` entries with a positive
+      `kv_norm_epsilon`, `kv_up` as above, a result of `heads * value_dim` columns
     - (C3) the caches come back with their types
-    - (C4) `q_norm` and `k_norm` come together, `head_dim` wide, with `epsilon`; gqa only
+    - (C4) `q_norm` and `k_norm` come together, `head_dim` wide, with a positive `epsilon`; gqa only
     - (C5) `sinks` has one entry a head
-    - (C6) `sequence` and `group` are positive, `window` is positive where present
+    - (C6) `sequence`, `group` and every size are positive, `window` is where present
     - (C7) `rope.dim` is at most `head_dim` (gqa), or equals `rope_dim` (mla)
-    - (C8) dim 1 is illegal for mla
+    - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), and for an odd `head_dim`
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x64xbf16> {
@@ -367,7 +405,7 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
                             Optional<LLM_Vector>:$q_norm, Optional<LLM_Vector>:$k_norm,
                             Optional<LLM_Vector>:$sinks,
                             Optional<LLM_Vector>:$kv_norm,
-                            Optional<LLM_Activation2D>:$kv_up,
+                            Optional<LLM_Matrix>:$kv_up,
                             Optional<Index>:$head_offset,
                             I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             OptionalAttr<I64Attr>:$head_dim,
@@ -411,7 +449,7 @@ def LLM_OutProjOp : LLM_FusedOp<"out_proj"> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Activation2D:$input, LLM_Activation2D:$weight,
+  let arguments = !con((ins LLM_Activation2D:$input, LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$bias, I64Attr:$heads), common);
   let results = (outs LLM_Activation2D:$result);
   let assemblyFormat = [{
@@ -453,7 +491,7 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Activation2D:$input, LLM_Activation2D:$weight,
+  let arguments = !con((ins LLM_Activation2D:$input, LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$bias, Optional<LLM_Vector>:$correction,
                             LLM_ScoringAttr:$scoring, I64Attr:$top_k,
                             DefaultValuedAttr<BoolAttr, "false">:$normalize,
@@ -516,7 +554,8 @@ def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments]> {
     Constraints:
     - (C1) weight rows equal the input's width
     - (C2) weight columns and bias are `ff`, or `2*ff` when gated, where ff is the result's width
-    - (C3) a weight of rank 3 comes with `counts`, whose last size is the number of experts
+    - (C3) the weight has rank 3 exactly when there are `counts`, whose last size is its number of
+      experts; the bias then has a row an expert
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %w: tensor<32x160xbf16>) -> tensor<?x80xbf16> {
@@ -546,7 +585,8 @@ def LLM_FfnDownOp : LLM_FusedOp<"ffn_down", [AttrSizedOperandSegments]> {
     Constraints:
     - (C1) weight rows equal the input's width
     - (C2) weight columns and bias equal the result's width
-    - (C3) a weight of rank 3 comes with `counts`, whose last size is the number of experts
+    - (C3) the weight has rank 3 exactly when there are `counts`, whose last size is its number of
+      experts; the bias then has a row an expert
 
     ```mlir
     func.func @f(%x: tensor<?x80xbf16>, %w: tensor<80x32xbf16>) -> tensor<?x32xbf16> {
@@ -625,7 +665,7 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head"> {
     ```
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Vector:$norm,
-                            LLM_Activation2D:$weight, F64Attr:$epsilon,
+                            LLM_Matrix:$weight, F64Attr:$epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
                             UnitAttr:$tied), common);
   let results = (outs LLM_Indices1D:$token_ids, Optional<LLM_Activation2D>:$logits);

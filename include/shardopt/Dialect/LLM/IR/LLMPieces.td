@@ -15,10 +15,19 @@
 
 include "shardopt/Dialect/LLM/IR/LLMOps.td"
 
-class LLM_Piece<string mnemonic, list<Trait> traits = []>
-    : LLM_Op<mnemonic, !listconcat(traits, [Pure])>;
+def LLM_Pieces : OpDocGroup {
+  let summary = "Pieces of fused operators";
+  let description = [{
+    What `--llm-insert-collectives` opens a fused operator into, where a collective
+    falls inside it. All sizes are those of one device.
+  }];
+}
 
-def LLM_I32Matrix : TensorRankOf<[I32], [2]>;
+class LLM_Piece<string mnemonic, list<Trait> traits = []>
+    : LLM_Op<mnemonic, !listconcat(traits, [Pure])> {
+  let hasVerifier = 1;
+  let opDocGroup = LLM_Pieces;
+}
 
 //===----------------------------------------------------------------------===//
 // Features
@@ -40,6 +49,7 @@ def LLM_SelectColumnsOp : LLM_Piece<"select_columns"> {
     - (C1) `runs` holds a whole number of runs, with positive sizes and counts
     - (C2) the runs write as many columns as the result has
     - (C3) every column is -1 or inside the input
+    - (C4) input and result agree in element type
 
     ```mlir
     func.func @f(%x: tensor<?x4xbf16>) -> tensor<?x6xbf16> {
@@ -144,6 +154,7 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
     - (C1) the input has `(heads + kv_heads) * head_dim` columns, `head_dim` even
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
     - (C3) the scores are `[rows, heads, positions]`
+    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive
 
     ```mlir
     func.func @f(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) -> tensor<?x8x?xf32> {
@@ -176,6 +187,8 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
     - (C1) the input has `kv_heads * head_dim` columns, the result `heads * head_dim`
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
     - (C3) `sinks` has one entry a head
+    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` is where present
+    - (C5) the scores are `[rows, heads, positions]`
 
     ```mlir
     func.func @f(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) -> tensor<?x32xbf16> {
@@ -211,7 +224,8 @@ def LLM_TopKOp : LLM_Piece<"top_k"> {
     - (C1) `experts` is positive and at most the width of the logits
     - (C2) `correction` has one entry an expert
     - (C3) indices and weights have `top_k` columns, at most `experts`
-    - (C4) `groups` divides the experts, `top_groups` is between 1 and `groups`
+    - (C4) `groups` divides the experts, `top_groups` is between 1 and `groups`, and the chosen groups
+      hold `top_k` experts
 
     ```mlir
     func.func @f(%l: tensor<?x8xf32>) -> tensor<?x2xi32> {
@@ -243,7 +257,7 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
     has, for each copy, row * top_k + choice.
 
     Constraints:
-    - (C1) `counts` has a static shape of positive sizes
+    - (C1) `counts` has positive sizes
 
     ```mlir
     func.func @f(%i: tensor<?x2xi32>, %b: index) -> tensor<?xi32> {
@@ -307,7 +321,8 @@ def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
   }];
 }
 
-def LLM_AllToAllVOp : LLM_Piece<"all_to_all_v"> {
+def LLM_AllToAllVOp : LLM_Piece<"all_to_all_v", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Exchange of uneven numbers of rows";
   let description = [{
     Sends to device d of the group as many rows as `send[d]` adds up to, in order, and
@@ -317,7 +332,7 @@ def LLM_AllToAllVOp : LLM_Piece<"all_to_all_v"> {
     Constraints:
     - (C1) `send` and `recv` have the size of the group in front
     - (C2) the result has the input's width and element type
-    - (C3) the grid exists and has the axes
+    - (C3) the grid exists and has the axes, which differ
 
     ```mlir
     shard.grid @grid(shape = 1x4x2)
@@ -343,6 +358,9 @@ def LLM_BlockSizeOp : LLM_Piece<"block_size"> {
     one home has, as `tensor<1xi32>`: the devices of a group agree on the largest of
     all before they pad.
 
+    Constraints:
+    - (C1) the result has one entry
+
     ```mlir
     func.func @f(%c: tensor<4x2x2xi32>) -> tensor<1xi32> {
       %b = llm.block_size %c : tensor<4x2x2xi32> -> tensor<1xi32>
@@ -366,6 +384,7 @@ def LLM_PackHomesOp : LLM_Piece<"pack_homes"> {
     Constraints:
     - (C1) rows and result agree in width and element type
     - (C2) `homes` has the shape of `counts` with the first two sizes exchanged
+    - (C3) `block` has one entry
 
     ```mlir
     func.func @f(%r: tensor<?x32xbf16>, %c: tensor<4x2x8xi32>, %b: tensor<1xi32>) -> tensor<?x32xbf16> {
@@ -455,7 +474,7 @@ def LLM_ArgmaxOp : LLM_Piece<"argmax"> {
     ```
   }];
   let arguments = (ins LLM_Activation2D:$logits, Index:$offset, I64Attr:$vocabulary);
-  let results = (outs LLM_I32Matrix:$result);
+  let results = (outs LLM_Indices2D:$result);
   let assemblyFormat = [{
     $logits `offset` `(` $offset `)` attr-dict `:` functional-type(operands, results)
   }];
@@ -477,7 +496,7 @@ def LLM_ArgmaxMergeOp : LLM_Piece<"argmax_merge"> {
     }
     ```
   }];
-  let arguments = (ins LLM_I32Matrix:$candidates);
+  let arguments = (ins LLM_Indices2D:$candidates);
   let results = (outs LLM_Indices1D:$result);
   let assemblyFormat = "$candidates attr-dict `:` functional-type(operands, results)";
 }

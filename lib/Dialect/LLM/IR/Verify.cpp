@@ -1,0 +1,82 @@
+//===- Verify.cpp - Checks that verifiers share ---------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace shardopt;
+
+int64_t llm::times(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max()
+                                          : product;
+}
+
+int64_t llm::plus(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
+                                      : sum;
+}
+
+LogicalResult llm::expectSize(Operation *op, StringRef what, StringRef unit,
+                              int64_t wanted, StringRef reason, int64_t found) {
+  if (found == wanted)
+    return success();
+  return op->emitOpError() << "'" << what << "' must have " << wanted << " "
+                           << unit << ", " << reason << ", found " << found;
+}
+
+LogicalResult llm::expectType(Operation *op, StringRef what, Type wanted,
+                              StringRef whose, Type found) {
+  if (found == wanted)
+    return success();
+  return op->emitOpError() << "'" << what << "' must have type " << wanted
+                           << ", that of " << whose << ", found " << found;
+}
+
+LogicalResult llm::expectLike(Operation *op, StringRef what, Value value,
+                              StringRef whose, Value pattern) {
+  if (failed(expectSize(op, what, "columns", columns(pattern),
+                        ("as " + whose + " has").str(), columns(value))))
+    return failure();
+  Type wanted = getElementTypeOrSelf(pattern);
+  Type found = getElementTypeOrSelf(value);
+  if (found == wanted)
+    return success();
+  return op->emitOpError() << "'" << what << "' must have elements of type "
+                           << wanted << ", as " << whose << " has, found "
+                           << found;
+}
+
+LogicalResult llm::expectPositive(Operation *op, StringRef what,
+                                  int64_t value) {
+  if (value > 0)
+    return success();
+  return op->emitOpError() << "'" << what << "' must be positive, found "
+                           << value;
+}
+
+LogicalResult llm::expectPositive(Operation *op, StringRef what,
+                                  const APFloat &value) {
+  if (value.isFinite() && !value.isZero() && !value.isNegative())
+    return success();
+  return op->emitOpError() << "'" << what
+                           << "' must be positive and finite, found "
+                           << value.convertToDouble();
+}
+
+LogicalResult llm::expectDivides(Operation *op, StringRef what, int64_t divisor,
+                                 StringRef whole, int64_t size) {
+  if (divisor > 0 && size % divisor == 0)
+    return success();
+  return op->emitOpError() << "'" << what << "' must be positive and divide "
+                           << whole << ", " << size << ", found " << divisor;
+}

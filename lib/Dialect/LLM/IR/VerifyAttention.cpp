@@ -1,0 +1,281 @@
+//===- VerifyAttention.cpp - Verifiers of attention and its pieces --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+/// The cache of keys or of values, `[?, ?, kv_heads, head_dim]`, or of latents,
+/// `[?, ?, width]`: its sizes after sequence and position are `wanted`.
+static LogicalResult expectCache(Operation *op, Value cache,
+                                 ArrayRef<int64_t> wanted) {
+  auto type = cast<ShapedType>(cache.getType());
+  if (type.getShape().drop_front(2) == wanted)
+    return success();
+  InFlightDiagnostic error = op->emitOpError();
+  error << "a cache must be [sequences, positions";
+  for (int64_t size : wanted)
+    error << ", " << size;
+  return error << "], found " << type;
+}
+
+/// The attributes and operands that only one kind of attention has.
+namespace {
+struct Member {
+  StringRef name;
+  bool present;
+};
+} // namespace
+
+static LogicalResult expectMembers(Operation *op, StringRef kind,
+                                   ArrayRef<Member> needed,
+                                   ArrayRef<Member> foreign) {
+  for (const Member &member : needed)
+    if (!member.present)
+      return op->emitOpError()
+             << "of kind " << kind << " needs '" << member.name << "'";
+  for (const Member &member : foreign)
+    if (member.present)
+      return op->emitOpError()
+             << "of kind " << kind << " has no '" << member.name << "'";
+  return success();
+}
+
+static LogicalResult expectAllPositive(
+    Operation *op,
+    std::initializer_list<std::pair<StringRef, int64_t>> attributes) {
+  for (auto [name, value] : attributes)
+    if (failed(expectPositive(op, name, value)))
+      return failure();
+  return success();
+}
+
+/// Sizes of gqa, constraints (C1), (C4) and (C7).
+static LogicalResult verifyGqa(AttentionOp attention) {
+  Operation *op = attention;
+  // (C1)
+  if (failed(expectMembers(
+          op, "gqa",
+          {{"kv_heads", attention.getKvHeads().has_value()},
+           {"head_dim", attention.getHeadDim().has_value()}},
+          {{"latent", static_cast<bool>(attention.getLatent())},
+           {"kv_norm", static_cast<bool>(attention.getKvNorm())},
+           {"kv_up", static_cast<bool>(attention.getKvUp())},
+           {"kv_norm_epsilon", attention.getKvNormEpsilon().has_value()},
+           {"nope_dim", attention.getNopeDim().has_value()},
+           {"rope_dim", attention.getRopeDim().has_value()},
+           {"value_dim", attention.getValueDim().has_value()},
+           {"rank", attention.getRank().has_value()}})))
+    return failure();
+  int64_t heads = attention.getHeads();
+  int64_t kvHeads = *attention.getKvHeads();
+  int64_t headDim = *attention.getHeadDim();
+  if (failed(expectAllPositive(
+          op,
+          {{"heads", heads}, {"kv_heads", kvHeads}, {"head_dim", headDim}})) ||
+      failed(expectSize(op, "input", "columns",
+                        times(plus(heads, times(2, kvHeads)), headDim),
+                        "(heads + 2 * kv_heads) * head_dim",
+                        columns(attention.getInput()))) ||
+      failed(expectSize(op, "cache", "tensors", 2, "keys and values",
+                        attention.getCaches().size())))
+    return failure();
+  for (Value cache : attention.getCaches())
+    if (failed(expectCache(op, cache, {kvHeads, headDim})))
+      return failure();
+  if (failed(expectSize(op, "result", "columns", times(heads, headDim),
+                        "heads * head_dim", columns(attention.getResult()))))
+    return failure();
+  // (C4)
+  for (auto [name, norm] :
+       {std::pair(StringRef("q_norm"), attention.getQNorm()),
+        std::pair(StringRef("k_norm"), attention.getKNorm())})
+    if (norm && failed(expectSize(op, name, "entries", headDim, "head_dim",
+                                  sizeOf(norm, 0))))
+      return failure();
+  // (C7)
+  if (attention.getRope() && attention.getRope()->getDim() > headDim)
+    return op->emitOpError()
+           << "'rope' must turn at most head_dim, " << headDim
+           << ", features, found " << attention.getRope()->getDim();
+  return success();
+}
+
+/// Sizes of mla, constraints (C2), (C4) and (C7).
+static LogicalResult verifyMla(AttentionOp attention) {
+  Operation *op = attention;
+  // (C2), (C4)
+  if (failed(expectMembers(
+          op, "mla",
+          {{"latent", static_cast<bool>(attention.getLatent())},
+           {"kv_norm", static_cast<bool>(attention.getKvNorm())},
+           {"kv_up", static_cast<bool>(attention.getKvUp())},
+           {"kv_norm_epsilon", attention.getKvNormEpsilon().has_value()},
+           {"nope_dim", attention.getNopeDim().has_value()},
+           {"rope_dim", attention.getRopeDim().has_value()},
+           {"value_dim", attention.getValueDim().has_value()},
+           {"rank", attention.getRank().has_value()}},
+          {{"q_norm", static_cast<bool>(attention.getQNorm())},
+           {"k_norm", static_cast<bool>(attention.getKNorm())},
+           {"epsilon", attention.getEpsilon().has_value()},
+           {"kv_heads", attention.getKvHeads().has_value()},
+           {"head_dim", attention.getHeadDim().has_value()}})))
+    return failure();
+  // (C2)
+  int64_t heads = attention.getHeads();
+  int64_t nopeDim = *attention.getNopeDim();
+  int64_t ropeDim = *attention.getRopeDim();
+  int64_t valueDim = *attention.getValueDim();
+  int64_t rank = *attention.getRank();
+  if (failed(expectAllPositive(op, {{"heads", heads},
+                                    {"nope_dim", nopeDim},
+                                    {"rope_dim", ropeDim},
+                                    {"value_dim", valueDim},
+                                    {"rank", rank}})) ||
+      failed(expectSize(
+          op, "input", "columns", times(heads, plus(nopeDim, ropeDim)),
+          "heads * (nope_dim + rope_dim)", columns(attention.getInput()))) ||
+      failed(expectSize(op, "latent", "columns", plus(rank, ropeDim),
+                        "rank + rope_dim", columns(attention.getLatent()))) ||
+      failed(expectSize(op, "cache", "tensors", 1, "the latents",
+                        attention.getCaches().size())) ||
+      failed(expectCache(op, attention.getCaches()[0], plus(rank, ropeDim))) ||
+      failed(expectSize(op, "kv_norm", "entries", rank, "rank",
+                        sizeOf(attention.getKvNorm(), 0))) ||
+      failed(expectPositive(op, "kv_norm_epsilon",
+                            *attention.getKvNormEpsilon())) ||
+      failed(expectSize(op, "kv_up", "rows", rank, "rank",
+                        sizeOf(attention.getKvUp(), 0))) ||
+      failed(expectSize(
+          op, "kv_up", "columns", times(heads, plus(nopeDim, valueDim)),
+          "heads * (nope_dim + value_dim)", columns(attention.getKvUp()))) ||
+      failed(expectSize(op, "result", "columns", times(heads, valueDim),
+                        "heads * value_dim", columns(attention.getResult()))))
+    return failure();
+  // (C7)
+  if (attention.getRope() && attention.getRope()->getDim() != ropeDim)
+    return op->emitOpError()
+           << "'rope' must turn rope_dim, " << ropeDim << ", features, found "
+           << attention.getRope()->getDim();
+  return success();
+}
+
+/// Limits of dim 1 that do not depend on degrees.
+static LogicalResult verifyFeatureSharding(AttentionOp attention) {
+  std::optional<Dim> dim = attention.getShardingDim();
+  if (!dim || *dim != Dim::One)
+    return success();
+  if (attention.getKind() == AttentionKind::Mla)
+    return attention.emitOpError(
+        "sharding dim 1 is illegal for mla, whose latent all heads share");
+  if (attention.getSequence() != 1)
+    return attention.emitOpError()
+           << "sharding dim 1 is illegal in prefill: 'sequence' must be 1, "
+              "found "
+           << attention.getSequence();
+  if (*attention.getHeadDim() % 2 != 0)
+    return attention.emitOpError()
+           << "sharding dim 1 cuts rotary pairs, so 'head_dim' must be even, "
+              "found "
+           << *attention.getHeadDim();
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  Operation *op = getOperation();
+  // (C6)
+  if (failed(expectAllPositive(
+          op, {{"sequence", getSequence()}, {"group", getGroup()}})) ||
+      (getWindow() && failed(expectPositive(op, "window", *getWindow()))))
+    return failure();
+  // (C4)
+  bool normed = getQNorm() && getKNorm() && getEpsilon();
+  if (!normed && (getQNorm() || getKNorm() || getEpsilon()))
+    return emitOpError("'q_norm', 'k_norm' and 'epsilon' come together");
+  if (normed && failed(expectPositive(op, "epsilon", *getEpsilon())))
+    return failure();
+  bool mla = getKind() == AttentionKind::Mla;
+  if (failed(mla ? verifyMla(*this) : verifyGqa(*this)))
+    return failure();
+  // (C3)
+  if (!llvm::equal(getCaches().getTypes(), getNewCaches().getTypes()))
+    return emitOpError() << "must return its caches with their types, "
+                         << getCaches().getTypes() << ", found "
+                         << getNewCaches().getTypes();
+  // (C5)
+  if (getSinks() && failed(expectSize(op, "sinks", "entries", getHeads(),
+                                      "one a head", sizeOf(getSinks(), 0))))
+    return failure();
+  // (C8)
+  return verifyFeatureSharding(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+/// Constraints (C2) and (C4), which both halves share.
+template <typename HalfOp> static LogicalResult verifyHalf(HalfOp half) {
+  Operation *op = half;
+  // (C4)
+  if (failed(expectAllPositive(op, {{"heads", half.getHeads()},
+                                    {"kv_heads", half.getKvHeads()},
+                                    {"head_dim", half.getHeadDim()},
+                                    {"group", half.getGroup()}})))
+    return failure();
+  // (C2)
+  if (failed(expectCache(
+          op, half.getCache(),
+          {int64_t(half.getKvHeads()), int64_t(half.getHeadDim())})))
+    return failure();
+  return expectType(op, "new_cache", half.getCache().getType(), "the cache",
+                    half.getNewCache().getType());
+}
+
+LogicalResult AttentionScoresOp::verify() {
+  Operation *op = getOperation();
+  if (failed(verifyHalf(*this)))
+    return failure();
+  // (C1)
+  if (getHeadDim() % 2 != 0)
+    return emitOpError() << "'head_dim' must be even, found " << getHeadDim();
+  if (failed(expectSize(op, "input", "columns",
+                        times(plus(getHeads(), getKvHeads()), getHeadDim()),
+                        "(heads + kv_heads) * head_dim", columns(getInput()))))
+    return failure();
+  // (C3)
+  return expectSize(op, "scores", "heads", getHeads(), "heads",
+                    sizeOf(getScores(), 1));
+}
+
+LogicalResult AttentionValuesOp::verify() {
+  Operation *op = getOperation();
+  if (failed(verifyHalf(*this)))
+    return failure();
+  if (getWindow() && failed(expectPositive(op, "window", *getWindow()))) // (C4)
+    return failure();
+  // (C1)
+  if (failed(expectSize(op, "input", "columns",
+                        times(getKvHeads(), getHeadDim()),
+                        "kv_heads * head_dim", columns(getInput()))) ||
+      failed(expectSize(op, "result", "columns",
+                        times(getHeads(), getHeadDim()), "heads * head_dim",
+                        columns(getResult()))))
+    return failure();
+  // (C5)
+  if (failed(expectSize(op, "scores", "heads", getHeads(), "heads",
+                        sizeOf(getScores(), 1))))
+    return failure();
+  // (C3)
+  if (!getSinks())
+    return success();
+  return expectSize(op, "sinks", "entries", getHeads(), "one a head",
+                    sizeOf(getSinks(), 0));
+}

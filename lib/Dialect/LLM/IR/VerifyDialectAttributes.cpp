@@ -1,0 +1,101 @@
+//===- VerifyDialectAttributes.cpp - Attributes called llm.* --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Support/Suggest.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+/// The end of a message about an attribute of an unknown name.
+static std::string knownAttributes(StringRef name) {
+  return listKnown(name.str(), {machineAttrName.str(), workloadAttrName.str(),
+                                strategyAttrName.str(), roleAttrName.str()});
+}
+
+static LogicalResult failUnknown(Operation *op, StringRef name) {
+  return op->emitError() << "unknown attribute '" << name << "', "
+                         << knownAttributes(name);
+}
+
+/// An attribute of a module, of type `AttrT`.
+template <typename AttrT>
+static LogicalResult verifyModuleAttribute(Operation *op, NamedAttribute attr,
+                                           StringRef wanted) {
+  StringRef name = attr.getName();
+  if (!isa<ModuleOp>(op))
+    return op->emitError() << "'" << name
+                           << "' belongs on a 'builtin.module', found on '"
+                           << op->getName() << "'";
+  if (isa<AttrT>(attr.getValue()))
+    return success();
+  return op->emitError() << "'" << name << "' must be " << wanted << ", found "
+                         << attr.getValue();
+}
+
+LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == machineAttrName)
+    return verifyModuleAttribute<StringAttr>(op, attr, "a string");
+  if (name == workloadAttrName)
+    return verifyModuleAttribute<WorkloadAttr>(op, attr, "an '#llm.workload'");
+  if (name == strategyAttrName)
+    return verifyModuleAttribute<StrategyAttr>(op, attr, "an '#llm.strategy'");
+  if (name == roleAttrName)
+    return op->emitError() << "'" << name
+                           << "' belongs on arguments and results of "
+                              "functions, found on '"
+                           << op->getName() << "'";
+  return failUnknown(op, name);
+}
+
+/// An attribute of an argument or a result, `what`, of a function.
+static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
+                                NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == machineAttrName || name == workloadAttrName ||
+      name == strategyAttrName)
+    return op->emitError() << "'" << name
+                           << "' belongs on a 'builtin.module', found on "
+                           << what << " " << index;
+  if (name != roleAttrName)
+    return failUnknown(op, name);
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitError() << "'" << name
+                           << "' belongs on arguments and results of "
+                              "functions, found on '"
+                           << op->getName() << "'";
+  auto role = dyn_cast<StringAttr>(attr.getValue());
+  if (!role)
+    return op->emitError() << "'" << name << "' of " << what << " " << index
+                           << " must be a string, found " << attr.getValue();
+  if (llvm::is_contained(roles, role.getValue()))
+    return success();
+  std::vector<std::string> known(std::begin(roles), std::end(roles));
+  return op->emitError() << "unknown role '" << role.getValue() << "' of "
+                         << what << " " << index << ", "
+                         << listKnown(role.str(), known);
+}
+
+LogicalResult LLMDialect::verifyRegionArgAttribute(Operation *op,
+                                                   unsigned regionIndex,
+                                                   unsigned argIndex,
+                                                   NamedAttribute attr) {
+  return verifyRole(op, "argument", argIndex, attr);
+}
+
+LogicalResult LLMDialect::verifyRegionResultAttribute(Operation *op,
+                                                      unsigned regionIndex,
+                                                      unsigned resultIndex,
+                                                      NamedAttribute attr) {
+  return verifyRole(op, "result", resultIndex, attr);
+}
