@@ -53,6 +53,13 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         positions or routing metadata.
       }],
       "::llvm::SmallVector<::mlir::OpOperand *>", "getActivations">,
+    InterfaceMethod<[{
+        Writes the op as the program of one device, through `partitioner`, which
+        gives placed operands, slices of weights and collectives. Called with
+        the dim of the annotation.
+      }],
+      "::mlir::LogicalResult", "partition",
+      (ins "::shardopt::llm::Partitioner &":$partitioner)>,
   ];
 }
 

@@ -1,0 +1,111 @@
+//===- Packing.h - Which features each rank holds ---------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A packing says which of the `globalSize` entries of a dim every rank of a
+// group holds, and in which order. All ranks hold `localSize` entries: short
+// ones are padded with zeros, and entries that several ranks need stand in each
+// of them. One packing describes alike the columns of an activation in layout
+// H, the slice of a weight, and what must be done to gather or to scatter.
+//
+// Example: 3 entries over 2 ranks in blocks are [0, 1] and [2, zero].
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_PACKING_H
+#define SHARDOPT_DIALECT_LLM_IR_PACKING_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace shardopt::llm {
+
+/// Entries `start + c * step + i * stride` for c in 0..count, for i in 0..size;
+/// zeros where start is negative.
+struct Run {
+  int64_t start = 0;
+  int64_t size = 0;
+  int64_t stride = 1;
+  int64_t count = 1;
+  int64_t step = 0;
+};
+
+/// The shortest runs that this library finds for a list of entries (-1: zero).
+std::vector<Run> compress(const std::vector<int64_t> &entries);
+
+class Packing {
+public:
+  /// `ranks[j]` lists the entries of rank j; all lists have one length.
+  Packing(int64_t globalSize, std::vector<std::vector<int64_t>> ranks,
+          std::vector<const Packing *> parts = {});
+
+  int64_t getGlobalSize() const { return globalSize; }
+  int64_t getLocalSize() const { return localSize; }
+  int64_t getNumRanks() const { return ranks.size(); }
+  /// The entries of rank `rank`, -1 for zeros; and the same as runs.
+  const std::vector<int64_t> &getEntries(int64_t rank) const {
+    return ranks[rank];
+  }
+  const std::vector<Run> &getRuns(int64_t rank) const { return runs[rank]; }
+
+  /// From the global order to all ranks' entries, rank by rank.
+  const std::vector<Run> &getPack() const { return pack; }
+  /// From all ranks' entries, rank by rank, back to the global order. Empty for
+  /// a packing that does not hold every entry.
+  const std::vector<Run> &getUnpack() const { return unpack; }
+  /// Whether packing (unpacking) changes nothing.
+  bool packsTrivially() const;
+  bool unpacksTrivially() const;
+  /// Whether an entry stands in more than one rank.
+  bool isReplicated() const { return replicated; }
+  /// The packings of which this one is a concatenation, in the global order and
+  /// in every rank's alike; none for a plain one.
+  const std::vector<const Packing *> &getParts() const { return parts; }
+
+private:
+  int64_t globalSize;
+  int64_t localSize;
+  bool replicated = false;
+  std::vector<std::vector<int64_t>> ranks;
+  std::vector<std::vector<Run>> runs;
+  std::vector<const Packing *> parts;
+  std::vector<Run> pack, unpack;
+};
+
+/// Makes packings, each once: pointers to equal packings are equal. A "head" is
+/// a group of `headSize` adjacent entries.
+class Packings {
+public:
+  /// Contiguous blocks of ceil(size / ranks).
+  const Packing *blocks(int64_t size, int64_t ranks);
+  /// Two concatenated dims of `size` entries (gate, up), each in blocks.
+  const Packing *pairedBlocks(int64_t size, int64_t ranks);
+  /// All entries on rank 0, zeros on the others (a bias of a partial sum).
+  const Packing *onFirst(int64_t size, int64_t ranks);
+  /// Whole heads: ceil(heads / ranks) each.
+  const Packing *heads(int64_t heads, int64_t headSize, int64_t ranks);
+  /// The kv heads that the query heads of a rank touch.
+  const Packing *kvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
+                         int64_t ranks);
+  /// The fused queries, keys and values: `heads`, then twice `kvHeads`.
+  const Packing *qkvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
+                          int64_t ranks);
+  /// Of each of `heads` heads, the rotary pairs (i, i + headSize / 2) with i in
+  /// the rank's block: first the first halves, then the second ones.
+  const Packing *pairs(int64_t heads, int64_t headSize, int64_t ranks);
+
+private:
+  using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
+  template <typename Make> const Packing *get(Key key, Make make);
+  std::map<Key, std::unique_ptr<Packing>> made;
+};
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_DIALECT_LLM_IR_PACKING_H

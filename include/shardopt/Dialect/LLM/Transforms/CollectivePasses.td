@@ -1,0 +1,68 @@
+//===- CollectivePasses.td - Passes about collectives -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_COLLECTIVEPASSES_TD
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_COLLECTIVEPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
+  let summary = "Write the program of one device, with its collectives";
+  let description = [{
+    Rewrites an annotated module into the program that every device runs, over a
+    `shard.grid` with axes pp, ep and tp. Tensors have the sizes of one device;
+    wherever an op needs its operand in another layout there is a collective of
+    the `shard` dialect (or `llm.all_to_all_v`, for uneven numbers of rows). Sizes that
+    the degrees do not divide are padded.
+
+    Each collective has a `shardopt.collective` with the op that needed it, the
+    bytes and the microseconds that the cost model charges, and whether it is
+    charged at all. Params, caches and other arguments say in `shardopt.slice` which
+    part of the global tensor they are; ops that make the result of a named op
+    say so in `shardopt.value`. Attributes of the module become `shardopt.*`.
+
+    The degree of pipeline parallelism is recorded on the grid; stages are not
+    cut.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @ffn(%x: tensor<?x32xbf16>, %u: tensor<32x80xbf16>, %d: tensor<80x32xbf16>) -> tensor<?x32xbf16> {
+        %0 = llm.ffn_up %x, %u {name = "ffn_up", activation = #llm.activation<kind = gelu>, sharding = #llm.dim<1>} : (tensor<?x32xbf16>, tensor<32x80xbf16>) -> tensor<?x80xbf16>
+        %1 = llm.ffn_down %0, %d {name = "ffn_down", sharding = #llm.dim<0>} : (tensor<?x80xbf16>, tensor<80x32xbf16>) -> tensor<?x32xbf16>
+        return %1 : tensor<?x32xbf16>
+      }
+    }
+    ```
+
+    Output (attributes left out):
+
+    ```
+    shard.grid @grid(shape = 1x1x2)
+    func.func @ffn(%x: tensor<?x32xbf16>, %u: tensor<32x40xbf16>, %d: tensor<40x32xbf16>) -> tensor<?x32xbf16> {
+      %0 = llm.ffn_up %x, %u {...} : (tensor<?x32xbf16>, tensor<32x40xbf16>) -> tensor<?x40xbf16>
+      %1 = llm.ffn_down %0, %d {...} : (tensor<?x40xbf16>, tensor<40x32xbf16>) -> tensor<?x32xbf16>
+      %2 = shard.all_reduce %1 on @grid grid_axes = [2] {...} : tensor<?x32xbf16> -> tensor<?x32xbf16>
+      return %2 : tensor<?x32xbf16>
+    }
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", [{""}],
+      "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
+    Option<"commModel", "comm-model", "std::string", [{"fast"}],
+      "How collectives are implemented: fast, direct or ring">,
+    Option<"imbalance", "imbalance", "std::string", [{"model"}],
+      "Load of the experts: model (uneven), or none (even)">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_COLLECTIVEPASSES_TD

@@ -1,0 +1,229 @@
+//===- PartitionAttention.cpp - Attention of one device -===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+
+#include "shardopt/Cost/Heads.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Axis;
+using cost::Layout;
+
+static int64_t columns(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape().back();
+}
+
+static RankedTensorType withColumns(Value like, int64_t width) {
+  auto type = cast<RankedTensorType>(like.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = width;
+  return type.clone(shape);
+}
+
+/// Positions of the rows that a device has; rows of padding have none.
+static Value positionsIn(Partitioner &p, Value positions, Layout layout) {
+  Value complete = p.getPlain(positions);
+  if (layout != Layout::T || p.tp() == 1)
+    return complete;
+  return p.allSlice(p.padRows(complete, p.getTokens(), -1), 0);
+}
+
+/// The caches, with their heads or features cut by `packing` along `dim`.
+static LogicalResult sliceCaches(Partitioner &p, AttentionOp op, Layout layout,
+                                 int64_t dim, const Packing *packing,
+                                 SmallVectorImpl<Value> &caches) {
+  for (Value cache : op.getCaches()) {
+    auto type = cast<RankedTensorType>(cache.getType());
+    SmallVector<Cut> cuts(type.getRank());
+    cuts.front() = Partitioner::overRows(layout);
+    if (packing)
+      cuts[dim] = Partitioner::over(packing);
+    Value local = p.slice(cache, cuts);
+    if (!local)
+      return failure();
+    caches.push_back(local);
+  }
+  return success();
+}
+
+/// Weights of the op that every device needs whole, or by its heads.
+static LogicalResult assignWeights(Partitioner &p, AttentionOp op,
+                                   AttentionOp local, bool cutsHeads) {
+  int64_t heads = op.getHeads();
+  auto whole = [&](Value weight, MutableOperandRange operand) {
+    if (weight)
+      operand.assign(p.sliceVector(weight, nullptr));
+  };
+  whole(op.getQNorm(), local.getQNormMutable());
+  whole(op.getKNorm(), local.getKNormMutable());
+  whole(op.getKvNorm(), local.getKvNormMutable());
+  if (op.getSinks())
+    local.getSinksMutable().assign(p.sliceVector(
+        op.getSinks(),
+        cutsHeads ? p.getPackings().heads(heads, 1, p.tp()) : nullptr));
+  if (op.getKvUp()) {
+    Cut cut;
+    if (cutsHeads)
+      cut = Partitioner::over(
+          p.getPackings().heads(heads, columns(op.getKvUp()) / heads, p.tp()));
+    local.getKvUpMutable().assign(
+        p.slice(op.getKvUp(), {Partitioner::whole(), cut}));
+  }
+  return success(llvm::all_of(local->getOperands(),
+                              [](Value value) { return value != nullptr; }));
+}
+
+/// Which kv head a query head reads depends on the rank where a rank's first
+/// query head is not the first of its group, or groups are split unevenly.
+static bool headMapVaries(int64_t localHeads, int64_t group) {
+  return localHeads % group != 0 && group % localHeads != 0;
+}
+
+/// Dims 0 and none: the fused op on the heads, or on the rows, of a device.
+static LogicalResult partitionWhole(Partitioner &p, AttentionOp op) {
+  bool mla = op.getKind() == AttentionKind::Mla;
+  Layout layout = p.getRequired();
+  bool cutsHeads = layout == Layout::H && p.tp() > 1;
+  int64_t heads = op.getHeads();
+  Packings &packings = p.getPackings();
+  const Packing *input = nullptr, *output = nullptr, *cached = nullptr;
+  if (layout == Layout::H) {
+    int64_t width = columns(op.getInput());
+    input = mla ? packings.heads(heads, width / heads, p.tp())
+                : packings.qkvHeads(heads, *op.getKvHeads(), *op.getHeadDim(),
+                                    p.tp());
+    output = packings.heads(heads, columns(op.getResult()) / heads, p.tp());
+    if (!mla)
+      cached = packings.kvHeads(heads, *op.getKvHeads(), 1, p.tp());
+  }
+  Value queries = p.get(op.getInput(), layout, input);
+  Value latent =
+      op.getLatent() ? p.get(op.getLatent(), p.getRequired(1)) : Value();
+  SmallVector<Value> caches;
+  if (failed(sliceCaches(p, op, layout, 2, cached, caches)))
+    return failure();
+  Value positions = positionsIn(p, op.getPositions(), layout);
+  Value offset;
+  int64_t localHeads = cost::localHeads(heads, p.tp());
+  if (cutsHeads && !mla && headMapVaries(localHeads, op.getGroup()))
+    offset = p.getOffset(localHeads);
+
+  AttentionOp local = p.clone(op);
+  {
+    // Slices of weights stand in front of their user.
+    OpBuilder::InsertionGuard guard(p.getBuilder());
+    p.getBuilder().setInsertionPoint(local);
+    local.getInputMutable().assign(queries);
+    if (latent)
+      local.getLatentMutable().assign(latent);
+    local.getPositionsMutable().assign(positions);
+    local.getCachesMutable().assign(caches);
+    if (offset)
+      local.getHeadOffsetMutable().assign(offset);
+    if (failed(assignWeights(p, op, local, cutsHeads)))
+      return failure();
+  }
+  if (cutsHeads) {
+    local.setHeads(localHeads);
+    if (!mla)
+      local.setKvHeads(cached->getLocalSize());
+    local.getResult().setType(
+        withColumns(op.getResult(), output->getLocalSize()));
+  }
+  for (auto [result, cache] : llvm::zip_equal(local.getNewCaches(), caches))
+    result.setType(cache.getType());
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), output);
+  for (auto [global, result, cache] :
+       llvm::zip_equal(op.getNewCaches(), local.getNewCaches(), op.getCaches()))
+    p.defineCache(global, result, cache);
+  return success();
+}
+
+/// The norm of every query and key head, whose features are cut: sums of
+/// squares of all of them in one all-reduce.
+static FailureOr<Value> normHeads(Partitioner &p, AttentionOp op, Value heads,
+                                  int64_t localDim) {
+  OpBuilder &builder = p.getBuilder();
+  int64_t queries = op.getHeads(), keys = *op.getKvHeads();
+  const Packing *held = p.getPackings().pairs(1, *op.getHeadDim(), p.tp());
+  Value qNorm = p.sliceVector(op.getQNorm(), held);
+  Value kNorm = p.sliceVector(op.getKNorm(), held);
+  if (!qNorm || !kNorm)
+    return failure();
+  auto type = RankedTensorType::get({ShapedType::kDynamic, queries + keys},
+                                    builder.getF32Type());
+  Value squares = p.create<SumSquaresOp>(
+      type, heads, builder.getI64IntegerAttr(queries + keys));
+  squares = p.allReduce(squares, p.getOwnBytes(0));
+  auto normPart = [&](int64_t begin, int64_t count, Value weight) -> Value {
+    Value part = p.sliceColumns(heads, begin * localDim, count * localDim);
+    Value sums = p.sliceColumns(squares, begin, count);
+    return p.create<ScaleNormOp>(part.getType(), part, sums, weight,
+                                 op.getEpsilonAttr(),
+                                 builder.getI64IntegerAttr(*op.getHeadDim()));
+  };
+  Value normed[] = {normPart(0, queries, qNorm),
+                    normPart(queries, keys, kNorm)};
+  return p.concatColumns(normed);
+}
+
+/// Dim 1: the rotary pairs of every head are cut; partial scores are
+/// all-reduced.
+static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
+  OpBuilder &builder = p.getBuilder();
+  int64_t heads = op.getHeads(), kvHeads = *op.getKvHeads();
+  int64_t size = *op.getHeadDim(), localDim = size / p.tp();
+  Packings &packings = p.getPackings();
+  Value input = p.get(op.getInput(), Layout::H,
+                      packings.pairs(heads + 2 * kvHeads, size, p.tp()));
+  SmallVector<Value> caches;
+  if (failed(sliceCaches(p, op, Layout::H, 3, packings.pairs(1, size, p.tp()),
+                         caches)))
+    return failure();
+  Value positions = p.getPlain(op.getPositions());
+  int64_t scored = (heads + kvHeads) * localDim;
+  Value queriesAndKeys = p.sliceColumns(input, 0, scored);
+  Value values = p.sliceColumns(input, scored, kvHeads * localDim);
+  unsigned collective = 0;
+  if (op.getQNorm()) {
+    FailureOr<Value> normed = normHeads(p, op, queriesAndKeys, localDim);
+    if (failed(normed))
+      return failure();
+    queriesAndKeys = *normed;
+    collective = 1;
+  }
+  auto scoresType =
+      RankedTensorType::get({ShapedType::kDynamic, heads, ShapedType::kDynamic},
+                            builder.getF32Type());
+  auto i64 = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  auto scores = p.create<AttentionScoresOp>(
+      TypeRange{scoresType, caches[0].getType()}, queriesAndKeys, positions,
+      caches[0], p.getOffset(localDim / 2), i64(heads), i64(kvHeads),
+      i64(localDim), op.getGroupAttr(), op.getScaleAttr(), op.getRopeAttr());
+  Value reduced = p.allReduce(scores.getScores(), p.getOwnBytes(collective));
+  Value sinks = p.sliceVector(op.getSinks(), nullptr);
+  auto weighted = p.create<AttentionValuesOp>(
+      TypeRange{withColumns(op.getResult(), heads * localDim),
+                caches[1].getType()},
+      reduced, values, positions, caches[1], sinks, i64(heads), i64(kvHeads),
+      i64(localDim), op.getGroupAttr(), op.getWindowAttr());
+  p.defineResult(cast<OpResult>(op.getResult()), weighted.getResult(),
+                 op.getInput(), packings.pairs(heads, size, p.tp()));
+  p.defineCache(op.getNewCaches()[0], scores.getNewCache(), op.getCaches()[0]);
+  p.defineCache(op.getNewCaches()[1], weighted.getNewCache(),
+                op.getCaches()[1]);
+  return success();
+}
+
+LogicalResult AttentionOp::partition(Partitioner &p) {
+  if (getShardingDim() == Dim::One && p.tp() > 1)
+    return partitionPairs(p, *this);
+  return partitionWhole(p, *this);
+}

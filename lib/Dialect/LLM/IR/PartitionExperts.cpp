@@ -1,0 +1,155 @@
+//===- PartitionExperts.cpp - Router, dispatch and combine of one device -===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Layout;
+
+static int64_t columns(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape().back();
+}
+
+static const Packing *hiddenBlocks(Partitioner &p, Value value, Layout layout) {
+  if (layout != Layout::H)
+    return nullptr;
+  return p.getPackings().blocks(columns(value), p.tp());
+}
+
+//===----------------------------------------------------------------------===//
+// Router
+//===----------------------------------------------------------------------===//
+
+/// Dims 0 and 1: logits first, their collective, and the choice after it.
+static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
+  OpBuilder &builder = p.getBuilder();
+  bool contracts = op.getShardingDim() == Dim::Zero;
+  int64_t experts = columns(op.getWeight());
+  const Packing *features =
+      p.getPackings().blocks(columns(op.getInput()), p.tp());
+  const Packing *held = p.getPackings().blocks(experts, p.tp());
+  Value input =
+      p.get(op.getInput(), p.getRequired(), contracts ? features : nullptr);
+  Value weight = p.slice(op.getWeight(),
+                         {Partitioner::over(contracts ? features : nullptr),
+                          Partitioner::over(contracts ? nullptr : held)});
+  const Packing *biased =
+      contracts ? p.getPackings().onFirst(experts, p.tp()) : held;
+  Value bias = p.sliceVector(op.getBias(), biased);
+  Value correction = p.sliceVector(op.getCorrection(), nullptr);
+  if (!weight)
+    return failure();
+  auto type = RankedTensorType::get({ShapedType::kDynamic, columns(weight)},
+                                    builder.getF32Type());
+  Value logits = p.create<LinearOp>(
+      type, input, weight, /*norm=*/Value(), bias, /*epsilon=*/FloatAttr(),
+      /*heads=*/IntegerAttr(), /*transposed=*/UnitAttr(),
+      builder.getStringAttr(op.getName() + ".logits"), DimAttr());
+  logits = contracts ? p.allReduce(logits, p.getOwnBytes(0))
+                     : p.allGather(logits, 1, p.getOwnBytes(0));
+  auto choice = p.create<TopKOp>(
+      TypeRange{op.getIndices().getType(), op.getWeights().getType()}, logits,
+      correction, builder.getI64IntegerAttr(experts), op.getScoringAttr(),
+      op.getTopKAttr(), op.getNormalizeAttr(), op.getGroupsAttr(),
+      op.getTopGroupsAttr(), op.getScaleAttr());
+  p.defineRouting(op.getIndices(), choice.getIndices(), Layout::R);
+  p.defineRouting(op.getWeights(), choice.getWeights(), Layout::R);
+  p.definePassed(cast<OpResult>(op.getTokens()), op.getInput());
+  return success();
+}
+
+LogicalResult RouterOp::partition(Partitioner &p) {
+  if (getShardingDim() != Dim::None && p.tp() > 1)
+    return partitionRouter(p, *this);
+  Layout layout = p.tp() > 1 ? p.getRequired() : Layout::R;
+  Value input = p.get(getInput(), layout);
+  Value weight = p.slice(getWeight(), SmallVector<Cut>(2));
+  Value bias = p.sliceVector(getBias(), nullptr);
+  Value correction = p.sliceVector(getCorrection(), nullptr);
+  if (!weight)
+    return failure();
+  RouterOp local = p.clone(*this);
+  local.getInputMutable().assign(input);
+  local.getWeightMutable().assign(weight);
+  if (bias)
+    local.getBiasMutable().assign(bias);
+  if (correction)
+    local.getCorrectionMutable().assign(correction);
+  p.defineRouting(getIndices(), local.getIndices(), layout);
+  p.defineRouting(getWeights(), local.getWeights(), layout);
+  p.definePassed(cast<OpResult>(getTokens()), getInput());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatch and combine
+//===----------------------------------------------------------------------===//
+
+LogicalResult DispatchOp::partition(Partitioner &p) {
+  Layout layout = p.getRequired();
+  const Packing *features = hiddenBlocks(p, getTokens(), layout);
+  Value tokens = p.get(getTokens(), layout, features);
+  double rowBytes = p.getRowBytes(getTokens());
+  if (p.exchangesNothing()) {
+    DispatchOp local = p.clone(*this);
+    local.getTokensMutable().assign(tokens);
+    local.getIndicesMutable().assign(p.getRouting(getIndices(), layout, -1));
+    p.define(getRows(), {local.getRows()}, p.getExpertRows(), rowBytes);
+    p.definePlain(getCounts(), local.getCounts());
+    p.definePlain(getOrigins(), local.getOrigins());
+    return success();
+  }
+  Exchange &exchange = p.beginExchange(*this, layout);
+  auto topK = p.getBuilder().getI64IntegerAttr(columns(getIndices()));
+  Value rows =
+      p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins, topK);
+  rows = p.allToAllV(rows, exchange.send, exchange.recv, p.getOwnBytes(0));
+  auto i32 = p.getBuilder().getI32Type();
+  Value block =
+      p.create<BlockSizeOp>(RankedTensorType::get({1}, i32), exchange.recv);
+  // Blocks of T are gathered as if they were equal: all pad to the largest.
+  if (layout == Layout::T)
+    block = p.allReduce(block, 4, Charge::Free, /*max=*/true);
+  auto received = cast<RankedTensorType>(exchange.recv.getType());
+  auto homes = RankedTensorType::get(
+      {received.getDimSize(1), received.getDimSize(0), received.getDimSize(2)},
+      i32);
+  auto packed = p.create<PackHomesOp>(TypeRange{rows.getType(), homes}, rows,
+                                      exchange.recv, block);
+  exchange.homes = packed.getHomes();
+  p.define(getRows(), {packed.getResult(), layout, features}, p.getExpertRows(),
+           rowBytes);
+  return success();
+}
+
+LogicalResult CombineOp::partition(Partitioner &p) {
+  Layout layout = p.getRequired();
+  const Packing *features = hiddenBlocks(p, getRows(), layout);
+  Value rows = p.get(getRows(), layout, features);
+  double rowBytes = p.getRowBytes(getRows());
+  if (p.exchangesNothing()) {
+    CombineOp local = p.clone(*this);
+    local.getRowsMutable().assign(rows);
+    local.getCountsMutable().assign(p.getPlain(getCounts()));
+    local.getOriginsMutable().assign(p.getPlain(getOrigins()));
+    local.getWeightsMutable().assign(p.getRouting(getWeights(), layout, 0));
+    p.define(getResult(), {local.getResult()}, p.getTokens(), rowBytes);
+    return success();
+  }
+  const Exchange &exchange = p.getExchange(getCounts(), layout);
+  Value sent = p.create<UnpackHomesOp>(rows.getType(), rows, exchange.recv);
+  Value returned =
+      p.allToAllV(sent, exchange.recv, exchange.send, p.getOwnBytes(0));
+  Value weights = p.getRouting(getWeights(), layout, 0);
+  Value result = p.create<UnpermuteOp>(rows.getType(), returned,
+                                       exchange.origins, weights);
+  p.define(getResult(), {result, p.getResultLayout(), features}, p.getTokens(),
+           rowBytes);
+  return success();
+}

@@ -1,0 +1,160 @@
+//===- InsertCollectives.cpp - The program of one device ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Machine/Machine.h"
+#include "shardopt/Support/Suggest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_INSERTCOLLECTIVESPASS
+#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h.inc"
+} // namespace shardopt::llm
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+
+struct InsertCollectives
+    : public shardopt::llm::impl::InsertCollectivesPassBase<InsertCollectives> {
+  using InsertCollectivesPassBase::InsertCollectivesPassBase;
+
+  void runOnOperation() override;
+
+private:
+  FailureOr<Machine> readMachine(ModuleOp module);
+  FailureOr<cost::CommModel> readCommModel(ModuleOp module);
+};
+
+} // namespace
+
+FailureOr<Machine> InsertCollectives::readMachine(ModuleOp module) {
+  std::string name = machine;
+  if (name.empty())
+    if (auto attribute = module->getAttrOfType<StringAttr>(machineAttrName))
+      name = attribute.str();
+  ErrorOr<Machine> loaded = loadMachine(name.empty() ? "h100_sxm" : name);
+  if (!loaded)
+    return module.emitError(loaded.error().message);
+  return *loaded;
+}
+
+FailureOr<cost::CommModel> InsertCollectives::readCommModel(ModuleOp module) {
+  if (commModel == "fast")
+    return cost::CommModel::Fast;
+  if (commModel == "direct")
+    return cost::CommModel::Direct;
+  if (commModel == "ring")
+    return cost::CommModel::Ring;
+  return module.emitError("unknown comm-model '")
+         << commModel.getValue() << "'; "
+         << listKnown(commModel, {"direct", "fast", "ring"});
+}
+
+/// The degrees of the module's strategy, all of them.
+static FailureOr<Degrees> readDegrees(ModuleOp module) {
+  auto strategy = module->getAttrOfType<StrategyAttr>(strategyAttrName);
+  if (!strategy)
+    return module.emitError("has no 'llm.strategy': expected a complete one; "
+                            "run --llm-search-sharding or "
+                            "--llm-apply-strategy first");
+  Degrees degrees;
+  std::tuple<StringRef, std::optional<int64_t>, int64_t *> fields[] = {
+      {"tp", strategy.getTp(), &degrees.tp},
+      {"ep", strategy.getEp(), &degrees.ep},
+      {"pp", strategy.getPp(), &degrees.pp},
+      {"batch", strategy.getBatch(), &degrees.batch}};
+  for (auto [name, value, degree] : fields) {
+    if (!value)
+      return module.emitError("'llm.strategy' has no '")
+             << name << "': expected a complete strategy";
+    *degree = *value;
+  }
+  return degrees;
+}
+
+/// Declares the grid of devices, under a name that is free.
+static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
+  SymbolTable symbols(module);
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto grid = shard::GridOp::create(
+      builder, module.getLoc(), builder.getStringAttr("grid"),
+      builder.getDenseI64ArrayAttr({degrees.pp, degrees.ep, degrees.tp}));
+  StringAttr name = symbols.insert(grid, module.getBody()->begin());
+  return FlatSymbolRefAttr::get(name);
+}
+
+/// What the module says of itself, in builtin attributes that any tool reads.
+static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees,
+                                    WorkloadAttr workload) {
+  Builder builder(module.getContext());
+  auto number = [&](StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  };
+  module->setAttr("shardopt.strategy",
+                  builder.getDictionaryAttr({number("tp", degrees.tp),
+                                             number("ep", degrees.ep),
+                                             number("pp", degrees.pp),
+                                             number("batch", degrees.batch)}));
+  module->removeAttr(strategyAttrName);
+  if (!workload)
+    return;
+  StringAttr phase = builder.getStringAttr(stringifyPhase(workload.getPhase()));
+  module->setAttr("shardopt.workload",
+                  builder.getDictionaryAttr(
+                      {builder.getNamedAttr("phase", phase),
+                       number("context", workload.getContextLength())}));
+  module->removeAttr(workloadAttrName);
+}
+
+void InsertCollectives::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (module->hasAttr("shardopt.strategy")) {
+    module.emitError("is partitioned already: it has a 'shardopt.strategy'");
+    return signalPassFailure();
+  }
+  FailureOr<Degrees> degrees = readDegrees(module);
+  FailureOr<Machine> cluster = readMachine(module);
+  FailureOr<cost::CommModel> model = readCommModel(module);
+  if (failed(degrees) || failed(cluster) || failed(model))
+    return signalPassFailure();
+  if (imbalance != "model" && imbalance != "none") {
+    module.emitError("unknown imbalance '")
+        << imbalance << "'; " << listKnown(imbalance, {"model", "none"});
+    return signalPassFailure();
+  }
+
+  auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
+  cost::Workload workload;
+  workload.context = 1;
+  if (attribute) {
+    workload.phase = attribute.getPhase() == Phase::Decode
+                         ? cost::Phase::Decode
+                         : cost::Phase::Prefill;
+    workload.context = attribute.getContextLength();
+  }
+  cost::Roofline time(*cluster, *model);
+  std::optional<double> skew;
+  if (imbalance == "model")
+    skew = cluster->expertSkew;
+  cost::Context context = cost::makeContext(workload, *degrees);
+  FlatSymbolRefAttr grid = createGrid(module, *degrees);
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(Partitioner(grid, context, time, skew).run(func)))
+      return signalPassFailure();
+  replaceModuleAttributes(module, *degrees, attribute);
+}
