@@ -17,8 +17,9 @@ using namespace shardopt::llm;
 
 /// The end of a message about an attribute of an unknown name.
 static std::string knownAttributes(StringRef name) {
-  return listKnown(name.str(), {machineAttrName.str(), workloadAttrName.str(),
-                                strategyAttrName.str(), roleAttrName.str()});
+  return listKnown(name.str(), {modelAttrName.str(), machineAttrName.str(),
+                                workloadAttrName.str(), strategyAttrName.str(),
+                                roleAttrName.str()});
 }
 
 static LogicalResult failUnknown(Operation *op, StringRef name) {
@@ -44,7 +45,7 @@ static LogicalResult verifyModuleAttribute(Operation *op, NamedAttribute attr,
 LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == machineAttrName)
+  if (name == modelAttrName || name == machineAttrName)
     return verifyModuleAttribute<StringAttr>(op, attr, "a string");
   if (name == workloadAttrName)
     return verifyModuleAttribute<WorkloadAttr>(op, attr, "an '#llm.workload'");
@@ -62,8 +63,8 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
 static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
                                 NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == machineAttrName || name == workloadAttrName ||
-      name == strategyAttrName)
+  if (name == modelAttrName || name == machineAttrName ||
+      name == workloadAttrName || name == strategyAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on a 'builtin.module', found on "
                            << what << " " << index;

@@ -36,6 +36,7 @@ template <> struct mlir::FieldParser<llvm::APFloat> {
 namespace shardopt::llm {
 
 /// Names of the discardable attributes of the dialect.
+inline constexpr llvm::StringLiteral modelAttrName = "llm.model";
 inline constexpr llvm::StringLiteral machineAttrName = "llm.machine";
 inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
 inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";

@@ -34,10 +34,11 @@ def LLM_Dialect : Dialect {
     A name stands for one op of a program, or for several that are alike, share
     one `sharding` and are each in a repeat of their own.
 
-    Attributes of a module: `llm.machine` (a string), `llm.workload`
-    (`#llm.workload`), `llm.strategy` (`#llm.strategy`). Attributes of arguments
-    and results of functions: `llm.role` (a string: tokens, positions, cache,
-    token_ids or logits). There are no others that begin with `llm.`.
+    Attributes of a module: `llm.model` (a string, what reports call the model),
+    `llm.machine` (a string), `llm.workload` (`#llm.workload`), `llm.strategy`
+    (`#llm.strategy`). Attributes of arguments and results of functions:
+    `llm.role` (a string: tokens, positions, cache, token_ids or logits). There
+    are no others that begin with `llm.`.
 
     Pieces are the ops into which `--llm-insert-collectives` opens a fused op
     where a collective falls inside it. They carry no `sharding`.

@@ -91,6 +91,13 @@ def LLM_ParamOp : LLM_Op<"param", [Pure]> {
     the pattern has `{expert}` (experts are stacked in front). `layers` lists the
     numbers that `{layer}` takes, one for each iteration of the repeat.
 
+    A part that the checkpoint stores quantised has `scales`, the pattern of the
+    tensor with its scales: with `block = array<i64: r, c>` one for each block of r
+    rows and c columns of the checkpoint's matrix (fp8; without `block` one for the
+    matrix), or one exponent byte for 32 elements of a row (mxfp4, whose `pattern`
+    is the tensor of packed blocks `[experts, out, in/32, 16]`, two elements a byte,
+    the first in the low half).
+
     After lowering, `shardopt.slice` says which part of the global tensor the
     device holds.
 

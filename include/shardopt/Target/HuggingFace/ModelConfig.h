@@ -1,0 +1,185 @@
+//===- ModelConfig.h - The facts of a Hugging Face config.json --*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a `config.json` says of a model, with every default resolved and every
+// field checked, independent of how Transformers spells it (version 4 or 5) and
+// of the architecture that it names. What is built from it is a matter of
+// Import.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_TARGET_HUGGINGFACE_MODELCONFIG_H
+#define SHARDOPT_TARGET_HUGGINGFACE_MODELCONFIG_H
+
+#include "shardopt/Support/Json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardopt::hf {
+
+/// Element types that weights, activations and caches may have.
+enum class ElementType : uint8_t { F32, F16, BF16, Fp8, Mxfp4 };
+
+/// Rotary position embedding; see `#llm.rope` for what the fields mean.
+struct RopeConfig {
+  enum class Scaling : uint8_t { None, Linear, Llama3, Yarn };
+
+  double theta = 1e4;
+  bool interleaved = false;
+  Scaling scaling = Scaling::None;
+  double factor = 1;
+  double lowFreqFactor = 1;
+  double highFreqFactor = 4;
+  double betaFast = 32;
+  double betaSlow = 1;
+  int64_t originalContext = 0;
+  bool truncate = true;
+  double magnitude = 1; ///< factor of cosine and sine
+  /// Factor of the softmax scale of latent attention (yarn's mscale, squared).
+  double scaleFactor = 1;
+};
+
+/// Attention of every layer: grouped-query, or multi-head latent.
+struct AttentionConfig {
+  bool latent = false;
+  int64_t heads = 0;
+  double scale = 0; ///< of the scores, before the softmax
+  RopeConfig rope;
+  bool inputBias = false;  ///< on q, k, v; on q_a and kv_a when latent
+  bool outputBias = false; ///< on o
+
+  // Grouped-query attention.
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  bool qkNorm = false;
+  bool sinks = false;
+
+  // Multi-head latent attention.
+  int64_t queryRank = 0; ///< 0 if queries are projected in one step
+  int64_t latentRank = 0;
+  int64_t nopeDim = 0;
+  int64_t ropeDim = 0;
+  int64_t valueDim = 0;
+};
+
+/// Activation function; see `#llm.activation` for what the fields mean.
+struct ActivationConfig {
+  enum class Kind : uint8_t { Silu, Gelu, GeluTanh, Relu };
+
+  Kind kind = Kind::Silu;
+  bool gated = true;
+  double alpha = 1;
+  double limit = 0;
+  double shift = 0;
+};
+
+/// Router of a mixture of experts; see `llm.router` for what the fields mean.
+struct RouterConfig {
+  int64_t experts = 0; ///< 0 if the model has none
+  int64_t topK = 0;
+  bool sigmoid = false;
+  bool normalize = false;
+  int64_t groups = 1;
+  int64_t topGroups = 1;
+  double scale = 1;
+  bool bias = false;
+  bool correction = false;
+};
+
+/// Feed-forward networks of dense layers and of layers with experts.
+struct FeedForwardConfig {
+  ActivationConfig activation;
+  int64_t denseInner = 0;  ///< width of a dense layer, 0 if there is none
+  bool denseBias = false;  ///< on gate, up and down of dense layers
+  int64_t expertInner = 0; ///< width of a routed expert
+  bool expertBias = false; ///< on gate, up and down of the experts
+  int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
+  RouterConfig router;
+};
+
+/// What differs from layer to layer.
+struct LayerConfig {
+  bool experts = false;
+  int64_t window = 0; ///< sliding window in tokens, 0 where attention is full
+};
+
+/// Matrices that quantisation treats alike.
+enum class WeightClass : uint8_t {
+  Plain,     ///< embedding, router, head: never quantised
+  Attention, ///< all projections of attention
+  Dense,     ///< the feed-forward network of dense layers
+  Experts,   ///< routed experts
+  Shared     ///< shared experts
+};
+
+/// How the checkpoint stores quantised weights.
+struct QuantizationConfig {
+  enum class Method : uint8_t { None, Fp8, Mxfp4 };
+
+  Method method = Method::None;
+  std::vector<WeightClass> exceptions; ///< classes that are not quantised
+  /// Rows and columns of the checkpoint's `[out, in]` matrix that share a
+  /// scale, for fp8; 0 if the whole matrix does.
+  int64_t blockRows = 0;
+  int64_t blockColumns = 0;
+
+  /// Whether matrices of class `of` are stored quantised.
+  bool quantizes(WeightClass of) const;
+};
+
+/// How the checkpoint spells the tensors of a feed-forward network, below
+/// `model.layers.{layer}.`.
+struct HubNames {
+  std::string_view router;  ///< "mlp.gate"
+  std::string_view experts; ///< "mlp.experts"
+  std::string_view gate;    ///< of an expert: "gate_proj"
+  std::string_view up;      ///< of an expert: "up_proj"
+  std::string_view down;    ///< of an expert: "down_proj"
+  /// All experts share one tensor, `[experts, in, out]`, gate and up
+  /// interleaved.
+  bool fusedExperts = false;
+};
+
+struct ModelConfig {
+  std::string architecture; ///< "LlamaForCausalLM"
+  int64_t vocab = 0;
+  int64_t hidden = 0;
+  double epsilon = 0; ///< of every norm but the inner ones of latent attention
+  bool tiedEmbeddings = false;
+  AttentionConfig attention;
+  FeedForwardConfig feedForward;
+  std::vector<LayerConfig> layers;
+  ElementType type = ElementType::BF16; ///< of the checkpoint's plain tensors
+  QuantizationConfig quantization;
+  HubNames names;
+};
+
+/// Largest number of layers that is read; more is taken for a mistake.
+inline constexpr int64_t maxLayers = 65536;
+/// Largest value of any other size: token ids and positions are 32 bits wide.
+inline constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
+/// Largest number of parameters, so that counts of elements and of bytes stay
+/// exact in 64 bits.
+inline constexpr double maxParameters = 1e17;
+
+/// Reads the model that `document` describes. Errors name the file, the JSON
+/// pointer, what was found and what was wanted; an unknown architecture is
+/// answered with the known ones. Whatever would change the model's numbers and
+/// is not supported is an error; other unknown keys are ignored. Defaults of
+/// absent fields are those of Transformers.
+ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
+
+/// Number of elements of all weights, by the sizes in `config`.
+double countParameters(const ModelConfig &config);
+
+} // namespace shardopt::hf
+
+#endif // SHARDOPT_TARGET_HUGGINGFACE_MODELCONFIG_H

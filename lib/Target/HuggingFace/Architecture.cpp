@@ -1,0 +1,124 @@
+//===- Architecture.cpp - The table of model families ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Architecture.h"
+
+using namespace shardopt::hf;
+
+static constexpr HubNames qwenNames = {"mlp.gate", "mlp.experts", "gate_proj",
+                                       "up_proj", "down_proj"};
+
+static Architecture llama() {
+  Architecture row;
+  row.name = "LlamaForCausalLM";
+  row.kvHeadsOptional = true;
+  row.mlpBias = true;
+  return row;
+}
+
+static Architecture qwen2() {
+  Architecture row;
+  row.name = "Qwen2ForCausalLM";
+  row.inputBias = BiasRule::Always;
+  row.outputBias = BiasRule::Never;
+  row.windows = WindowRule::LastLayers;
+  return row;
+}
+
+static Architecture qwen3() {
+  Architecture row;
+  row.name = "Qwen3ForCausalLM";
+  row.qkNorm = true;
+  row.windows = WindowRule::LastLayers;
+  return row;
+}
+
+static Architecture mixtral() {
+  Architecture row;
+  row.name = "MixtralForCausalLM";
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.theta = 1e6;
+  row.windows = WindowRule::Always;
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::Normalized;
+  row.names = {"block_sparse_moe.gate", "block_sparse_moe.experts", "w1", "w3",
+               "w2"};
+  return row;
+}
+
+static Architecture qwen3Moe() {
+  Architecture row;
+  row.name = "Qwen3MoeForCausalLM";
+  row.qkNorm = true;
+  row.windows = WindowRule::AllIfUsed;
+  row.expertLayers = ExpertLayers::Sparse;
+  row.router = RouterRule::NormTopkProb;
+  row.names = qwenNames;
+  return row;
+}
+
+static Architecture deepseekV3() {
+  Architecture row;
+  row.name = "DeepseekV3ForCausalLM";
+  row.latentAttention = true;
+  row.expertLayers = ExpertLayers::FromFirst;
+  row.router = RouterRule::GroupedSigmoid;
+  row.names = qwenNames;
+  return row;
+}
+
+static Architecture gptOss() {
+  Architecture row;
+  row.name = "GptOssForCausalLM";
+  row.inputBias = BiasRule::UnlessToldNot;
+  row.outputBias = BiasRule::UnlessToldNot;
+  row.sinks = true;
+  row.theta = 1.5e5;
+  row.windows = WindowRule::Alternating;
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::BiasNormalized;
+  row.clampedSwiglu = true;
+  row.expertBias = true;
+  row.names = {"mlp.router", "mlp.experts", "gate_up_proj", "gate_up_proj",
+               "down_proj", /*fusedExperts=*/true};
+  return row;
+}
+
+/// The synthetic models of examples/configs: experts without a gate. There is no
+/// checkpoint of them; the names are those that Qwen3-MoE would give.
+static Architecture gptMoe() {
+  Architecture row;
+  row.name = "GptMoeForCausalLM";
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::NormTopkProb;
+  row.gated = false;
+  row.names = qwenNames;
+  return row;
+}
+
+static const std::vector<Architecture> &table() {
+  static const std::vector<Architecture> rows = {
+      llama(),    qwen2(),      qwen3(),  mixtral(),
+      qwen3Moe(), deepseekV3(), gptOss(), gptMoe()};
+  return rows;
+}
+
+const Architecture *
+shardopt::hf::findArchitecture(std::string_view name) {
+  for (const Architecture &row : table())
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
+std::vector<std::string> shardopt::hf::architectureNames() {
+  std::vector<std::string> names;
+  for (const Architecture &row : table())
+    names.emplace_back(row.name);
+  return names;
+}

@@ -1,0 +1,87 @@
+//===- Architecture.h - How model families differ ---------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One row a family of models: what its code in Transformers fixes, and which
+// fields of the config it reads. A new family that differs in these points alone
+// is a new row.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_TARGET_HUGGINGFACE_ARCHITECTURE_H
+#define SHARDOPT_LIB_TARGET_HUGGINGFACE_ARCHITECTURE_H
+
+#include "shardopt/Target/HuggingFace/ModelConfig.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardopt::hf {
+
+/// Whether a projection of attention has a bias.
+enum class BiasRule : uint8_t {
+  Never,
+  Always,
+  Asked,            ///< where `attention_bias` is true
+  UnlessToldNot     ///< unless `attention_bias` is false
+};
+
+/// Which layers attend to a sliding window only.
+enum class WindowRule : uint8_t {
+  Never,
+  Always,     ///< all, where `sliding_window` is a number
+  LastLayers, ///< with `use_sliding_window`, those from `max_window_layers` on
+  AllIfUsed,  ///< all, with `use_sliding_window`
+  Alternating ///< every second one, beginning with the first
+};
+
+/// How the experts of a token are chosen and weighted.
+enum class RouterRule : uint8_t {
+  None,           ///< no experts
+  Normalized,     ///< softmax, the chosen ones scaled to sum to 1
+  NormTopkProb,   ///< softmax, scaled where `norm_topk_prob` is true
+  BiasNormalized, ///< as Normalized, logits with a bias
+  GroupedSigmoid  ///< sigmoid, correction bias, groups of experts, a scale
+};
+
+/// Which layers have experts.
+enum class ExpertLayers : uint8_t {
+  None,
+  All,
+  FromFirst, ///< those from `first_k_dense_replace` on
+  Sparse     ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
+};
+
+struct Architecture {
+  std::string_view name;
+  bool latentAttention = false;
+  BiasRule inputBias = BiasRule::Asked;
+  BiasRule outputBias = BiasRule::Asked;
+  bool qkNorm = false;
+  bool sinks = false;
+  /// Whether an absent `num_key_value_heads` means as many as heads.
+  bool kvHeadsOptional = false;
+  double theta = 1e4; ///< where the config has none
+  WindowRule windows = WindowRule::Never;
+  ExpertLayers expertLayers = ExpertLayers::None;
+  RouterRule router = RouterRule::None;
+  bool gated = true;
+  bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
+  bool mlpBias = false;       ///< reads `mlp_bias`
+  bool expertBias = false;
+  HubNames names;
+};
+
+/// The row of `name`, or null.
+const Architecture *findArchitecture(std::string_view name);
+
+/// The names of all rows, in the order of the table.
+std::vector<std::string> architectureNames();
+
+} // namespace shardopt::hf
+
+#endif // SHARDOPT_LIB_TARGET_HUGGINGFACE_ARCHITECTURE_H

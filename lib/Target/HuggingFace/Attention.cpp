@@ -1,0 +1,217 @@
+//===- Attention.cpp - Attention of an imported layer ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelBuilder.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::hf;
+
+/// The inner norms of latent attention are built without the config's epsilon
+/// and so have the default of their class in Transformers.
+static constexpr double innerEpsilon = 1e-6;
+
+static llm::RopeScaling scalingOf(RopeConfig::Scaling scaling) {
+  switch (scaling) {
+  case RopeConfig::Scaling::None:
+    return llm::RopeScaling::None;
+  case RopeConfig::Scaling::Linear:
+    return llm::RopeScaling::Linear;
+  case RopeConfig::Scaling::Llama3:
+    return llm::RopeScaling::Llama3;
+  case RopeConfig::Scaling::Yarn:
+    return llm::RopeScaling::Yarn;
+  }
+  llvm_unreachable("unknown scaling of rotary frequencies");
+}
+
+static llm::RopeAttr ropeAttr(MLIRContext *context, int64_t dim,
+                              const RopeConfig &rope) {
+  return llm::RopeAttr::get(
+      context, dim, APFloat(rope.theta),
+      rope.interleaved ? llm::RopeStyle::Interleaved : llm::RopeStyle::Half,
+      scalingOf(rope.scaling), APFloat(rope.factor),
+      APFloat(rope.lowFreqFactor), APFloat(rope.highFreqFactor),
+      APFloat(rope.betaFast), APFloat(rope.betaSlow), rope.originalContext,
+      rope.truncate, APFloat(rope.magnitude));
+}
+
+SmallVector<Type> ModelBuilder::layerCaches() const {
+  const AttentionConfig &attention = config.attention;
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  if (attention.latent)
+    return {RankedTensorType::get(
+        {dynamic, dynamic, attention.latentRank + attention.ropeDim},
+        types.caches())};
+  auto cache = RankedTensorType::get(
+      {dynamic, dynamic, attention.kvHeads, attention.headDim}, types.caches());
+  return {cache, cache};
+}
+
+Value ModelBuilder::attention(Value input, Value positions,
+                              SmallVectorImpl<Value> &caches) {
+  const AttentionConfig &attention = config.attention;
+  if (attention.latent)
+    return outputProjection(latentAttention(input, positions, caches),
+                            attention.valueDim);
+  return outputProjection(groupedAttention(input, positions, caches),
+                          attention.headDim);
+}
+
+Value ModelBuilder::groupedAttention(Value input, Value positions,
+                                     SmallVectorImpl<Value> &caches) {
+  const AttentionConfig &facts = config.attention;
+  int64_t queries = facts.heads * facts.headDim;
+  int64_t keys = facts.kvHeads * facts.headDim;
+  int64_t columns = queries + 2 * keys;
+  auto tensors = [&](StringRef suffix, bool transposed) {
+    auto tensor = [&](StringRef name, int64_t size) {
+      return HubTensor{ofLayer(("self_attn." + name + suffix).str()), size,
+                       transposed};
+    };
+    return SmallVector<HubTensor>{tensor("q_proj", queries),
+                                  tensor("k_proj", keys),
+                                  tensor("v_proj", keys)};
+  };
+
+  Value weight =
+      matrix("qkv_proj.weight", {config.hidden, columns},
+             WeightClass::Attention, tensors(".weight", /*transposed=*/true));
+  Value bias;
+  if (facts.inputBias)
+    bias = vector("qkv_proj.bias", {columns},
+                  tensors(".bias", /*transposed=*/false));
+  Value projected = llm::QkvProjOp::create(
+      builder, rows(columns), input, weight, bias, facts.heads, facts.kvHeads,
+      facts.headDim, opName("qkv_proj"), llm::DimAttr());
+
+  Value queryNorm, keyNorm, sinks;
+  FloatAttr epsilon;
+  if (facts.qkNorm) {
+    queryNorm = vector("attention.q_norm", {facts.headDim},
+                       HubTensor{ofLayer("self_attn.q_norm.weight")});
+    keyNorm = vector("attention.k_norm", {facts.headDim},
+                     HubTensor{ofLayer("self_attn.k_norm.weight")});
+    epsilon = builder.getF64FloatAttr(config.epsilon);
+  }
+  if (facts.sinks)
+    sinks = vector("attention.sinks", {facts.heads},
+                   HubTensor{ofLayer("self_attn.sinks")});
+  auto attention = llm::AttentionOp::create(
+      builder, rows(queries), ValueRange(caches).getTypes(),
+      llm::AttentionKind::Gqa, projected, /*latent=*/Value(), positions, caches,
+      queryNorm, keyNorm, sinks, /*kv_norm=*/Value(), /*kv_up=*/Value(),
+      /*head_offset=*/Value(), facts.heads,
+      builder.getI64IntegerAttr(facts.kvHeads),
+      builder.getI64IntegerAttr(facts.headDim),
+      /*group=*/facts.heads / facts.kvHeads, /*nope_dim=*/IntegerAttr(),
+      /*rope_dim=*/IntegerAttr(), /*value_dim=*/IntegerAttr(),
+      /*rank=*/IntegerAttr(), APFloat(facts.scale),
+      ropeAttr(builder.getContext(), facts.headDim, facts.rope),
+      /*window=*/IntegerAttr(), epsilon, /*kv_norm_epsilon=*/FloatAttr(),
+      sequence, opName("attention"), llm::DimAttr());
+  caches.assign(attention.getNewCaches().begin(),
+                attention.getNewCaches().end());
+  return attention.getResult();
+}
+
+Value ModelBuilder::latentQueries(Value input) {
+  const AttentionConfig &facts = config.attention;
+  int64_t queries = facts.heads * (facts.nopeDim + facts.ropeDim);
+  IntegerAttr heads = builder.getI64IntegerAttr(facts.heads);
+  auto project = [&](StringRef name, StringRef hubName, Value from,
+                     int64_t width, int64_t columns, Value norm, Value bias,
+                     IntegerAttr heads) -> Value {
+    Value weight =
+        matrix((name + ".weight").str(), {width, columns},
+               WeightClass::Attention,
+               HubTensor{ofLayer(("self_attn." + hubName + ".weight").str()),
+                         columns, /*transposed=*/true});
+    return llm::LinearOp::create(
+        builder, rows(columns), from, weight, norm, bias,
+        norm ? builder.getF64FloatAttr(innerEpsilon) : FloatAttr(), heads,
+        /*transposed=*/UnitAttr(), builder.getStringAttr(opName(name)),
+        llm::DimAttr());
+  };
+  if (facts.queryRank == 0)
+    return project("q_proj", "q_proj", input, config.hidden, queries, Value(),
+                   Value(), heads);
+  Value bias;
+  if (facts.inputBias)
+    bias = vector("q_down.bias", {facts.queryRank},
+                  HubTensor{ofLayer("self_attn.q_a_proj.bias")});
+  Value down = project("q_down", "q_a_proj", input, config.hidden,
+                       facts.queryRank, Value(), bias, IntegerAttr());
+  Value norm = vector("q_up.norm", {facts.queryRank},
+                      HubTensor{ofLayer("self_attn.q_a_layernorm.weight")});
+  return project("q_up", "q_b_proj", down, facts.queryRank, queries, norm,
+                 Value(), heads);
+}
+
+Value ModelBuilder::latentAttention(Value input, Value positions,
+                                    SmallVectorImpl<Value> &caches) {
+  const AttentionConfig &facts = config.attention;
+  Value queries = latentQueries(input);
+
+  int64_t columns = facts.latentRank + facts.ropeDim;
+  Value weight = matrix(
+      "kv_down.weight", {config.hidden, columns}, WeightClass::Attention,
+      HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.weight"), columns,
+                /*transposed=*/true});
+  Value bias;
+  if (facts.inputBias)
+    bias = vector("kv_down.bias", {columns},
+                  HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.bias")});
+  Value latent = llm::LinearOp::create(
+      builder, rows(columns), input, weight, /*norm=*/Value(), bias,
+      /*epsilon=*/FloatAttr(), /*heads=*/IntegerAttr(),
+      /*transposed=*/UnitAttr(), builder.getStringAttr(opName("kv_down")),
+      llm::DimAttr());
+
+  Value norm = vector("attention.kv_norm", {facts.latentRank},
+                      HubTensor{ofLayer("self_attn.kv_a_layernorm.weight")});
+  int64_t expanded = facts.heads * (facts.nopeDim + facts.valueDim);
+  Value up = matrix("attention.kv_up", {facts.latentRank, expanded},
+                    WeightClass::Attention,
+                    HubTensor{ofLayer("self_attn.kv_b_proj.weight"), expanded,
+                              /*transposed=*/true});
+  auto attention = llm::AttentionOp::create(
+      builder, rows(facts.heads * facts.valueDim),
+      ValueRange(caches).getTypes(), llm::AttentionKind::Mla, queries, latent,
+      positions, caches, /*q_norm=*/Value(), /*k_norm=*/Value(),
+      /*sinks=*/Value(), norm, up, /*head_offset=*/Value(), facts.heads,
+      /*kv_heads=*/IntegerAttr(), /*head_dim=*/IntegerAttr(), /*group=*/1,
+      builder.getI64IntegerAttr(facts.nopeDim),
+      builder.getI64IntegerAttr(facts.ropeDim),
+      builder.getI64IntegerAttr(facts.valueDim),
+      builder.getI64IntegerAttr(facts.latentRank), APFloat(facts.scale),
+      ropeAttr(builder.getContext(), facts.ropeDim, facts.rope),
+      /*window=*/IntegerAttr(), /*epsilon=*/FloatAttr(),
+      builder.getF64FloatAttr(innerEpsilon), sequence, opName("attention"),
+      llm::DimAttr());
+  caches.assign(attention.getNewCaches().begin(),
+                attention.getNewCaches().end());
+  return attention.getResult();
+}
+
+Value ModelBuilder::outputProjection(Value heads, int64_t headDim) {
+  const AttentionConfig &facts = config.attention;
+  Value weight = matrix(
+      "out_proj.weight", {facts.heads * headDim, config.hidden},
+      WeightClass::Attention,
+      HubTensor{ofLayer("self_attn.o_proj.weight"), config.hidden,
+                /*transposed=*/true});
+  Value bias;
+  if (facts.outputBias)
+    bias = vector("out_proj.bias", {config.hidden},
+                  HubTensor{ofLayer("self_attn.o_proj.bias")});
+  return llm::OutProjOp::create(builder, rows(config.hidden), heads, weight,
+                                bias, facts.heads, opName("out_proj"),
+                                llm::DimAttr());
+}

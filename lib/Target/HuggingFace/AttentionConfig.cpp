@@ -1,0 +1,94 @@
+//===- AttentionConfig.cpp - Attention of a config ------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigReaders.h"
+
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+static bool hasBias(const json::Value &root, BiasRule rule) {
+  switch (rule) {
+  case BiasRule::Never:
+    return false;
+  case BiasRule::Always:
+    return true;
+  case BiasRule::Asked:
+    return readFlag(root["attention_bias"], /*otherwise=*/false);
+  case BiasRule::UnlessToldNot:
+    return readFlag(root["attention_bias"], /*otherwise=*/true);
+  }
+  return false;
+}
+
+/// `head_dim`, or the share of a head in `hidden_size`.
+static int64_t readHeadDim(const json::Value &root, int64_t heads) {
+  json::Value given = root["head_dim"].nullAsAbsent();
+  if (given)
+    return readSize(given);
+  int64_t hidden = readSize(root["hidden_size"]);
+  if (hidden % heads != 0)
+    root["num_attention_heads"].failExpected(
+        "a divisor of hidden_size " + std::to_string(hidden) +
+        ", because there is no head_dim");
+  return hidden / heads;
+}
+
+static void readGrouped(const json::Value &root,
+                        const Architecture &architecture,
+                        AttentionConfig &attention) {
+  json::Value kvHeads = root["num_key_value_heads"];
+  bool asHeads = kvHeads.isNull() || architecture.kvHeadsOptional;
+  attention.kvHeads =
+      readSize(kvHeads, asHeads ? std::optional(attention.heads)
+                                : std::nullopt);
+  if (attention.heads % attention.kvHeads != 0)
+    kvHeads.failExpected("a divisor of num_attention_heads " +
+                         std::to_string(attention.heads));
+  attention.headDim = readHeadDim(root, attention.heads);
+  if (attention.headDim % 2 != 0)
+    root["head_dim"].fail("expected heads of an even size, found " +
+                          std::to_string(attention.headDim));
+  attention.qkNorm = architecture.qkNorm;
+  attention.sinks = architecture.sinks;
+  attention.scale = 1 / std::sqrt(double(attention.headDim));
+}
+
+static void readLatent(const json::Value &root, AttentionConfig &attention) {
+  json::Value kvHeads = root["num_key_value_heads"].nullAsAbsent();
+  if (kvHeads && readSize(kvHeads) != attention.heads)
+    kvHeads.failExpected("num_attention_heads, " +
+                         std::to_string(attention.heads) +
+                         ", as latent attention has");
+  json::Value queryRank = root["q_lora_rank"];
+  attention.queryRank = queryRank.isNull() ? 0 : readSize(queryRank);
+  attention.latentRank = readSize(root["kv_lora_rank"]);
+  attention.nopeDim = readSize(root["qk_nope_head_dim"]);
+  attention.ropeDim = readSize(root["qk_rope_head_dim"]);
+  attention.valueDim = readSize(root["v_head_dim"]);
+  if (attention.ropeDim % 2 != 0)
+    root["qk_rope_head_dim"].failExpected("an even size");
+  attention.scale = attention.rope.scaleFactor /
+                    std::sqrt(double(attention.nopeDim + attention.ropeDim));
+}
+
+AttentionConfig
+shardopt::hf::readAttention(const json::Value &root,
+                            const Architecture &architecture) {
+  AttentionConfig attention;
+  attention.latent = architecture.latentAttention;
+  attention.heads = readSize(root["num_attention_heads"]);
+  attention.rope = readRope(root, architecture);
+  attention.inputBias = hasBias(root, architecture.inputBias);
+  attention.outputBias = hasBias(root, architecture.outputBias);
+  if (attention.latent)
+    readLatent(root, attention);
+  else
+    readGrouped(root, architecture, attention);
+  return attention;
+}

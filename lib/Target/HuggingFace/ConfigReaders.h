@@ -1,0 +1,55 @@
+//===- ConfigReaders.h - Readers of the parts of a config -------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each reads its part from the root of a config.json. Errors stay in the
+// document, and what is returned after one is harmless but means nothing: ask
+// `Document::failed()` before computing with it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_TARGET_HUGGINGFACE_CONFIGREADERS_H
+#define SHARDOPT_LIB_TARGET_HUGGINGFACE_CONFIGREADERS_H
+
+#include "Architecture.h"
+
+namespace shardopt::hf {
+
+/// A size in [1, maxSize], after an error too; null counts as absent where
+/// `otherwise` is given.
+int64_t readSize(const json::Value &value,
+                 std::optional<int64_t> otherwise = std::nullopt);
+
+/// A truth value; null counts as absent.
+bool readFlag(const json::Value &value, bool otherwise);
+
+/// Records an error unless `value` is absent, null or the string `wanted`.
+void expectString(const json::Value &value, std::string_view wanted);
+
+/// `rope_parameters`, or `rope_theta` and `rope_scaling`.
+RopeConfig readRope(const json::Value &root, const Architecture &architecture);
+
+AttentionConfig readAttention(const json::Value &root,
+                              const Architecture &architecture);
+
+/// Reads what `layers` need: the width of dense layers only where there are
+/// some, and likewise with experts.
+FeedForwardConfig readFeedForward(const json::Value &root,
+                                  const Architecture &architecture,
+                                  const std::vector<LayerConfig> &layers);
+
+/// One entry a layer: whether it has experts, and its window.
+std::vector<LayerConfig> readLayers(const json::Value &root,
+                                    const Architecture &architecture);
+
+/// `dtype`, or `torch_dtype`; bfloat16 where there is neither.
+ElementType readType(const json::Value &root);
+
+QuantizationConfig readQuantization(const json::Value &root);
+
+} // namespace shardopt::hf
+
+#endif // SHARDOPT_LIB_TARGET_HUGGINGFACE_CONFIGREADERS_H

@@ -1,0 +1,54 @@
+//===- ElementTypes.cpp - Element types of an imported model --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementTypes.h"
+
+using namespace mlir;
+using namespace shardopt::hf;
+
+static Type elementType(MLIRContext *context, ElementType type) {
+  switch (type) {
+  case ElementType::F32:
+    return Float32Type::get(context);
+  case ElementType::F16:
+    return Float16Type::get(context);
+  case ElementType::BF16:
+    return BFloat16Type::get(context);
+  case ElementType::Fp8:
+    return Float8E4M3FNType::get(context);
+  case ElementType::Mxfp4:
+    return Float4E2M1FNType::get(context);
+  }
+  llvm_unreachable("unknown element type");
+}
+
+ElementTypes::ElementTypes(MLIRContext *context, const ModelConfig &config,
+                           const ImportOptions &options)
+    : quantization(config.quantization) {
+  using Method = QuantizationConfig::Method;
+  ElementType plain = config.type;
+  if (options.weights) {
+    quantization = {};
+    if (*options.weights == ElementType::Fp8)
+      quantization.method = Method::Fp8;
+    else if (*options.weights == ElementType::Mxfp4)
+      quantization.method = Method::Mxfp4;
+    else
+      plain = *options.weights;
+  }
+  plainType = elementType(context, plain);
+  quantizedType = elementType(context, quantization.method == Method::Mxfp4
+                                           ? ElementType::Mxfp4
+                                           : ElementType::Fp8);
+  activationType =
+      elementType(context, options.activations.value_or(config.type));
+  cacheType = elementType(context, options.caches.value_or(config.type));
+}
+
+Type ElementTypes::weights(WeightClass of) const {
+  return quantization.quantizes(of) ? quantizedType : plainType;
+}

@@ -1,0 +1,185 @@
+//===- FeedForward.cpp - Feed-forward networks of an imported layer -------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelBuilder.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::hf;
+
+static llm::ActivationKind kindOf(ActivationConfig::Kind kind) {
+  switch (kind) {
+  case ActivationConfig::Kind::Silu:
+    return llm::ActivationKind::Silu;
+  case ActivationConfig::Kind::Gelu:
+    return llm::ActivationKind::Gelu;
+  case ActivationConfig::Kind::GeluTanh:
+    return llm::ActivationKind::GeluTanh;
+  case ActivationConfig::Kind::Relu:
+    return llm::ActivationKind::Relu;
+  }
+  llvm_unreachable("unknown activation function");
+}
+
+static llm::ActivationAttr activationAttr(MLIRContext *context,
+                                          const ActivationConfig &activation) {
+  return llm::ActivationAttr::get(
+      context, kindOf(activation.kind), activation.gated,
+      APFloat(activation.alpha), APFloat(activation.limit),
+      APFloat(activation.shift));
+}
+
+/// Columns of an up-projection: those of the gate as well where there is one.
+static int64_t upColumns(const ActivationConfig &activation, int64_t inner) {
+  return activation.gated ? 2 * inner : inner;
+}
+
+/// The tensors of an up-projection within `module`, gate first.
+SmallVector<HubTensor> ModelBuilder::upTensors(const std::string &module,
+                                               StringRef gate, StringRef up,
+                                               int64_t inner,
+                                               StringRef suffix) {
+  auto tensor = [&](StringRef name) {
+    return HubTensor{ofLayer((module + "." + name + suffix).str()), inner,
+                     /*transposed=*/suffix == ".weight"};
+  };
+  if (!config.feedForward.activation.gated)
+    return {tensor(up)};
+  return {tensor(gate), tensor(up)};
+}
+
+Value ModelBuilder::network(Value input, StringRef up, StringRef down,
+                            int64_t inner, bool bias, WeightClass of,
+                            const std::string &module) {
+  const ActivationConfig &activation = config.feedForward.activation;
+  int64_t columns = upColumns(activation, inner);
+  auto weightName = [](StringRef op) { return (op + ".weight").str(); };
+  auto biasName = [](StringRef op) { return (op + ".bias").str(); };
+
+  Value upWeight =
+      matrix(weightName(up), {config.hidden, columns}, of,
+             upTensors(module, "gate_proj", "up_proj", inner, ".weight"));
+  Value upBias;
+  if (bias)
+    upBias = vector(biasName(up), {columns},
+                    upTensors(module, "gate_proj", "up_proj", inner, ".bias"));
+  Value hidden = llm::FfnUpOp::create(
+      builder, rows(inner), input, upWeight, upBias, /*counts=*/Value(),
+      activationAttr(builder.getContext(), activation),
+      builder.getStringAttr(opName(up)), llm::DimAttr());
+
+  Value downWeight =
+      matrix(weightName(down), {inner, config.hidden}, of,
+             HubTensor{ofLayer(module + ".down_proj.weight"), config.hidden,
+                       /*transposed=*/true});
+  Value downBias;
+  if (bias)
+    downBias = vector(biasName(down), {config.hidden},
+                      HubTensor{ofLayer(module + ".down_proj.bias")});
+  return llm::FfnDownOp::create(builder, rows(config.hidden), hidden,
+                                downWeight, downBias, /*counts=*/Value(),
+                                opName(down), llm::DimAttr());
+}
+
+Value ModelBuilder::denseNetwork(Value input) {
+  const FeedForwardConfig &facts = config.feedForward;
+  return network(input, "ffn_up", "ffn_down", facts.denseInner,
+                 facts.denseBias, WeightClass::Dense, "mlp");
+}
+
+Value ModelBuilder::sharedExperts(Value input) {
+  return network(input, "shared_up", "shared_down",
+                 config.feedForward.sharedInner, /*bias=*/false,
+                 WeightClass::Shared, "mlp.shared_experts");
+}
+
+Value ModelBuilder::routedExperts(Value tokens, Value counts) {
+  const FeedForwardConfig &facts = config.feedForward;
+  const HubNames &names = config.names;
+  int64_t experts = facts.router.experts, inner = facts.expertInner;
+  int64_t columns = upColumns(facts.activation, inner);
+  std::string module(names.experts);
+
+  SmallVector<HubTensor> upWeights, upBiases, downWeights, downBiases;
+  if (names.fusedExperts) {
+    std::string up = ofLayer(module + "." + std::string(names.up));
+    std::string down = ofLayer(module + "." + std::string(names.down));
+    upWeights = {{up, columns, /*transposed=*/false, /*deinterleave=*/true}};
+    upBiases = {
+        {up + "_bias", columns, /*transposed=*/false, /*deinterleave=*/true}};
+    downWeights = {{down}};
+    downBiases = {{down + "_bias"}};
+  } else {
+    module += ".{expert}";
+    upWeights = upTensors(module, names.gate, names.up, inner, ".weight");
+    downWeights = {{ofLayer(module + "." + std::string(names.down) + ".weight"),
+                    config.hidden, /*transposed=*/true}};
+  }
+
+  Value upWeight =
+      matrix("ffn_up.weight", {experts, config.hidden, columns},
+             WeightClass::Experts, upWeights);
+  Value upBias, downBias;
+  if (facts.expertBias)
+    upBias = vector("ffn_up.bias", {experts, columns}, upBiases);
+  Value hidden = llm::FfnUpOp::create(
+      builder, rows(inner), tokens, upWeight, upBias, counts,
+      activationAttr(builder.getContext(), facts.activation),
+      builder.getStringAttr(opName("ffn_up")), llm::DimAttr());
+
+  Value downWeight = matrix("ffn_down.weight", {experts, inner, config.hidden},
+                            WeightClass::Experts, downWeights);
+  if (facts.expertBias)
+    downBias = vector("ffn_down.bias", {experts, config.hidden}, downBiases);
+  return llm::FfnDownOp::create(builder, rows(config.hidden), hidden,
+                                downWeight, downBias, counts,
+                                opName("ffn_down"), llm::DimAttr());
+}
+
+Value ModelBuilder::expertNetwork(Value input) {
+  const RouterConfig &facts = config.feedForward.router;
+  std::string module = ofLayer(config.names.router);
+  Value weight = matrix("router.weight", {config.hidden, facts.experts},
+                        WeightClass::Plain,
+                        HubTensor{module + ".weight", facts.experts,
+                                  /*transposed=*/true});
+  Value bias, correction;
+  if (facts.bias)
+    bias = vector("router.bias", {facts.experts}, HubTensor{module + ".bias"});
+  if (facts.correction)
+    // Transformers keeps it in f32 whatever the model's type.
+    correction =
+        param("router.correction", {facts.experts}, builder.getF32Type(),
+              source(HubTensor{module + ".e_score_correction_bias"},
+                     /*axis=*/0, std::nullopt));
+
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Type i32 = builder.getI32Type();
+  auto router = llm::RouterOp::create(
+      builder, input.getType(), RankedTensorType::get({dynamic, facts.topK}, i32),
+      RankedTensorType::get({dynamic, facts.topK}, builder.getF32Type()), input,
+      weight, bias, correction,
+      facts.sigmoid ? llm::Scoring::Sigmoid : llm::Scoring::Softmax, facts.topK,
+      facts.normalize, facts.groups, facts.topGroups, APFloat(facts.scale),
+      opName("router"), llm::DimAttr());
+  auto dispatch = llm::DispatchOp::create(
+      builder, rows(config.hidden),
+      RankedTensorType::get({1, 1, facts.experts}, i32),
+      RankedTensorType::get({dynamic}, i32), router.getTokens(),
+      router.getIndices(), facts.experts, opName("dispatch"), llm::DimAttr());
+  Value expertRows = routedExperts(dispatch.getRows(), dispatch.getCounts());
+  Value combined = llm::CombineOp::create(
+      builder, rows(config.hidden), expertRows, dispatch.getCounts(),
+      dispatch.getOrigins(), router.getWeights(), opName("combine"),
+      llm::DimAttr());
+  if (config.feedForward.sharedInner == 0)
+    return combined;
+  return llm::AddOp::create(builder, combined.getType(), combined,
+                            sharedExperts(input));
+}

@@ -1,0 +1,142 @@
+//===- FeedForwardConfig.cpp - Feed-forward networks of a config ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigReaders.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+static ActivationConfig readActivation(const json::Value &root,
+                                       const Architecture &architecture) {
+  using Kind = ActivationConfig::Kind;
+  ActivationConfig activation;
+  activation.gated = architecture.gated;
+  json::Value name = root["hidden_act"].nullAsAbsent();
+  if (architecture.clampedSwiglu) {
+    // Its code does not look at `hidden_act`.
+    expectString(name, "silu");
+    activation.alpha = root["swiglu_alpha"].nullAsAbsent().positiveNumber(
+        /*otherwise=*/1.702);
+    activation.limit =
+        root["swiglu_limit"].nullAsAbsent().positiveNumber(/*otherwise=*/7);
+    activation.shift = 1;
+    return activation;
+  }
+  activation.kind = name.choice<Kind>({{"silu", Kind::Silu},
+                                       {"swish", Kind::Silu},
+                                       {"gelu", Kind::Gelu},
+                                       {"gelu_new", Kind::GeluTanh},
+                                       {"gelu_pytorch_tanh", Kind::GeluTanh},
+                                       {"relu", Kind::Relu}},
+                                      /*otherwise=*/Kind::Silu);
+  return activation;
+}
+
+/// The number of experts, for which there are three names. A file may repeat it.
+static int64_t readExpertCount(const json::Value &root) {
+  json::Value first = root["num_local_experts"].nullAsAbsent();
+  for (const char *name : {"num_experts", "n_routed_experts"}) {
+    json::Value other = root[name].nullAsAbsent();
+    if (!first)
+      first = other;
+    else if (other && readSize(other) != readSize(first))
+      other.failExpected("the number of experts that " + first.pointer() +
+                         " gives");
+  }
+  if (!first)
+    root["num_local_experts"].failExpected(
+        "the number of experts (or num_experts, or n_routed_experts)");
+  return readSize(first, /*otherwise=*/1);
+}
+
+/// Groups of experts of which only some can be chosen (DeepSeek-V3, arXiv
+/// 2412.19437, section 2.1.2). A group is ranked by its two best experts.
+static void readGroups(const json::Value &root, RouterConfig &router) {
+  router.groups = readSize(root["n_group"]);
+  router.topGroups = readSize(root["topk_group"]);
+  if (router.experts % router.groups != 0 ||
+      (router.groups > 1 && router.experts / router.groups < 2)) {
+    root["n_group"].failExpected(
+        "a divisor of the number of experts, " +
+        std::to_string(router.experts) + ", with two or more in a group");
+    return;
+  }
+  if (router.topGroups > router.groups ||
+      router.topGroups * (router.experts / router.groups) < router.topK)
+    root["topk_group"].failExpected(
+        "at most n_group " + std::to_string(router.groups) +
+        ", and enough groups for num_experts_per_tok " +
+        std::to_string(router.topK));
+}
+
+static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
+  RouterConfig router;
+  router.experts = readExpertCount(root);
+  router.topK = readSize(root["num_experts_per_tok"]);
+  if (router.topK > router.experts)
+    root["num_experts_per_tok"].failExpected("at most the number of experts, " +
+                                             std::to_string(router.experts));
+  switch (rule) {
+  case RouterRule::None:
+    break;
+  case RouterRule::Normalized:
+    router.normalize = true;
+    break;
+  case RouterRule::NormTopkProb:
+    router.normalize = root["norm_topk_prob"].boolean();
+    break;
+  case RouterRule::BiasNormalized:
+    router.normalize = true;
+    router.bias = true;
+    break;
+  case RouterRule::GroupedSigmoid:
+    expectString(root["scoring_func"], "sigmoid");
+    expectString(root["topk_method"], "noaux_tc");
+    router.sigmoid = true;
+    router.correction = true;
+    router.normalize = root["norm_topk_prob"].boolean();
+    router.scale = root["routed_scaling_factor"].positiveNumber();
+    readGroups(root, router);
+    break;
+  }
+  return router;
+}
+
+static void readExpertNetworks(const json::Value &root,
+                               const Architecture &architecture,
+                               FeedForwardConfig &network) {
+  network.router = readRouter(root, architecture.router);
+  network.expertBias = architecture.expertBias;
+  bool ownWidth = architecture.expertLayers != ExpertLayers::All;
+  network.expertInner = readSize(
+      root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
+  json::Value shared = root["n_shared_experts"];
+  if (architecture.router == RouterRule::GroupedSigmoid && !shared.isNull())
+    network.sharedInner =
+        network.expertInner * shared.integer(std::nullopt, 0, maxSize);
+}
+
+FeedForwardConfig
+shardopt::hf::readFeedForward(const json::Value &root,
+                              const Architecture &architecture,
+                              const std::vector<LayerConfig> &layers) {
+  size_t withExperts = std::count_if(
+      layers.begin(), layers.end(),
+      [](const LayerConfig &layer) { return layer.experts; });
+  FeedForwardConfig network;
+  network.activation = readActivation(root, architecture);
+  if (withExperts < layers.size()) {
+    network.denseInner = readSize(root["intermediate_size"]);
+    network.denseBias = architecture.mlpBias &&
+                        readFlag(root["mlp_bias"], /*otherwise=*/false);
+  }
+  if (withExperts > 0)
+    readExpertNetworks(root, architecture, network);
+  return network;
+}

@@ -1,0 +1,246 @@
+//===- Import.cpp - From a Hugging Face config to the llm dialect ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Target/HuggingFace/Import.h"
+
+#include "ModelBuilder.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::hf;
+
+ModelBuilder::ModelBuilder(OpBuilder &builder, Location loc,
+                           const ModelConfig &config,
+                           const ImportOptions &options)
+    : builder(loc, builder), config(config), options(options),
+      types(builder.getContext(), config, options),
+      sequence(options.phase == llm::Phase::Prefill ? options.context : 1) {}
+
+//===----------------------------------------------------------------------===//
+// Types and names
+//===----------------------------------------------------------------------===//
+
+Type ModelBuilder::rows(int64_t columns) const {
+  return RankedTensorType::get({ShapedType::kDynamic, columns},
+                               types.activations());
+}
+
+RankedTensorType ModelBuilder::logitsType() const {
+  return cast<RankedTensorType>(rows(config.vocab));
+}
+
+RankedTensorType ModelBuilder::indicesType() const {
+  return RankedTensorType::get({ShapedType::kDynamic},
+                               IntegerType::get(builder.getContext(), 32));
+}
+
+std::string ModelBuilder::opName(StringRef name) const {
+  return (stack ? stack->opPrefix : "") + name.str();
+}
+
+/// `type` with the layers of a stack in front.
+static Type stacked(Type type, int64_t layers) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.insert(shape.begin(), layers);
+  return RankedTensorType::get(shape, tensor.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+/// The runs of adjacent layers of one kind.
+static SmallVector<Stack> findStacks(const ModelConfig &config) {
+  SmallVector<Stack> stacks;
+  for (auto [number, layer] : llvm::enumerate(config.layers)) {
+    if (stacks.empty() || stacks.back().experts != layer.experts) {
+      stacks.emplace_back();
+      stacks.back().experts = layer.experts;
+    }
+    stacks.back().layers.push_back(number);
+  }
+  if (stacks.size() == 1)
+    return stacks;
+  for (bool experts : {false, true}) {
+    StringRef kind = experts ? "moe" : "dense";
+    int64_t runs = llvm::count_if(
+        stacks, [&](const Stack &stack) { return stack.experts == experts; });
+    int64_t run = 0;
+    for (Stack &stack : stacks) {
+      if (stack.experts != experts)
+        continue;
+      std::string number = runs == 1 ? "" : std::to_string(run++);
+      stack.opPrefix = (kind + ".").str();
+      stack.paramPrefix = (kind + number + ".").str();
+    }
+  }
+  return stacks;
+}
+
+Value ModelBuilder::norm(StringRef name, Value input, StringRef hubName) {
+  Value weight = vector((name + ".weight").str(), {config.hidden},
+                        HubTensor{ofLayer(hubName)});
+  return llm::RmsNormOp::create(builder, input.getType(), /*sum=*/Type(), input,
+                                /*residual=*/Value(), weight,
+                                APFloat(config.epsilon), opName(name),
+                                llm::DimAttr())
+      .getResult();
+}
+
+void ModelBuilder::layer(Block *body) {
+  Value residual = body->getArgument(0);
+  Value positions = body->getArguments().back();
+  SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
+
+  Value normed = norm("attn_norm", residual, "input_layernorm.weight");
+  Value attended = attention(normed, positions, caches);
+  Value weight =
+      vector("ffn_norm.weight", {config.hidden},
+             HubTensor{ofLayer("post_attention_layernorm.weight")});
+  auto ffnNorm = llm::RmsNormOp::create(
+      builder, residual.getType(), residual.getType(), attended, residual,
+      weight, APFloat(config.epsilon), opName("ffn_norm"), llm::DimAttr());
+  Value update = stack->experts ? expertNetwork(ffnNorm.getResult())
+                                : denseNetwork(ffnNorm.getResult());
+  SmallVector<Value> yielded = {
+      llm::AddOp::create(builder, residual.getType(), ffnNorm.getSum(), update)};
+  yielded.append(caches);
+  llm::YieldOp::create(builder, yielded);
+}
+
+Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
+                           Value positions, ValueRange caches,
+                           SmallVectorImpl<Value> &newCaches) {
+  int64_t count = ofLayers.layers.size();
+  SmallVector<int64_t> windows;
+  for (int64_t number : ofLayers.layers)
+    windows.push_back(config.layers[number].window);
+  DenseI64ArrayAttr windowsAttr;
+  if (llvm::any_of(windows, [](int64_t window) { return window != 0; }))
+    windowsAttr = builder.getDenseI64ArrayAttr(windows);
+  auto op = llm::RepeatOp::create(builder, residual.getType(),
+                                  caches.getTypes(),
+                                  builder.getI64IntegerAttr(count), residual,
+                                  caches, positions, windowsAttr);
+
+  SmallVector<Type> arguments = {residual.getType()};
+  arguments.append(layerCaches());
+  arguments.push_back(positions.getType());
+  SmallVector<Location> locations(arguments.size(), builder.getLoc());
+  OpBuilder::InsertionGuard guard(builder);
+  stack = &ofLayers;
+  layer(builder.createBlock(&op.getBody(), {}, arguments, locations));
+  stack = nullptr;
+  newCaches.append(op.getStacks().begin(), op.getStacks().end());
+  return op.getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
+  builder.setInsertionPointToStart(entry);
+  Value tokens = entry->getArgument(0), positions = entry->getArgument(1);
+  Value table =
+      matrix("embed.weight", {config.vocab, config.hidden}, WeightClass::Plain,
+             HubTensor{"model.embed_tokens.weight"});
+  Value residual =
+      llm::EmbeddingOp::create(builder, rows(config.hidden), tokens, table,
+                               /*offset=*/Value(), opName("embed"),
+                               llm::DimAttr());
+
+  SmallVector<Value> caches;
+  size_t perStack = layerCaches().size(), first = 2;
+  for (const Stack &stack : stacks) {
+    ValueRange slice = entry->getArguments().slice(first, perStack);
+    residual = repeat(stack, residual, positions, slice, caches);
+    first += perStack;
+  }
+
+  Value norm = vector("lm_head.norm", {config.hidden},
+                      HubTensor{"model.norm.weight"});
+  Value head = table;
+  if (!config.tiedEmbeddings)
+    head = matrix("lm_head.weight", {config.hidden, config.vocab},
+                  WeightClass::Plain,
+                  HubTensor{"lm_head.weight", config.vocab,
+                            /*transposed=*/true});
+  auto lmHead = llm::LmHeadOp::create(
+      builder, indicesType(), options.logits ? logitsType() : Type(), residual,
+      norm, head, APFloat(config.epsilon), sequence, config.tiedEmbeddings,
+      opName("lm_head"), llm::DimAttr());
+  SmallVector<Value> results(lmHead->getResults());
+  results.append(caches);
+  func::ReturnOp::create(builder, results);
+}
+
+/// An attribute dictionary with the role of an argument or result.
+static DictionaryAttr role(Builder &builder, StringRef name) {
+  return builder.getDictionaryAttr(
+      builder.getNamedAttr(llm::roleAttrName, builder.getStringAttr(name)));
+}
+
+OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
+                                                const ModelConfig &config,
+                                                const ImportOptions &options) {
+  context->loadDialect<func::FuncDialect, llm::LLMDialect>();
+  OpBuilder builder(context);
+  Location loc = builder.getUnknownLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  (*module)->setAttr(llm::modelAttrName, builder.getStringAttr(options.model));
+  (*module)->setAttr(
+      llm::workloadAttrName,
+      llm::WorkloadAttr::get(context, options.phase, options.context));
+
+  ModelBuilder model(builder, loc, config, options);
+  SmallVector<Stack> stacks = findStacks(config);
+  SmallVector<Type> arguments = {model.indicesType(), model.indicesType()};
+  SmallVector<Attribute> argumentRoles = {role(builder, "tokens"),
+                                          role(builder, "positions")};
+  SmallVector<Type> results = {model.indicesType()};
+  SmallVector<Attribute> resultRoles = {role(builder, "token_ids")};
+  if (options.logits) {
+    results.push_back(model.logitsType());
+    resultRoles.push_back(role(builder, "logits"));
+  }
+  for (const Stack &stack : stacks)
+    for (Type cache : model.layerCaches()) {
+      Type type = stacked(cache, stack.layers.size());
+      arguments.push_back(type);
+      argumentRoles.push_back(role(builder, "cache"));
+      results.push_back(type);
+      resultRoles.push_back(role(builder, "cache"));
+    }
+
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(
+      builder, loc, llm::stringifyPhase(options.phase),
+      builder.getFunctionType(arguments, results));
+  function.setArgAttrsAttr(builder.getArrayAttr(argumentRoles));
+  function.setResAttrsAttr(builder.getArrayAttr(resultRoles));
+  model.build(function.addEntryBlock(), stacks);
+  return module;
+}
+
+std::string shardopt::hf::modelName(const std::string &path) {
+  StringRef stem = llvm::sys::path::stem(path);
+  if (stem == "config") {
+    StringRef folder =
+        llvm::sys::path::filename(llvm::sys::path::parent_path(path));
+    return (folder.empty() ? stem : folder).str();
+  }
+  stem.consume_back("_config");
+  return stem.str();
+}

@@ -1,0 +1,97 @@
+//===- LayerConfig.cpp - What differs from layer to layer -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigReaders.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+/// The window of windowed layers, 0 if there are none.
+static int64_t readWindow(const json::Value &root, WindowRule rule) {
+  bool asked = rule == WindowRule::LastLayers || rule == WindowRule::AllIfUsed;
+  if (rule == WindowRule::Never ||
+      (asked && !readFlag(root["use_sliding_window"], /*otherwise=*/false)))
+    return 0;
+  json::Value window = root["sliding_window"].nullAsAbsent();
+  return window ? readSize(window) : 0;
+}
+
+/// `layer_types`: which layers have the window.
+static void readLayerTypes(const json::Value &types, int64_t window,
+                           std::vector<LayerConfig> &layers) {
+  std::vector<json::Value> elements = types.elements();
+  if (elements.size() != layers.size()) {
+    types.fail("expected an entry for each of the " +
+               std::to_string(layers.size()) + " layers, found " +
+               std::to_string(elements.size()));
+    return;
+  }
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers[i].window = elements[i].choice<int64_t>(
+        {{"full_attention", 0}, {"sliding_attention", window}});
+}
+
+static void readWindows(const json::Value &root, WindowRule rule,
+                        std::vector<LayerConfig> &layers) {
+  int64_t window = readWindow(root, rule);
+  json::Value types = root["layer_types"].nullAsAbsent();
+  if (types)
+    return readLayerTypes(types, window, layers);
+  if (window == 0)
+    return;
+  size_t first = 0, step = 1;
+  if (rule == WindowRule::LastLayers)
+    first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
+  if (rule == WindowRule::Alternating)
+    step = 2;
+  for (size_t i = first; i < layers.size(); i += step)
+    layers[i].window = window;
+}
+
+static void readSparseLayers(const json::Value &root,
+                             std::vector<LayerConfig> &layers) {
+  int64_t step = readSize(root["decoder_sparse_step"], /*otherwise=*/1);
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers[i].experts = (int64_t(i) + 1) % step == 0;
+  json::Value dense = root["mlp_only_layers"].nullAsAbsent();
+  if (!dense)
+    return;
+  int64_t last = int64_t(layers.size()) - 1;
+  for (const json::Value &layer : dense.elements())
+    layers[layer.integer(std::nullopt, 0, last)].experts = false;
+}
+
+static void readExperts(const json::Value &root, ExpertLayers rule,
+                        std::vector<LayerConfig> &layers) {
+  if (rule == ExpertLayers::None)
+    return;
+  if (rule == ExpertLayers::Sparse)
+    return readSparseLayers(root, layers);
+  size_t first = 0;
+  if (rule == ExpertLayers::FromFirst) {
+    first = root["first_k_dense_replace"].integer(std::nullopt, 0, maxSize);
+    json::Value frequency = root["moe_layer_freq"].nullAsAbsent();
+    if (frequency && frequency.integer() != 1)
+      frequency.failExpected("1: experts in every layer from "
+                             "first_k_dense_replace on");
+  }
+  for (size_t i = first; i < layers.size(); ++i)
+    layers[i].experts = true;
+}
+
+std::vector<LayerConfig>
+shardopt::hf::readLayers(const json::Value &root,
+                         const Architecture &architecture) {
+  int64_t count =
+      root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
+  std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
+  readExperts(root, architecture.expertLayers, layers);
+  readWindows(root, architecture.windows, layers);
+  return layers;
+}

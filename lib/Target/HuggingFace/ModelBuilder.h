@@ -1,0 +1,122 @@
+//===- ModelBuilder.h - Builds the layers of a model ------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The builder of one function. Its methods stand in the file of the idea that
+// they belong to: Weights.cpp, Attention.cpp, FeedForward.cpp, and Import.cpp
+// for what holds them together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_TARGET_HUGGINGFACE_MODELBUILDER_H
+#define SHARDOPT_LIB_TARGET_HUGGINGFACE_MODELBUILDER_H
+
+#include "ElementTypes.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace shardopt::hf {
+
+/// A tensor of the checkpoint, one for each layer and expert that its pattern
+/// names, that makes a param or a part of one.
+struct HubTensor {
+  std::string pattern;
+  int64_t size = 0; ///< columns that it adds, where there are several parts
+  bool transposed = false;
+  bool deinterleave = false;
+};
+
+/// A run of adjacent layers of one kind: an `llm.repeat`.
+struct Stack {
+  bool experts = false;
+  llvm::SmallVector<int64_t> layers; ///< their numbers in the checkpoint
+  std::string opPrefix;              ///< "", "dense." or "moe."
+  std::string paramPrefix;           ///< as `opPrefix`, "moe1." if not the only
+};
+
+class ModelBuilder {
+public:
+  ModelBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+               const ModelConfig &config, const ImportOptions &options);
+
+  /// Fills the empty `function` in.
+  void build(mlir::Block *entry, llvm::ArrayRef<Stack> stacks);
+
+  /// The caches of one layer, `[sequences, positions, …]`.
+  llvm::SmallVector<mlir::Type> layerCaches() const;
+  mlir::RankedTensorType logitsType() const;
+  mlir::RankedTensorType indicesType() const;
+
+private:
+  //===--- Weights.cpp ----------------------------------------------------===//
+
+  /// A weight matrix `[in, out]`, or a stack of one an expert in front of it.
+  mlir::Value matrix(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                     WeightClass of, llvm::ArrayRef<HubTensor> parts);
+  /// A norm's weight, a bias or sinks.
+  mlir::Value vector(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                     llvm::ArrayRef<HubTensor> parts);
+  mlir::Value param(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                    mlir::Type element, mlir::DictionaryAttr source);
+  mlir::DictionaryAttr source(llvm::ArrayRef<HubTensor> parts, int64_t axis,
+                              std::optional<WeightClass> of);
+  mlir::DictionaryAttr part(const HubTensor &tensor, bool alone,
+                            std::optional<WeightClass> of);
+
+  //===--- Attention.cpp --------------------------------------------------===//
+
+  /// Attention of a normed layer input up to the output projection; `caches`
+  /// are replaced by the new ones.
+  mlir::Value attention(mlir::Value input, mlir::Value positions,
+                        llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value groupedAttention(mlir::Value input, mlir::Value positions,
+                               llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value latentAttention(mlir::Value input, mlir::Value positions,
+                              llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value latentQueries(mlir::Value input);
+  mlir::Value outputProjection(mlir::Value heads, int64_t headDim);
+
+  //===--- FeedForward.cpp ------------------------------------------------===//
+
+  mlir::Value denseNetwork(mlir::Value input);
+  /// Routed experts, and the sum with the shared ones.
+  mlir::Value expertNetwork(mlir::Value input);
+  mlir::Value sharedExperts(mlir::Value input);
+  /// An up- and a down-projection over all rows, in the ops `up` and `down`.
+  mlir::Value network(mlir::Value input, llvm::StringRef up,
+                      llvm::StringRef down, int64_t inner, bool bias,
+                      WeightClass of, const std::string &module);
+  mlir::Value routedExperts(mlir::Value rows, mlir::Value counts);
+  llvm::SmallVector<HubTensor> upTensors(const std::string &module,
+                                         llvm::StringRef gate,
+                                         llvm::StringRef up, int64_t inner,
+                                         llvm::StringRef suffix);
+
+  //===--- Import.cpp -----------------------------------------------------===//
+
+  mlir::Value repeat(const Stack &stack, mlir::Value residual,
+                     mlir::Value positions, mlir::ValueRange caches,
+                     llvm::SmallVectorImpl<mlir::Value> &newCaches);
+  void layer(mlir::Block *body);
+  mlir::Value norm(llvm::StringRef name, mlir::Value input,
+                   llvm::StringRef hubName);
+  mlir::Type rows(int64_t columns) const;
+  std::string opName(llvm::StringRef name) const;
+  /// The pattern of a tensor of the layer: "model.layers.{layer}.…".
+  static std::string ofLayer(llvm::StringRef name);
+
+  mlir::ImplicitLocOpBuilder builder;
+  const ModelConfig &config;
+  const ImportOptions &options;
+  ElementTypes types;
+  int64_t sequence; ///< rows of a prompt
+  /// The stack that is being built; null outside of all.
+  const Stack *stack = nullptr;
+};
+
+} // namespace shardopt::hf
+
+#endif // SHARDOPT_LIB_TARGET_HUGGINGFACE_MODELBUILDER_H

@@ -1,0 +1,145 @@
+//===- ModelConfig.cpp - Reading a config.json ----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Target/HuggingFace/ModelConfig.h"
+
+#include "ConfigReaders.h"
+
+#include "shardopt/Support/Suggest.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+//===----------------------------------------------------------------------===//
+// Reads that the parts share
+//===----------------------------------------------------------------------===//
+
+int64_t shardopt::hf::readSize(const json::Value &value,
+                               std::optional<int64_t> otherwise) {
+  int64_t size = otherwise
+                     ? value.nullAsAbsent().integer(otherwise, 1, maxSize)
+                     : value.integer(std::nullopt, 1, maxSize);
+  // After an error too, a size can be divided by.
+  return std::clamp<int64_t>(size, 1, maxSize);
+}
+
+bool shardopt::hf::readFlag(const json::Value &value, bool otherwise) {
+  return value.nullAsAbsent().boolean(otherwise);
+}
+
+void shardopt::hf::expectString(const json::Value &value,
+                                std::string_view wanted) {
+  json::Value given = value.nullAsAbsent();
+  if (given)
+    given.choice<bool>({{wanted, true}});
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// The row of the first of `architectures`, or null after an error.
+static const Architecture *readArchitecture(const json::Value &root) {
+  json::Value value = root["architectures"];
+  std::vector<json::Value> names;
+  if (value.isArray())
+    names = value.elements();
+  if (names.empty()) {
+    value.failExpected("an array with the name of an architecture; " +
+                       listKnown("", architectureNames()));
+    return nullptr;
+  }
+  std::string name = names.front().string();
+  const Architecture *architecture = findArchitecture(name);
+  if (!architecture)
+    names.front().fail("unknown architecture '" + abbreviate(name) + "'; " +
+                       listKnown(name, architectureNames()));
+  return architecture;
+}
+
+/// Elements of the weights of attention in a layer.
+static double countParameters(const AttentionConfig &attention, double hidden) {
+  double heads = attention.heads;
+  if (!attention.latent) {
+    double headDim = attention.headDim;
+    double columns = (heads + 2.0 * attention.kvHeads) * headDim;
+    return hidden * columns + heads * headDim * hidden +
+           (attention.inputBias ? columns : 0) +
+           (attention.outputBias ? hidden : 0) +
+           (attention.qkNorm ? 2 * headDim : 0) +
+           (attention.sinks ? heads : 0);
+  }
+  double rank = attention.queryRank, latent = attention.latentRank;
+  double queries = heads * double(attention.nopeDim + attention.ropeDim);
+  double down = latent + attention.ropeDim;
+  double projection = rank == 0 ? hidden * queries
+                                : hidden * rank + rank + rank * queries;
+  double bias = attention.inputBias ? rank + down : 0;
+  return projection + hidden * down + latent +
+         latent * heads * double(attention.nopeDim + attention.valueDim) +
+         heads * attention.valueDim * hidden + bias +
+         (attention.outputBias ? hidden : 0);
+}
+
+/// Elements of the weights of a feed-forward network in a layer.
+static double countParameters(const FeedForwardConfig &network, double hidden,
+                              bool experts) {
+  double up = network.activation.gated ? 2 : 1;
+  auto dense = [&](double inner, bool bias) {
+    return (up + 1) * hidden * inner + (bias ? up * inner + hidden : 0);
+  };
+  if (!experts)
+    return dense(network.denseInner, network.denseBias);
+  const RouterConfig &router = network.router;
+  double columns = router.experts;
+  return hidden * columns + (router.bias ? columns : 0) +
+         (router.correction ? columns : 0) +
+         columns * dense(network.expertInner, network.expertBias) +
+         dense(network.sharedInner, /*bias=*/false);
+}
+
+double shardopt::hf::countParameters(const ModelConfig &config) {
+  double hidden = config.hidden;
+  double embeddings = config.tiedEmbeddings ? 1 : 2;
+  double total = embeddings * config.vocab * hidden + hidden;
+  for (const LayerConfig &layer : config.layers)
+    total += 2 * hidden + ::countParameters(config.attention, hidden) +
+             ::countParameters(config.feedForward, hidden, layer.experts);
+  return total;
+}
+
+ErrorOr<ModelConfig>
+shardopt::hf::readModelConfig(const json::Document &document) {
+  json::Value root = document.root();
+  const Architecture *architecture = readArchitecture(root);
+  if (!architecture)
+    return document.error();
+
+  ModelConfig config;
+  config.architecture = architecture->name;
+  config.names = architecture->names;
+  config.vocab = readSize(root["vocab_size"]);
+  config.hidden = readSize(root["hidden_size"]);
+  config.layers = readLayers(root, *architecture);
+  config.epsilon = root["rms_norm_eps"].positiveNumber();
+  config.tiedEmbeddings =
+      readFlag(root["tie_word_embeddings"], /*otherwise=*/false);
+  config.attention = readAttention(root, *architecture);
+  config.feedForward = readFeedForward(root, *architecture, config.layers);
+  config.type = readType(root);
+  config.quantization = readQuantization(root);
+
+  double parameters = countParameters(config);
+  if (parameters > maxParameters)
+    root.fail("the sizes make more parameters than " +
+              std::to_string(int64_t(maxParameters)));
+  if (document.failed())
+    return document.error();
+  return config;
+}

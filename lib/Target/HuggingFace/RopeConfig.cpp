@@ -1,0 +1,130 @@
+//===- RopeConfig.cpp - Rotary embedding of a config ----------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Transformers 5 has one object, `rope_parameters`, with `rope_theta` in it;
+// Transformers 4 has `rope_theta` beside `rope_scaling`, which is null for the
+// plain embedding and calls the kind `type` in old files. Defaults are those of
+// transformers/modeling_rope_utils.py.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigReaders.h"
+
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+/// Yarn's attention temperature (arXiv 2309.00071, section 3.4), with the
+/// coefficient `mscale` of DeepSeek.
+static double yarnTemperature(double factor, double mscale) {
+  return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+}
+
+/// The object with the parameters of the embedding, absent for the plain one.
+/// As in Transformers, that of version 4 wins if both are there.
+static json::Value ropeParameters(const json::Value &root) {
+  json::Value scaling = root["rope_scaling"].nullAsAbsent();
+  if (scaling)
+    return scaling;
+  return root["rope_parameters"].nullAsAbsent();
+}
+
+static void readLlama3(const json::Value &parameters, RopeConfig &rope) {
+  rope.factor = parameters["factor"].positiveNumber();
+  rope.lowFreqFactor = parameters["low_freq_factor"].positiveNumber();
+  rope.highFreqFactor = parameters["high_freq_factor"].positiveNumber();
+  if (rope.highFreqFactor <= rope.lowFreqFactor)
+    parameters["high_freq_factor"].failExpected(
+        "a number above low_freq_factor");
+}
+
+static void readYarn(const json::Value &root, const json::Value &parameters,
+                     const Architecture &architecture, RopeConfig &rope) {
+  json::Value factor = parameters["factor"].nullAsAbsent();
+  rope.factor = factor ? factor.positiveNumber()
+                       : double(readSize(root["max_position_embeddings"])) /
+                             double(rope.originalContext);
+  rope.betaFast =
+      parameters["beta_fast"].nullAsAbsent().positiveNumber(/*otherwise=*/32);
+  rope.betaSlow =
+      parameters["beta_slow"].nullAsAbsent().positiveNumber(/*otherwise=*/1);
+  rope.truncate = readFlag(parameters["truncate"], /*otherwise=*/true);
+
+  double mscale =
+      parameters["mscale"].nullAsAbsent().nonNegativeNumber(/*otherwise=*/0);
+  double mscaleAllDim =
+      parameters["mscale_all_dim"].nullAsAbsent().nonNegativeNumber(
+          /*otherwise=*/0);
+  if (json::Value given = parameters["attention_factor"].nullAsAbsent())
+    rope.magnitude = given.positiveNumber();
+  else if (mscale != 0 && mscaleAllDim != 0)
+    rope.magnitude = yarnTemperature(rope.factor, mscale) /
+                     yarnTemperature(rope.factor, mscaleAllDim);
+  else
+    rope.magnitude = yarnTemperature(rope.factor, 1);
+  if (architecture.latentAttention && mscaleAllDim != 0) {
+    double temperature = yarnTemperature(rope.factor, mscaleAllDim);
+    rope.scaleFactor = temperature * temperature;
+  }
+}
+
+RopeConfig shardopt::hf::readRope(const json::Value &root,
+                                  const Architecture &architecture) {
+  RopeConfig rope;
+  json::Value parameters = ropeParameters(root);
+  json::Value theta = parameters["rope_theta"].nullAsAbsent();
+  if (!theta)
+    theta = root["rope_theta"].nullAsAbsent();
+  rope.theta = theta.positiveNumber(/*otherwise=*/architecture.theta);
+  rope.interleaved = architecture.latentAttention &&
+                     readFlag(root["rope_interleave"], /*otherwise=*/true);
+
+  // Only families that are not supported turn a part of each head.
+  for (const json::Value &holder : {root, parameters}) {
+    json::Value part = holder["partial_rotary_factor"].nullAsAbsent();
+    if (part && part.positiveNumber() != 1)
+      part.failExpected("1: rotating a part of each head is not supported");
+  }
+  if (!parameters)
+    return rope;
+
+  for (const auto &[key, value] : parameters.members())
+    if (value.isObject())
+      value.failExpected("a number: rotary parameters by kind of layer are not "
+                         "supported");
+  json::Value type = parameters["rope_type"].nullAsAbsent();
+  if (!type)
+    type = parameters["type"].nullAsAbsent();
+  using Scaling = RopeConfig::Scaling;
+  rope.scaling = type.choice<Scaling>({{"default", Scaling::None},
+                                       {"linear", Scaling::Linear},
+                                       {"llama3", Scaling::Llama3},
+                                       {"yarn", Scaling::Yarn}},
+                                      /*otherwise=*/Scaling::None);
+
+  if (rope.scaling == Scaling::Llama3 || rope.scaling == Scaling::Yarn) {
+    json::Value original =
+        parameters["original_max_position_embeddings"].nullAsAbsent();
+    rope.originalContext =
+        readSize(original ? original : root["max_position_embeddings"]);
+  }
+  switch (rope.scaling) {
+  case Scaling::None:
+    break;
+  case Scaling::Linear:
+    rope.factor = parameters["factor"].positiveNumber();
+    break;
+  case Scaling::Llama3:
+    readLlama3(parameters, rope);
+    break;
+  case Scaling::Yarn:
+    readYarn(root, parameters, architecture, rope);
+    break;
+  }
+  return rope;
+}

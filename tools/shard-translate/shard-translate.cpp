@@ -1,0 +1,219 @@
+//===- shard-translate.cpp - Models from and to other formats -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Has a main of its own because upstream's removes an existing output when it
+// fails. Values of options are read by hand so that an unknown one is answered
+// with the known ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/OutputFile.h"
+#include "shardopt/Support/Suggest.h"
+#include "shardopt/Target/HuggingFace/Import.h"
+#include "shardopt/Target/ParameterCount.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace shardopt;
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options of shard-translate");
+
+static cl::opt<std::string>
+    importHf("import-hf", cl::value_desc("config.json"),
+             cl::desc("Import the model that a Hugging Face config describes"),
+             cl::cat(category));
+static cl::opt<std::string>
+    phase("phase", cl::desc("decode or prefill (with --import-hf)"),
+          cl::value_desc("phase"), cl::cat(category));
+static cl::opt<std::string>
+    context("context", cl::value_desc("tokens"),
+            cl::desc("Tokens that a decode step attends to, or tokens of each "
+                     "prompt (with --import-hf)"),
+            cl::cat(category));
+static cl::opt<std::string>
+    weightType("weight-type", cl::value_desc("type"),
+               cl::desc("Type of weights instead of the checkpoint's: bf16, "
+                        "f16, f32, fp8 or mxfp4"),
+               cl::cat(category));
+static cl::opt<std::string>
+    activationType("activation-type", cl::value_desc("type"),
+                   cl::desc("Type of activations: bf16, f16, f32 or fp8"),
+                   cl::cat(category));
+static cl::opt<std::string>
+    kvType("kv-type", cl::value_desc("type"),
+           cl::desc("Type of the KV cache: bf16, f16, f32 or fp8"),
+           cl::cat(category));
+static cl::opt<bool>
+    logits("logits", cl::desc("Return the logits too (with --import-hf)"),
+           cl::cat(category));
+static cl::opt<bool>
+    parameterCount("parameter-count",
+                   cl::desc("Print the number of parameters, not the module"),
+                   cl::cat(category));
+static cl::opt<std::string> input(cl::Positional, cl::cat(category),
+                                  cl::desc("[module.mlir]"));
+static cl::opt<std::string> output("o", cl::desc("Output file"),
+                                   cl::value_desc("file"), cl::init("-"),
+                                   cl::cat(category));
+
+static int fail(const std::string &message) {
+  llvm::errs() << "error: " << message << '\n';
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Values of options
+//===----------------------------------------------------------------------===//
+
+/// The choice that `option` names, or an error that lists their names.
+template <typename T>
+static ErrorOr<T>
+readChoice(const cl::opt<std::string> &option,
+           llvm::ArrayRef<std::pair<llvm::StringRef, T>> choices) {
+  std::vector<std::string> names;
+  for (const auto &[name, choice] : choices) {
+    if (option == name.str())
+      return choice;
+    names.push_back(name.str());
+  }
+  return Error{"--" + option.ArgStr.str() + ": unknown value '" +
+               abbreviate(option) + "'; " + listKnown(option, names)};
+}
+
+/// Reads a type into `type`, which stays absent where the option is not given.
+static std::optional<Error>
+readElementType(const cl::opt<std::string> &option, bool ofWeights,
+                std::optional<hf::ElementType> &type) {
+  if (option.getNumOccurrences() == 0)
+    return std::nullopt;
+  llvm::SmallVector<std::pair<llvm::StringRef, hf::ElementType>> choices = {
+      {"bf16", hf::ElementType::BF16},
+      {"f16", hf::ElementType::F16},
+      {"f32", hf::ElementType::F32},
+      {"fp8", hf::ElementType::Fp8}};
+  if (ofWeights)
+    choices.push_back({"mxfp4", hf::ElementType::Mxfp4});
+  ErrorOr<hf::ElementType> choice =
+      readChoice<hf::ElementType>(option, choices);
+  if (!choice)
+    return choice.error();
+  type = *choice;
+  return std::nullopt;
+}
+
+static ErrorOr<hf::ImportOptions> readImportOptions() {
+  hf::ImportOptions options;
+  ErrorOr<llm::Phase> chosen = readChoice<llm::Phase>(
+      phase, {{"decode", llm::Phase::Decode}, {"prefill", llm::Phase::Prefill}});
+  if (!chosen)
+    return chosen.error();
+  options.phase = *chosen;
+  if (llvm::StringRef(context).getAsInteger(10, options.context) ||
+      options.context < 1 || options.context > hf::maxSize)
+    return Error{"--context: expected a number of tokens from 1 to " +
+                 std::to_string(hf::maxSize) + ", found '" +
+                 abbreviate(context) + "'"};
+  for (auto [option, type] :
+       {std::pair(&weightType, &options.weights),
+        std::pair(&activationType, &options.activations),
+        std::pair(&kvType, &options.caches)})
+    if (std::optional<Error> error =
+            readElementType(*option, option == &weightType, *type))
+      return *error;
+  options.logits = logits;
+  options.model = hf::modelName(importHf);
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importConfig(mlir::MLIRContext &context) {
+  ErrorOr<hf::ImportOptions> options = readImportOptions();
+  if (!options)
+    return options.error();
+  ErrorOr<json::Document> document = json::Document::parseFile(importHf);
+  if (!document)
+    return document.error();
+  ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
+  if (!config)
+    return config.error();
+  return hf::importModel(&context, *config, *options);
+}
+
+/// Null after a diagnostic.
+static mlir::OwningOpRef<mlir::ModuleOp>
+parseModule(mlir::MLIRContext &context) {
+  std::string message;
+  auto buffer = mlir::openInputFile(input, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << '\n';
+    return nullptr;
+  }
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
+  return mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+}
+
+static std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (parameterCount)
+    stream << countParameters(module) << '\n';
+  else
+    stream << module << '\n';
+  return text;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Models from and to other formats\n");
+  bool importing = importHf.getNumOccurrences() > 0;
+  if (importing == !input.empty())
+    return fail("expected either --import-hf or a module");
+
+  mlir::DialectRegistry registry;
+  registry.insert<llm::LLMDialect, mlir::func::FuncDialect>();
+  mlir::MLIRContext context(registry);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (importing) {
+    ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> imported =
+        importConfig(context);
+    if (!imported)
+      return fail(imported.error().message);
+    module = std::move(*imported);
+    if (failed(mlir::verify(*module)))
+      return 1;
+  } else {
+    module = parseModule(context);
+    if (!module)
+      return 1;
+  }
+
+  ErrorOr<OutputFile> file = OutputFile::open(output);
+  if (!file)
+    return fail(file.error().message);
+  file->write(printed(*module));
+  if (std::optional<Error> error = file->keep())
+    return fail(error->message);
+  return 0;
+}
