@@ -10,6 +10,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -22,7 +23,29 @@ using namespace shardopt::llm;
 #define GET_ATTRDEF_CLASSES
 #include "shardopt/Dialect/LLM/IR/LLMAttributes.cpp.inc"
 
+namespace {
+
+/// Long lists of runs, which many slices share, are written once in front of
+/// the module.
+struct LLMAsmInterface : public OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const override {
+    auto ranks = dyn_cast<ArrayAttr>(attribute);
+    if (!ranks || ranks.size() < 2)
+      return AliasResult::NoAlias;
+    auto runs = dyn_cast<ArrayAttr>(ranks[0]);
+    if (!runs || runs.empty() || !isa<DenseI64ArrayAttr>(runs[0]))
+      return AliasResult::NoAlias;
+    os << "runs";
+    return AliasResult::OverridableAlias;
+  }
+};
+
+} // namespace
+
 void LLMDialect::initialize() {
+  addInterfaces<LLMAsmInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "shardopt/Dialect/LLM/IR/LLMAttributes.cpp.inc"

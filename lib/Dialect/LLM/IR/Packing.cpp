@@ -70,9 +70,9 @@ std::vector<Run> llm::compress(const Entries &entries) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-Packing::Packing(int64_t globalSize, Ranks entries,
+Packing::Packing(const char *order, int64_t globalSize, Ranks entries,
                  std::vector<const Packing *> parts)
-    : globalSize(globalSize), localSize(entries.front().size()),
+    : order(order), globalSize(globalSize), localSize(entries.front().size()),
       ranks(std::move(entries)), parts(std::move(parts)) {
   Entries all, inverse(globalSize, -1);
   for (const Entries &held : ranks) {
@@ -164,7 +164,7 @@ const Packing *Packings::blocks(int64_t size, int64_t ranks) {
 const Packing *Packings::heads(int64_t heads, int64_t headSize, int64_t ranks) {
   return get({0, heads, headSize, ranks, 0}, [&] {
     int64_t local = cost::ceilDiv(heads, ranks);
-    return Packing(heads * headSize,
+    return Packing(headSize == 1 ? "blocks" : "heads", heads * headSize,
                    perRank(ranks, [&](Entries &entries, int64_t rank) {
                      for (int64_t i = 0; i < local; ++i)
                        appendHead(entries, rank * local + i, heads, headSize);
@@ -175,18 +175,20 @@ const Packing *Packings::heads(int64_t heads, int64_t headSize, int64_t ranks) {
 const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
   return get({1, size, ranks, 0, 0}, [&] {
     int64_t local = cost::ceilDiv(size, ranks);
-    return Packing(
-        2 * size, perRank(ranks, [&](Entries &entries, int64_t rank) {
-          for (int64_t half = 0; half < 2; ++half)
-            for (int64_t i = 0; i < local; ++i)
-              appendHead(entries, rank * local + i, size, 1, half * size);
-        }));
+    return Packing("paired_blocks", 2 * size,
+                   perRank(ranks, [&](Entries &entries, int64_t rank) {
+                     for (int64_t half = 0; half < 2; ++half)
+                       for (int64_t i = 0; i < local; ++i)
+                         appendHead(entries, rank * local + i, size, 1,
+                                    half * size);
+                   }));
   });
 }
 
 const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
   return get({2, size, ranks, 0, 0}, [&] {
-    return Packing(size, perRank(ranks, [&](Entries &entries, int64_t rank) {
+    return Packing("first", size,
+                   perRank(ranks, [&](Entries &entries, int64_t rank) {
                      for (int64_t i = 0; i < size; ++i)
                        entries.push_back(rank == 0 ? i : -1);
                    }));
@@ -196,10 +198,11 @@ const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
 const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
                                  int64_t headSize, int64_t ranks) {
   return get({3, heads, kvHeads, headSize, ranks}, [&] {
-    return Packing(
-        kvHeads * headSize, perRank(ranks, [&](Entries &entries, int64_t rank) {
-          appendKvHeads(entries, heads, kvHeads, headSize, ranks, rank);
-        }));
+    return Packing("kv_heads", kvHeads * headSize,
+                   perRank(ranks, [&](Entries &entries, int64_t rank) {
+                     appendKvHeads(entries, heads, kvHeads, headSize, ranks,
+                                   rank);
+                   }));
   });
 }
 
@@ -210,7 +213,7 @@ const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
   return get({4, numHeads, numKvHeads, headSize, ranks}, [&] {
     int64_t keyBegin = queries->getGlobalSize();
     int64_t valueBegin = keyBegin + keys->getGlobalSize();
-    return Packing(valueBegin + keys->getGlobalSize(),
+    return Packing("qkv_heads", valueBegin + keys->getGlobalSize(),
                    perRank(ranks,
                            [&](Entries &entries, int64_t rank) {
                              append(entries, *queries, rank, 0);
@@ -224,7 +227,7 @@ const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
 const Packing *Packings::pairs(int64_t heads, int64_t headSize, int64_t ranks) {
   return get({5, heads, headSize, ranks, 0}, [&] {
     int64_t half = headSize / 2, local = half / ranks;
-    return Packing(heads * headSize,
+    return Packing("pairs", heads * headSize,
                    perRank(ranks, [&](Entries &entries, int64_t rank) {
                      for (int64_t head = 0; head < heads; ++head)
                        for (int64_t side = 0; side < 2; ++side)

@@ -145,11 +145,9 @@ void Partitioner::markValue(const LocalCopy &copy, Value global,
       {"op", builder.getStringAttr(op.getShardingName())},
       {"layout", builder.getStringAttr(Twine(cost::letter(copy.layout)))},
       {"rows", builder.getStringAttr(space->name)}};
-  if (copy.packing) {
-    Cut cut = over(copy.packing);
-    auto held = cast<DictionaryAttr>(describeCut(cut));
-    fields.emplace_back("order", held.get("runs"));
-  }
+  if (copy.packing)
+    fields.emplace_back(builder.getNamedAttr(
+        "order", builder.getStringAttr(copy.packing->getOrder())));
   maker->setAttr("shardopt.value", builder.getDictionaryAttr(fields));
 }
 
@@ -435,8 +433,8 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
   rule = op.getRule(*dim, incoming, context);
   if (!rule.isLegal()) {
     auto diagnostic = op.emitOpError("sharding dim ")
-                      << static_cast<int>(*dim) << " is illegal here: it "
-                      << rule.illegal;
+                      << static_cast<int>(*dim)
+                      << " is illegal here: " << rule.illegal;
     return diagnostic;
   }
   cost =
@@ -460,35 +458,67 @@ static bool liesInBlocks(const Partitioner &partitioner, Value value) {
   });
 }
 
-Layout Partitioner::getTarget(Value value) {
-  // The first user in program order; uses are listed backwards.
-  Operation *first = nullptr;
-  unsigned operand = 0;
+/// The first user of `value` in program order, and the operand it is there.
+static OpOperand *firstUse(Value value) {
+  OpOperand *first = nullptr; // uses are listed backwards, so order decides
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (first &&
-        (user->getBlock() != first->getBlock() || first->isBeforeInBlock(user)))
-      continue;
-    first = user;
-    operand = use.getOperandNumber();
+    bool earlier =
+        !first || (user->getBlock() == first->getOwner()->getBlock() &&
+                   user->isBeforeInBlock(first->getOwner()));
+    if (earlier)
+      first = &use;
   }
-  if (!first)
+  return first;
+}
+
+/// The op for which `value` is made: its first user, or, where that merely adds
+/// it up or carries it to the next layer, the first user of what comes of it.
+static Operation *consumerOf(Value value) {
+  OpOperand *use = firstUse(value);
+  if (!use)
+    return nullptr;
+  Operation *user = use->getOwner();
+  if (auto add = dyn_cast<AddOp>(user))
+    return consumerOf(add.getResult());
+  if (auto repeat = dyn_cast<RepeatOp>(user);
+      repeat && !use->getOperandNumber())
+    return consumerOf(repeat.getResidual());
+  if (auto yield = dyn_cast<YieldOp>(user); yield && !use->getOperandNumber())
+    return consumerOf(cast<RepeatOp>(yield->getParentOp()).getResidual());
+  return user;
+}
+
+Layout Partitioner::getTarget(Value value) {
+  Operation *consumer = consumerOf(value);
+  if (!consumer)
     return Layout::R;
-  if (auto norm = dyn_cast<RmsNormOp>(first))
+  if (auto norm = dyn_cast<RmsNormOp>(consumer))
     return anchorOf(norm.getShardingDim().value_or(Dim::None), Layout::T,
                     Layout::H, Layout::R);
-  if (auto head = dyn_cast<LmHeadOp>(first)) {
+  if (auto head = dyn_cast<LmHeadOp>(consumer)) {
     bool blocks = value.getDefiningOp<AddOp>() && liesInBlocks(*this, value);
     return anchorOf(head.getShardingDim().value_or(Dim::None), Layout::H,
                     Layout::R, blocks ? Layout::T : Layout::R);
   }
-  if (auto add = dyn_cast<AddOp>(first))
-    return getTarget(add.getResult());
-  if (auto repeat = dyn_cast<RepeatOp>(first); repeat && operand == 0)
-    return getTarget(repeat.getResidual());
-  if (auto yield = dyn_cast<YieldOp>(first); yield && operand == 0)
-    return getTarget(cast<RepeatOp>(yield->getParentOp()).getResidual());
   return Layout::R;
+}
+
+/// Sums and repeats reshard for the op that reads what comes of them.
+StringRef Partitioner::getCause() {
+  Operation *op = current;
+  Value carried;
+  if (auto add = dyn_cast<AddOp>(op))
+    carried = add.getResult();
+  else if (auto repeat = dyn_cast<RepeatOp>(op))
+    carried = repeat.getResidual();
+  else if (auto yield = dyn_cast<YieldOp>(op))
+    carried = cast<RepeatOp>(yield->getParentOp()).getResidual();
+  if (Operation *consumer = carried ? consumerOf(carried) : nullptr)
+    op = consumer;
+  if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+    return shardable.getShardingName();
+  return op->getName().stripDialect();
 }
 
 /// The residual is added in the layout of the next norm. A sum that is itself

@@ -52,20 +52,26 @@ static DenseI16ArrayAttr gridAxes(OpBuilder &builder, Axis axis) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-void Partitioner::annotate(Operation *op, const cost::Collective &collective,
-                           Charge charge) {
-  StringRef cause = current->getName().stripDialect();
-  if (auto shardable = dyn_cast<ShardableOpInterface>(current))
-    cause = shardable.getShardingName();
-  double seconds = time.seconds(collective, context.degrees);
+DictionaryAttr llm::describeCollective(Operation *op, StringRef cause,
+                                       double bytes, double seconds,
+                                       bool charged) {
+  Builder builder(op->getContext());
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
   NamedAttribute fields[] = {
       {"cause", builder.getStringAttr(cause)},
-      {"bytes", builder.getI64IntegerAttr(std::llround(collective.bytes))},
+      {"bytes", builder.getI64IntegerAttr(std::llround(bytes))},
       {"microseconds", builder.getF64FloatAttr(seconds * 1e6)},
-      {"charged", builder.getBoolAttr(charge == Charge::Counted)},
+      {"charged", builder.getBoolAttr(charged)},
       {"type", TypeAttr::get(type)}};
-  op->setAttr("shardopt.collective", builder.getDictionaryAttr(fields));
+  return builder.getDictionaryAttr(fields);
+}
+
+void Partitioner::annotate(Operation *op, const cost::Collective &collective,
+                           Charge charge) {
+  double seconds = time.seconds(collective, context.degrees);
+  op->setAttr(collectiveAttrName,
+              describeCollective(op, getCause(), collective.bytes, seconds,
+                                 charge == Charge::Counted));
 }
 
 Value Partitioner::allReduce(Value value, double bytes, Charge charge,

@@ -41,9 +41,14 @@ std::vector<Run> compress(const std::vector<int64_t> &entries);
 
 class Packing {
 public:
-  /// `ranks[j]` lists the entries of rank j; all lists have one length.
-  Packing(int64_t globalSize, std::vector<std::vector<int64_t>> ranks,
+  /// `ranks[j]` lists the entries of rank j; all lists have one length. `order`
+  /// is a word for reports.
+  Packing(const char *order, int64_t globalSize,
+          std::vector<std::vector<int64_t>> ranks,
           std::vector<const Packing *> parts = {});
+
+  /// How entries are ordered: "blocks", "heads", "pairs", ...
+  const char *getOrder() const { return order; }
 
   int64_t getGlobalSize() const { return globalSize; }
   int64_t getLocalSize() const { return localSize; }
@@ -69,6 +74,7 @@ public:
   const std::vector<const Packing *> &getParts() const { return parts; }
 
 private:
+  const char *order;
   int64_t globalSize;
   int64_t localSize;
   bool replicated = false;

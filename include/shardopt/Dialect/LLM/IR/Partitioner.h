@@ -70,6 +70,18 @@ struct Exchange {
   mlir::Value homes;   ///< [homes, sources, experts]
 };
 
+/// On every collective, a dictionary: why it is there and what it costs.
+inline constexpr ::llvm::StringLiteral collectiveAttrName =
+    "shardopt.collective";
+
+/// {cause, bytes, microseconds, charged, type} of the collective `op`. `cause` is
+/// the op that needed it; `bytes` what the cost model charges, a micro-batch: the
+/// full tensor, or for an all-to-all what a device holds; `charged` whether the
+/// model counts it; the type is the declared element type.
+mlir::DictionaryAttr describeCollective(mlir::Operation *op,
+                                        ::llvm::StringRef cause, double bytes,
+                                        double seconds, bool charged);
+
 class Partitioner {
 public:
   /// `grid` names the module's grid, with axes pp, ep and tp. `context` and
@@ -252,8 +264,10 @@ private:
   void placeArgument(mlir::BlockArgument global, mlir::BlockArgument local);
   /// The local value of any operand: complete where it is placed.
   mlir::Value getComplete(mlir::Value global);
-  /// The layout in which the first user of a sum wants it.
+  /// The layout in which a sum, or what a repeat carries, is wanted.
   cost::Layout getTarget(mlir::Value value);
+  /// The name of the op for which the op at hand reshards.
+  ::llvm::StringRef getCause();
 
   mlir::Attribute describeCut(const Cut &cut);
   mlir::DictionaryAttr describeSlice(mlir::StringRef name,
