@@ -38,8 +38,7 @@ struct DimsBound {
   double value = 0;
 };
 
-/// Bounds the objective over all dims in `domains` (one set a variable; empty:
-/// all dims for all variables).
+/// Bounds the objective over all dims in `domains`, one set a variable.
 DimsBound boundDims(const Tables &tables, Span<const DimSet> domains,
                     Objective objective);
 
