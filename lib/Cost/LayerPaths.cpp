@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -17,7 +18,7 @@ using namespace shardopt::cost;
 static DimSet dimsAt(const Trellis &trellis, size_t i, Dim anchor,
                      Span<const DimSet> domains) {
   if (i == 0)
-    return static_cast<DimSet>(1 << static_cast<int>(anchor));
+    return only(anchor);
   return domains[trellis.steps[i].variable];
 }
 
@@ -36,7 +37,7 @@ static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
   for (unsigned state = 0; state < step.numStates; ++state) {
     for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
       const Edge &edge = trellis.edge(step, state, dim);
-      if (edge.legal && allowed >> static_cast<int>(dim) & 1)
+      if (edge.legal && contains(allowed, dim))
         visit(state, edge, dim);
     }
   }
@@ -98,34 +99,17 @@ LayerPaths::LayerPaths(const Trellis &trellis, Dim anchor,
 
 /// Leaves the candidates that no other equals or beats in both seconds and
 /// bytes.
-void LayerPaths::prune(std::vector<Label> &candidates) const {
+void LayerPaths::prune(std::vector<Label> &candidates) {
   std::sort(candidates.begin(), candidates.end(),
-            [&](const Label &a, const Label &b) { return isSmaller(a, b); });
+            [](const Label &a, const Label &b) {
+              return std::tie(a.seconds, a.bytes, a.parent, a.dim) <
+                     std::tie(b.seconds, b.bytes, b.parent, b.dim);
+            });
   size_t kept = 0;
   for (const Label &candidate : candidates)
     if (kept == 0 || candidate.bytes < candidates[kept - 1].bytes)
       candidates[kept++] = candidate;
   candidates.resize(kept);
-}
-
-/// Orders by seconds, then bytes, then walks.
-bool LayerPaths::isSmaller(const Label &a, const Label &b) const {
-  if (a.seconds != b.seconds)
-    return a.seconds < b.seconds;
-  if (a.bytes != b.bytes)
-    return a.bytes < b.bytes;
-  const int order = compareWalks(a.parent, b.parent);
-  return order != 0 ? order < 0 : a.dim < b.dim;
-}
-
-/// Lexicographic order of the dims on the way to two labels of equal length.
-int LayerPaths::compareWalks(uint32_t a, uint32_t b) const {
-  if (a == b)
-    return 0;
-  const int order = compareWalks(labels[a].parent, labels[b].parent);
-  if (order != 0)
-    return order;
-  return static_cast<int>(labels[a].dim) - static_cast<int>(labels[b].dim);
 }
 
 void LayerPaths::writeDims(const Path &path, Span<Dim> dims) const {

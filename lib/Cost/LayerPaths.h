@@ -29,8 +29,9 @@ std::vector<LeastCost> leastCosts(const Trellis &trellis, Dim anchor,
                                   Span<const DimSet> domains);
 
 /// The walks in `domains` whose first dim is `anchor` and that no walk to the
-/// same exit beats in seconds without losing in bytes. Of walks that are equal
-/// in both the lexicographically smallest is kept.
+/// same exit beats in seconds without losing in bytes; one of those that are
+/// equal in both. Sums are rounded in the order of the ops, and rounding is
+/// monotone: what is dropped cannot win by rounding either.
 class LayerPaths {
 public:
   struct Path {
@@ -57,9 +58,7 @@ private:
     Dim dim = Dim::None; ///< of the op
   };
 
-  bool isSmaller(const Label &a, const Label &b) const;
-  int compareWalks(uint32_t a, uint32_t b) const;
-  void prune(std::vector<Label> &candidates) const;
+  static void prune(std::vector<Label> &candidates);
 
   const Trellis &trellis;
   std::vector<Label> labels; ///< number 0 is before the first op

@@ -36,8 +36,6 @@ constexpr double slack = 1e-12;
 
 constexpr Dim dimList[] = {Dim::Zero, Dim::One, Dim::None};
 
-bool contains(DimSet set, Dim dim) { return set >> static_cast<int>(dim) & 1; }
-
 /// A layer that no walk of a body beats in any respect, among those from one
 /// anchor to exits that vary alike.
 struct RelaxedLayer {
@@ -87,6 +85,7 @@ private:
 
   double assembledScore(const Frame &frame) const;
   double score(const Pipeline &pipeline) const;
+  bool cannotImprove(double bound) const;
   double valueOf(double score) const;
   DimSet domain(unsigned variable) const { return domains[variable]; }
 
@@ -159,9 +158,9 @@ static Reason violated(const Pipeline &pipeline, const Tables &tables) {
   return Reason::None;
 }
 
-/// Whether a score that may be `slack` too low cannot reach `best`.
-static bool isBelow(double score, double best) {
-  return score + std::abs(score) * slack < best;
+/// Whether a bound, which may be `slack` too low, rules out a better score.
+bool DimOptimizer::cannotImprove(double bound) const {
+  return bound + std::abs(bound) * slack < bestScore;
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,7 +300,7 @@ std::optional<Optimum> DimOptimizer::solve(std::optional<double> incumbent) {
       frames.begin(), frames.end(),
       [](const Frame &a, const Frame &b) { return a.bound > b.bound; });
   for (const Frame &frame : frames) {
-    if (isBelow(frame.bound, bestScore))
+    if (cannotImprove(frame.bound))
       break;
     solveFrame(frame);
   }
@@ -353,7 +352,7 @@ std::vector<Candidate> DimOptimizer::candidates(const Frame &frame,
       continue;
     layers[body] = layerOf(path, tables.trellis(body), relaxedChoice.anchor);
     const double bound = assembledScore(frame);
-    if (bound > -infinity && !isBelow(bound, bestScore))
+    if (bound > -infinity && !cannotImprove(bound))
       list.push_back({&path, bound});
   }
   layers[body] = relaxedChoice;
@@ -368,7 +367,7 @@ std::vector<Candidate> DimOptimizer::candidates(const Frame &frame,
 void DimOptimizer::choose(const Frame &frame, unsigned body) {
   const LayerChoice relaxedChoice = layers[body];
   for (const Candidate &candidate : candidatesOf[body]) {
-    if (isBelow(candidate.bound, bestScore))
+    if (cannotImprove(candidate.bound))
       break;
     chosen[body] = candidate.path;
     layers[body] =
@@ -379,27 +378,23 @@ void DimOptimizer::choose(const Frame &frame, unsigned body) {
       if (judge(pipeline, tables.context(), tables.costs().limits()).valid)
         offer(frame, score(pipeline));
     } else if (const double bound = assembledScore(frame);
-               bound > -infinity && !isBelow(bound, bestScore)) {
+               bound > -infinity && !cannotImprove(bound)) {
       choose(frame, body + 1);
     }
   }
   layers[body] = relaxedChoice;
 }
 
-/// Takes the chosen walks if they are the best so far, or equal to it and
-/// lexicographically smaller.
+/// Takes the chosen walks if they beat the best so far, or at first equal it.
 void DimOptimizer::offer(const Frame &frame, double score) {
-  if (score < bestScore)
-    return;
-  std::vector<Dim> dims(model.numVariables());
-  dims[model.embed.variable] = frame.embed;
-  dims[model.head.variable] = frame.head;
-  for (unsigned body = 0; body < numBodies; ++body)
-    paths(body, frame.bodies[body].anchor).writeDims(*chosen[body], dims);
-  if (score == bestScore && !bestDims.empty() && bestDims <= dims)
+  if (bestDims.empty() ? score < bestScore : score <= bestScore)
     return;
   bestScore = score;
-  bestDims = std::move(dims);
+  bestDims.resize(model.numVariables());
+  bestDims[model.embed.variable] = frame.embed;
+  bestDims[model.head.variable] = frame.head;
+  for (unsigned body = 0; body < numBodies; ++body)
+    paths(body, frame.bodies[body].anchor).writeDims(*chosen[body], bestDims);
 }
 
 //===----------------------------------------------------------------------===//
@@ -411,9 +406,41 @@ DimsBound cost::boundDims(const Tables &tables, Span<const DimSet> domains,
   return DimOptimizer(tables, domains, objective).bound();
 }
 
+/// The lexicographically smallest of the optima, of which `optimum` is one.
+/// Walks that lost to others before the end can still be as good in the end,
+/// where another stage is the slowest; so each variable in turn is tried with
+/// smaller dims.
+static Optimum smallest(Optimum optimum, const Tables &tables,
+                        Span<const DimSet> domains, Objective objective) {
+  const double value = objective == Objective::Throughput
+                           ? optimum.evaluation.throughput
+                           : optimum.evaluation.latencyMs;
+  std::vector<DimSet> narrowed(domains.begin(), domains.end());
+  for (size_t variable = 0; variable < narrowed.size(); ++variable) {
+    for (Dim dim : dimList) {
+      narrowed[variable] = only(dim);
+      if (dim == optimum.dims[variable])
+        break;
+      if (!contains(domains[variable], dim))
+        continue;
+      std::optional<Optimum> other =
+          DimOptimizer(tables, narrowed, objective).solve(value);
+      if (other) {
+        optimum = std::move(*other);
+        break;
+      }
+    }
+  }
+  return optimum;
+}
+
 std::optional<Optimum> cost::optimalDims(const Tables &tables,
                                          Span<const DimSet> domains,
                                          Objective objective,
                                          std::optional<double> incumbent) {
-  return DimOptimizer(tables, domains, objective).solve(incumbent);
+  std::optional<Optimum> optimum =
+      DimOptimizer(tables, domains, objective).solve(incumbent);
+  if (!optimum)
+    return std::nullopt;
+  return smallest(std::move(*optimum), tables, domains, objective);
 }
