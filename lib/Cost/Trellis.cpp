@@ -7,7 +7,8 @@
 
 #include "shardopt/Cost/Trellis.h"
 
-#include "shardopt/Cost/LayerExit.h"
+#include "ExitSeconds.h"
+#include "VariationSet.h"
 #include "shardopt/Cost/LayerState.h"
 
 #include <algorithm>
@@ -24,21 +25,10 @@ constexpr unsigned maxOperands = 2;
 /// A state, packed so that equal states are equal numbers: a variation, then
 /// the layout and the copies of each live value.
 using StateKey = uint64_t;
-constexpr unsigned variationBits = 8;
+constexpr unsigned variationBits = VariationSet::bits;
 constexpr unsigned layoutBits = 2;
 constexpr unsigned valueBits = layoutBits + numLayouts;
 constexpr size_t maxLiveValues = (64 - variationBits) / valueBits;
-
-/// The variations of the states of a body, numbered. Number 0 is none.
-class VariationSet {
-public:
-  uint8_t add(const std::vector<Variation> &wanted);
-  uint8_t sum(uint8_t a, uint8_t b);
-  const std::vector<Variation> &operator[](uint8_t i) const { return list[i]; }
-
-private:
-  std::vector<std::vector<Variation>> list{{}};
-};
 
 /// An op with one dim and given layouts of its operands.
 struct OpEntry {
@@ -99,33 +89,6 @@ private:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Variations
-//===----------------------------------------------------------------------===//
-
-uint8_t VariationSet::add(const std::vector<Variation> &wanted) {
-  auto same = [](const Variation &a, const Variation &b) {
-    return a.seconds == b.seconds && a.bytes == b.bytes;
-  };
-  for (size_t i = 1; i < list.size(); ++i)
-    if (std::equal(list[i].begin(), list[i].end(), wanted.begin(), same))
-      return static_cast<uint8_t>(i);
-  list.push_back(wanted);
-  assert(list.size() <= (1u << variationBits) && "too many variations");
-  return static_cast<uint8_t>(list.size() - 1);
-}
-
-uint8_t VariationSet::sum(uint8_t a, uint8_t b) {
-  if (!a || !b)
-    return a | b;
-  std::vector<Variation> both = list[a];
-  for (size_t kind = 0; kind < both.size(); ++kind) {
-    both[kind].seconds += list[b][kind].seconds;
-    both[kind].bytes += list[b][kind].bytes;
-  }
-  return add(both);
-}
 
 //===----------------------------------------------------------------------===//
 // States
@@ -348,43 +311,14 @@ void TrellisBuilder::addExits() {
     addHeads(ends);
 }
 
-namespace {
-
-/// Seconds of all that a layer's exit can need, for a number of rows.
-struct MoveSeconds {
-  MoveSeconds(const TimeModel &time, double rows, double rowBytes,
-              const Context &context) {
-    for (unsigned from = 0; from < numLayouts; ++from) {
-      const auto layout = static_cast<Layout>(from);
-      for (Layout to : {Layout::R, Layout::T, Layout::H})
-        reshards[from][static_cast<int>(to)] =
-            time.reshard(layout, to, rows, rowBytes, context.degrees);
-      joins[from] = time.seconds(joinKernel(layout, rows, rowBytes, context));
-    }
-  }
-
-  double leave(const LayerExit &end, Layout to) const {
-    const LayerExit::Moves moves = end.into(to);
-    double seconds = moves.join ? joins[static_cast<int>(*moves.join)] : 0;
-    for (Layout from : moves.sources)
-      seconds += reshards[static_cast<int>(from)][static_cast<int>(to)];
-    return seconds;
-  }
-
-  double reshards[numLayouts][numLayouts] = {};
-  double joins[numLayouts] = {};
-};
-
-} // namespace
-
 void TrellisBuilder::addLeaves(const std::vector<LayerExit> &ends) {
   const Context &context = contexts.front();
-  const MoveSeconds moves(time, static_cast<double>(context.rows),
+  const ExitSeconds exits(time, static_cast<double>(context.rows),
                           costs.model().rowBytes, context);
   for (size_t i = 0; i < ends.size(); ++i)
     for (Layout to : {Layout::R, Layout::T, Layout::H})
       trellis.exits[i].leaveSeconds[static_cast<int>(to)] =
-          moves.leave(ends[i], to);
+          exits.leave(ends[i], to);
 }
 
 void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
@@ -401,11 +335,11 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
       const OperandRule taken = head.rule(dim, operands, context).operands[0];
       const double busy =
           opSeconds(head.cost(dim, operands, context)) + returning;
-      const MoveSeconds moves(time, taken.rows, rowBytes, context);
+      const ExitSeconds exits(time, taken.rows, rowBytes, context);
       for (size_t i = 0; i < ends.size(); ++i)
         if (ends[i].outputLayout() == output)
           trellis.exits[i].headSeconds[static_cast<int>(dim)] =
-              moves.leave(ends[i], taken.required.layout) + busy;
+              exits.leave(ends[i], taken.required.layout) + busy;
     }
   }
 }

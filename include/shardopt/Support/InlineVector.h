@@ -8,25 +8,37 @@
 #ifndef SHARDOPT_SUPPORT_INLINEVECTOR_H
 #define SHARDOPT_SUPPORT_INLINEVECTOR_H
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <initializer_list>
+#include <new>
+#include <type_traits>
 
 namespace shardopt {
 
 /// At most `N` elements, stored in the object itself. More is a bug of the
-/// caller (asserted). For plain structs that are made by the thousand.
+/// caller (asserted). For plain structs that are made by the thousand: what is
+/// beyond size() is neither initialised nor copied.
 template <typename T, size_t N> class InlineVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
 public:
-  InlineVector() = default;
+  InlineVector() {}
   InlineVector(std::initializer_list<T> values) {
     for (const T &value : values)
       push_back(value);
   }
+  InlineVector(const InlineVector &other) { *this = other; }
+  InlineVector &operator=(const InlineVector &other) {
+    count = other.count;
+    std::copy(other.begin(), other.end(), elements);
+    return *this;
+  }
 
   void push_back(const T &value) {
     assert(count < N && "inline capacity exceeded");
-    elements[count++] = value;
+    new (&elements[count++]) T(value);
   }
   size_t size() const { return count; }
   bool empty() const { return count == 0; }
@@ -40,7 +52,9 @@ public:
   const T &operator[](size_t i) const { return assert(i < count), elements[i]; }
 
 private:
-  T elements[N] = {};
+  union {
+    T elements[N]; ///< of which `count` are alive
+  };
   size_t count = 0;
 };
 

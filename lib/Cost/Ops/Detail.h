@@ -65,6 +65,21 @@ inline double featureShare(Layout layout, const Context &context) {
   return layout == Layout::H ? 1 / context.tp() : 1;
 }
 
+/// What dim none of attention makes of `incoming`: sequences stay cut where
+/// tokens are. A block of tokens of prompts must be whole prompts.
+inline Layout sequenceLayout(Layout incoming, const Context &context) {
+  const bool wholeSequences =
+      !context.isPrefill() || context.microBatch % context.degrees.tp == 0;
+  return incoming == Layout::T && wholeSequences ? Layout::T : Layout::R;
+}
+
+/// Pairs of tokens of one prompt of which the later attends to the earlier.
+inline double causalPairs(const Context &context) {
+  const auto prompt = static_cast<double>(context.workload.context);
+  const auto length = static_cast<double>(context.attendedLength());
+  return prompt * length - length * length / 2;
+}
+
 } // namespace shardopt::cost::detail
 
 #endif // SHARDOPT_COST_OPS_DETAIL_H

@@ -15,14 +15,6 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
-/// The layout for dim none: sequences stay cut where tokens are. A block of
-/// tokens of prompts must be whole prompts.
-static Layout uncutLayout(Layout incoming, const Context &context) {
-  const bool wholeSequences =
-      !context.isPrefill() || context.microBatch % context.degrees.tp == 0;
-  return incoming == Layout::T && wholeSequences ? Layout::T : Layout::R;
-}
-
 static const char *whyIllegal(const GqaAttention &op, Dim dim,
                               const Context &context) {
   if (dim != Dim::One)
@@ -41,8 +33,9 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
   if (!rule.isLegal())
     return rule;
 
-  const Layout layout =
-      dim == Dim::None ? uncutLayout(incoming[0].layout, context) : Layout::H;
+  const Layout layout = dim == Dim::None
+                            ? sequenceLayout(incoming[0].layout, context)
+                            : Layout::H;
   const FeatureOrder order =
       dim == Dim::One ? FeatureOrder::Pairs : FeatureOrder::Heads;
   rule.operands = {
@@ -79,8 +72,7 @@ static Kernel attend(const GqaAttention &op, double sequences,
   }
   // Causal, within the window; the cache is written and read.
   const double prompt = static_cast<double>(context.workload.context);
-  const double pairs = prompt * length - length * length / 2;
-  kernel.flops = 4 * sequences * pairs * queryHeads * dh;
+  kernel.flops = 4 * sequences * causalPairs(context) * queryHeads * dh;
   kernel.bytes = 2 * sequences * prompt * cacheRow * kvShare +
                  sequences * prompt * queryAndOutput;
   return kernel;
@@ -120,7 +112,7 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   case Dim::None: {
-    const Layout layout = uncutLayout(incoming[0].layout, context);
+    const Layout layout = sequenceLayout(incoming[0].layout, context);
     cost.kernels = {
         attend(*this, context.localRows(layout, b), nq, 1, 1, context)};
     const double held = layout == Layout::T

@@ -15,14 +15,6 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
-/// The layout for dim none: sequences stay cut where tokens are. A block of
-/// tokens of prompts must be whole prompts.
-static Layout uncutLayout(Layout incoming, const Context &context) {
-  const bool wholeSequences =
-      !context.isPrefill() || context.microBatch % context.degrees.tp == 0;
-  return incoming == Layout::T && wholeSequences ? Layout::T : Layout::R;
-}
-
 Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                         const Context &context) const {
   Rule rule;
@@ -33,8 +25,9 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
     return rule;
   }
   const double rows = static_cast<double>(context.rows);
-  const Layout layout =
-      dim == Dim::None ? uncutLayout(incoming[0].layout, context) : Layout::H;
+  const Layout layout = dim == Dim::None
+                            ? sequenceLayout(incoming[0].layout, context)
+                            : Layout::H;
   const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout, FeatureOrder::Heads), rows},
                    {placed(incoming[1], latentLayout), rows}};
@@ -92,7 +85,6 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   const double prompt = static_cast<double>(context.workload.context);
   const double length = static_cast<double>(context.attendedLength());
   const double tokens = sequences * prompt;
-  const double pairs = prompt * length - length * length / 2; // causal
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -100,7 +92,8 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   attention.k = length;
   attention.n = dn + dr;
   attention.count = localHeads;
-  attention.flops = 2 * sequences * pairs * localHeads * (dn + dr + dv);
+  attention.flops =
+      2 * sequences * causalPairs(context) * localHeads * (dn + dr + dv);
   attention.bytes =
       tokens * (2 * localHeads * (dn + dr + dv) + rk + dr) * op.activationBytes;
   cost.kernels = {gemm(tokens, rk, localHeads * (dn + dv),
@@ -117,7 +110,7 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   double ownHeads = static_cast<double>(heads);
   if (dim == Dim::Zero) {
     ownHeads = static_cast<double>(localHeads(heads, context.degrees.tp));
-  } else if (uncutLayout(incoming[0].layout, context) == Layout::T) {
+  } else if (sequenceLayout(incoming[0].layout, context) == Layout::T) {
     sequences = context.localRows(Layout::T, b);
     heldSequences = static_cast<double>(context.microBatches) * sequences;
   }

@@ -26,6 +26,8 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
+#include <memory>
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
@@ -205,6 +207,11 @@ static Span<const cost::Placement> span(ArrayRef<cost::Placement> placements) {
   return {placements.data(), placements.size()};
 }
 
+template <typename Facts>
+static std::shared_ptr<const cost::OpModel> share(const Facts &facts) {
+  return std::make_shared<const Facts>(facts);
+}
+
 cost::Rule AttentionOp::getRule(Dim dim, ArrayRef<cost::Placement> incoming,
                                 const cost::Context &context) {
   if (getKind() == AttentionKind::Mla)
@@ -217,6 +224,11 @@ cost::OpCost AttentionOp::getCost(Dim dim, ArrayRef<cost::Placement> incoming,
   if (getKind() == AttentionKind::Mla)
     return mlaModel(*this).cost(dim, span(incoming), context);
   return gqaModel(*this).cost(dim, span(incoming), context);
+}
+
+std::shared_ptr<const cost::OpModel> AttentionOp::getOpModel() {
+  return getKind() == AttentionKind::Mla ? share(mlaModel(*this))
+                                         : share(gqaModel(*this));
 }
 
 SmallVector<OpOperand *> AttentionOp::getActivations() {
@@ -264,6 +276,9 @@ LLM_ONE_INPUT(LmHeadOp)
   cost::OpCost OP::getCost(Dim dim, ArrayRef<cost::Placement> incoming,        \
                            const cost::Context &context) {                     \
     return model(*this).cost(dim, span(incoming), context);                    \
+  }                                                                            \
+  std::shared_ptr<const cost::OpModel> OP::getOpModel() {                      \
+    return share(model(*this));                                                \
   }
 LLM_MODELLED(EmbeddingOp)
 LLM_MODELLED(RmsNormOp)

@@ -79,6 +79,12 @@ def LLM_CostOpInterface : OpInterface<"CostOpInterface"> {
       (ins "::shardopt::Dim":$dim,
            "::llvm::ArrayRef<::shardopt::cost::Placement>":$incoming,
            "const ::shardopt::cost::Context &":$context)>,
+    InterfaceMethod<[{
+        The facts on which rule and cost depend, read out of the IR once. It
+        answers as `getRule` and `getCost` do, for a caller that asks thousands
+        of times, from any thread, and after the op is gone.
+      }],
+      "::std::shared_ptr<const ::shardopt::cost::OpModel>", "getOpModel">,
   ];
 }
 

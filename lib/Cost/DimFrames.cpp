@@ -1,0 +1,176 @@
+//===- DimFrames.cpp - Bounds on dims that are partly chosen --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DimFrames.h"
+
+#include "LayerPaths.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double cost::scoreOf(const Pipeline &pipeline, const Tables &tables,
+                     Objective objective) {
+  if (objective == Objective::Throughput)
+    return throughput(pipeline, tables.context());
+  return -latencySeconds(pipeline, tables.context()) * 1e3;
+}
+
+Reason cost::violatedLimit(const Pipeline &pipeline, const Tables &tables) {
+  const Limits &limits = tables.costs().limits();
+  if (pipeline.maxBytes > limits.memoryBytes * (1 + boundSlack))
+    return Reason::Memory;
+  if (latencySeconds(pipeline, tables.context()) >
+      limits.latencySeconds * (1 + boundSlack))
+    return Reason::Slo;
+  return Reason::None;
+}
+
+//===----------------------------------------------------------------------===//
+// Relaxed layers
+//===----------------------------------------------------------------------===//
+
+/// Numbers the different variations of `exits`.
+static std::vector<unsigned>
+numberVariations(const std::vector<Trellis::Exit> &exits) {
+  auto same = [](const Variation &a, const Variation &b) {
+    return a.seconds == b.seconds && a.bytes == b.bytes;
+  };
+  std::vector<unsigned> numbers;
+  std::vector<const Trellis::Exit *> first; ///< exit of each number
+  for (const Trellis::Exit &exit : exits) {
+    auto alike = [&](const Trellis::Exit *other) {
+      return std::equal(exit.variations.begin(), exit.variations.end(),
+                        other->variations.begin(), other->variations.end(),
+                        same);
+    };
+    auto found = std::find_if(first.begin(), first.end(), alike);
+    numbers.push_back(static_cast<unsigned>(found - first.begin()));
+    if (found == first.end())
+      first.push_back(&exit);
+  }
+  return numbers;
+}
+
+/// Makes `relaxed` no worse than the walk of least seconds and that of least
+/// bytes to `exit`. What a layer takes is counted where it is left: every layer
+/// is left once, for another layer or for the head.
+static void include(RelaxedLayer &relaxed, const Trellis::Exit &exit,
+                    const LeastCost &least) {
+  if (!relaxed.exists) {
+    relaxed.exists = true;
+    relaxed.choice.bytes = infinity;
+    std::fill_n(relaxed.exit.leaveSeconds, numLayouts, infinity);
+    std::fill_n(relaxed.exit.headSeconds, 3, infinity);
+    relaxed.exit.variations = exit.variations;
+  }
+  auto lower = [](double &bound, double value) {
+    bound = std::min(bound, value);
+  };
+  lower(relaxed.choice.bytes, least.bytes);
+  for (unsigned i = 0; i < numLayouts; ++i)
+    lower(relaxed.exit.leaveSeconds[i], least.seconds + exit.leaveSeconds[i]);
+  for (unsigned i = 0; i < 3; ++i)
+    lower(relaxed.exit.headSeconds[i], least.seconds + exit.headSeconds[i]);
+}
+
+void DimFrames::relax(unsigned body) {
+  const Trellis &trellis = tables.trellis(body);
+  variations[body] = numberVariations(trellis.exits);
+  unsigned numVariations = 0;
+  for (unsigned variation : variations[body])
+    numVariations = std::max(numVariations, variation + 1);
+
+  for (Dim anchor : dimList) {
+    std::vector<RelaxedLayer> &list = relaxed[body][static_cast<int>(anchor)];
+    list.resize(numVariations);
+    if (!contains(domain(trellis.steps.front().variable), anchor))
+      continue;
+    const std::vector<LeastCost> least = leastCosts(trellis, anchor, domains);
+    for (size_t exit = 0; exit < least.size(); ++exit)
+      if (least[exit].seconds < infinity)
+        include(list[variations[body][exit]], trellis.exits[exit], least[exit]);
+    for (RelaxedLayer &layer : list) {
+      layer.choice.anchor = trellis.anchors[static_cast<int>(anchor)];
+      layer.choice.exit = &layer.exit;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Frames
+//===----------------------------------------------------------------------===//
+
+DimFrames::DimFrames(const Tables &tables, Span<const DimSet> domains,
+                     Objective objective)
+    : tables(tables), model(tables.costs().model()), domains(domains),
+      objective(objective), variations(model.bodies.size()),
+      relaxed(model.bodies.size()), layers(model.bodies.size()) {
+  if (tables.isStructurallyInvalid())
+    return;
+  for (unsigned body = 0; body < model.bodies.size(); ++body)
+    relax(body);
+  DimFrame frame;
+  for (Dim embed : dimList) {
+    frame.embed = embed;
+    if (contains(domain(model.embed.variable), embed))
+      addFrames(frame, 0);
+  }
+  std::stable_sort(
+      list.begin(), list.end(),
+      [](const DimFrame &a, const DimFrame &b) { return a.bound > b.bound; });
+}
+
+/// Adds the frames that differ from `frame` in `body` and in what follows it.
+void DimFrames::addFrames(DimFrame &frame, unsigned body) {
+  if (body == model.bodies.size()) {
+    for (Dim head : dimList) {
+      frame.head = head;
+      if (contains(domain(model.head.variable), head))
+        addFrame(frame);
+    }
+    return;
+  }
+  for (Dim anchor : dimList) {
+    const auto &variants = relaxed[body][static_cast<int>(anchor)];
+    for (unsigned variation = 0; variation < variants.size(); ++variation) {
+      if (!variants[variation].exists)
+        continue;
+      frame.bodies[body] = {anchor, variation};
+      layers[body] = variants[variation].choice;
+      addFrames(frame, body + 1);
+    }
+  }
+}
+
+void DimFrames::addFrame(DimFrame frame) {
+  const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
+  const Reason reason = violatedLimit(pipeline, tables);
+  // The limit that the frame which gets furthest runs into.
+  if (obstacle != Reason::None)
+    obstacle = reason == Reason::None ? reason : std::max(obstacle, reason);
+  if (reason != Reason::None)
+    return;
+  frame.bound = scoreOf(pipeline, tables, objective);
+  list.push_back(frame);
+}
+
+DimsBound cost::boundDims(const Tables &tables, Span<const DimSet> domains,
+                          Objective objective) {
+  const DimFrames all(tables, domains, objective);
+  DimsBound result;
+  result.infeasible = all.infeasible();
+  if (!all.frames().empty()) {
+    const double best = all.frames().front().bound;
+    result.value = objective == Objective::Throughput ? best : -best;
+  }
+  return result;
+}

@@ -1,0 +1,30 @@
+//===- ExitSeconds.cpp - Seconds to leave a layer -------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExitSeconds.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+ExitSeconds::ExitSeconds(const TimeModel &time, double rows, double rowBytes,
+                         const Context &context) {
+  for (Layout from : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+    const auto f = static_cast<int>(from);
+    for (Layout to : {Layout::R, Layout::T, Layout::H})
+      reshards[f][static_cast<int>(to)] =
+          time.reshard(from, to, rows, rowBytes, context.degrees);
+    joins[f] = time.seconds(joinKernel(from, rows, rowBytes, context));
+  }
+}
+
+double ExitSeconds::leave(const LayerExit &end, Layout to) const {
+  const LayerExit::Moves moves = end.into(to);
+  double seconds = moves.join ? joins[static_cast<int>(*moves.join)] : 0;
+  for (Layout from : moves.sources)
+    seconds += reshards[static_cast<int>(from)][static_cast<int>(to)];
+  return seconds;
+}
