@@ -49,7 +49,7 @@ def check(args, folder):
     def prefill(count):
         session = Session(imported(args, config, "prefill", count), tensors, prompts, length)
         rows = tokens[:, :count].reshape(-1)
-        found = session.step(rows, np.tile(np.arange(count), prompts))
+        found = session.logits(rows, np.tile(np.arange(count), prompts))
         return session, np.abs(found - logits[:, count - 1]).max()
 
     def decode(caches, begin):
@@ -58,7 +58,7 @@ def check(args, folder):
             session.caches = caches
         errors = []
         for i in range(begin, length):
-            found = session.step(tokens[:, i], np.full(prompts, i))
+            found = session.logits(tokens[:, i], np.full(prompts, i))
             errors.append(np.abs(found - logits[:, i]).max())
         return max(errors)
 

@@ -9,25 +9,16 @@ import numpy as np
 import numerics
 from semantics import activate, choose, expert_rows, kv_head_of, semantics, turn
 from semantics import weighted_sum, write_cache
+from slices import entries, take
 
 # ---------------------------------------------------------------------------
 # Features
 # ---------------------------------------------------------------------------
 
 
-def write_out(runs):
-    """The indices that runs of (start, size, stride, count, step) stand for."""
-    indices = []
-    for start, size, stride, count, step in np.reshape(runs, (-1, 5)).tolist():
-        for c in range(count):
-            indices += [-1 if start < 0 else start + c * step + i * stride for i in range(size)]
-    return np.array(indices, int)
-
-
 @semantics("llm.select_columns", "input")
 def select_columns(op, input):
-    columns = write_out(op["runs"])
-    return [np.where(columns >= 0, input[:, np.maximum(columns, 0)], 0.0)]
+    return [take(input, entries(np.reshape(op["runs"], (-1, 5)).tolist()), axis=1)]
 
 
 @semantics("llm.activation", "input")
