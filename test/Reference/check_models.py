@@ -8,10 +8,11 @@ Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
 project) holds a config.json, its weights, tokens and the logits of every
 position that Transformers computed. Prefill must give the last logits, step by
 step decode all of them, to 1e-5 of the largest; prefill of a part and then
-decode of the rest as well.
+decode of the rest as well, and prefill of the config in its older form.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -28,11 +29,24 @@ DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "da
 TOLERANCE = 1e-5
 
 
+def older(config):
+    """A config of Transformers 5 as Transformers 4 wrote it."""
+    config = dict(config)
+    rope = config.pop("rope_parameters")
+    config["rope_theta"] = rope.pop("rope_theta")
+    config["rope_scaling"] = None if rope["rope_type"] == "default" else rope
+    config["torch_dtype"] = config.pop("dtype")
+    if config["model_type"] == "qwen3_moe":
+        config["num_experts"] = config.pop("num_local_experts")
+    return config
+
+
 def imported(args, config, phase, context):
     """The generic assembly of a config's program."""
     with tempfile.TemporaryDirectory() as folder:
-        module = pathlib.Path(folder) / "model.mlir"
-        translate = [args.shard_translate, "--import-hf", config, f"--phase={phase}"]
+        module, path = pathlib.Path(folder) / "model.mlir", pathlib.Path(folder) / "config.json"
+        path.write_text(json.dumps(config))
+        translate = [args.shard_translate, "--import-hf", path, f"--phase={phase}"]
         subprocess.run(translate + [f"--context={context}", "-o", module], check=True)
         generic = [args.shard_opt, module, "--mlir-print-op-generic", "-mlir-print-local-scope"]
         return subprocess.run(generic, check=True, capture_output=True, text=True).stdout
@@ -44,9 +58,9 @@ def check(args, folder):
     known = checkpoint.load(folder / "io.safetensors")
     tokens, logits = known["tokens"], known["logits"]
     prompts, length = tokens.shape
-    config = folder / "config.json"
+    config = json.loads((folder / "config.json").read_text())
 
-    def prefill(count):
+    def prefill(config, count):
         session = Session(imported(args, config, "prefill", count), tensors, prompts, length)
         rows = tokens[:, :count].reshape(-1)
         found = session.logits(rows, np.tile(np.arange(count), prompts))
@@ -62,10 +76,12 @@ def check(args, folder):
             errors.append(np.abs(found - logits[:, i]).max())
         return max(errors)
 
-    _, whole = prefill(length)
-    part, beginning = prefill(length // 2)
+    _, whole = prefill(config, length)
+    _, from_older = prefill(older(config), length)
+    part, beginning = prefill(config, length // 2)
     errors = {
         "prefill": max(whole, beginning),
+        "prefill from the older form": from_older,
         "decode": decode(None, 0),
         "decode after prefill": decode(part.caches, length // 2),
     }
