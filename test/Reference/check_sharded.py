@@ -5,9 +5,8 @@
         --shard-translate build/bin/shard-translate [--count 20] [--seed 1]
 
 Each model of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
-project) is imported, sharded by --llm-apply-strategy and
---llm-insert-collectives, and executed on all devices in lockstep, in prefill
-and in decode. Token ids, logits and caches of every device must be its slice
+project) is imported, annotated, lowered by --llm-insert-collectives, and
+executed on all devices in lockstep, in prefill and in decode. Token ids, logits and caches of every device must be its slice
 of the unsharded program's. The first op that differs is named.
 """
 
@@ -18,7 +17,6 @@ import pathlib
 import random
 import subprocess
 import sys
-import tempfile
 import traceback
 import zlib
 
@@ -53,21 +51,22 @@ def draw(model, phase, rng):
     return Strategy(tp, ep, pp, batch, tuple(dims)), prompts
 
 
-def lowered(args, module, strategy):
-    """Generic assembly of the program of one device; None: of all."""
-    passes = []
-    if strategy is not None:
-        dims = ",".join(map(str, strategy.dims))
-        degrees = f"tp={strategy.tp} ep={strategy.ep} pp={strategy.pp} batch={strategy.batch}"
-        passes = [f"--llm-apply-strategy={degrees} dims={dims}", "--llm-insert-collectives"]
-        if args.optimize:
-            passes.append("--llm-optimize-collectives")
-    command = [args.shard_opt, module, *passes, "--mlir-print-op-generic"]
-    done = subprocess.run(
-        command + ["-mlir-print-local-scope"], capture_output=True, text=True
-    )
+def annotate(text, strategy, names):
+    """A module's text with a strategy and the dims of its ops."""
+    for name, dim in zip(names, strategy.dims, strict=True):
+        value = "none" if dim == 2 else dim
+        text = text.replace(f'name = "{name}"', f'name = "{name}", sharding = #llm.dim<{value}>')
+    fields = ("tp", "ep", "pp", "batch")
+    degrees = ", ".join(f"{field} = {getattr(strategy, field)}" for field in fields)
+    return text.replace("attributes {", f"attributes {{llm.strategy = #llm.strategy<{degrees}>, ", 1)
+
+
+def generic(args, text, passes=()):
+    """A module's generic assembly after passes."""
+    command = [args.shard_opt, *passes, "--mlir-print-op-generic", "-mlir-print-local-scope", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stderr}")
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
     return done.stdout
 
 
@@ -141,18 +140,19 @@ def compare_results(whole, sharded, inputs):
     return words
 
 
-def check(args, folder, phase, strategy, prompts):
+def check(args, folder, phase, names, strategy, prompts):
     """Words on what differs between a sharded program and the unsharded one."""
     tensors = checkpoint.load(folder / "model.safetensors")
     tokens = checkpoint.load(folder / "io.safetensors")["tokens"]
     tokens = np.resize(tokens, (prompts, tokens.shape[1]))
-    with tempfile.TemporaryDirectory() as scratch:
-        module = pathlib.Path(scratch) / "model.mlir"
-        translate = [args.shard_translate, "--import-hf", folder / "config.json"]
-        translate += [f"--phase={phase}", f"--context={LENGTH}", "--logits", "-o", module]
-        subprocess.run(translate, check=True)
-        whole = Session(lowered(args, module, None), tensors, prompts, LENGTH + STEPS)
-        text = lowered(args, module, strategy)
+    translate = [args.shard_translate, "--import-hf", folder / "config.json", "--logits"]
+    translate += [f"--phase={phase}", f"--context={LENGTH}", "-o", "-"]
+    module = subprocess.run(translate, check=True, capture_output=True, text=True).stdout
+    whole = Session(generic(args, module), tensors, prompts, LENGTH + STEPS)
+    passes = ["--llm-insert-collectives"]
+    if args.optimize:
+        passes.append("--llm-optimize-collectives")
+    text = generic(args, annotate(module, strategy, names), passes)
     if args.keep:
         pathlib.Path(args.keep).write_text(text)
     sharded = Session(text, tensors, prompts, LENGTH + STEPS)
@@ -195,7 +195,7 @@ def main():
             failed = 0
             for strategy, prompts in drawn:
                 try:
-                    words = check(args, folder, phase, strategy, prompts)
+                    words = check(args, folder, phase, model.op_names(), strategy, prompts)
                 except Exception as error:
                     words = traceback.format_exception(error)[-3:]
                 if words:

@@ -161,11 +161,14 @@ class Interpreter:
         return self.compute(op, operands)
 
     def compute(self, op, operands):
-        by_device = []
+        by_device, yielded = [], None
+        if op.name == "tensor.pad":
+            (block,) = op.regions[0]
+            (yielded,) = self.block(block, [None] * len(block.arguments))
         for device in self.devices:
             try:
-                values = [operand[device] for operand in operands]
-                by_device.append(compute(op, values, self.window))
+                context = {"window": self.window, "padding": yielded and yielded[device]}
+                by_device.append(compute(op, [o[device] for o in operands], context))
             except Exception as error:
                 error.add_note(f"in {op.name}, line {op.line}, device {device}")
                 raise
