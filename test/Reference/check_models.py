@@ -22,6 +22,7 @@ import tempfile
 import numpy as np
 
 import checkpoint
+from interpreter import Parameters
 from session import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -54,20 +55,20 @@ def imported(args, config, phase, context):
 
 def check(args, folder):
     """Largest error of prefill, decode and both in turn, relative to the largest logit."""
-    tensors = checkpoint.load(folder / "model.safetensors")
+    weights = Parameters(checkpoint.load(folder / "model.safetensors"))
     known = checkpoint.load(folder / "io.safetensors")
     tokens, logits = known["tokens"], known["logits"]
     prompts, length = tokens.shape
     config = json.loads((folder / "config.json").read_text())
 
     def prefill(config, count):
-        session = Session(imported(args, config, "prefill", count), tensors, prompts, length)
+        session = Session(imported(args, config, "prefill", count), weights, prompts, length)
         rows = tokens[:, :count].reshape(-1)
         found = session.logits(rows, np.tile(np.arange(count), prompts))
         return session, np.abs(found - logits[:, count - 1]).max()
 
     def decode(caches, begin):
-        session = Session(imported(args, config, "decode", length), tensors, prompts, length)
+        session = Session(imported(args, config, "decode", length), weights, prompts, length)
         if caches is not None:
             session.caches = caches
         errors = []

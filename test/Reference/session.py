@@ -2,33 +2,20 @@
 
 import numpy as np
 
-from interpreter import Interpreter, Parameters
+from interpreter import Interpreter
 from slices import AXES, cut
-
-
-class Sliced:
-    """Parameters as each device holds them."""
-
-    def __init__(self, tensors, session):
-        self.whole, self.session = Parameters(tensors), session
-
-    def __call__(self, op, layer, device):
-        held = op.get("shardopt.slice")
-        shape = tuple(held["shape"]) if held else op.results[0].type.shape
-        name = held["name"] if held else op["param"]
-        value = self.whole.assemble(name, op["source"], layer, shape)
-        return self.session.part(value, held, device)
 
 
 class Session:
     """A program, on one device or on a grid, with its caches.
 
+    weights: where its params come from, by assemble(name, source, layer, shape);
     prompts: how many sequences in all; length: positions that the caches hold.
     """
 
-    def __init__(self, text, tensors, prompts, length):
-        self.prompts = prompts
-        self.interpreter = Interpreter(text, Sliced(tensors, self))
+    def __init__(self, text, weights, prompts, length):
+        self.weights, self.prompts = weights, prompts
+        self.interpreter = Interpreter(text, self.parameter)
         self.devices = self.interpreter.devices
         (self.name,) = (
             name
@@ -53,6 +40,13 @@ class Session:
 
     def part(self, value, held, device):
         return cut(value, held, *self.place(device), self.prompts)
+
+    def parameter(self, op, layer, device):
+        """A param as a device holds it."""
+        held = op.get("shardopt.slice")
+        shape = tuple(held["shape"]) if held else op.results[0].type.shape
+        name = held["name"] if held else op["param"]
+        return self.part(self.weights.assemble(name, op["source"], layer, shape), held, device)
 
     def empty_cache(self, type_, attributes, length):
         """Zeros by device: [layers, sequences, positions, ...]."""
