@@ -8,10 +8,11 @@ Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
 project) holds a config.json, its weights, tokens and the logits of every
 position that Transformers computed. Prefill must give the last logits, step by
 step decode all of them, to 1e-5 of the largest; prefill of a part and then
-decode of the rest as well.
+decode of the rest as well, and prefill of the config in its older form.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -21,6 +22,7 @@ import tempfile
 import numpy as np
 
 import checkpoint
+from interpreter import Parameters
 from session import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,11 +30,24 @@ DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "da
 TOLERANCE = 1e-5
 
 
+def older(config):
+    """A config of Transformers 5 as Transformers 4 wrote it."""
+    config = dict(config)
+    rope = config.pop("rope_parameters")
+    config["rope_theta"] = rope.pop("rope_theta")
+    config["rope_scaling"] = None if rope["rope_type"] == "default" else rope
+    config["torch_dtype"] = config.pop("dtype")
+    if config["model_type"] == "qwen3_moe":
+        config["num_experts"] = config.pop("num_local_experts")
+    return config
+
+
 def imported(args, config, phase, context):
     """The generic assembly of a config's program."""
     with tempfile.TemporaryDirectory() as folder:
-        module = pathlib.Path(folder) / "model.mlir"
-        translate = [args.shard_translate, "--import-hf", config, f"--phase={phase}"]
+        module, path = pathlib.Path(folder) / "model.mlir", pathlib.Path(folder) / "config.json"
+        path.write_text(json.dumps(config))
+        translate = [args.shard_translate, "--import-hf", path, f"--phase={phase}"]
         subprocess.run(translate + [f"--context={context}", "-o", module], check=True)
         generic = [args.shard_opt, module, "--mlir-print-op-generic", "-mlir-print-local-scope"]
         return subprocess.run(generic, check=True, capture_output=True, text=True).stdout
@@ -40,32 +55,34 @@ def imported(args, config, phase, context):
 
 def check(args, folder):
     """Largest error of prefill, decode and both in turn, relative to the largest logit."""
-    tensors = checkpoint.load(folder / "model.safetensors")
+    weights = Parameters(checkpoint.load(folder / "model.safetensors"))
     known = checkpoint.load(folder / "io.safetensors")
     tokens, logits = known["tokens"], known["logits"]
     prompts, length = tokens.shape
-    config = folder / "config.json"
+    config = json.loads((folder / "config.json").read_text())
 
-    def prefill(count):
-        session = Session(imported(args, config, "prefill", count), tensors, prompts, length)
+    def prefill(config, count):
+        session = Session(imported(args, config, "prefill", count), weights, prompts, length)
         rows = tokens[:, :count].reshape(-1)
-        found = session.step(rows, np.tile(np.arange(count), prompts))
+        found = session.logits(rows, np.tile(np.arange(count), prompts))
         return session, np.abs(found - logits[:, count - 1]).max()
 
     def decode(caches, begin):
-        session = Session(imported(args, config, "decode", length), tensors, prompts, length)
+        session = Session(imported(args, config, "decode", length), weights, prompts, length)
         if caches is not None:
             session.caches = caches
         errors = []
         for i in range(begin, length):
-            found = session.step(tokens[:, i], np.full(prompts, i))
+            found = session.logits(tokens[:, i], np.full(prompts, i))
             errors.append(np.abs(found - logits[:, i]).max())
         return max(errors)
 
-    _, whole = prefill(length)
-    part, beginning = prefill(length // 2)
+    _, whole = prefill(config, length)
+    _, from_older = prefill(older(config), length)
+    part, beginning = prefill(config, length // 2)
     errors = {
         "prefill": max(whole, beginning),
+        "prefill from the older form": from_older,
         "decode": decode(None, 0),
         "decode after prefill": decode(part.caches, length // 2),
     }

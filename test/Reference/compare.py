@@ -114,9 +114,11 @@ def hub_cases():
 
 def tiny_cases():
     folder = DATA / "hf-tiny"
+    # The weights are f32; costs are compared in the types of real models.
+    types = {"weight_type": "bf16", "kv_type": "bf16", "activation_type": "bf16"}
     names = ("llama", "qwen2", "qwen3", "mixtral", "qwen3_moe", "deepseek_v3", "gpt_oss")
     return [
-        Case(folder / name / "config.json", phase=phase, context=context)
+        Case(folder / name / "config.json", phase=phase, context=context, types=types)
         for name in names
         for phase, context in (("decode", 100), ("prefill", 9))
     ]

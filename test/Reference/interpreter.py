@@ -120,13 +120,14 @@ class Interpreter:
         }
         (self.grid,) = self.grids.values() or (Grid(),)
         self.devices = range(self.grid.devices)
-        self.trace = {}  # name of a fused op -> its results, an entry an execution
 
     def run(self, name, arguments):
         """Results of a function; arguments and results are lists by device."""
         (block,) = self.functions[name].regions[0]
         self.iteration, self.window = None, None
         self.values = {}  # of every SSA value that has been computed
+        self.trace = {}  # name of a fused op -> its results, an entry an execution
+        self.marked = []  # (shardopt.value, values) in the order of execution
         return self.block(block, arguments)
 
     def block(self, block, arguments):
@@ -134,7 +135,10 @@ class Interpreter:
         self.values.update(zip(block.arguments, arguments, strict=True))
         for op in block.ops[:-1]:
             operands = [self.values[operand] for operand in op.operands]
-            self.values.update(zip(op.results, self.op(op, operands)))
+            results = self.op(op, operands)
+            self.values.update(zip(op.results, results))
+            if "shardopt.value" in op.attributes:
+                self.marked.append((op["shardopt.value"], results[0]))
         return [self.values[operand] for operand in block.ops[-1].operands]
 
     def op(self, op, operands):
@@ -157,30 +161,34 @@ class Interpreter:
         return self.compute(op, operands)
 
     def compute(self, op, operands):
-        by_device = []
+        by_device, yielded = [], None
+        if op.name == "tensor.pad":
+            (block,) = op.regions[0]
+            (yielded,) = self.block(block, [None] * len(block.arguments))
         for device in self.devices:
             try:
-                values = [operand[device] for operand in operands]
-                by_device.append(compute(op, values, self.window))
+                context = {"window": self.window, "padding": yielded and yielded[device]}
+                by_device.append(compute(op, [o[device] for o in operands], context))
             except Exception as error:
                 error.add_note(f"in {op.name}, line {op.line}, device {device}")
                 raise
         results = [list(values) for values in zip(*by_device)]
         for result, values in zip(op.results, results):
-            self.check_shape(op, result, values)
+            self.check(f"line {op.line}: {op.name}", result.type, values)
         if "name" in op.attributes:
             self.trace.setdefault(op["name"], []).append(results)
         return results
 
     @staticmethod
-    def check_shape(op, result, values):
-        wanted = result.type.shape
+    def check(what, type_, values):
+        """Asserts that the values of all devices have the declared sizes."""
+        wanted = type_.shape
         for value in values if wanted is not None else ():
             found = np.shape(value)
             fits = len(found) == len(wanted) and all(
                 want is None or want == size for want, size in zip(wanted, found)
             )
-            assert fits, f"line {op.line}: {op.name} gave {found}, declared {result.type.text}"
+            assert fits, f"{what} gave {found}, declared {type_.text}"
 
     def collective(self, op, operands):
         results = [None] * len(self.devices)
@@ -192,7 +200,7 @@ class Interpreter:
                 values = COLLECTIVES[op.name](op, *members)
             for device, value in zip(group, values):
                 results[device] = value
-        self.check_shape(op, op.results[0], results)
+        self.check(f"line {op.line}: {op.name}", op.results[0].type, results)
         return results
 
     def repeat(self, op, operands):
@@ -229,9 +237,6 @@ class Parameters:
     def __init__(self, tensors):
         self.tensors = tensors
         self.cache = {}
-
-    def __call__(self, op, layer, device):
-        return self.assemble(op["param"], op["source"], layer, op.results[0].type.shape)
 
     def assemble(self, name, source, layer, shape):
         """What `source` describes, as a global tensor of `shape`."""

@@ -9,6 +9,18 @@ import math
 import numpy as np
 
 
+def split_last(x, *sizes):
+    """x with its last dim split; one size may be -1. Also where x has no rows."""
+    known = math.prod(size for size in sizes if size != -1)
+    sizes = [x.shape[-1] // known if size == -1 else size for size in sizes]
+    return x.reshape(*x.shape[:-1], *sizes)
+
+
+def merge_last(x, dims=2):
+    """The inverse: the last dims as one."""
+    return x.reshape(*x.shape[:-dims], math.prod(x.shape[-dims:]))
+
+
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
@@ -134,12 +146,11 @@ def route(logits, scoring, k, normalize=False, correction=None, groups=1, top_gr
     scores = softmax(logits) if scoring == "softmax" else sigmoid(logits)
     choice = scores if correction is None else scores + correction
     if groups > 1:
-        rows = len(choice)
-        grouped = choice.reshape(rows, groups, -1)
+        grouped = split_last(choice, groups, -1)
         best = np.sort(grouped, axis=-1)[..., -2:].sum(axis=-1)
-        kept = np.zeros((rows, groups, 1), bool)
+        kept = np.zeros((len(choice), groups, 1), bool)
         np.put_along_axis(kept, top_k(best, top_groups)[..., None], True, axis=1)
-        choice = np.where(kept, grouped, -np.inf).reshape(rows, -1)
+        choice = merge_last(np.where(kept, grouped, -np.inf))
     experts = top_k(choice, k)
     weights = np.take_along_axis(scores, experts, -1)
     if normalize:

@@ -9,25 +9,16 @@ import numpy as np
 import numerics
 from semantics import activate, choose, expert_rows, kv_head_of, semantics, turn
 from semantics import weighted_sum, write_cache
+from slices import entries, take
 
 # ---------------------------------------------------------------------------
 # Features
 # ---------------------------------------------------------------------------
 
 
-def write_out(runs):
-    """The indices that runs of (start, size, stride, count, step) stand for."""
-    indices = []
-    for start, size, stride, count, step in np.reshape(runs, (-1, 5)).tolist():
-        for c in range(count):
-            indices += [-1 if start < 0 else start + c * step + i * stride for i in range(size)]
-    return np.array(indices, int)
-
-
 @semantics("llm.select_columns", "input")
 def select_columns(op, input):
-    columns = write_out(op["runs"])
-    return [np.where(columns >= 0, input[:, np.maximum(columns, 0)], 0.0)]
+    return [take(input, entries(np.reshape(op["runs"], (-1, 5)).tolist()), axis=1)]
 
 
 @semantics("llm.activation", "input")
@@ -37,15 +28,15 @@ def activation(op, input):
 
 @semantics("llm.sum_squares", "input")
 def sum_squares(op, input):
-    grouped = input.reshape(len(input), op.get("groups", 1), -1)
+    grouped = numerics.split_last(input, op.get("groups", 1), -1)
     return [(grouped * grouped).sum(axis=-1)]
 
 
 @semantics("llm.scale_norm", "input squares weight")
 def scale_norm(op, input, squares, weight):
-    grouped = input.reshape(squares.shape + (-1,))
+    grouped = numerics.split_last(input, squares.shape[1], -1)
     root = np.sqrt(squares / op["size"] + op["epsilon"])[..., None]
-    return [(grouped / root * weight).reshape(input.shape)]
+    return [numerics.merge_last(grouped / root * weight)]
 
 
 # ---------------------------------------------------------------------------
@@ -56,7 +47,7 @@ def scale_norm(op, input, squares, weight):
 @semantics("llm.attention_scores", "input positions cache pair_offset")
 def attention_scores(op, input, positions, cache, pair_offset):
     heads, size = op["heads"], op["head_dim"]
-    x = input.reshape(len(input), -1, size)
+    x = numerics.split_last(input, -1, size)
     pairs = slice(pair_offset, pair_offset + size // 2)
     x = turn_padded(x, positions, op.get("rope"), pairs)
     keys = write_cache(cache, x[:, heads:], positions, 1)
@@ -82,9 +73,10 @@ def turn_padded(x, positions, rope, pairs):
     return np.concatenate([np.pad(first, pad), np.pad(second, pad)], axis=-1)
 
 
-@semantics("llm.attention_values", "scores input positions cache sinks?")
+@semantics("llm.attention_values", "scores input positions cache sinks?", context="window")
 def attention_values(op, scores, input, positions, cache, sinks, window):
-    values = write_cache(cache, input.reshape(len(input), -1, op["head_dim"]), positions, 1)
+    rows = numerics.split_last(input, -1, op["head_dim"])
+    values = write_cache(cache, rows, positions, 1)
     readers = kv_head_of(op["heads"], op["kv_heads"], op["group"], 0)
     result = np.zeros((len(scores), op["heads"], op["head_dim"]))
     for row, position in enumerate(positions):
@@ -93,7 +85,7 @@ def attention_values(op, scores, input, positions, cache, sinks, window):
         seen = numerics.visible(position, scores.shape[-1], op.get("window", window))
         weights = numerics.attend(scores[row], seen, sinks)
         result[row] = np.einsum("hl,lhd->hd", weights, values[row][:, readers])
-    return [result.reshape(len(result), -1), values]
+    return [numerics.merge_last(result), values]
 
 
 # ---------------------------------------------------------------------------
@@ -191,7 +183,7 @@ def argmax(op, logits, offset):
 
 @semantics("llm.argmax_merge", "candidates")
 def argmax_merge(op, candidates):
-    pairs = candidates.astype(np.int32).reshape(len(candidates), -1, 2)
+    pairs = numerics.split_last(candidates.astype(np.int32), -1, 2)
     values = pairs[..., 0].copy().view(np.float32)
     best = np.empty(len(pairs), np.int32)
     for row, (value, index) in enumerate(zip(values, pairs[..., 1])):

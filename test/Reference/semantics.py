@@ -11,14 +11,18 @@ import numpy as np
 import numerics
 from mlir_generic import Keyword
 
-SEMANTICS = {}  # op name -> (operand names, function)
+SEMANTICS = {}  # op name -> (operand names, context names, function)
 
 
-def semantics(name, operands=""):
-    """Registers an op; `operands` lists names, x? optional and x* variadic."""
+def semantics(name, operands="", context=""):
+    """Registers an op; `operands` lists names, x? optional and x* variadic.
+
+    context: what else the function takes by name: `window`, that of the layer
+    (None where attention is full); `padding`, the value that a region yields.
+    """
 
     def register(function):
-        SEMANTICS[name] = (operands.split(), function)
+        SEMANTICS[name] = (operands.split(), context.split(), function)
         return function
 
     return register
@@ -44,17 +48,10 @@ def segments(names, op, values):
     return groups
 
 
-WINDOWED = ("llm.attention", "llm.attention_values")
-
-
-def compute(op, values, window=None):
-    """Results of an op that runs on one device alone.
-
-    window: that of the layer, None where attention is full.
-    """
-    names, function = SEMANTICS[op.name]
-    context = {"window": window} if op.name in WINDOWED else {}
-    return function(op, **segments(names, op, values), **context)
+def compute(op, values, context):
+    """Results of an op that runs on one device alone."""
+    names, wanted, function = SEMANTICS[op.name]
+    return function(op, **segments(names, op, values), **{key: context[key] for key in wanted})
 
 
 def enum(attribute):
@@ -163,18 +160,19 @@ def kv_head_of(heads, kv_heads, group, offset):
 @semantics(
     "llm.attention",
     "input latent? positions caches* q_norm? k_norm? sinks? kv_norm? kv_up? head_offset?",
+    context="window",
 )
 def attention(op, positions, window, **operands):
     kind = gqa if enum(op["kind"]) == "gqa" else mla
     result, caches = kind(op, positions, op.get("window", window), **operands)
-    return [result.reshape(len(result), -1), *caches]
+    return [numerics.merge_last(result), *caches]
 
 
 def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset, **_):
     heads, kv_heads, size = op["heads"], op["kv_heads"], op["head_dim"]
     sequence = op.get("sequence", 1)
     ends = [heads * size, (heads + kv_heads) * size]
-    q, k, v = (part.reshape(len(input), -1, size) for part in np.split(input, ends, axis=-1))
+    q, k, v = (numerics.split_last(x, -1, size) for x in np.split(input, ends, axis=-1))
     if q_norm is not None:
         q = numerics.rms_norm(q, q_norm, op["epsilon"])
         k = numerics.rms_norm(k, k_norm, op["epsilon"])
@@ -194,7 +192,7 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
     heads, nope, rope_dim = op["heads"], op["nope_dim"], op["rope_dim"]
     value, rank, rope = op["value_dim"], op["rank"], op.get("rope")
     sequence = op.get("sequence", 1)
-    q = input.reshape(len(input), heads, nope + rope_dim)
+    q = numerics.split_last(input, heads, nope + rope_dim)
     q = np.concatenate([q[..., :nope], turn(q[..., nope:], positions, rope)], axis=-1)
 
     normed = numerics.rms_norm(latent[:, :rank], kv_norm, op["kv_norm_epsilon"])
@@ -202,7 +200,7 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
     rows = np.concatenate([normed, shared], axis=-1)
     cache = write_cache(caches[0], rows, positions, sequence)
 
-    expanded = (cache[..., :rank] @ kv_up).reshape(cache.shape[:2] + (heads, nope + value))
+    expanded = numerics.split_last(cache[..., :rank] @ kv_up, heads, nope + value)
     rotary = np.broadcast_to(cache[:, :, None, rank:], cache.shape[:2] + (heads, rope_dim))
     keys = np.concatenate([expanded[..., :nope], rotary], axis=-1)
     result = numerics.gqa(
@@ -274,9 +272,9 @@ def activate(x, activation, blocks=1):
         function = lambda gate: numerics.silu(gate, alpha)
     if not activation.get("gated", False):
         return function(x)
-    gate, up = np.moveaxis(x.reshape(len(x), blocks, 2, -1), 2, 0)
+    gate, up = np.moveaxis(numerics.split_last(x, blocks, 2, -1), 2, 0)
     limit, shift = activation.get("limit", 0.0), activation.get("shift", 0.0)
-    return numerics.gated(function, gate, up, limit, shift).reshape(len(x), -1)
+    return numerics.merge_last(numerics.gated(function, gate, up, limit, shift))
 
 
 def expert_rows(rows, counts):

@@ -124,15 +124,11 @@ def insert_slice(op, source, destination, offsets, sizes, strides):
     return [result]
 
 
-@semantics("tensor.pad", "source low* high*")
-def pad(op, source, low, high):
-    value = 0
-    for inner in op.regions[0][0].ops:
-        if inner.name == "arith.constant":
-            value = inner["value"]
+@semantics("tensor.pad", "source low* high*", context="padding")
+def pad(op, source, low, high, padding):
     widths = list(zip(mixed(op["static_low"], low), mixed(op["static_high"], high)))
     assert all(before >= 0 and after >= 0 for before, after in widths), widths
-    return [np.pad(source, widths, constant_values=value)]
+    return [np.pad(source, widths, constant_values=padding)]
 
 
 @semantics("tensor.concat", "inputs*")

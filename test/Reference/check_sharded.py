@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+"""Sharded programs against the unsharded one, on random strategies.
+
+    check_sharded.py --shard-opt build/bin/shard-opt \\
+        --shard-translate build/bin/shard-translate [--count 20] [--seed 1]
+
+Each config of small_models.py is imported, annotated, lowered by
+--llm-insert-collectives, and executed on all devices in lockstep with random
+weights, in prefill and in decode. Token ids, logits and caches of every device
+must be its slice of the unsharded program's. The first op that differs is named.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import traceback
+import zlib
+
+import numpy as np
+
+from roofline import Model, Strategy
+from session import Session
+from slices import block_of, entries
+from small_models import CONFIGS, Weights
+
+TOLERANCE = 1e-9  # of the largest value; all is computed in f64
+STEPS = 5  # of decode, more than a window
+LENGTH = 6  # of prompts, and positions of the caches beyond the steps
+
+
+def draw(model, phase, rng):
+    """A legal strategy of few devices, and a number of prompts."""
+    tp, pp = rng.choice((1, 2, 2, 3, 4, 4, 5)), rng.choice((1, 1, 1, 2))
+    ep = rng.choice([ep for ep in (1, 1, 2, 3, 4) if "moe" not in model.kinds or ep <= model.E])
+    dims = []
+    for name in model.op_names():
+        legal = [0, 1, 2]
+        split_pairs = model.mla or phase == "prefill" or model.dh % (2 * tp) != 0
+        if name.endswith("attention") and split_pairs:
+            legal = [0, 2]
+        dims.append(rng.choice(legal))
+    prompts = rng.choice((1, 3, 4, 5, 8))
+    # The batch that costs are for need not be the number of prompts that come.
+    batch = max(1, prompts + rng.choice((0, 0, 1, 3)))
+    return Strategy(tp, ep, pp, batch, tuple(dims)), prompts
+
+
+def annotate(text, strategy, names):
+    """A module's text with a strategy and the dims of its ops."""
+    for name, dim in zip(names, strategy.dims, strict=True):
+        value = "none" if dim == 2 else dim
+        text = text.replace(f'name = "{name}"', f'name = "{name}", sharding = #llm.dim<{value}>')
+    fields = ("tp", "ep", "pp", "batch")
+    degrees = ", ".join(f"{field} = {getattr(strategy, field)}" for field in fields)
+    return text.replace("attributes {", f"attributes {{llm.strategy = #llm.strategy<{degrees}>, ", 1)
+
+
+def generic(args, text, passes=()):
+    """A module's generic assembly after passes."""
+    command = [args.shard_opt, *passes, "--mlir-print-op-generic", "-mlir-print-local-scope", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return done.stdout
+
+
+def global_value(description, values, session):
+    """A marked value of the whole tensor-parallel group, by ep coordinate; or None."""
+    if description["rows"] == "experts":
+        return None
+    layout, groups = description["layout"], {}
+    for device, value in enumerate(values):
+        place, grid = session.place(device)
+        if place.get("pp", 0) == 0:
+            groups.setdefault(place.get("ep", 0), []).append(value)
+    result = {}
+    for ep, parts in groups.items():
+        if layout == "R":
+            result[ep] = parts[0]
+        elif layout == "P":
+            result[ep] = sum(parts)
+        elif layout == "T":
+            result[ep] = np.concatenate(parts)
+        else:
+            columns = [entries(runs) for runs in description["order"]]
+            whole = np.zeros((len(parts[0]), max(c.max() for c in columns) + 1))
+            for part, held in zip(parts, columns):
+                whole[:, held[held >= 0]] = part[:, held >= 0]
+            result[ep] = whole
+    return result
+
+
+def first_difference(whole, sharded):
+    """Words on the first marked value that is not the unsharded program's."""
+    executions = {}
+    grid = sharded.place(0)[1]
+    for description, values in sharded.interpreter.marked:
+        name = description["op"]
+        execution = executions[name] = executions.get(name, -1) + 1
+        known = whole.interpreter.trace.get(name)
+        found = global_value(description, values, sharded)
+        if known is None or execution >= len(known) or found is None:
+            continue
+        expected = known[execution][0][0]
+        for ep, value in found.items():
+            each = len(expected) // sharded.prompts
+            own = block_of(sharded.prompts, ["ep"], {"ep": ep}, grid)
+            part = expected[own.start * each : own.stop * each]
+            value = value[: len(part)]  # in T, padding follows
+            if value.shape != part.shape:
+                return f"{name}, execution {execution}, ep {ep}: {value.shape}, not {part.shape}"
+            if np.abs(value - part).max(initial=0) > 1e-6 * np.abs(expected).max():
+                rows, columns = np.nonzero(np.abs(value - part) > 1e-6 * np.abs(expected).max())
+                return (
+                    f"{name}, execution {execution}, ep {ep}, layout {description['layout']}: rows "
+                    f"{sorted(set(rows))}, columns {sorted(set(columns))[:8]}"
+                )
+    return "no marked value differs"
+
+
+def compare_results(whole, sharded, inputs):
+    """Steps both; words on what differs."""
+    expected, found = whole.step(*inputs), sharded.step(*inputs)
+    words = []
+    for (role, _, one), (_, held, many) in zip(expected, found, strict=True):
+        for device in sharded.devices:
+            part = sharded.part(one[0], held, device)
+            if part.shape != many[device].shape:
+                words.append(f"{role} of device {device}: {many[device].shape}, not {part.shape}")
+            elif np.abs(part - many[device]).max(initial=0) > TOLERANCE * np.abs(one[0]).max():
+                words.append(f"{role} of device {device} differs")
+    if words:
+        words.append("first: " + first_difference(whole, sharded))
+    return words
+
+
+def imported(args, config, phase):
+    """A config's program, as text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "config.json"
+        path.write_text(json.dumps(config))
+        command = [args.shard_translate, "--import-hf", path, "--logits"]
+        command += [f"--phase={phase}", f"--context={LENGTH}", "-o", "-"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+def check(args, config, phase, names, strategy, prompts):
+    """Words on what differs between a sharded program and the unsharded one."""
+    weights = Weights()
+    tokens = np.random.default_rng(prompts).integers(config["vocab_size"], size=(prompts, LENGTH))
+    module = imported(args, config, phase)
+    whole = Session(generic(args, module), weights, prompts, LENGTH + STEPS)
+    passes = ["--llm-insert-collectives"]
+    if args.optimize:
+        passes.append("--llm-optimize-collectives")
+    text = generic(args, annotate(module, strategy, names), passes)
+    if args.keep:
+        pathlib.Path(args.keep).write_text(text)
+    sharded = Session(text, weights, prompts, LENGTH + STEPS)
+    if phase == "prefill":
+        positions = np.tile(np.arange(LENGTH), prompts)
+        return compare_results(whole, sharded, (tokens.reshape(-1), positions))
+    begin = np.arange(prompts) % 3  # sequences of one batch are not equally long
+    for i in range(STEPS):
+        words = compare_results(whole, sharded, (tokens[:, i], begin + i))
+        if words:
+            return [f"step {i}"] + words
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shard-opt", required=True)
+    parser.add_argument("--shard-translate", required=True)
+    parser.add_argument("--count", type=int, default=20, help="strategies a model and phase")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="models and phases with this in 'model phase'")
+    parser.add_argument("--optimize", action="store_true", help="run --llm-optimize-collectives")
+    parser.add_argument("--strategy", help="one strategy as JSON, with 'prompts', instead of random")
+    parser.add_argument("--keep", help="where to leave the last lowered program")
+    args = parser.parse_args()
+
+    wrong = 0
+    for name, config in CONFIGS.items():
+        model = Model(config)
+        for phase in ("decode", "prefill"):
+            title = f"{name} {phase}"
+            if args.only not in title:
+                continue
+            rng = random.Random(args.seed + zlib.crc32(title.encode()))
+            drawn = [draw(model, phase, rng) for _ in range(args.count)]
+            if args.strategy:
+                value = json.loads(args.strategy)
+                drawn = [(Strategy.from_json(value, model), value["prompts"])]
+            failed = 0
+            for strategy, prompts in drawn:
+                try:
+                    words = check(args, config, phase, model.op_names(), strategy, prompts)
+                except Exception as error:
+                    words = traceback.format_exception(error)[-3:]
+                if words:
+                    failed += 1
+                    spelled = {**strategy.to_json(), "prompts": prompts}
+                    print(f"{title} {json.dumps(spelled)}")
+                    print("  " + "\n  ".join(words))
+            wrong += failed
+            print(f"{title}: {failed} of {len(drawn)} differ", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Which part of a global tensor a device holds: the attribute `shardopt.slice`.
+
+It has a dictionary for each dim: empty for a whole one; {axis, runs} with the
+entries that each coordinate of the grid axis holds, as runs [start, size,
+stride] or [start, size, stride, count, step], -1 for zeros; or {rows = axes}
+for rows, which are cut by whole prompts, by a ceiling over the first axis, and
+each part by a ceiling over the next.
+"""
+
+import numpy as np
+
+AXES = ("pp", "ep", "tp")  # of the grid
+
+
+def entries(runs):
+    """The indices that a list of runs writes out; -1 stands for zeros."""
+    indices = []
+    for start, size, stride, *repeated in runs:
+        count, step = repeated or (1, 0)
+        for c in range(count):
+            indices += [-1 if start < 0 else start + c * step + i * stride for i in range(size)]
+    return np.array(indices, int)
+
+
+def take(value, indices, axis):
+    """As np.take, with zeros for -1."""
+    taken = np.take(value, np.maximum(indices, 0), axis=axis)
+    shape = [1] * value.ndim
+    shape[axis] = len(indices)
+    return np.where((indices >= 0).reshape(shape), taken, np.zeros_like(taken))
+
+
+def block_of(prompts, axes, place, grid):
+    """The prompts of a device: a range. place, grid: coordinate, size by axis."""
+    begin, end = 0, prompts
+    for axis in axes:
+        block = -(-(end - begin) // grid[axis])
+        begin = min(end, begin + place[axis] * block)
+        end = min(end, begin + block)
+    return range(begin, end)
+
+
+def cut(value, description, place, grid, prompts):
+    """A device's part of a global value; all of it without a description."""
+    for axis, dim in enumerate(description["dims"] if description else ()):
+        if "runs" in dim:
+            assert len(dim["runs"]) == grid[dim["axis"]], description
+            value = take(value, entries(dim["runs"][place[dim["axis"]]]), axis)
+        elif "rows" in dim:
+            each = value.shape[axis] // prompts  # rows of a prompt
+            own = block_of(prompts, dim["rows"], place, grid)
+            rows = np.arange(own.start * each, own.stop * each)
+            value = np.take(value, rows, axis=axis)
+    return value
