@@ -122,6 +122,11 @@ module attributes {llm.machine = 8 : i64} {}
 
 // -----
 
+// expected-error @+1 {{'llm.model' must be a string, found unit}}
+module attributes {llm.model} {}
+
+// -----
+
 // expected-error @+1 {{'llm.workload' must be an '#llm.workload', found "decode"}}
 module attributes {llm.workload = "decode"} {}
 
@@ -153,13 +158,13 @@ module attributes {llm.strateg = #llm.strategy<>} {}
 
 // -----
 
-// expected-error @+1 {{unknown attribute 'llm.rule', known: llm.role,}}
+// expected-error @+1 {{unknown attribute 'llm.rule', known: llm.}}
 func.func private @unknown_on_argument(tensor<?xi32> {llm.rule = "tokens"})
 
 // -----
 
 func.func @unknown_on_op(%a: tensor<?x8xbf16>) {
-  // expected-error @+1 {{unknown attribute 'llm.note', known: llm.role,}}
+  // expected-error @+1 {{unknown attribute 'llm.note', known: llm.}}
   %b = llm.add %a, %a {llm.note = 1 : i64} : tensor<?x8xbf16>
   return
 }

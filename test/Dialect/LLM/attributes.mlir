@@ -54,10 +54,10 @@ func.func private @enums() attributes {
   a = #llm.scoring<softmax>, b = #llm.scoring<sigmoid>,
   c = #llm<attention_kind gqa>, d = #llm<attention_kind mla>}
 
-// CHECK: module attributes {llm.machine = "h100_sxm"
+// CHECK: module attributes {llm.machine = "h100_sxm", llm.model = "tiny"
 // CHECK-SAME: llm.strategy = #llm.strategy<tp = 8>
 // CHECK-SAME: llm.workload = #llm.workload<phase = decode, context = 8192>
-module attributes {llm.machine = "h100_sxm", llm.strategy = #llm.strategy<tp = 8>,
+module attributes {llm.machine = "h100_sxm", llm.model = "tiny", llm.strategy = #llm.strategy<tp = 8>,
                    llm.workload = #llm.workload<phase = decode, context = 8192>} {
   // CHECK: @roles
   // CHECK-SAME: "tokens"}{{.*}}"positions"}{{.*}}"cache"}{{.*}}"cache"}{{.*}}"token_ids"}{{.*}}"logits"}

@@ -54,6 +54,24 @@ func.func @param_bad_flag() {
 
 // -----
 
+func.func @param_scales_without_name() {
+  // (C2)
+  // expected-error @+1 {{'scales' of part 0 of 'source' must be the name of a tensor, found ""}}
+  %w = llm.param @w {source = {parts = [{pattern = "a", scales = ""}]}} : tensor<8xbf16>
+  return
+}
+
+// -----
+
+func.func @param_bad_block() {
+  // (C2)
+  // expected-error @+1 {{'block' of part 0 of 'source' must be two positive 64-bit integers, found array<i64: 128>}}
+  %w = llm.param @w {source = {parts = [{pattern = "a", block = array<i64: 128>}]}} : tensor<8xbf16>
+  return
+}
+
+// -----
+
 func.func @param_axis_beyond_rank() {
   // (C2)
   // expected-error @+1 {{'axis' of 'source' must be a dim of the param, a 64-bit integer below 1, found 1 : i64}}

@@ -8,6 +8,8 @@ func.func @param() {
   %a = llm.param @w : tensor<8x4xbf16>
   // CHECK: llm.param @qkv {source = {axis = 1 : i64, parts = [{pattern = "q", size = 2 : i64, transposed}, {deinterleave, pattern = "k"}]}} : tensor<8x4xbf16>
   %b = llm.param @qkv {source = {axis = 1 : i64, parts = [{pattern = "q", size = 2 : i64, transposed}, {pattern = "k", deinterleave}]}} : tensor<8x4xbf16>
+  // CHECK: llm.param @quantised {source = {parts = [{block = array<i64: 128, 128>, pattern = "w", scales = "w_scale_inv", transposed}]}} : tensor<8x4xf8E4M3FN>
+  %q = llm.param @quantised {source = {parts = [{pattern = "w", transposed, scales = "w_scale_inv", block = array<i64: 128, 128>}]}} : tensor<8x4xf8E4M3FN>
   // CHECK: llm.param @tied {shardopt.slice = {}} : tensor<8x4xf8E4M3FN>
   %c = llm.param @tied {shardopt.slice = {}} : tensor<8x4xf8E4M3FN>
   return
