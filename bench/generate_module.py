@@ -46,7 +46,7 @@ LAYER = f"""\
     %n1 = llm.rms_norm %x weight(%w1) {{name = "attn_norm", epsilon = 1.0e-6, sharding = #llm.dim<0>}} : ({X}, {NORM}) -> {X}
     %w2 = llm.param @l@n@.qkv_proj.weight : {W_QKV}
     %q = llm.qkv_proj %n1, %w2 {{name = "qkv_proj", heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, sharding = #llm.dim<1>}} : ({X}, {W_QKV}) -> tensor<?x{QKV}xbf16>
-    %a, %k1, %v1 = llm.attention gqa %q at(%p) cache(%kc, %vc) {{name = "attention", heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>, sharding = #llm.dim<0>}} : (tensor<?x{QKV}xbf16>, {ROWS}, {CACHE}, {CACHE}) -> (tensor<?x{ATT}xbf16>, {CACHE}, {CACHE})
+    %a, %kn, %vn = llm.attention gqa %q at(%p) cache(%kc, %vc) {{name = "attention", heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>, sharding = #llm.dim<0>}} : (tensor<?x{QKV}xbf16>, {ROWS}, {CACHE}, {CACHE}) -> (tensor<?x{ATT}xbf16>, {CACHE}, {CACHE})
     %w3 = llm.param @l@n@.out_proj.weight : {W_OUT}
     %o = llm.out_proj %a, %w3 {{name = "out_proj", heads = {HEADS}, sharding = #llm.dim<0>}} : (tensor<?x{ATT}xbf16>, {W_OUT}) -> {X}
     %w4 = llm.param @l@n@.ffn_norm.weight : {NORM}
@@ -59,8 +59,8 @@ LAYER = f"""\
     %w7 = llm.param @l@n@.ffn_down.weight : {W_DOWN}
     %y = llm.ffn_down %u, %w7 counts(%c) {{name = "ffn_down", sharding = #llm.dim<0>}} : (tensor<?x{FF}xbf16>, {W_DOWN}, {COUNTS}) -> {X}
     %z = llm.combine %y, %c, %g, %s {{name = "combine", sharding = #llm.dim<0>}} : ({X}, {COUNTS}, {ROWS}, {SCORES}) -> {X}
-    %x1 = llm.add %r, %z : {X}
-    llm.yield %x1, %k1, %v1 : {X}, {CACHE}, {CACHE}
+    %xn = llm.add %r, %z : {X}
+    llm.yield %xn, %kn, %vn : {X}, {CACHE}, {CACHE}
   }}
 """
 
