@@ -59,8 +59,8 @@ LAYER = f"""\
     %w7 = llm.param @l@n@.ffn_down.weight : {W_DOWN}
     %y = llm.ffn_down %u, %w7 counts(%c) {{name = "ffn_down", sharding = #llm.dim<0>}} : (tensor<?x{FF}xbf16>, {W_DOWN}, {COUNTS}) -> {X}
     %z = llm.combine %y, %c, %g, %s {{name = "combine", sharding = #llm.dim<0>}} : ({X}, {COUNTS}, {ROWS}, {SCORES}) -> {X}
-    %sum = llm.add %r, %z : {X}
-    llm.yield %sum, %kn, %vn : {X}, {CACHE}, {CACHE}
+    %xn = llm.add %r, %z : {X}
+    llm.yield %xn, %kn, %vn : {X}, {CACHE}, {CACHE}
   }}
 """
 

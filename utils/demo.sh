@@ -14,10 +14,16 @@ mkdir -p "$out"
 
 # Prints a command as a user would type it, then runs it.
 run() {
-  printf '$ %s\n' "$*"
+  local word line='$'
+  for word in "$@"; do
+    [[ $word != *' '* ]] || word="'$word'"
+    line+=" $word"
+  done
+  printf '%s\n' "$line"
   "$@"
 }
 
+# The plan is printed on stderr; here it belongs to the story.
 exec 2>&1
 run "$build/bin/shard-translate" --import-hf "$config" \
   --phase=decode --context=16384 -o "$out/model.mlir"

@@ -45,14 +45,14 @@ LogicalResult llm::expectType(Operation *op, StringRef what, Type wanted,
 LogicalResult llm::expectLike(Operation *op, StringRef what, Value value,
                               StringRef whose, Value pattern) {
   if (failed(expectSize(op, what, "columns", columns(pattern),
-                        ("as " + whose + " has").str(), columns(value))))
+                        ("like " + whose).str(), columns(value))))
     return failure();
   Type wanted = getElementTypeOrSelf(pattern);
   Type found = getElementTypeOrSelf(value);
   if (found == wanted)
     return success();
   return op->emitOpError() << "'" << what << "' must have elements of type "
-                           << wanted << ", as " << whose << " has, found "
+                           << wanted << ", like " << whose << ", found "
                            << found;
 }
 

@@ -251,7 +251,7 @@ LogicalResult AttentionScoresOp::verify() {
                         "(heads + kv_heads) * head_dim", columns(getInput()))))
     return failure();
   // (C3)
-  return expectSize(op, "scores", "heads", getHeads(), "heads",
+  return expectSize(op, "scores", "planes", getHeads(), "one a query head",
                     sizeOf(getScores(), 1));
 }
 
@@ -270,7 +270,7 @@ LogicalResult AttentionValuesOp::verify() {
                         columns(getResult()))))
     return failure();
   // (C5)
-  if (failed(expectSize(op, "scores", "heads", getHeads(), "heads",
+  if (failed(expectSize(op, "scores", "planes", getHeads(), "one a query head",
                         sizeOf(getScores(), 1))))
     return failure();
   // (C3)

@@ -70,7 +70,7 @@ LogicalResult SelectColumnsOp::verify() {
   if (getElementTypeOrSelf(getResult()) == element)
     return success();
   return emitOpError() << "'result' must have elements of type " << element
-                       << ", as the input has, found "
+                       << ", like the input, found "
                        << getElementTypeOrSelf(getResult());
 }
 

@@ -202,7 +202,7 @@ AllToAllVOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 
 LogicalResult BlockSizeOp::verify() {
   // (C1)
-  return expectSize(*this, "result", "entries", 1, "the size of a block",
+  return expectSize(*this, "result", "entry", 1, "the size of a block",
                     sizeOf(getResult(), 0));
 }
 
@@ -219,7 +219,7 @@ LogicalResult PackHomesOp::verify() {
                          << counts[0] << ", " << counts[2]
                          << "], the counts by home, found " << homes;
   // (C3)
-  return expectSize(op, "block", "entries", 1, "the size of a block",
+  return expectSize(op, "block", "entry", 1, "the size of a block",
                     sizeOf(getBlock(), 0));
 }
 

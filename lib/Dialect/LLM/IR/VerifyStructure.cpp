@@ -16,6 +16,12 @@ using namespace shardopt::llm;
 // llm.param
 //===----------------------------------------------------------------------===//
 
+/// Whether `name` may be the name of a tensor.
+static bool isName(Attribute name) {
+  auto text = dyn_cast_or_null<StringAttr>(name);
+  return text && !text.getValue().empty();
+}
+
 /// One part of a source: a pattern, and how the tensor that it names is laid
 /// into the param.
 static LogicalResult verifyPart(ParamOp param, size_t index, Attribute part) {
@@ -34,8 +40,7 @@ static LogicalResult verifyPart(ParamOp param, size_t index, Attribute part) {
     return error << found;
   };
   Attribute pattern = fields.get("pattern");
-  auto text = dyn_cast_or_null<StringAttr>(pattern);
-  if (!text || text.getValue().empty())
+  if (!isName(pattern))
     return fail("pattern", "the name of a tensor", pattern);
   if (Attribute size = fields.get("size")) {
     auto number = dyn_cast<IntegerAttr>(size);
@@ -45,6 +50,13 @@ static LogicalResult verifyPart(ParamOp param, size_t index, Attribute part) {
   for (StringRef flag : {"transposed", "deinterleave"})
     if (Attribute value = fields.get(flag); value && !isa<UnitAttr>(value))
       return fail(flag, "a unit attribute", value);
+  if (Attribute scales = fields.get("scales"); scales && !isName(scales))
+    return fail("scales", "the name of a tensor", scales);
+  if (Attribute block = fields.get("block")) {
+    auto sizes = dyn_cast<DenseI64ArrayAttr>(block);
+    if (!sizes || sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
+      return fail("block", "two positive 64-bit integers", block);
+  }
   return success();
 }
 

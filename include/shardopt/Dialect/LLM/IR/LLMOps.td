@@ -104,8 +104,9 @@ def LLM_ParamOp : LLM_Op<"param", [Pure]> {
     Constraints:
     - (C1) the type has static sizes
     - (C2) `source`, where present, has a non-empty `parts`, each with a string `pattern`, a
-      positive 64-bit `size` if any and unit attributes for its flags; `axis` is a dim of the
-      param, and is there with several parts
+      positive 64-bit `size` if any, unit attributes for its flags, a string for `scales`,
+      two positive numbers for `block`; `axis` is a dim of the param, and is there with
+      several parts
     - (C3) `layers` has as many entries as the enclosing repeat has iterations, and is present
       only inside a repeat
 
@@ -428,7 +429,7 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
                             DefaultValuedAttr<I64Attr, "1">:$sequence), common);
   let results = (outs LLM_Activation2D:$result, Variadic<LLM_Cache>:$new_caches);
   let assemblyFormat = [{
-    $kind $input (`,` $latent^)? `at` `(` $positions `)` `cache` `(` $caches `)`
+    `` $kind $input (`,` $latent^)? `at` `(` $positions `)` `cache` `(` $caches `)`
     (`q_norm` `(` $q_norm^ `)`)? (`k_norm` `(` $k_norm^ `)`)? (`sinks` `(` $sinks^ `)`)?
     (`kv_norm` `(` $kv_norm^ `)`)? (`kv_up` `(` $kv_up^ `)`)?
     (`head_offset` `(` $head_offset^ `)`)? attr-dict `:`

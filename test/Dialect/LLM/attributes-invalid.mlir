@@ -1,0 +1,185 @@
+// RUN: shard-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{expected a sharding dim: 0, 1 or none}}
+func.func private @dim_two() attributes {a = #llm.dim<2>}
+
+// -----
+
+// expected-error @+1 {{expected a sharding dim: 0, 1 or none}}
+func.func private @dim_word() attributes {a = #llm.dim<one>}
+
+// -----
+
+// expected-error @+1 {{'tp' must be positive, found 0}}
+func.func private @tp() attributes {a = #llm.strategy<tp = 0>}
+
+// -----
+
+// expected-error @+1 {{'ep' must be positive, found -1}}
+func.func private @ep() attributes {a = #llm.strategy<ep = -1>}
+
+// -----
+
+// expected-error @+1 {{'pp' must be positive, found 0}}
+func.func private @pp() attributes {a = #llm.strategy<pp = 0>}
+
+// -----
+
+// expected-error @+1 {{'batch' must be positive, found 0}}
+func.func private @batch() attributes {a = #llm.strategy<batch = 0>}
+
+// -----
+
+// expected-error @+1 {{'context' must be positive, found 0}}
+func.func private @context() attributes {a = #llm.workload<phase = decode, context = 0>}
+
+// -----
+
+// expected-error @+2 {{expected ::shardopt::llm::Phase to be one of: decode, prefill}}
+// expected-error @+1 {{failed to parse LLM_WorkloadAttr parameter 'phase'}}
+func.func private @phase() attributes {a = #llm.workload<phase = training, context = 1>}
+
+// -----
+
+// expected-error @+1 {{'dim' must be even and positive, found 63}}
+func.func private @odd_rope() attributes {a = #llm.rope<dim = 63, theta = 1.0e4>}
+
+// -----
+
+// expected-error @+1 {{'theta' must be a positive finite number, found 0}}
+func.func private @theta() attributes {a = #llm.rope<dim = 64, theta = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'factor' must be a positive finite number, found -2}}
+func.func private @factor() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, scaling = linear, factor = -2.0>}
+
+// -----
+
+// expected-error @+1 {{'low_freq_factor' must be a positive finite number, found 0}}
+func.func private @low_freq() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, low_freq_factor = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'high_freq_factor' must be a positive finite number, found 0}}
+func.func private @high_freq() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, high_freq_factor = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'beta_fast' must be a positive finite number, found 0}}
+func.func private @beta_fast() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, beta_fast = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'beta_slow' must be a positive finite number, found 0}}
+func.func private @beta_slow() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, beta_slow = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'magnitude' must be a positive finite number, found 0}}
+func.func private @magnitude() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, magnitude = 0.0>}
+
+// -----
+
+// expected-error @+1 {{'original_context' must be positive for scaling 'yarn', found 0}}
+func.func private @yarn_context() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, scaling = yarn>}
+
+// -----
+
+// expected-error @+1 {{'original_context' must be positive for scaling 'llama3', found 0}}
+func.func private @llama3_context() attributes {a = #llm.rope<dim = 64, theta = 1.0e4, scaling = llama3>}
+
+// -----
+
+// expected-error @+1 {{'limit' must be a finite number and not negative, found -7}}
+func.func private @limit() attributes {a = #llm.activation<kind = silu, gated = true, limit = -7.0>}
+
+// -----
+
+// expected-error @+1 {{'alpha' belongs to silu, found it on gelu}}
+func.func private @alpha() attributes {a = #llm.activation<kind = gelu, alpha = 1.702>}
+
+// -----
+
+// expected-error @+1 {{'limit' and 'shift' belong to a gated activation}}
+func.func private @shift() attributes {a = #llm.activation<kind = silu, shift = 1.0>}
+
+// -----
+
+// expected-error @+1 {{'limit' and 'shift' belong to a gated activation}}
+func.func private @plain_limit() attributes {a = #llm.activation<kind = silu, limit = 7.0>}
+
+// -----
+
+// expected-error @+2 {{expected ::shardopt::llm::Scoring to be one of: softmax, sigmoid}}
+// expected-error @+1 {{failed to parse LLM_ScoringAttr parameter 'value'}}
+func.func private @scoring() attributes {a = #llm.scoring<linear>}
+
+// -----
+
+// expected-error @+1 {{'llm.machine' must be a string, found 8}}
+module attributes {llm.machine = 8 : i64} {}
+
+// -----
+
+// expected-error @+1 {{'llm.model' must be a string, found unit}}
+module attributes {llm.model} {}
+
+// -----
+
+// expected-error @+1 {{'llm.workload' must be an '#llm.workload', found "decode"}}
+module attributes {llm.workload = "decode"} {}
+
+// -----
+
+// expected-error @+1 {{'llm.strategy' must be an '#llm.strategy', found #llm.dim<0>}}
+module attributes {llm.strategy = #llm.dim<0>} {}
+
+// -----
+
+// expected-error @+1 {{'llm.machine' belongs on a 'builtin.module', found on 'func.func'}}
+func.func private @machine_on_function() attributes {llm.machine = "h100_sxm"}
+
+// -----
+
+// expected-error @+1 {{'llm.strategy' belongs on a 'builtin.module', found on argument 0}}
+func.func private @strategy_on_argument(tensor<?xi32> {llm.strategy = #llm.strategy<>})
+
+// -----
+
+// expected-error @+1 {{'llm.role' belongs on arguments and results of functions, found on 'builtin.module'}}
+module attributes {llm.role = "tokens"} {}
+
+// -----
+
+// Known names come closest first.
+// expected-error @+1 {{unknown attribute 'llm.strateg', known: llm.strategy, llm.role,}}
+module attributes {llm.strateg = #llm.strategy<>} {}
+
+// -----
+
+// expected-error @+1 {{unknown attribute 'llm.rule', known: llm.}}
+func.func private @unknown_on_argument(tensor<?xi32> {llm.rule = "tokens"})
+
+// -----
+
+func.func @unknown_on_op(%a: tensor<?x8xbf16>) {
+  // expected-error @+1 {{unknown attribute 'llm.note', known: llm.}}
+  %b = llm.add %a, %a {llm.note = 1 : i64} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{unknown role 'token' of argument 1, known: tokens, token_ids,}}
+func.func private @role(tensor<?xi32>, tensor<?xi32> {llm.role = "token"})
+
+// -----
+
+// expected-error @+1 {{unknown role 'ids' of result 0, known: }}
+func.func private @result_role() -> (tensor<?xi32> {llm.role = "ids"})
+
+// -----
+
+// expected-error @+1 {{'llm.role' of argument 0 must be a string, found 1 : i64}}
+func.func private @role_type(tensor<?xi32> {llm.role = 1 : i64})

@@ -1,0 +1,68 @@
+// RUN: shard-opt %s | shard-opt | FileCheck %s
+// RUN: shard-opt %s --mlir-print-op-generic | shard-opt | FileCheck %s
+// RUN: shard-opt %s --emit-bytecode | shard-opt | FileCheck %s
+
+// CHECK-LABEL: @dim
+// CHECK-SAME:    a = #llm.dim<0>, b = #llm.dim<1>, c = #llm.dim<none>
+func.func private @dim() attributes {a = #llm.dim<0>, b = #llm.dim<1>, c = #llm.dim<none>}
+
+// CHECK-LABEL: @strategy
+// CHECK-SAME:    all = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>
+// CHECK-SAME:    none = #llm.strategy<>
+// CHECK-SAME:    pin = #llm.strategy<pp = 2>
+func.func private @strategy() attributes {
+  all = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>,
+  none = #llm.strategy<>,
+  pin = #llm.strategy<pp = 2>}
+
+// CHECK-LABEL: @workload
+// CHECK-SAME:    a = #llm.workload<phase = decode, context = 16384>
+// CHECK-SAME:    b = #llm.workload<phase = prefill, context = 1>
+func.func private @workload() attributes {
+  a = #llm.workload<phase = decode, context = 16384>,
+  b = #llm.workload<phase = prefill, context = 1>}
+
+// Fields with their default value are not printed.
+// CHECK-LABEL: @rope
+// CHECK-SAME:    a = #llm.rope<dim = 64, theta = 1.000000e+04>
+// CHECK-SAME:    b = #llm.rope<dim = 64, theta = 1.000000e+04, style = interleaved, scaling = linear, factor = 2.000000e+00>
+// CHECK-SAME:    c = #llm.rope<dim = 128, theta = 5.000000e+05, scaling = llama3, factor = 8.000000e+00, low_freq_factor = 2.000000e+00, high_freq_factor = 8.000000e+00, original_context = 8192>
+// CHECK-SAME:    d = #llm.rope<dim = 64, theta = 1.500000e+05, scaling = yarn, factor = 3.200000e+01, beta_fast = 1.600000e+01, beta_slow = 2.000000e+00, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>
+func.func private @rope() attributes {
+  a = #llm.rope<dim = 64, theta = 1.0e4, style = half, scaling = none, factor = 1.0>,
+  b = #llm.rope<dim = 64, theta = 1.0e4, style = interleaved, scaling = linear, factor = 2.0>,
+  c = #llm.rope<dim = 128, theta = 5.0e5, scaling = llama3, factor = 8.0, low_freq_factor = 2.0, high_freq_factor = 8.0, original_context = 8192>,
+  d = #llm.rope<dim = 64, theta = 1.5e5, scaling = yarn, factor = 32.0, beta_fast = 16.0, beta_slow = 2.0, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>}
+
+// CHECK-LABEL: @activation
+// CHECK-SAME:    a = #llm.activation<kind = silu, gated = true>
+// CHECK-SAME:    b = #llm.activation<kind = gelu>
+// CHECK-SAME:    c = #llm.activation<kind = gelu_tanh>
+// CHECK-SAME:    d = #llm.activation<kind = relu>
+// CHECK-SAME:    e = #llm.activation<kind = silu, gated = true, alpha = 1.702000e+00, limit = 7.000000e+00, shift = 1.000000e+00>
+func.func private @activation() attributes {
+  a = #llm.activation<kind = silu, gated = true>,
+  b = #llm.activation<kind = gelu, gated = false>,
+  c = #llm.activation<kind = gelu_tanh>,
+  d = #llm.activation<kind = relu>,
+  e = #llm.activation<kind = silu, gated = true, alpha = 1.702, limit = 7.0, shift = 1.0>}
+
+// CHECK-LABEL: @enums
+// CHECK-SAME:    a = #llm.scoring<softmax>, b = #llm.scoring<sigmoid>
+// CHECK-SAME:    c = #llm<attention_kind gqa>, d = #llm<attention_kind mla>
+func.func private @enums() attributes {
+  a = #llm.scoring<softmax>, b = #llm.scoring<sigmoid>,
+  c = #llm<attention_kind gqa>, d = #llm<attention_kind mla>}
+
+// CHECK: module attributes {llm.machine = "h100_sxm", llm.model = "tiny"
+// CHECK-SAME: llm.strategy = #llm.strategy<tp = 8>
+// CHECK-SAME: llm.workload = #llm.workload<phase = decode, context = 8192>
+module attributes {llm.machine = "h100_sxm", llm.model = "tiny", llm.strategy = #llm.strategy<tp = 8>,
+                   llm.workload = #llm.workload<phase = decode, context = 8192>} {
+  // CHECK: @roles
+  // CHECK-SAME: "tokens"}{{.*}}"positions"}{{.*}}"cache"}{{.*}}"cache"}{{.*}}"token_ids"}{{.*}}"logits"}
+  func.func private @roles(tensor<?xi32> {llm.role = "tokens"}, tensor<?xi32> {llm.role = "positions"},
+                           tensor<?x?x2x8xbf16> {llm.role = "cache"})
+      -> (tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?xi32> {llm.role = "token_ids"},
+          tensor<?x101xbf16> {llm.role = "logits"})
+}
