@@ -29,10 +29,10 @@ static llm::ActivationKind kindOf(ActivationConfig::Kind kind) {
 
 static llm::ActivationAttr activationAttr(MLIRContext *context,
                                           const ActivationConfig &activation) {
-  return llm::ActivationAttr::get(
-      context, kindOf(activation.kind), activation.gated,
-      APFloat(activation.alpha), APFloat(activation.limit),
-      APFloat(activation.shift));
+  return llm::ActivationAttr::get(context, kindOf(activation.kind),
+                                  activation.gated, APFloat(activation.alpha),
+                                  APFloat(activation.limit),
+                                  APFloat(activation.shift));
 }
 
 /// Columns of an up-projection: those of the gate as well where there is one.
@@ -89,8 +89,8 @@ Value ModelBuilder::network(Value input, StringRef up, StringRef down,
 
 Value ModelBuilder::denseNetwork(Value input) {
   const FeedForwardConfig &facts = config.feedForward;
-  return network(input, "ffn_up", "ffn_down", facts.denseInner,
-                 facts.denseBias, WeightClass::Dense, "mlp");
+  return network(input, "ffn_up", "ffn_down", facts.denseInner, facts.denseBias,
+                 WeightClass::Dense, "mlp");
 }
 
 Value ModelBuilder::sharedExperts(Value input) {
@@ -122,9 +122,8 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
                     config.hidden, /*transposed=*/true}};
   }
 
-  Value upWeight =
-      matrix("ffn_up.weight", {experts, config.hidden, columns},
-             WeightClass::Experts, upWeights);
+  Value upWeight = matrix("ffn_up.weight", {experts, config.hidden, columns},
+                          WeightClass::Experts, upWeights);
   Value upBias, downBias;
   if (facts.expertBias)
     upBias = vector("ffn_up.bias", {experts, columns}, upBiases);
@@ -162,7 +161,8 @@ Value ModelBuilder::expertNetwork(Value input) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Type i32 = builder.getI32Type();
   auto router = llm::RouterOp::create(
-      builder, input.getType(), RankedTensorType::get({dynamic, facts.topK}, i32),
+      builder, input.getType(),
+      RankedTensorType::get({dynamic, facts.topK}, i32),
       RankedTensorType::get({dynamic, facts.topK}, builder.getF32Type()), input,
       weight, bias, correction,
       facts.sigmoid ? llm::Scoring::Sigmoid : llm::Scoring::Softmax, facts.topK,

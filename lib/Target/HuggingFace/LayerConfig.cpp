@@ -88,8 +88,7 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
 std::vector<LayerConfig>
 shardopt::hf::readLayers(const json::Value &root,
                          const Architecture &architecture) {
-  int64_t count =
-      root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
+  int64_t count = root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
   std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
   readExperts(root, architecture.expertLayers, layers);
   readWindows(root, architecture.windows, layers);

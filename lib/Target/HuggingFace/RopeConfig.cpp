@@ -81,6 +81,8 @@ RopeConfig shardopt::hf::readRope(const json::Value &root,
   if (!theta)
     theta = root["rope_theta"].nullAsAbsent();
   rope.theta = theta.positiveNumber(/*otherwise=*/architecture.theta);
+  if (rope.theta <= 1)
+    theta.failExpected("a number above 1");
   rope.interleaved = architecture.latentAttention &&
                      readFlag(root["rope_interleave"], /*otherwise=*/true);
 

@@ -35,8 +35,8 @@ static void describeStorage(Builder &builder, const HubTensor &tensor,
                        {quantization.blockRows, quantization.blockColumns}));
     return;
   }
-  // Of the families only gpt-oss is published in mxfp4: packed along the inputs,
-  // hence with the outputs in front.
+  // Of the families only gpt-oss is published in mxfp4: packed along the
+  // inputs, hence with the outputs in front.
   if (quantization.method == Method::Mxfp4 && config.names.fusedExperts) {
     add("scales", builder.getStringAttr(tensor.pattern + "_scales"));
     pattern += "_blocks";
