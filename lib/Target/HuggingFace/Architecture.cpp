@@ -79,6 +79,7 @@ static Architecture gptOss() {
   row.outputBias = BiasRule::UnlessToldNot;
   row.sinks = true;
   row.theta = 1.5e5;
+  row.ropeScaled = true;
   row.windows = WindowRule::Alternating;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::BiasNormalized;

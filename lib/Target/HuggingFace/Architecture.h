@@ -66,6 +66,9 @@ struct Architecture {
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4; ///< where the config has none
+  /// Whether rotary frequencies are scaled always, so that a config without
+  /// their parameters says too little.
+  bool ropeScaled = false;
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;

@@ -120,7 +120,8 @@ static void readExpertNetworks(const json::Value &root,
   json::Value shared = root["n_shared_experts"];
   if (architecture.router == RouterRule::GroupedSigmoid && !shared.isNull())
     network.sharedInner =
-        network.expertInner * shared.integer(std::nullopt, 0, maxSize);
+        network.expertInner *
+        shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);
 }
 
 FeedForwardConfig
