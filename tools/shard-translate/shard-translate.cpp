@@ -79,6 +79,12 @@ static int fail(const std::string &message) {
 // Values of options
 //===----------------------------------------------------------------------===//
 
+/// An error for an option that is needed and not there.
+static Error missing(const cl::opt<std::string> &option,
+                     const std::string &wanted) {
+  return Error{"--" + option.ArgStr.str() + ": missing, expected " + wanted};
+}
+
 /// The choice that `option` names, or an error that lists their names.
 template <typename T>
 static ErrorOr<T>
@@ -117,20 +123,25 @@ readElementType(const cl::opt<std::string> &option, bool ofWeights,
 
 static ErrorOr<hf::ImportOptions> readImportOptions() {
   hf::ImportOptions options;
-  ErrorOr<llm::Phase> chosen = readChoice<llm::Phase>(
-      phase, {{"decode", llm::Phase::Decode}, {"prefill", llm::Phase::Prefill}});
+  if (phase.getNumOccurrences() == 0)
+    return missing(phase, "decode or prefill");
+  ErrorOr<llm::Phase> chosen =
+      readChoice<llm::Phase>(phase, {{"decode", llm::Phase::Decode},
+                                     {"prefill", llm::Phase::Prefill}});
   if (!chosen)
     return chosen.error();
   options.phase = *chosen;
+  std::string wanted =
+      "a number of tokens from 1 to " + std::to_string(hf::maxSize);
+  if (context.getNumOccurrences() == 0)
+    return missing(context, wanted);
   if (llvm::StringRef(context).getAsInteger(10, options.context) ||
       options.context < 1 || options.context > hf::maxSize)
-    return Error{"--context: expected a number of tokens from 1 to " +
-                 std::to_string(hf::maxSize) + ", found '" +
+    return Error{"--context: expected " + wanted + ", found '" +
                  abbreviate(context) + "'"};
-  for (auto [option, type] :
-       {std::pair(&weightType, &options.weights),
-        std::pair(&activationType, &options.activations),
-        std::pair(&kvType, &options.caches)})
+  for (auto [option, type] : {std::pair(&weightType, &options.weights),
+                              std::pair(&activationType, &options.activations),
+                              std::pair(&kvType, &options.caches)})
     if (std::optional<Error> error =
             readElementType(*option, option == &weightType, *type))
       return *error;
@@ -185,19 +196,21 @@ static std::string printed(mlir::ModuleOp module) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv,
-                              "Models from and to other formats\n");
+  cl::ParseCommandLineOptions(argc, argv, "Models from and to other formats\n");
   bool importing = importHf.getNumOccurrences() > 0;
   if (importing == !input.empty())
     return fail("expected either --import-hf or a module");
+  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+           &phase, &context, &weightType, &activationType, &kvType, &logits})
+    if (!importing && option->getNumOccurrences() > 0)
+      return fail("--" + option->ArgStr.str() + " needs --import-hf");
 
   mlir::DialectRegistry registry;
   registry.insert<llm::LLMDialect, mlir::func::FuncDialect>();
   mlir::MLIRContext context(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (importing) {
-    ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> imported =
-        importConfig(context);
+    ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> imported = importConfig(context);
     if (!imported)
       return fail(imported.error().message);
     module = std::move(*imported);

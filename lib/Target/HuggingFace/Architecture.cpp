@@ -79,18 +79,19 @@ static Architecture gptOss() {
   row.outputBias = BiasRule::UnlessToldNot;
   row.sinks = true;
   row.theta = 1.5e5;
+  row.ropeScaled = true;
   row.windows = WindowRule::Alternating;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::BiasNormalized;
   row.clampedSwiglu = true;
   row.expertBias = true;
-  row.names = {"mlp.router", "mlp.experts", "gate_up_proj", "gate_up_proj",
-               "down_proj", /*fusedExperts=*/true};
+  row.names = {"mlp.router",   "mlp.experts", "gate_up_proj",
+               "gate_up_proj", "down_proj",   /*fusedExperts=*/true};
   return row;
 }
 
-/// The synthetic models of examples/configs: experts without a gate. There is no
-/// checkpoint of them; the names are those that Qwen3-MoE would give.
+/// The synthetic models of examples/configs: experts without a gate. There is
+/// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
   Architecture row;
   row.name = "GptMoeForCausalLM";
@@ -108,8 +109,7 @@ static const std::vector<Architecture> &table() {
   return rows;
 }
 
-const Architecture *
-shardopt::hf::findArchitecture(std::string_view name) {
+const Architecture *shardopt::hf::findArchitecture(std::string_view name) {
   for (const Architecture &row : table())
     if (row.name == name)
       return &row;

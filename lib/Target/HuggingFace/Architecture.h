@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One row a family of models: what its code in Transformers fixes, and which
-// fields of the config it reads. A new family that differs in these points alone
-// is a new row.
+// fields of the config it reads. A new family that differs in these points
+// alone is a new row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ namespace shardopt::hf {
 enum class BiasRule : uint8_t {
   Never,
   Always,
-  Asked,            ///< where `attention_bias` is true
-  UnlessToldNot     ///< unless `attention_bias` is false
+  Asked,        ///< where `attention_bias` is true
+  UnlessToldNot ///< unless `attention_bias` is false
 };
 
 /// Which layers attend to a sliding window only.
@@ -66,6 +66,9 @@ struct Architecture {
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4; ///< where the config has none
+  /// Whether rotary frequencies are scaled always, so that a config without
+  /// their parameters says too little.
+  bool ropeScaled = false;
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;

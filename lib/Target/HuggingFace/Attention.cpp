@@ -128,11 +128,10 @@ Value ModelBuilder::latentQueries(Value input) {
   auto project = [&](StringRef name, StringRef hubName, Value from,
                      int64_t width, int64_t columns, Value norm, Value bias,
                      IntegerAttr heads) -> Value {
-    Value weight =
-        matrix((name + ".weight").str(), {width, columns},
-               WeightClass::Attention,
-               HubTensor{ofLayer(("self_attn." + hubName + ".weight").str()),
-                         columns, /*transposed=*/true});
+    Value weight = matrix(
+        (name + ".weight").str(), {width, columns}, WeightClass::Attention,
+        HubTensor{ofLayer(("self_attn." + hubName + ".weight").str()), columns,
+                  /*transposed=*/true});
     return llm::LinearOp::create(
         builder, rows(columns), from, weight, norm, bias,
         norm ? builder.getF64FloatAttr(innerEpsilon) : FloatAttr(), heads,
@@ -160,10 +159,10 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
   Value queries = latentQueries(input);
 
   int64_t columns = facts.latentRank + facts.ropeDim;
-  Value weight = matrix(
-      "kv_down.weight", {config.hidden, columns}, WeightClass::Attention,
-      HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.weight"), columns,
-                /*transposed=*/true});
+  Value weight =
+      matrix("kv_down.weight", {config.hidden, columns}, WeightClass::Attention,
+             HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.weight"), columns,
+                       /*transposed=*/true});
   Value bias;
   if (facts.inputBias)
     bias = vector("kv_down.bias", {columns},
@@ -202,11 +201,11 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
 
 Value ModelBuilder::outputProjection(Value heads, int64_t headDim) {
   const AttentionConfig &facts = config.attention;
-  Value weight = matrix(
-      "out_proj.weight", {facts.heads * headDim, config.hidden},
-      WeightClass::Attention,
-      HubTensor{ofLayer("self_attn.o_proj.weight"), config.hidden,
-                /*transposed=*/true});
+  Value weight =
+      matrix("out_proj.weight", {facts.heads * headDim, config.hidden},
+             WeightClass::Attention,
+             HubTensor{ofLayer("self_attn.o_proj.weight"), config.hidden,
+                       /*transposed=*/true});
   Value bias;
   if (facts.outputBias)
     bias = vector("out_proj.bias", {config.hidden},

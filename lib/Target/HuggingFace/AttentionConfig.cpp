@@ -33,9 +33,9 @@ static int64_t readHeadDim(const json::Value &root, int64_t heads) {
     return readSize(given);
   int64_t hidden = readSize(root["hidden_size"]);
   if (hidden % heads != 0)
-    root["num_attention_heads"].failExpected(
-        "a divisor of hidden_size " + std::to_string(hidden) +
-        ", because there is no head_dim");
+    root["num_attention_heads"].failExpected("a divisor of hidden_size " +
+                                             std::to_string(hidden) +
+                                             ", because there is no head_dim");
   return hidden / heads;
 }
 
@@ -44,9 +44,8 @@ static void readGrouped(const json::Value &root,
                         AttentionConfig &attention) {
   json::Value kvHeads = root["num_key_value_heads"];
   bool asHeads = kvHeads.isNull() || architecture.kvHeadsOptional;
-  attention.kvHeads =
-      readSize(kvHeads, asHeads ? std::optional(attention.heads)
-                                : std::nullopt);
+  attention.kvHeads = readSize(kvHeads, asHeads ? std::optional(attention.heads)
+                                                : std::nullopt);
   if (attention.heads % attention.kvHeads != 0)
     kvHeads.failExpected("a divisor of num_attention_heads " +
                          std::to_string(attention.heads));
@@ -77,9 +76,8 @@ static void readLatent(const json::Value &root, AttentionConfig &attention) {
                     std::sqrt(double(attention.nopeDim + attention.ropeDim));
 }
 
-AttentionConfig
-shardopt::hf::readAttention(const json::Value &root,
-                            const Architecture &architecture) {
+AttentionConfig shardopt::hf::readAttention(const json::Value &root,
+                                            const Architecture &architecture) {
   AttentionConfig attention;
   attention.latent = architecture.latentAttention;
   attention.heads = readSize(root["num_attention_heads"]);

@@ -29,10 +29,10 @@ static llm::ActivationKind kindOf(ActivationConfig::Kind kind) {
 
 static llm::ActivationAttr activationAttr(MLIRContext *context,
                                           const ActivationConfig &activation) {
-  return llm::ActivationAttr::get(
-      context, kindOf(activation.kind), activation.gated,
-      APFloat(activation.alpha), APFloat(activation.limit),
-      APFloat(activation.shift));
+  return llm::ActivationAttr::get(context, kindOf(activation.kind),
+                                  activation.gated, APFloat(activation.alpha),
+                                  APFloat(activation.limit),
+                                  APFloat(activation.shift));
 }
 
 /// Columns of an up-projection: those of the gate as well where there is one.
@@ -54,43 +54,48 @@ SmallVector<HubTensor> ModelBuilder::upTensors(const std::string &module,
   return {tensor(gate), tensor(up)};
 }
 
-Value ModelBuilder::network(Value input, StringRef up, StringRef down,
-                            int64_t inner, bool bias, WeightClass of,
-                            const std::string &module) {
-  const ActivationConfig &activation = config.feedForward.activation;
-  int64_t columns = upColumns(activation, inner);
-  auto weightName = [](StringRef op) { return (op + ".weight").str(); };
-  auto biasName = [](StringRef op) { return (op + ".bias").str(); };
+Value ModelBuilder::upProjection(StringRef name, Value input, Value weight,
+                                 Value bias, Value counts, int64_t inner) {
+  return llm::FfnUpOp::create(
+      builder, rows(inner), input, weight, bias, counts,
+      activationAttr(builder.getContext(), config.feedForward.activation),
+      builder.getStringAttr(opName(name)), llm::DimAttr());
+}
 
-  Value upWeight =
-      matrix(weightName(up), {config.hidden, columns}, of,
-             upTensors(module, "gate_proj", "up_proj", inner, ".weight"));
-  Value upBias;
+Value ModelBuilder::downProjection(StringRef name, Value input, Value weight,
+                                   Value bias, Value counts) {
+  return llm::FfnDownOp::create(builder, rows(config.hidden), input, weight,
+                                bias, counts, opName(name), llm::DimAttr());
+}
+
+Value ModelBuilder::network(Value input, const std::string &up,
+                            const std::string &down, int64_t inner, bool bias,
+                            WeightClass of, const std::string &module) {
+  int64_t columns = upColumns(config.feedForward.activation, inner);
+  auto upTensorsOf = [&](StringRef suffix) {
+    return upTensors(module, "gate_proj", "up_proj", inner, suffix);
+  };
+  Value upWeight = matrix(up + ".weight", {config.hidden, columns}, of,
+                          upTensorsOf(".weight"));
+  Value upBias, downBias;
   if (bias)
-    upBias = vector(biasName(up), {columns},
-                    upTensors(module, "gate_proj", "up_proj", inner, ".bias"));
-  Value hidden = llm::FfnUpOp::create(
-      builder, rows(inner), input, upWeight, upBias, /*counts=*/Value(),
-      activationAttr(builder.getContext(), activation),
-      builder.getStringAttr(opName(up)), llm::DimAttr());
+    upBias = vector(up + ".bias", {columns}, upTensorsOf(".bias"));
+  Value hidden = upProjection(up, input, upWeight, upBias, Value(), inner);
 
   Value downWeight =
-      matrix(weightName(down), {inner, config.hidden}, of,
+      matrix(down + ".weight", {inner, config.hidden}, of,
              HubTensor{ofLayer(module + ".down_proj.weight"), config.hidden,
                        /*transposed=*/true});
-  Value downBias;
   if (bias)
-    downBias = vector(biasName(down), {config.hidden},
+    downBias = vector(down + ".bias", {config.hidden},
                       HubTensor{ofLayer(module + ".down_proj.bias")});
-  return llm::FfnDownOp::create(builder, rows(config.hidden), hidden,
-                                downWeight, downBias, /*counts=*/Value(),
-                                opName(down), llm::DimAttr());
+  return downProjection(down, hidden, downWeight, downBias, Value());
 }
 
 Value ModelBuilder::denseNetwork(Value input) {
   const FeedForwardConfig &facts = config.feedForward;
-  return network(input, "ffn_up", "ffn_down", facts.denseInner,
-                 facts.denseBias, WeightClass::Dense, "mlp");
+  return network(input, "ffn_up", "ffn_down", facts.denseInner, facts.denseBias,
+                 WeightClass::Dense, "mlp");
 }
 
 Value ModelBuilder::sharedExperts(Value input) {
@@ -122,24 +127,19 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
                     config.hidden, /*transposed=*/true}};
   }
 
-  Value upWeight =
-      matrix("ffn_up.weight", {experts, config.hidden, columns},
-             WeightClass::Experts, upWeights);
+  Value upWeight = matrix("ffn_up.weight", {experts, config.hidden, columns},
+                          WeightClass::Experts, upWeights);
   Value upBias, downBias;
   if (facts.expertBias)
     upBias = vector("ffn_up.bias", {experts, columns}, upBiases);
-  Value hidden = llm::FfnUpOp::create(
-      builder, rows(inner), tokens, upWeight, upBias, counts,
-      activationAttr(builder.getContext(), facts.activation),
-      builder.getStringAttr(opName("ffn_up")), llm::DimAttr());
+  Value hidden =
+      upProjection("ffn_up", tokens, upWeight, upBias, counts, inner);
 
   Value downWeight = matrix("ffn_down.weight", {experts, inner, config.hidden},
                             WeightClass::Experts, downWeights);
   if (facts.expertBias)
     downBias = vector("ffn_down.bias", {experts, config.hidden}, downBiases);
-  return llm::FfnDownOp::create(builder, rows(config.hidden), hidden,
-                                downWeight, downBias, counts,
-                                opName("ffn_down"), llm::DimAttr());
+  return downProjection("ffn_down", hidden, downWeight, downBias, counts);
 }
 
 Value ModelBuilder::expertNetwork(Value input) {
@@ -162,7 +162,8 @@ Value ModelBuilder::expertNetwork(Value input) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Type i32 = builder.getI32Type();
   auto router = llm::RouterOp::create(
-      builder, input.getType(), RankedTensorType::get({dynamic, facts.topK}, i32),
+      builder, input.getType(),
+      RankedTensorType::get({dynamic, facts.topK}, i32),
       RankedTensorType::get({dynamic, facts.topK}, builder.getF32Type()), input,
       weight, bias, correction,
       facts.sigmoid ? llm::Scoring::Sigmoid : llm::Scoring::Softmax, facts.topK,

@@ -38,7 +38,8 @@ static ActivationConfig readActivation(const json::Value &root,
   return activation;
 }
 
-/// The number of experts, for which there are three names. A file may repeat it.
+/// The number of experts, for which there are three names. A file may repeat
+/// it.
 static int64_t readExpertCount(const json::Value &root) {
   json::Value first = root["num_local_experts"].nullAsAbsent();
   for (const char *name : {"num_experts", "n_routed_experts"}) {
@@ -62,9 +63,9 @@ static void readGroups(const json::Value &root, RouterConfig &router) {
   router.topGroups = readSize(root["topk_group"]);
   if (router.experts % router.groups != 0 ||
       (router.groups > 1 && router.experts / router.groups < 2)) {
-    root["n_group"].failExpected(
-        "a divisor of the number of experts, " +
-        std::to_string(router.experts) + ", with two or more in a group");
+    root["n_group"].failExpected("a divisor of the number of experts, " +
+                                 std::to_string(router.experts) +
+                                 ", with two or more in a group");
     return;
   }
   if (router.topGroups > router.groups ||
@@ -114,27 +115,28 @@ static void readExpertNetworks(const json::Value &root,
   network.router = readRouter(root, architecture.router);
   network.expertBias = architecture.expertBias;
   bool ownWidth = architecture.expertLayers != ExpertLayers::All;
-  network.expertInner = readSize(
-      root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
+  network.expertInner =
+      readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
   json::Value shared = root["n_shared_experts"];
   if (architecture.router == RouterRule::GroupedSigmoid && !shared.isNull())
     network.sharedInner =
-        network.expertInner * shared.integer(std::nullopt, 0, maxSize);
+        network.expertInner *
+        shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);
 }
 
 FeedForwardConfig
 shardopt::hf::readFeedForward(const json::Value &root,
                               const Architecture &architecture,
                               const std::vector<LayerConfig> &layers) {
-  size_t withExperts = std::count_if(
-      layers.begin(), layers.end(),
-      [](const LayerConfig &layer) { return layer.experts; });
+  size_t withExperts =
+      std::count_if(layers.begin(), layers.end(),
+                    [](const LayerConfig &layer) { return layer.experts; });
   FeedForwardConfig network;
   network.activation = readActivation(root, architecture);
   if (withExperts < layers.size()) {
     network.denseInner = readSize(root["intermediate_size"]);
-    network.denseBias = architecture.mlpBias &&
-                        readFlag(root["mlp_bias"], /*otherwise=*/false);
+    network.denseBias =
+        architecture.mlpBias && readFlag(root["mlp_bias"], /*otherwise=*/false);
   }
   if (withExperts > 0)
     readExpertNetworks(root, architecture, network);

@@ -105,16 +105,15 @@ void ModelBuilder::layer(Block *body) {
 
   Value normed = norm("attn_norm", residual, "input_layernorm.weight");
   Value attended = attention(normed, positions, caches);
-  Value weight =
-      vector("ffn_norm.weight", {config.hidden},
-             HubTensor{ofLayer("post_attention_layernorm.weight")});
+  Value weight = vector("ffn_norm.weight", {config.hidden},
+                        HubTensor{ofLayer("post_attention_layernorm.weight")});
   auto ffnNorm = llm::RmsNormOp::create(
       builder, residual.getType(), residual.getType(), attended, residual,
       weight, APFloat(config.epsilon), opName("ffn_norm"), llm::DimAttr());
   Value update = stack->experts ? expertNetwork(ffnNorm.getResult())
                                 : denseNetwork(ffnNorm.getResult());
-  SmallVector<Value> yielded = {
-      llm::AddOp::create(builder, residual.getType(), ffnNorm.getSum(), update)};
+  SmallVector<Value> yielded = {llm::AddOp::create(builder, residual.getType(),
+                                                   ffnNorm.getSum(), update)};
   yielded.append(caches);
   llm::YieldOp::create(builder, yielded);
 }
@@ -129,10 +128,10 @@ Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
   DenseI64ArrayAttr windowsAttr;
   if (llvm::any_of(windows, [](int64_t window) { return window != 0; }))
     windowsAttr = builder.getDenseI64ArrayAttr(windows);
-  auto op = llm::RepeatOp::create(builder, residual.getType(),
-                                  caches.getTypes(),
-                                  builder.getI64IntegerAttr(count), residual,
-                                  caches, positions, windowsAttr);
+  auto op =
+      llm::RepeatOp::create(builder, residual.getType(), caches.getTypes(),
+                            builder.getI64IntegerAttr(count), residual, caches,
+                            positions, windowsAttr);
 
   SmallVector<Type> arguments = {residual.getType()};
   arguments.append(layerCaches());
@@ -156,10 +155,9 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
   Value table =
       matrix("embed.weight", {config.vocab, config.hidden}, WeightClass::Plain,
              HubTensor{"model.embed_tokens.weight"});
-  Value residual =
-      llm::EmbeddingOp::create(builder, rows(config.hidden), tokens, table,
-                               /*offset=*/Value(), opName("embed"),
-                               llm::DimAttr());
+  Value residual = llm::EmbeddingOp::create(
+      builder, rows(config.hidden), tokens, table,
+      /*offset=*/Value(), opName("embed"), llm::DimAttr());
 
   SmallVector<Value> caches;
   size_t perStack = layerCaches().size(), first = 2;
@@ -169,8 +167,8 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
     first += perStack;
   }
 
-  Value norm = vector("lm_head.norm", {config.hidden},
-                      HubTensor{"model.norm.weight"});
+  Value norm =
+      vector("lm_head.norm", {config.hidden}, HubTensor{"model.norm.weight"});
   Value head = table;
   if (!config.tiedEmbeddings)
     head = matrix("lm_head.weight", {config.hidden, config.vocab},
@@ -225,9 +223,9 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
     }
 
   builder.setInsertionPointToEnd(module->getBody());
-  auto function = func::FuncOp::create(
-      builder, loc, llm::stringifyPhase(options.phase),
-      builder.getFunctionType(arguments, results));
+  auto function =
+      func::FuncOp::create(builder, loc, llm::stringifyPhase(options.phase),
+                           builder.getFunctionType(arguments, results));
   function.setArgAttrsAttr(builder.getArrayAttr(argumentRoles));
   function.setResAttrsAttr(builder.getArrayAttr(resultRoles));
   model.build(function.addEntryBlock(), stacks);

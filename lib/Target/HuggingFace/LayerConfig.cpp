@@ -18,8 +18,9 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
   if (rule == WindowRule::Never ||
       (asked && !readFlag(root["use_sliding_window"], /*otherwise=*/false)))
     return 0;
-  json::Value window = root["sliding_window"].nullAsAbsent();
-  return window ? readSize(window) : 0;
+  json::Value window = root["sliding_window"];
+  bool optional = rule == WindowRule::Always;
+  return window.isNull() || (optional && !window) ? 0 : readSize(window);
 }
 
 /// `layer_types`: which layers have the window.
@@ -75,7 +76,8 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
     return readSparseLayers(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
-    first = root["first_k_dense_replace"].integer(std::nullopt, 0, maxSize);
+    first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
+                                                  maxSize);
     json::Value frequency = root["moe_layer_freq"].nullAsAbsent();
     if (frequency && frequency.integer() != 1)
       frequency.failExpected("1: experts in every layer from "
@@ -88,8 +90,7 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
 std::vector<LayerConfig>
 shardopt::hf::readLayers(const json::Value &root,
                          const Architecture &architecture) {
-  int64_t count =
-      root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
+  int64_t count = root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
   std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
   readExperts(root, architecture.expertLayers, layers);
   readWindows(root, architecture.windows, layers);

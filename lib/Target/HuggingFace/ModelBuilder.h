@@ -85,10 +85,17 @@ private:
   /// Routed experts, and the sum with the shared ones.
   mlir::Value expertNetwork(mlir::Value input);
   mlir::Value sharedExperts(mlir::Value input);
-  /// An up- and a down-projection over all rows, in the ops `up` and `down`.
-  mlir::Value network(mlir::Value input, llvm::StringRef up,
-                      llvm::StringRef down, int64_t inner, bool bias,
+  /// An up- and a down-projection over all rows, in the ops `up` and `down`,
+  /// with the tensors of `module`.
+  mlir::Value network(mlir::Value input, const std::string &up,
+                      const std::string &down, int64_t inner, bool bias,
                       WeightClass of, const std::string &module);
+  mlir::Value upProjection(llvm::StringRef name, mlir::Value input,
+                           mlir::Value weight, mlir::Value bias,
+                           mlir::Value counts, int64_t inner);
+  mlir::Value downProjection(llvm::StringRef name, mlir::Value input,
+                             mlir::Value weight, mlir::Value bias,
+                             mlir::Value counts);
   mlir::Value routedExperts(mlir::Value rows, mlir::Value counts);
   llvm::SmallVector<HubTensor> upTensors(const std::string &module,
                                          llvm::StringRef gate,

@@ -22,9 +22,8 @@ using namespace shardopt::hf;
 
 int64_t shardopt::hf::readSize(const json::Value &value,
                                std::optional<int64_t> otherwise) {
-  int64_t size = otherwise
-                     ? value.nullAsAbsent().integer(otherwise, 1, maxSize)
-                     : value.integer(std::nullopt, 1, maxSize);
+  int64_t size = otherwise ? value.nullAsAbsent().integer(otherwise, 1, maxSize)
+                           : value.integer(std::nullopt, 1, maxSize);
   // After an error too, a size can be divided by.
   return std::clamp<int64_t>(size, 1, maxSize);
 }
@@ -51,8 +50,10 @@ static const Architecture *readArchitecture(const json::Value &root) {
   if (value.isArray())
     names = value.elements();
   if (names.empty()) {
-    value.failExpected("an array with the name of an architecture; " +
-                       listKnown("", architectureNames()));
+    std::string wanted = "an array with one of";
+    for (const std::string &name : architectureNames())
+      wanted += " \"" + name + "\"";
+    value.failExpected(wanted);
     return nullptr;
   }
   std::string name = names.front().string();
@@ -72,14 +73,13 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
     return hidden * columns + heads * headDim * hidden +
            (attention.inputBias ? columns : 0) +
            (attention.outputBias ? hidden : 0) +
-           (attention.qkNorm ? 2 * headDim : 0) +
-           (attention.sinks ? heads : 0);
+           (attention.qkNorm ? 2 * headDim : 0) + (attention.sinks ? heads : 0);
   }
   double rank = attention.queryRank, latent = attention.latentRank;
   double queries = heads * double(attention.nopeDim + attention.ropeDim);
   double down = latent + attention.ropeDim;
-  double projection = rank == 0 ? hidden * queries
-                                : hidden * rank + rank + rank * queries;
+  double projection =
+      rank == 0 ? hidden * queries : hidden * rank + rank + rank * queries;
   double bias = attention.inputBias ? rank + down : 0;
   return projection + hidden * down + latent +
          latent * heads * double(attention.nopeDim + attention.valueDim) +

@@ -17,9 +17,9 @@ ElementType shardopt::hf::readType(const json::Value &root) {
   if (!name)
     name = root["torch_dtype"].nullAsAbsent();
   return name.choice<ElementType>({{"bfloat16", ElementType::BF16},
-                                 {"float16", ElementType::F16},
-                                 {"float32", ElementType::F32}},
-                                /*otherwise=*/ElementType::BF16);
+                                   {"float16", ElementType::F16},
+                                   {"float32", ElementType::F32}},
+                                  /*otherwise=*/ElementType::BF16);
 }
 
 bool QuantizationConfig::quantizes(WeightClass of) const {

@@ -81,6 +81,8 @@ RopeConfig shardopt::hf::readRope(const json::Value &root,
   if (!theta)
     theta = root["rope_theta"].nullAsAbsent();
   rope.theta = theta.positiveNumber(/*otherwise=*/architecture.theta);
+  if (rope.theta <= 1)
+    theta.failExpected("a number above 1");
   rope.interleaved = architecture.latentAttention &&
                      readFlag(root["rope_interleave"], /*otherwise=*/true);
 
@@ -90,8 +92,11 @@ RopeConfig shardopt::hf::readRope(const json::Value &root,
     if (part && part.positiveNumber() != 1)
       part.failExpected("1: rotating a part of each head is not supported");
   }
-  if (!parameters)
+  if (!parameters) {
+    if (architecture.ropeScaled)
+      root["rope_parameters"].failExpected("the scaling of rotary frequencies");
     return rope;
+  }
 
   for (const auto &[key, value] : parameters.members())
     if (value.isObject())

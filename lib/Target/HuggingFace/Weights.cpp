@@ -17,50 +17,60 @@ std::string ModelBuilder::ofLayer(StringRef name) {
   return ("model.layers.{layer}." + name).str();
 }
 
-/// Writes into `attributes` how the checkpoint stores `tensor` if its class is
-/// quantised there.
-static void describeStorage(Builder &builder, const HubTensor &tensor,
-                            const ModelConfig &config,
-                            SmallVectorImpl<NamedAttribute> &attributes,
-                            std::string &pattern, bool &transposed) {
+namespace {
+
+/// How the checkpoint stores a tensor.
+struct Storage {
+  std::string pattern;
+  bool transposed = false;
+  std::string scales;  ///< pattern of the tensor with its scales, or empty
+  bool blocks = false; ///< whether a scale belongs to a block of the matrix
+};
+
+} // namespace
+
+static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
+                         std::optional<WeightClass> of) {
   const QuantizationConfig &quantization = config.quantization;
   using Method = QuantizationConfig::Method;
-  auto add = [&](StringRef name, Attribute value) {
-    attributes.push_back(builder.getNamedAttr(name, value));
-  };
+  Storage storage;
+  storage.pattern = tensor.pattern;
+  storage.transposed = tensor.transposed;
+  if (!of || !quantization.quantizes(*of))
+    return storage;
   if (quantization.method == Method::Fp8) {
-    add("scales", builder.getStringAttr(tensor.pattern + "_scale_inv"));
-    if (quantization.blockRows != 0)
-      add("block", builder.getDenseI64ArrayAttr(
-                       {quantization.blockRows, quantization.blockColumns}));
-    return;
+    storage.scales = tensor.pattern + "_scale_inv";
+    storage.blocks = quantization.blockRows != 0;
+  } else if (config.names.fusedExperts) {
+    // Of the families only gpt-oss is published in mxfp4: packed along the
+    // inputs, hence with the outputs in front.
+    storage.pattern = tensor.pattern + "_blocks";
+    storage.scales = tensor.pattern + "_scales";
+    storage.transposed = true;
   }
-  // Of the families only gpt-oss is published in mxfp4: packed along the inputs,
-  // hence with the outputs in front.
-  if (quantization.method == Method::Mxfp4 && config.names.fusedExperts) {
-    add("scales", builder.getStringAttr(tensor.pattern + "_scales"));
-    pattern += "_blocks";
-    transposed = true;
-  }
+  return storage;
 }
 
 DictionaryAttr ModelBuilder::part(const HubTensor &tensor, bool alone,
                                   std::optional<WeightClass> of) {
+  Storage storage = storageOf(tensor, config, of);
   SmallVector<NamedAttribute> attributes;
-  std::string pattern = tensor.pattern;
-  bool transposed = tensor.transposed;
-  if (of && config.quantization.quantizes(*of))
-    describeStorage(builder, tensor, config, attributes, pattern, transposed);
   auto add = [&](StringRef name, Attribute value) {
     attributes.push_back(builder.getNamedAttr(name, value));
   };
-  add("pattern", builder.getStringAttr(pattern));
-  if (transposed)
+  add("pattern", builder.getStringAttr(storage.pattern));
+  if (storage.transposed)
     add("transposed", builder.getUnitAttr());
   if (tensor.deinterleave)
     add("deinterleave", builder.getUnitAttr());
   if (!alone)
     add("size", builder.getI64IntegerAttr(tensor.size));
+  if (!storage.scales.empty())
+    add("scales", builder.getStringAttr(storage.scales));
+  if (storage.blocks)
+    add("block",
+        builder.getDenseI64ArrayAttr(
+            {config.quantization.blockRows, config.quantization.blockColumns}));
   return builder.getDictionaryAttr(attributes);
 }
 

@@ -25,7 +25,8 @@ struct ImportOptions {
   /// Tokens that a decode step attends to, or tokens of each prompt.
   int64_t context = 1;
   /// Fp8 and Mxfp4 quantise as the method of that name without exceptions; the
-  /// others give every weight matrix that type. As the checkpoint says if absent.
+  /// others give every weight matrix that type. As the checkpoint says if
+  /// absent.
   std::optional<ElementType> weights;
   /// Element type of activations, norms, biases and sinks; the checkpoint's if
   /// absent. Not Mxfp4.
@@ -42,8 +43,8 @@ struct ImportOptions {
 /// `llm.repeat` for each run of adjacent layers of one kind.
 ///
 /// Arguments: tokens and positions `[rows]`, then for each repeat its caches,
-/// `[layers, sequences, positions, …]`. Results: token ids `[prompts]`, logits if
-/// asked for, then the caches. `llm.role` says which is which.
+/// `[layers, sequences, positions, …]`. Results: token ids `[prompts]`, logits
+/// if asked for, then the caches. `llm.role` says which is which.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext *context,
                                               const ModelConfig &config,
                                               const ImportOptions &options);

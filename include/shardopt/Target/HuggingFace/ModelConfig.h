@@ -163,7 +163,7 @@ struct ModelConfig {
 };
 
 /// Largest number of layers that is read; more is taken for a mistake.
-inline constexpr int64_t maxLayers = 65536;
+inline constexpr int64_t maxLayers = 4096;
 /// Largest value of any other size: token ids and positions are 32 bits wide.
 inline constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
 /// Largest number of parameters, so that counts of elements and of bytes stay
