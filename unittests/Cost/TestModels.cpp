@@ -20,6 +20,8 @@
 #include "shardopt/Cost/Ops/RmsNorm.h"
 #include "shardopt/Cost/Ops/Router.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::test;
@@ -129,10 +131,12 @@ private:
   template <typename Op>
   ValueId add(const std::string &name, const Op &op,
               std::vector<ValueId> operands, unsigned numResults = 1) {
+    Op made = op;
+    made.activationBytes = config.activationBytes;
     Node node;
     node.name = prefix + name;
     node.variable = variable++;
-    node.op = std::make_shared<Op>(op);
+    node.op = std::make_shared<Op>(made);
     node.operands = std::move(operands);
     for (unsigned i = 0; i < numResults; ++i)
       node.results.push_back(value());
@@ -152,6 +156,7 @@ private:
     attention.kvHeads = config.kvHeads;
     attention.headDim = config.headDim;
     attention.qkNorm = config.qkNorm;
+    attention.cacheBytes = config.cacheBytes;
     return add("attention", attention, {add("qkv_proj", qkv, {normed})});
   }
 
@@ -185,6 +190,7 @@ private:
     attention.rope = config.rope;
     attention.value = config.value;
     attention.weights = config.linear;
+    attention.cacheBytes = config.cacheBytes;
     return add("attention", attention, {query, latent});
   }
 
@@ -239,37 +245,40 @@ private:
 Model test::makeModel(const ModelConfig &config, const Workload &workload) {
   Model model;
   model.workload = workload;
-  model.rowBytes = static_cast<double>(config.hidden) * 2;
+  model.rowBytes = static_cast<double>(config.hidden) * config.activationBytes;
   model.tiedEmbeddings = config.tied;
 
   unsigned variable = 0;
   Embedding embed;
   embed.vocab = config.vocab;
   embed.hidden = config.hidden;
+  embed.activationBytes = config.activationBytes;
   model.embed = {
       "embed", variable++, std::make_shared<Embedding>(embed), {}, {}};
 
-  const bool mixed = config.experts && config.denseLayers;
-  auto addBody = [&](const char *prefix, bool routed, int64_t first,
-                     int64_t last) {
-    Segment segment;
-    segment.body = static_cast<unsigned>(model.bodies.size());
-    for (int64_t layer = first; layer < last; ++layer)
-      segment.windows.push_back(layer % 2 == 0 ? config.window : 0);
-    model.segments.push_back(segment);
+  std::vector<bool> routed; // by layer
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    routed.push_back(config.experts && layer >= config.denseLayers &&
+                     (layer + 1) % config.sparseStep == 0);
+  const bool anyDense = std::count(routed.begin(), routed.end(), false) > 0;
+  const bool anyRouted = std::count(routed.begin(), routed.end(), true) > 0;
+  const bool mixed = anyDense && anyRouted;
+  if (anyDense)
     model.bodies.push_back(
-        BodyBuilder(config, mixed ? prefix : "", routed, variable).build());
-  };
-  const int64_t firstRouted =
-      config.experts ? config.denseLayers : config.layers;
-  if (firstRouted > 0)
-    addBody("dense.", false, 0, firstRouted);
-  if (firstRouted < config.layers)
-    addBody("moe.", true, firstRouted, config.layers);
+        BodyBuilder(config, mixed ? "dense." : "", false, variable).build());
+  if (anyRouted)
+    model.bodies.push_back(
+        BodyBuilder(config, mixed ? "moe." : "", true, variable).build());
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    if (layer == 0 || routed[layer] != routed[layer - 1])
+      model.segments.push_back({mixed && routed[layer] ? 1u : 0u, {}});
+    model.segments.back().windows.push_back(layer % 2 == 0 ? config.window : 0);
+  }
 
   LmHead head;
   head.vocab = config.vocab;
   head.hidden = config.hidden;
+  head.activationBytes = config.activationBytes;
   model.head = {"lm_head", variable++, std::make_shared<LmHead>(head), {}, {}};
   return model;
 }

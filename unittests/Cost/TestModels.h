@@ -27,6 +27,7 @@ struct ModelConfig {
 
   int64_t experts = 0, topK = 0, expertInner = 0;
   int64_t denseLayers = 0; ///< leading ones of a model with experts
+  int64_t sparseStep = 1;  ///< every how many layers there are experts
   int64_t sharedInner = 0; ///< 0: no shared experts
 
   // Latent attention, if latent is not 0.
@@ -36,6 +37,7 @@ struct ModelConfig {
   bool tied = false;
   WeightType linear = WeightType::Bf16;    ///< all but router, embedding, head
   std::optional<WeightType> expertWeights; ///< if other than `linear`
+  double activationBytes = 2, cacheBytes = 2;
 };
 
 ModelConfig gptMoe(int64_t layers);

@@ -23,6 +23,11 @@ enum class Objective : uint8_t {
 using DimSet = uint8_t;
 inline constexpr DimSet allDims = 0b111;
 
+constexpr DimSet only(Dim dim) {
+  return static_cast<DimSet>(1 << static_cast<int>(dim));
+}
+constexpr bool contains(DimSet set, Dim dim) { return set & only(dim); }
+
 /// Dims and what `evaluate` says of them.
 struct Optimum {
   std::vector<Dim> dims;
@@ -38,12 +43,12 @@ struct DimsBound {
   double value = 0;
 };
 
-/// Bounds the objective over all dims in `domains` (one set a variable; empty:
-/// all dims for all variables).
+/// Bounds the objective over all dims in `domains`, one set a variable.
 DimsBound boundDims(const Tables &tables, Span<const DimSet> domains,
                     Objective objective);
 
-/// The best dims in `domains`, exactly: no valid choice is better. None if
+/// The best dims in `domains`, exactly: no valid choice is better, and of those
+/// that `evaluate` finds equal it is the lexicographically smallest. None if
 /// nothing is valid, or nothing is as good as `incumbent` (tokens/s per device,
 /// or ms).
 std::optional<Optimum> optimalDims(const Tables &tables,

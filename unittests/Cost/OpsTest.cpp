@@ -1,0 +1,168 @@
+//===- OpsTest.cpp - Rules of ops -----------------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Ops/Combine.h"
+#include "shardopt/Cost/Ops/Dispatch.h"
+#include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GqaAttention.h"
+#include "shardopt/Cost/Ops/Linear.h"
+#include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/OutProj.h"
+#include "shardopt/Cost/Ops/QkvProj.h"
+#include "shardopt/Cost/Ops/Router.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+namespace {
+
+class Rules : public testing::Test {
+protected:
+  /// The rule of `op` for one operand in `layout`, with rows of 100 bytes.
+  Rule rule(const OpModel &op, Dim dim, Layout layout) {
+    const Placement incoming{layout, FeatureOrder::Blocks, 100};
+    return op.rule(dim, Span<const Placement>(&incoming, 1), context);
+  }
+
+  Layout wanted(const OpModel &op, Dim dim, Layout layout) {
+    return rule(op, dim, layout).operands[0].required.layout;
+  }
+
+  Layout left(const OpModel &op, Dim dim, Layout layout) {
+    return rule(op, dim, layout).results[0].placement.layout;
+  }
+
+  Context context = makeContext({Phase::Decode, 1024}, {4, 2, 1, 64});
+};
+
+TEST_F(Rules, WeightOpsContractOrCutColumnsOrFollowRows) {
+  Linear op;
+  op.in = op.out = 64;
+  for (Layout in : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+    EXPECT_EQ(wanted(op, Dim::Zero, in), Layout::H);
+    EXPECT_EQ(left(op, Dim::Zero, in), Layout::P);
+    EXPECT_EQ(wanted(op, Dim::One, in), Layout::R);
+    EXPECT_EQ(left(op, Dim::One, in), Layout::H);
+    const Layout none = in == Layout::T ? Layout::T : Layout::R;
+    EXPECT_EQ(wanted(op, Dim::None, in), none);
+    EXPECT_EQ(left(op, Dim::None, in), none);
+  }
+}
+
+TEST_F(Rules, RouterPassesTheTokensOnAsItTookThem) {
+  Router op;
+  op.hidden = 64, op.experts = 8, op.topK = 2;
+  const Rule cut = rule(op, Dim::Zero, Layout::T);
+  EXPECT_EQ(cut.results[0].passes, 0);
+  EXPECT_EQ(cut.results[0].placement.layout, Layout::H);
+  EXPECT_EQ(cut.results[1].passes, -1);
+  EXPECT_EQ(cut.results[1].placement.layout, Layout::R);
+  // Replicated tokens are cut without a copy.
+  EXPECT_EQ(left(op, Dim::Zero, Layout::R), Layout::R);
+  EXPECT_EQ(left(op, Dim::One, Layout::T), Layout::R);
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  EXPECT_EQ(left(op, Dim::None, Layout::H), Layout::R);
+}
+
+TEST_F(Rules, CombineDefersTheSumOfPartialResults) {
+  Combine op;
+  op.hidden = 64, op.topK = 2;
+  EXPECT_EQ(left(op, Dim::None, Layout::P), Layout::P);
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  EXPECT_EQ(left(op, Dim::None, Layout::H), Layout::R);
+  Dispatch dispatch;
+  dispatch.hidden = 64, dispatch.topK = 2;
+  EXPECT_EQ(left(dispatch, Dim::None, Layout::H), Layout::R);
+}
+
+TEST_F(Rules, ReshardsBetweenDispatchAndCombineAreOfTheBusiestGroup) {
+  context.routing = makeRouting(8, 2, context.rows, 2, 0.1);
+  FfnUp op;
+  op.kind = FfnKind::Grouped;
+  op.hidden = 64, op.inner = 32;
+  EXPECT_EQ(rule(op, Dim::One, Layout::T).operands[0].rows,
+            context.routing.copies);
+  op.kind = FfnKind::Shared;
+  EXPECT_EQ(rule(op, Dim::One, Layout::T).operands[0].rows, 32);
+}
+
+TEST_F(Rules, PartialSumsOfAGatedProjectionHoldGateAndUp) {
+  FfnUp op;
+  op.hidden = 64, op.inner = 32, op.gated = true;
+  auto rowBytes = [&](Dim dim) {
+    return rule(op, dim, Layout::R).results[0].placement.rowBytes;
+  };
+  EXPECT_EQ(rowBytes(Dim::Zero), 2 * 32 * 2);
+  EXPECT_EQ(rowBytes(Dim::One), 32 * 2);
+  EXPECT_EQ(rowBytes(Dim::None), 32 * 2);
+  op.gated = false;
+  EXPECT_EQ(rowBytes(Dim::Zero), 32 * 2);
+}
+
+TEST_F(Rules, OrderOfFeaturesBetweenTheProjectionsOfAttention) {
+  QkvProj qkv;
+  qkv.hidden = 64, qkv.heads = 8, qkv.kvHeads = 2, qkv.headDim = 16;
+  EXPECT_EQ(rule(qkv, Dim::One, Layout::R).results[0].placement.order,
+            FeatureOrder::Heads);
+  GqaAttention attention;
+  attention.heads = 8, attention.kvHeads = 2, attention.headDim = 16;
+  EXPECT_EQ(rule(attention, Dim::Zero, Layout::H).operands[0].required.order,
+            FeatureOrder::Heads);
+  EXPECT_EQ(rule(attention, Dim::One, Layout::H).operands[0].required.order,
+            FeatureOrder::Pairs);
+  OutProj out;
+  out.heads = 8, out.headDim = 16, out.hidden = 64;
+  const Placement pairs{Layout::H, FeatureOrder::Pairs, 256};
+  EXPECT_EQ(out.rule(Dim::Zero, Span<const Placement>(&pairs, 1), context)
+                .operands[0]
+                .required.order,
+            FeatureOrder::Pairs);
+}
+
+TEST_F(Rules, AttentionOverBlocksOfTokensNeedsWholePrompts) {
+  GqaAttention op;
+  op.heads = 8, op.kvHeads = 2, op.headDim = 16;
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  context = makeContext({Phase::Prefill, 128}, {4, 1, 1, 8});
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  context = makeContext({Phase::Prefill, 128}, {4, 1, 1, 6});
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::R);
+}
+
+TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
+  GqaAttention op;
+  op.heads = 8, op.kvHeads = 2, op.headDim = 16;
+  EXPECT_TRUE(rule(op, Dim::One, Layout::H).isLegal());
+  op.headDim = 12; // not in multiples of 2 * 4
+  EXPECT_STREQ(rule(op, Dim::One, Layout::H).illegal,
+               "sharding dim 1 needs a head size divisible by 2 * tp");
+  MlaAttention latent;
+  const Placement both[] = {{Layout::H, FeatureOrder::Heads, 100},
+                            {Layout::R, FeatureOrder::Blocks, 100}};
+  EXPECT_FALSE(latent.rule(Dim::One, both, context).isLegal());
+}
+
+TEST_F(Rules, InnerNormsAreAllReducedWhereFeaturesArriveCut) {
+  Linear op;
+  op.in = op.out = 64;
+  op.innerNorm = true;
+  auto collectives = [&](Dim dim, Layout layout) {
+    const Placement incoming{layout, FeatureOrder::Blocks, 128};
+    return op.cost(dim, Span<const Placement>(&incoming, 1), context)
+        .collectives.size();
+  };
+  EXPECT_EQ(collectives(Dim::Zero, Layout::H), 1u);
+  EXPECT_EQ(collectives(Dim::Zero, Layout::P), 1u);
+  EXPECT_EQ(collectives(Dim::Zero, Layout::T), 0u);
+  EXPECT_EQ(collectives(Dim::Zero, Layout::R), 0u);
+  EXPECT_EQ(collectives(Dim::One, Layout::H), 0u);
+  EXPECT_EQ(collectives(Dim::None, Layout::H), 0u);
+}
+
+} // namespace
