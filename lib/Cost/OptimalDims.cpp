@@ -101,6 +101,7 @@ private:
   std::vector<std::array<std::vector<RelaxedLayer>, 3>> relaxed;
   std::vector<Frame> frames; ///< those that may be feasible
   Reason infeasible = Reason::Structural;
+  double leastBytes = infinity; ///< on the fullest device, of any frame
 
   // While solving.
   std::vector<std::array<std::optional<LayerPaths>, 3>> pathsOf;
@@ -264,6 +265,7 @@ void DimOptimizer::addFrames(Frame &frame, unsigned body) {
 
 void DimOptimizer::addFrame(Frame frame) {
   const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
+  leastBytes = std::min(leastBytes, pipeline.maxBytes);
   const Reason reason = violated(pipeline, tables);
   // The last obstacle that any frame meets.
   infeasible = reason == Reason::None || infeasible == Reason::None
@@ -278,6 +280,7 @@ void DimOptimizer::addFrame(Frame frame) {
 DimsBound DimOptimizer::bound() const {
   DimsBound result;
   result.infeasible = infeasible;
+  result.leastBytes = leastBytes;
   double best = -infinity;
   for (const Frame &frame : frames)
     best = std::max(best, frame.bound);
