@@ -35,8 +35,7 @@ static std::string slowestPart(const cost::Breakdown &breakdown) {
 
 Binding shardopt::explainInvalid(const Scenario &scenario,
                                  const search::Plan &plan) {
-  search::Objective objective =
-      scenario.objective(search::Goal::Throughput);
+  search::Objective objective = scenario.objective(search::Goal::Throughput);
   Binding binding;
   binding.constraint = search::bindingConstraint(plan.evaluation, objective);
   if (plan.evaluation.reason == Reason::Structural) {
@@ -69,7 +68,9 @@ std::string shardopt::describe(const Binding &binding,
   const search::BindingConstraint &constraint = binding.constraint;
   switch (constraint.kind) {
   case Reason::None:
-    return "no limit";
+    return binding.part == "batch"
+               ? "no limit, but the list of batches ends here"
+               : "no limit: a larger batch is valid, but no better";
   case Reason::Memory:
     return "memory: " + formatNumber(constraint.value) +
            " GB a device needed, of " + formatNumber(constraint.limit) +

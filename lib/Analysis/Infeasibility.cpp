@@ -18,9 +18,10 @@ static constexpr double noLimit = std::numeric_limits<double>::infinity();
 
 /// The best plan of `space` under `sloMs` and `memoryBytes`. The limit on
 /// devices is the space's.
-static std::optional<search::Plan>
-probe(const Scenario &scenario, const search::StrategySpace &space,
-      double sloMs, double memoryBytes, search::Goal goal, unsigned threads) {
+static std::optional<search::Plan> probe(const Scenario &scenario,
+                                         const search::StrategySpace &space,
+                                         double sloMs, double memoryBytes,
+                                         search::Goal goal, unsigned threads) {
   cost::Limits limits;
   limits.memoryBytes = memoryBytes;
   limits.latencySeconds = sloMs / 1e3;
@@ -52,8 +53,8 @@ search::Plan shardopt::findClosest(const Scenario &scenario,
                                    const search::StrategySpace &space,
                                    unsigned threads) {
   double capacity = scenario.costs().limits().memoryBytes;
-  auto plan = probe(scenario, space, noLimit, capacity, search::Goal::Latency,
-                    threads);
+  auto plan =
+      probe(scenario, space, noLimit, capacity, search::Goal::Latency, threads);
   if (!plan)
     if (std::optional<double> least = leastMemory(scenario, space))
       // A little more, since sums of bytes are rounded.

@@ -134,7 +134,9 @@ FailureOr<ModuleModel> ProgramReader::read() {
     return head.emitOpError("follows no layer, expected at least one");
 
   ModuleModel result;
-  if (std::optional<StringRef> name = module.getSymName())
+  if (auto name = module->getAttrOfType<StringAttr>(modelAttrName))
+    result.name = name.str();
+  else if (std::optional<StringRef> name = module.getSymName())
     result.name = name->str();
   result.model.workload = workload;
   numberVariables();

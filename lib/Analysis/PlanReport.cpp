@@ -56,15 +56,13 @@ void ReportWriter::write() {
               int64_t(summary.search.distinctEvaluations));
   json.member("rejected_draws", int64_t(summary.search.rejected));
   json.member("wall_s", summary.wallSeconds);
-  json.member("stopped",
-              summary.search.stopped == search::StopReason::Requested
-                  ? "signal"
-                  : search::spell(summary.search.stopped));
+  json.member("stopped", summary.search.stopped == search::StopReason::Requested
+                             ? "signal"
+                             : search::spell(summary.search.stopped));
   writeBest();
   writeBaselines();
   writeOptional("bound", summary.search.bound);
-  writeOptional("gap",
-                gap(summary.search, scenario.objective(summary.goal)));
+  writeOptional("gap", gap(summary.search, scenario.objective(summary.goal)));
   json.member("proved", summary.search.proved);
   writeBinding();
   writeNextFeasible();
@@ -80,9 +78,8 @@ void ReportWriter::writeSubject() {
       .member("context", scenario.workload().context)
       .endObject();
   json.member("simulator", scenario.simulatorName());
-  json.member("objective", summary.goal == search::Goal::Latency
-                               ? "latency"
-                               : "throughput");
+  json.member("objective",
+              summary.goal == search::Goal::Latency ? "latency" : "throughput");
   json.member("slo_ms", scenario.sloMs());
   json.key("max_devices");
   if (scenario.maxDevices())
@@ -165,8 +162,8 @@ void ReportWriter::writeBinding() {
   const search::BindingConstraint &binding = summary.binding.constraint;
   json.key("binding_constraint")
       .beginObject()
-      .member("kind", binding.kind == Reason::None ? "none"
-                                                   : spell(binding.kind))
+      .member("kind",
+              binding.kind == Reason::None ? "none" : spell(binding.kind))
       .member("part", summary.binding.part)
       .member("value", binding.value)
       .member("limit", binding.limit)

@@ -72,11 +72,10 @@ private:
 void TableWriter::writeSubject() {
   const cost::Model &model = scenario.program().model;
   std::string name = scenario.program().name;
-  std::string devices = scenario.maxDevices()
-                            ? "at most " +
-                                  std::to_string(scenario.maxDevices()) +
-                                  " devices of "
-                            : "devices of ";
+  std::string devices =
+      scenario.maxDevices()
+          ? "at most " + std::to_string(scenario.maxDevices()) + " devices of "
+          : "devices of ";
   TextTable table;
   auto fact = [&](const std::string &key, const std::string &value) {
     std::string padded = key;
@@ -147,8 +146,8 @@ void TableWriter::writeColumns() {
       return spellDim(column.plan->strategy.dims[op]);
     });
   if (names.size() > maxOpRows)
-    table.add({"  and " + std::to_string(names.size() - maxOpRows) +
-               " more ops"});
+    table.add(
+        {"  and " + std::to_string(names.size() - maxOpRows) + " more ops"});
   table.addBlank();
 
   auto evaluation = [](const Column &column) -> const Evaluation & {
@@ -160,16 +159,14 @@ void TableWriter::writeColumns() {
            return formatNumber(evaluation(column).throughput);
          });
   if (summary.plan && isCompared)
-    addRow(summary.planName + " is so many times better",
-           [&](const Column &column) {
-             double ratio =
-                 summary.goal == search::Goal::Latency
-                     ? evaluation(column).latencyMs /
-                           summary.plan->evaluation.latencyMs
-                     : summary.plan->evaluation.throughput /
-                           evaluation(column).throughput;
-             return fixed(ratio, 4);
-           });
+    addRow("  " + summary.planName + " / this plan", [&](const Column &column) {
+      double ratio = summary.goal == search::Goal::Latency
+                         ? evaluation(column).latencyMs /
+                               summary.plan->evaluation.latencyMs
+                         : summary.plan->evaluation.throughput /
+                               evaluation(column).throughput;
+      return fixed(ratio, 4);
+    });
   addRow(scenario.isPrefill() ? "TTFT, ms" : "TPOT, ms",
          [&](const Column &column) {
            return formatNumber(evaluation(column).latencyMs);
@@ -190,10 +187,10 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
   table.add({"memory of a device" + stage, "GB"});
   table.add({"  weights", fixed(breakdown.memory.weightsGb, 3)});
   table.add({"  kv cache", fixed(breakdown.memory.kvCacheGb, 3)});
-  table.add({"  free", fixed(scenario.memoryCapacityGb() -
-                                 breakdown.memory.weightsGb -
-                                 breakdown.memory.kvCacheGb,
-                             3)});
+  table.add({"  free",
+             fixed(scenario.memoryCapacityGb() - breakdown.memory.weightsGb -
+                       breakdown.memory.kvCacheGb,
+                   3)});
   text += "\n" + table.print();
 }
 
@@ -220,8 +217,8 @@ sumOverStages(const std::vector<cost::OpBreakdown> &ops) {
 void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
   std::vector<cost::OpBreakdown> ops = sumOverStages(breakdown.ops);
   TextTable table;
-  table.add({"time of a micro-batch, us a layer", "layers", "layout",
-             "compute", "memory", "collective", "MB", "kind"});
+  table.add({"time of a micro-batch, us a layer", "layers", "layout", "compute",
+             "memory", "collective", "MB", "kind"});
   auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
                     const std::string &layers, const std::string &layout) {
     double n = op.layers;
@@ -241,8 +238,8 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
     addRow(ops[i], "  " + ops[i].op, std::to_string(ops[i].layers),
            std::string(1, cost::letter(ops[i].layout)));
   if (ops.size() > maxOpRows)
-    table.add({"  and " + std::to_string(ops.size() - maxOpRows) +
-               " more ops"});
+    table.add(
+        {"  and " + std::to_string(ops.size() - maxOpRows) + " more ops"});
   addRow(all, "  all stages and layers", "", "");
   text += "\n" + table.print();
 }
@@ -266,8 +263,7 @@ void TableWriter::writeVerdict() {
       proof = summary.search.proved ? "proved infeasible" : "nothing found";
     if (auto bound = summary.search.bound)
       proof += ", bound " + formatNumber(*bound);
-    if (auto distance =
-            gap(summary.search, scenario.objective(summary.goal)))
+    if (auto distance = gap(summary.search, scenario.objective(summary.goal)))
       proof += ", gap " + fixed(std::abs(*distance) * 100, 2) + " %";
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
@@ -280,8 +276,8 @@ std::string TableWriter::write() {
   collectColumns();
   if (!columns.empty())
     writeColumns();
-  bool isStructural = summary.plan && summary.plan->evaluation.reason ==
-                                          Reason::Structural;
+  bool isStructural =
+      summary.plan && summary.plan->evaluation.reason == Reason::Structural;
   if (summary.plan && !isStructural) {
     cost::Breakdown breakdown =
         cost::breakdown(scenario.costs(), summary.plan->strategy);

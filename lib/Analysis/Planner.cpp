@@ -99,8 +99,8 @@ ErrorOr<PlanSummary> Planner::run() {
   options.threads = request.threads;
   options.stopRequested = [this] { return isStopped(); };
   options.trace = request.trace;
-  summary.search = search::runSearch(**searcher, scenario.simulator(),
-                                     objective, options);
+  summary.search =
+      search::runSearch(**searcher, scenario.simulator(), objective, options);
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
   summary.plan = summary.search.best;
@@ -139,14 +139,17 @@ void Planner::findBaselines(const search::StrategySpace &space) {
   }
 }
 
-/// Which limit the next larger batch would exceed.
+/// Which limit the next larger batch would exceed. Where there is none, that of
+/// the list itself binds.
 void Planner::explainBest(const search::StrategySpace &space) {
   const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
   search::Plan larger = *summary.plan;
   auto next = std::upper_bound(batches.begin(), batches.end(),
                                larger.strategy.degrees.batch);
-  if (next == batches.end())
+  if (next == batches.end()) {
+    summary.binding.part = "batch";
     return;
+  }
   larger.strategy.degrees.batch = *next;
   larger.evaluation = scenario.simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
@@ -160,10 +163,10 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
           explainInvalid(scenario, *summary.search.leastViolating);
     return;
   }
-  summary.binding = explainInvalid(
-      scenario, findClosest(scenario, space, request.threads));
-  summary.nextFeasible = findNextFeasible(scenario, request.space,
-                                          request.goal, request.threads);
+  summary.binding =
+      explainInvalid(scenario, findClosest(scenario, space, request.threads));
+  summary.nextFeasible =
+      findNextFeasible(scenario, request.space, request.goal, request.threads);
 }
 
 ErrorOr<PlanSummary> shardopt::makePlan(const Scenario &scenario,

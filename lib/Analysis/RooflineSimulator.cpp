@@ -37,8 +37,8 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
                                              search::Goal goal) const {
   if (!costs.fits(degrees))
     return {Reason::Structural, 0};
-  cost::DimsBound bound = cost::boundDims(*tables.get(degrees), setsOf(domains),
-                                          objectiveOf(goal));
+  cost::DimsBound bound =
+      cost::boundDims(*tables.get(degrees), setsOf(domains), objectiveOf(goal));
   return {bound.infeasible, bound.value};
 }
 
@@ -46,9 +46,8 @@ std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
-  std::optional<cost::Optimum> optimum =
-      cost::optimalDims(*tables.get(degrees), setsOf(domains),
-                        objectiveOf(goal), incumbent);
+  std::optional<cost::Optimum> optimum = cost::optimalDims(
+      *tables.get(degrees), setsOf(domains), objectiveOf(goal), incumbent);
   if (!optimum)
     return std::nullopt;
   return search::Plan{{degrees, std::move(optimum->dims)}, optimum->evaluation};

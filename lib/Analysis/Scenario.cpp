@@ -80,19 +80,19 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   auto fail = [&](const Error &error) {
     return module.emitError(error.message);
   };
-  ErrorOr<bool> isRoofline = parseChoice<bool>("simulator", options.simulator,
-                                               {{"roofline", true}});
+  ErrorOr<bool> isRoofline =
+      parseChoice<bool>("simulator", options.simulator, {{"roofline", true}});
   if (!isRoofline)
     return fail(isRoofline.error());
   ErrorOr<bool> isEven =
       parseChoice<bool>("partition", options.partition, {{"even", true}});
   if (!isEven)
     return fail(isEven.error());
-  ErrorOr<cost::CommModel> comm = parseChoice<cost::CommModel>(
-      "comm-model", options.commModel,
-      {{"fast", cost::CommModel::Fast},
-       {"direct", cost::CommModel::Direct},
-       {"ring", cost::CommModel::Ring}});
+  ErrorOr<cost::CommModel> comm =
+      parseChoice<cost::CommModel>("comm-model", options.commModel,
+                                   {{"fast", cost::CommModel::Fast},
+                                    {"direct", cost::CommModel::Direct},
+                                    {"ring", cost::CommModel::Ring}});
   if (!comm)
     return fail(comm.error());
   ErrorOr<bool> isSkewed = parseChoice<bool>(
@@ -137,8 +137,7 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel =
       std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
-  scenario->oracle =
-      std::make_unique<RooflineSimulator>(*scenario->costModel);
+  scenario->oracle = std::make_unique<RooflineSimulator>(*scenario->costModel);
   scenario->oracleName = options.simulator;
   return scenario;
 }

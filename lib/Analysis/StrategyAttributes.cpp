@@ -25,8 +25,8 @@ const char *shardopt::spell(Dim dim) {
 }
 
 Annotation::Annotation(const Strategy &strategy)
-    : tp(strategy.degrees.tp), ep(strategy.degrees.ep),
-      pp(strategy.degrees.pp), batch(strategy.degrees.batch),
+    : tp(strategy.degrees.tp), ep(strategy.degrees.ep), pp(strategy.degrees.pp),
+      batch(strategy.degrees.batch),
       dims(strategy.dims.begin(), strategy.dims.end()) {}
 
 std::optional<Strategy> Annotation::strategy() const {
@@ -49,7 +49,8 @@ std::string Annotation::firstMissing(const ModuleModel &model) const {
   for (auto [name, isThere] : degrees)
     if (!isThere)
       return std::string("'") + name + "' of '" + strategyAttrName.str() + "'";
-  for (auto [node, dim] : ::llvm::zip_equal(model.model.nodesByVariable(), dims))
+  for (auto [node, dim] :
+       ::llvm::zip_equal(model.model.nodesByVariable(), dims))
     if (!dim)
       return "'sharding' of '" + node->name + "'";
   return "";

@@ -1,5 +1,4 @@
-//===- Plan.h - A plan, how it came about, what to compare it with -*- C++
-//-*-===//
+//===- Plan.h - A plan and what there is to say of it -----------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +27,7 @@ struct Binding {
   search::BindingConstraint constraint;
   /// Memory: "weights" or "kv_cache"; SLO: "compute", "memory" or "collective"
   /// time; whichever is largest. Structural: "devices", "stages", "experts" or
-  /// "dims". Else empty.
+  /// "dims". Nothing binds: "batch" if no larger one is allowed. Else empty.
   std::string part;
 };
 

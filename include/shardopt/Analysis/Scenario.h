@@ -50,9 +50,7 @@ public:
   const std::string &simulatorName() const { return oracleName; }
 
   const cost::Workload &workload() const { return moduleModel.model.workload; }
-  bool isPrefill() const {
-    return workload().phase == cost::Phase::Prefill;
-  }
+  bool isPrefill() const { return workload().phase == cost::Phase::Prefill; }
   /// SLO on TPOT or TTFT, milliseconds; infinity: none.
   double sloMs() const { return slo; }
   /// Usable memory of a device, 1e9 bytes.

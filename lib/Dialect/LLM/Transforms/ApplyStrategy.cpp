@@ -95,8 +95,7 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
   if (strategies.empty())
     return std::nullopt;
   if (line < 0)
-    return Error{"'line' is " + std::to_string(line) +
-                 ", expected at least 0"};
+    return Error{"'line' is " + std::to_string(line) + ", expected at least 0"};
   ErrorOr<Strategy> strategy = readListLine(strategies, line, opNames);
   if (!strategy)
     return strategy.error();

@@ -66,8 +66,8 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
     return module.emitError(summary.error().message);
   if (std::optional<Error> error = out->keep())
     return module.emitError(error->message);
-  remark::passed(module.getLoc(), remark::RemarkOpts::name("evaluated")
-                                      .category(getArgument()))
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("evaluated").category(getArgument()))
       << remark::metric("lines", summary->lines)
       << remark::metric("valid", summary->valid)
       << remark::metric("unreadable", summary->unreadable);
@@ -77,8 +77,7 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
 LogicalResult
 EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
   ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation =
-      readAnnotation(module, scenario.program());
+  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
   if (failed(annotation))
     return failure();
   std::optional<Strategy> strategy = annotation->strategy();
@@ -97,8 +96,8 @@ EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
   if (failed(writeReport(summary)))
     return failure();
 
-  remark::passed(module.getLoc(), remark::RemarkOpts::name("evaluated")
-                                      .category(getArgument()))
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("evaluated").category(getArgument()))
       << remark::metric("valid", evaluation.valid)
       << remark::metric("throughput", evaluation.throughput);
   if (evaluation.valid)

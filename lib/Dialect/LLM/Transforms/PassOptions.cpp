@@ -34,8 +34,11 @@ std::string llm::listKnownOptions(Pass &pass, const std::string &message) {
   size_t at = StringRef(message).find(unknown);
   if (at == StringRef::npos)
     return message;
-  std::string name = StringRef(message).drop_front(at + unknown.size())
-                         .split(' ').first.trim().str();
+  std::string name = StringRef(message)
+                         .drop_front(at + unknown.size())
+                         .split(' ')
+                         .first.trim()
+                         .str();
   return "'" + pass.getArgument().str() + "' has no option '" +
          abbreviate(name) + "', " + listKnown(name, optionNames(pass));
 }

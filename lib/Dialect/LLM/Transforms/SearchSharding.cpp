@@ -24,6 +24,11 @@ using namespace shardopt::llm;
 
 namespace {
 
+/// The files that a search writes; they appear when it has ended.
+struct Outputs {
+  std::optional<OutputFile> report, trace;
+};
+
 class SearchShardingPass
     : public ScenarioPass<
           llm::impl::SearchShardingPassBase<SearchShardingPass>> {
@@ -41,13 +46,12 @@ private:
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
   LogicalResult readPins(const Scenario &scenario, PlanRequest &request);
-  LogicalResult openOutputs();
-  LogicalResult keepOutputs();
-  LogicalResult finish(const Scenario &scenario, const PlanSummary &summary);
+  LogicalResult open(Outputs &outputs);
+  LogicalResult keep(Outputs &outputs);
+  LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
   void emitRemarks(const PlanSummary &summary);
 
   const StopToken *stop = nullptr;
-  std::optional<OutputFile> reportFile, traceFile;
 };
 
 } // namespace
@@ -97,8 +101,7 @@ LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
   if (pins == "ignore")
     return success();
   ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation =
-      readAnnotation(module, scenario.program());
+  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
   if (failed(annotation))
     return failure();
   request.space.pinnedTp = annotation->tp;
@@ -116,9 +119,9 @@ LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
 // Outputs
 //===----------------------------------------------------------------------===//
 
-LogicalResult SearchShardingPass::openOutputs() {
-  for (auto [path, file] : {std::pair(&report, &reportFile),
-                            std::pair(&trace, &traceFile)}) {
+LogicalResult SearchShardingPass::open(Outputs &outputs) {
+  for (auto [path, file] : {std::pair(&report, &outputs.report),
+                            std::pair(&trace, &outputs.trace)}) {
     if (path->empty())
       continue;
     ErrorOr<OutputFile> opened = OutputFile::open(*path);
@@ -129,13 +132,11 @@ LogicalResult SearchShardingPass::openOutputs() {
   return success();
 }
 
-LogicalResult SearchShardingPass::keepOutputs() {
-  for (std::optional<OutputFile> *file : {&reportFile, &traceFile}) {
+LogicalResult SearchShardingPass::keep(Outputs &outputs) {
+  for (std::optional<OutputFile> *file : {&outputs.report, &outputs.trace}) {
     if (!*file)
       continue;
-    std::optional<Error> error = (*file)->keep();
-    file->reset();
-    if (error)
+    if (std::optional<Error> error = (*file)->keep())
       return getOperation().emitError(error->message);
   }
   return success();
@@ -173,13 +174,14 @@ void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
       << remark::metric("evaluations", summary.search.evaluations);
 }
 
-LogicalResult SearchShardingPass::finish(const Scenario &scenario,
-                                         const PlanSummary &summary) {
+LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
+                                         Outputs &outputs) {
   ModuleOp module = getOperation();
+  const Scenario &scenario = summary.scenario;
   ::llvm::errs() << planTable(summary);
-  if (reportFile)
-    reportFile->write(reportJson(summary));
-  if (failed(keepOutputs()))
+  if (outputs.report)
+    outputs.report->write(reportJson(summary));
+  if (failed(keep(outputs)))
     return failure();
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
@@ -197,9 +199,8 @@ LogicalResult SearchShardingPass::finish(const Scenario &scenario,
   if (!summary.search.proved)
     return module.emitError("no feasible strategy found within the budget; ")
            << describe(summary.binding, scenario);
-  InFlightDiagnostic diagnostic =
-      module.emitError("no strategy is feasible; ")
-      << describe(summary.binding, scenario);
+  InFlightDiagnostic diagnostic = module.emitError("no strategy is feasible; ")
+                                  << describe(summary.binding, scenario);
   if (summary.nextFeasible)
     diagnostic << "; feasible with "
                << describe(summary.nextFeasible->change, scenario);
@@ -215,20 +216,21 @@ LogicalResult SearchShardingPass::run() {
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
+  Outputs outputs;
   FailureOr<std::unique_ptr<Scenario>> scenario =
       Scenario::create(module, options);
   if (failed(scenario) || failed(readPins(**scenario, request)) ||
-      failed(openOutputs()))
+      failed(open(outputs)))
     return failure();
-  if (traceFile)
+  if (outputs.trace)
     request.trace = [&](const search::TraceEntry &entry) {
-      traceFile->write(traceLine(entry, **scenario, request.goal));
+      outputs.trace->write(traceLine(entry, **scenario, request.goal));
     };
 
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
   if (!summary)
     return module.emitError(summary.error().message);
-  return finish(**scenario, *summary);
+  return finish(*summary, outputs);
 }
 
 std::unique_ptr<Pass>
