@@ -153,6 +153,7 @@ void DimFrames::addFrames(DimFrame &frame, unsigned body) {
 
 void DimFrames::addFrame(DimFrame frame) {
   const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
+  least = std::min(least, pipeline.maxBytes);
   const Reason reason = violatedLimit(pipeline, tables);
   // The limit that the frame which gets furthest runs into.
   if (obstacle != Reason::None)
@@ -168,6 +169,7 @@ DimsBound cost::boundDims(const Tables &tables, Span<const DimSet> domains,
   const DimFrames all(tables, domains, objective);
   DimsBound result;
   result.infeasible = all.infeasible();
+  result.leastBytes = all.leastBytes();
   if (!all.frames().empty()) {
     const double best = all.frames().front().bound;
     result.value = objective == Objective::Throughput ? best : -best;

@@ -64,6 +64,9 @@ public:
   /// Why there are none, or None.
   Reason infeasible() const { return obstacle; }
 
+  /// The least memory that any frame needs on the fullest device.
+  double leastBytes() const { return least; }
+
   const RelaxedLayer &relaxedLayer(const DimFrame &frame, unsigned body) const {
     const DimFrame::BodyFrame &fixed = frame.bodies[body];
     return relaxed[body][static_cast<int>(fixed.anchor)][fixed.variation];
@@ -91,6 +94,7 @@ private:
   std::vector<LayerChoice> layers; ///< of the frame at hand, by body
   std::vector<DimFrame> list;
   Reason obstacle = Reason::Structural;
+  double least = std::numeric_limits<double>::infinity();
 };
 
 } // namespace shardopt::cost

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
                   mlir::func::FuncDialect, mlir::shard::ShardDialect,
                   mlir::tensor::TensorDialect>();
   mlir::registerTransformsPasses();
-  shardopt::llm::registerLLMCollectivesPasses();
+  shardopt::llm::registerLLMPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "shardopt optimizer\n", registry));
 }

@@ -11,6 +11,8 @@
 
 #include "shardopt/Cost/Tables.h"
 
+#include <limits>
+
 namespace shardopt::cost {
 
 /// The metric to optimise.
@@ -41,6 +43,9 @@ struct DimsBound {
   /// At least the throughput, or at most the latency (ms), of any choice of
   /// dims, but for rounding (1e-12 of itself).
   double value = 0;
+  /// The least memory that any choice of dims needs on the fullest device;
+  /// infinite if no dims are legal.
+  double leastBytes = std::numeric_limits<double>::infinity();
 };
 
 /// Bounds the objective over all dims in `domains`, one set a variable.

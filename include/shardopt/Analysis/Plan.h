@@ -1,0 +1,78 @@
+//===- Plan.h - A plan and what there is to say of it -----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ANALYSIS_PLAN_H
+#define SHARDOPT_ANALYSIS_PLAN_H
+
+#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Search/Driver.h"
+#include "shardopt/Search/Infeasible.h"
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace shardopt {
+
+/// Megatron's dims (`search::MegatronVariant`, in its order), each with its own
+/// best degrees; none where nothing is feasible, or for a black box.
+using Baselines = std::array<std::optional<search::Plan>, 3>;
+
+/// The limit that binds, and what takes most of it.
+struct Binding {
+  search::BindingConstraint constraint;
+  /// Memory: "weights" or "kv_cache"; SLO: "compute", "memory" or "collective"
+  /// time; whichever is largest. Structural: "devices", "stages", "experts" or
+  /// "dims". Nothing binds: "batch" if no larger one is allowed. Else empty.
+  std::string part;
+};
+
+/// All that reports tell.
+struct PlanSummary {
+  explicit PlanSummary(const Scenario &scenario) : scenario(scenario) {}
+
+  const Scenario &scenario;
+  search::Goal goal = search::Goal::Throughput;
+
+  /// The strategy that was found, or that was there already; none if nothing is
+  /// feasible. Only one that was there already may be invalid.
+  std::optional<search::Plan> plan;
+  std::string planName = "optimum"; ///< heading of its column
+
+  std::string searcher; ///< empty: nothing was searched
+  uint64_t seed = 0;
+  search::SearchResult search;
+  double wallSeconds = 0;
+
+  Baselines baselines;
+  Binding binding;
+  std::optional<search::NextFeasible> nextFeasible;
+};
+
+/// The report as JSON, schema 1 (docs/Search.md), with a line break at its end.
+std::string reportJson(const PlanSummary &summary);
+
+/// The same for people, a table. The same summary gives the same text: it tells
+/// no wall time.
+std::string planTable(const PlanSummary &summary);
+
+/// What binds an invalid `plan`, and what takes most of it.
+Binding explainInvalid(const Scenario &scenario, const search::Plan &plan);
+
+/// "memory: 105.3 GB a device are needed, of 72 GB; most of it kv_cache".
+std::string describe(const Binding &binding, const Scenario &scenario);
+
+/// "max-devices=128 instead of 64".
+std::string describe(const search::Change &change, const Scenario &scenario);
+
+/// `value` with `digits` significant digits, without an exponent unless it is
+/// very large or small.
+std::string formatNumber(double value, int digits = 6);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_ANALYSIS_PLAN_H

@@ -1,0 +1,41 @@
+//===- Planner.h - From a request to a plan ---------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ANALYSIS_PLANNER_H
+#define SHARDOPT_ANALYSIS_PLANNER_H
+
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Search/StrategySpace.h"
+#include "shardopt/Support/Stop.h"
+
+#include <functional>
+
+namespace shardopt {
+
+/// What to search, and how.
+struct PlanRequest {
+  search::SpaceRequest space;
+  search::Goal goal = search::Goal::Throughput;
+  std::string searcher; ///< by name; empty: the best that applies
+  uint64_t seed = 0;
+  uint64_t budget = 4000; ///< evaluations
+  unsigned threads = 1;
+  const StopToken *stop = nullptr; ///< may be null
+  /// Told every evaluation, in order; may be empty.
+  std::function<void(const search::TraceEntry &)> trace;
+};
+
+/// Runs the search, and what makes its report: the distance to the optimum and
+/// to Megatron's plans, what binds, and if nothing is feasible, what would be.
+/// A space that leaves one strategy is evaluated, not searched. The error is
+/// about the request: an unknown searcher, or an empty space.
+ErrorOr<PlanSummary> makePlan(const Scenario &scenario,
+                              const PlanRequest &request);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_ANALYSIS_PLANNER_H

@@ -1,0 +1,46 @@
+//===- RooflineSimulator.h - The cost library as a simulator ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H
+#define SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H
+
+#include "shardopt/Analysis/TableCache.h"
+#include "shardopt/Cost/CostModel.h"
+#include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Search/Simulator.h"
+
+namespace shardopt {
+
+/// `simulator=roofline`: the cost model, which can be opened (see
+/// `search::Decomposition`). Refers to `costs`, which must outlive it.
+class RooflineSimulator final : public search::Simulator,
+                                public search::Decomposition {
+public:
+  explicit RooflineSimulator(const cost::CostModel &costs)
+      : costs(costs), tables(costs) {}
+
+  Evaluation evaluate(const Strategy &strategy) const override;
+  const search::Decomposition *decomposition() const override { return this; }
+
+  search::DegreeBound bound(const Degrees &degrees,
+                            const search::DimDomains &domains,
+                            search::Goal goal) const override;
+  std::optional<search::Plan>
+  solve(const Degrees &degrees, const search::DimDomains &domains,
+        search::Goal goal, std::optional<double> incumbent) const override;
+
+  /// `domains` as the cost library spells them.
+  static std::vector<cost::DimSet> setsOf(const search::DimDomains &domains);
+
+private:
+  const cost::CostModel &costs;
+  TableCache tables;
+};
+
+} // namespace shardopt
+
+#endif // SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H

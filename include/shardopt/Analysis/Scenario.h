@@ -1,0 +1,94 @@
+//===- Scenario.h - A model on a machine under limits -----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ANALYSIS_SCENARIO_H
+#define SHARDOPT_ANALYSIS_SCENARIO_H
+
+#include "shardopt/Analysis/ModuleModel.h"
+#include "shardopt/Cost/CostModel.h"
+#include "shardopt/Machine/Machine.h"
+#include "shardopt/Search/Objective.h"
+#include "shardopt/Search/Simulator.h"
+#include "shardopt/Search/StrategySpace.h"
+#include "shardopt/Support/StrategyJson.h"
+
+#include <memory>
+#include <string>
+
+namespace shardopt {
+
+/// What the options of a pass ask for.
+struct ScenarioOptions {
+  std::string machine;    ///< name or file; empty: the module's, or h100_sxm
+  int64_t maxDevices = 0; ///< 0: no limit
+  double sloTpotMs = 0;   ///< of decode; 0: the default, infinity: none
+  double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
+  std::string simulator = "roofline";
+  std::string commModel = "fast";
+  std::string imbalance = "model";
+  std::string partition = "even";
+};
+
+/// A module, a machine and limits: all that the metrics of a strategy depend
+/// on, but the strategy. Refers to the module, of which only the shardings may
+/// change while it lives.
+class Scenario {
+public:
+  /// Reads `module` and the machine. What is wrong is diagnosed: at an op for
+  /// the program, at the module for the options.
+  static mlir::FailureOr<std::unique_ptr<Scenario>>
+  create(mlir::ModuleOp module, const ScenarioOptions &options);
+
+  const ModuleModel &program() const { return moduleModel; }
+  const Machine &machine() const { return cluster; }
+  const cost::CostModel &costs() const { return *costModel; }
+  const search::Simulator &simulator() const { return *oracle; }
+  const std::string &simulatorName() const { return oracleName; }
+
+  const cost::Workload &workload() const { return moduleModel.model.workload; }
+  bool isPrefill() const { return workload().phase == cost::Phase::Prefill; }
+  /// SLO on TPOT or TTFT, milliseconds; infinity: none.
+  double sloMs() const { return slo; }
+  /// Usable memory of a device, 1e9 bytes.
+  double memoryCapacityGb() const { return cluster.memoryCapacity / 1e9; }
+  /// Most devices a strategy may take; 0: no limit.
+  int64_t maxDevices() const { return costModel->limits().maxDevices; }
+
+  /// Names of the ops, in the order of Strategy::dims.
+  const std::vector<std::string> &opNames() const { return names; }
+  LatencyKey latencyKey() const {
+    return isPrefill() ? LatencyKey::Ttft : LatencyKey::Tpot;
+  }
+  search::SpaceFacts spaceFacts() const;
+  bool hasExperts() const { return spaceFacts().experts > 0; }
+  search::Objective objective(search::Goal goal) const;
+
+  /// The same with other limits.
+  cost::CostModel costsUnder(const cost::Limits &limits) const;
+
+private:
+  Scenario() = default;
+
+  ModuleModel moduleModel;
+  std::vector<std::string> names;
+  Machine cluster;
+  double slo = 0;
+  std::shared_ptr<const cost::TimeModel> time;
+  std::optional<double> skew;
+  std::unique_ptr<const cost::CostModel> costModel;
+  std::unique_ptr<const search::Simulator> oracle;
+  std::string oracleName;
+};
+
+/// The error of an option whose value is none of `known`:
+/// "unknown partition 'balanced', known: even".
+Error unknownChoice(const std::string &option, const std::string &value,
+                    const std::vector<std::string> &known);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_ANALYSIS_SCENARIO_H

@@ -1,0 +1,34 @@
+//===- Passes.h - Passes of the llm dialect ---------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_H
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_H
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Support/Stop.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace shardopt::llm {
+
+#define GEN_PASS_DECL
+#include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
+
+/// The passes that run long poll `stop`, which may be null and otherwise
+/// outlives them.
+std::unique_ptr<mlir::Pass>
+createStoppableEvaluateStrategyPass(const StopToken *stop);
+std::unique_ptr<mlir::Pass>
+createStoppableSearchShardingPass(const StopToken *stop);
+
+/// Registers all passes of the dialect, and `--llm-shard-pipeline`.
+void registerLLMPasses(const StopToken *stop = nullptr);
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_H

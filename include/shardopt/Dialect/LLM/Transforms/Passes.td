@@ -1,0 +1,210 @@
+//===- Passes.td - Passes of the llm dialect -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_TD
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Options that several passes have
+//===----------------------------------------------------------------------===//
+
+// What the metrics of a strategy depend on, beside the module.
+defvar ScenarioPassOptions = [
+  Option<"machine", "machine", "std::string", [{""}],
+    "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
+  Option<"maxDevices", "max-devices", "int64_t", "0",
+    "Most devices that tp * ep * pp may take (0: no limit)">,
+  Option<"sloTpotMs", "slo-tpot-ms", "double", "0",
+    "Longest time per output token in decode, milliseconds (0: 50; inf: no limit)">,
+  Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
+    "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
+  Option<"simulator", "simulator", "std::string", [{"roofline"}],
+    "What says how good a strategy is: roofline">,
+  Option<"commModel", "comm-model", "std::string", [{"fast"}],
+    "How collectives are implemented: fast, direct or ring">,
+  Option<"imbalance", "imbalance", "std::string", [{"model"}],
+    "Load of the experts: model (uneven), or none (even)">,
+  Option<"partition", "partition", "std::string", [{"even"}],
+    "How layers are divided over pipeline stages: even">,
+];
+
+defvar ReportPassOptions = [
+  Option<"report", "report", "std::string", [{""}],
+    "File for the results: JSON, or JSON lines for a list">,
+  Option<"threads", "threads", "unsigned", "1",
+    "Threads to work on; results do not depend on it (0: one a core)">,
+];
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
+  let summary = "Evaluate the annotated strategy, or a list of strategies";
+  let description = [{
+    Simulates the strategy that the module carries and prints a table of what
+    it takes and where its time goes on the standard error; with `report`, the
+    same as JSON. The module passes through unchanged. A strategy that is
+    invalid (structurally, or because it exceeds the memory of a device or the
+    SLO) is an error, after the table is printed.
+
+    With `strategies`, evaluates a list instead; what the module is annotated
+    with is ignored. Every line of the file is a JSON object, its dims in the
+    order of the module's ops (2 means none), or an object by op name:
+
+    ```json
+    {"tp": 8, "ep": 16, "pp": 4, "batch": 8192, "dims": [0,0,1,0,0,0,2,0,1,0,0,1]}
+    ```
+
+    Every line gives one line of `report`, in the same order, with five keys:
+    `throughput` (tokens/s per device), `tpot_ms` (decode) or `ttft_ms`
+    (prefill), `memory_gb` (1e9 bytes a device), `valid`, and `reason` (empty,
+    "structural", "memory" or "slo"; the metrics of a structurally invalid
+    strategy are 0). A line that cannot be read, an empty one among them, gives
+    `{"error": …}`. Invalid strategies and unreadable lines are no failure.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>,
+                       llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>} {
+      // ops with `sharding`
+    }
+    ```
+
+    Output: the same module.
+  }];
+  let options = !listconcat(ScenarioPassOptions, [
+    Option<"strategies", "strategies", "std::string", [{""}],
+      "File of strategies, one a line, to evaluate instead of the annotated one">,
+  ], ReportPassOptions);
+}
+
+def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
+  let summary = "Write a strategy on the module";
+  let description = [{
+    Annotates the module with the strategy that the options give: degrees and
+    batch as `llm.strategy`, dims as `sharding` of the ops. The strategy is
+    either given by `tp`, `ep`, `pp`, `batch` and `dims`, of which those left
+    out stay as they are, or is line `line` (the first is 0) of a file as
+    `--llm-evaluate-strategy` reads it. A strategy that breaks a structural
+    limit is an error.
+
+    Input:
+
+    ```mlir
+    %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+
+    Output, with `tp=8 ep=1 pp=1 batch=64 dims=0,0,…`:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>} {
+      …
+      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "0", "Tensor parallelism">,
+    Option<"ep", "ep", "int64_t", "0", "Expert parallelism">,
+    Option<"pp", "pp", "int64_t", "0", "Pipeline stages">,
+    Option<"batch", "batch", "int64_t", "0",
+      "Sequences (decode) or prompts (prefill), over all devices">,
+    Option<"dims", "dims", "std::string", [{""}],
+      "Dims of all ops, in order: 0, 1, and 2 or none, joined by commas">,
+    Option<"strategies", "strategies", "std::string", [{""}],
+      "File of strategies, one a line">,
+    Option<"line", "line", "int64_t", "0",
+      "Line of `strategies` to apply; the first is 0">,
+  ];
+  let dependentDialects = ["::shardopt::llm::LLMDialect"];
+}
+
+def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
+  let summary = "Search for the best strategy and annotate the module with it";
+  let description = [{
+    Runs a searcher against a simulator over the degrees tp, ep, pp, the batch
+    and a sharding dim for every op, and writes the best valid strategy on the
+    module. What the module already carries is a pin, which the search honours
+    unless `pins=ignore`; a module that carries a complete strategy is
+    evaluated, not searched. `searcher=exact` finds the optimum and proves it.
+
+    A table of the plan beside Megatron's is printed on the standard error;
+    `report` is the same and more as JSON, `trace` has a JSON line for every
+    evaluation. If nothing is feasible the pass fails, and says which limit
+    binds and which single change would help.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>} {
+      …
+      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+
+    Output:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>,
+                       llm.workload = #llm.workload<phase = decode, context = 16384>} {
+      …
+      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+  }];
+  let options = !listconcat(ScenarioPassOptions, [
+    Option<"devices", "devices", "int64_t", "0",
+      "Exactly so many devices (0: any number)">,
+    Option<"objective", "objective", "std::string", [{"throughput"}],
+      "What to optimise: throughput (per device), or latency">,
+    Option<"searcher", "searcher", "std::string", [{""}],
+      "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy or coordinate">,
+    Option<"budget", "budget", "uint64_t", "4000",
+      "Most evaluations, repeated and invalid ones included">,
+    Option<"seed", "seed", "uint64_t", "0", "Seed of random searchers">,
+    Option<"tp", "tp", "std::string", [{""}],
+      "Values that tp may take, joined by commas (default: powers of two up to 64)">,
+    Option<"ep", "ep", "std::string", [{""}],
+      "Values of ep (default: powers of two up to 16, or to the number of experts)">,
+    Option<"pp", "pp", "std::string", [{""}],
+      "Values of pp (default: 1,2,3,4,6,8,12,24, up to the number of layers)">,
+    Option<"batch", "batch", "std::string", [{""}],
+      "Values of the batch (default: powers of two up to 8192, or to 65536 with more than 16 experts)">,
+    Option<"pins", "pins", "std::string", [{"honour"}],
+      "What the module already says of its strategy: honour or ignore">,
+    Option<"trace", "trace", "std::string", [{""}],
+      "File for the evaluations, one JSON line each">,
+  ], ReportPassOptions);
+  let dependentDialects = ["::shardopt::llm::LLMDialect"];
+}
+
+def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
+  let summary = "Remove the strategy from an annotated module";
+  let description = [{
+    Removes `llm.strategy` from the module and `sharding` from its ops. A
+    lowered module, whose ops have the sizes of one device, is an error.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>} {
+      …
+      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+
+    Output:
+
+    ```mlir
+    module {
+      …
+      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    ```
+  }];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_TD

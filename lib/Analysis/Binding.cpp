@@ -1,0 +1,109 @@
+//===- Binding.cpp - What keeps a plan from being better ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Cost/Breakdown.h"
+
+using namespace shardopt;
+
+/// The part of a model that degrees do not fit.
+static std::string structuralPart(const Scenario &scenario,
+                                  const Degrees &degrees) {
+  if (scenario.maxDevices() && degrees.devices() > scenario.maxDevices())
+    return "devices";
+  if (degrees.pp > scenario.program().model.numLayers())
+    return "stages";
+  return scenario.costs().fits(degrees) ? "dims" : "experts";
+}
+
+/// The largest of the three kinds of time.
+static std::string slowestPart(const cost::Breakdown &breakdown) {
+  double compute = 0, memory = 0, collective = 0;
+  for (const cost::OpBreakdown &op : breakdown.ops) {
+    compute += op.computeUs;
+    memory += op.memoryUs;
+    collective += op.collectiveUs;
+  }
+  if (compute >= memory && compute >= collective)
+    return "compute";
+  return memory >= collective ? "memory" : "collective";
+}
+
+Binding shardopt::explainInvalid(const Scenario &scenario,
+                                 const search::Plan &plan) {
+  search::Objective objective = scenario.objective(search::Goal::Throughput);
+  Binding binding;
+  binding.constraint = search::bindingConstraint(plan.evaluation, objective);
+  if (plan.evaluation.reason == Reason::Structural) {
+    const Degrees &degrees = plan.strategy.degrees;
+    binding.part = structuralPart(scenario, degrees);
+    if (binding.part == "devices") {
+      binding.constraint.value = degrees.devices();
+      binding.constraint.limit = scenario.maxDevices();
+    } else if (binding.part == "stages") {
+      binding.constraint.value = degrees.pp;
+      binding.constraint.limit = scenario.program().model.numLayers();
+    } else if (binding.part == "experts") {
+      binding.constraint.value = degrees.ep;
+      binding.constraint.limit = scenario.spaceFacts().experts;
+    }
+    return binding;
+  }
+  cost::Breakdown breakdown = cost::breakdown(scenario.costs(), plan.strategy);
+  if (plan.evaluation.reason == Reason::Memory)
+    binding.part = breakdown.memory.weightsGb >= breakdown.memory.kvCacheGb
+                       ? "weights"
+                       : "kv_cache";
+  else
+    binding.part = slowestPart(breakdown);
+  return binding;
+}
+
+std::string shardopt::describe(const Binding &binding,
+                               const Scenario &scenario) {
+  const search::BindingConstraint &constraint = binding.constraint;
+  switch (constraint.kind) {
+  case Reason::None:
+    return binding.part == "batch"
+               ? "no limit, but the list of batches ends here"
+               : "no limit: a larger batch is valid, but no better";
+  case Reason::Memory:
+    return "memory: " + formatNumber(constraint.value) +
+           " GB a device needed, of " + formatNumber(constraint.limit) +
+           " GB; most of it " +
+           (binding.part == "weights" ? "weights" : "kv cache");
+  case Reason::Slo:
+    return std::string("SLO: ") + (scenario.isPrefill() ? "TTFT" : "TPOT") +
+           " " + formatNumber(constraint.value) + " ms, of " +
+           formatNumber(constraint.limit) + " ms; most of it " + binding.part +
+           " time";
+  case Reason::Structural:
+    if (constraint.limit)
+      return "structure: " + formatNumber(constraint.value) + " " +
+             binding.part + ", of " + formatNumber(constraint.limit);
+    return "structure: " + binding.part;
+  }
+  return "";
+}
+
+std::string shardopt::describe(const search::Change &change,
+                               const Scenario &scenario) {
+  std::string option;
+  switch (change.kind) {
+  case search::Change::Kind::Devices:
+    option = "max-devices";
+    break;
+  case search::Change::Kind::Slo:
+    option = scenario.isPrefill() ? "slo-ttft-ms" : "slo-tpot-ms";
+    break;
+  case search::Change::Kind::Batch:
+    option = "batch";
+    break;
+  }
+  return option + "=" + formatNumber(change.to) + " instead of " +
+         formatNumber(change.from);
+}

@@ -1,0 +1,31 @@
+//===- Infeasibility.h - What a request lacks -------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H
+#define SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H
+
+#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Search/Infeasible.h"
+
+#include <optional>
+
+namespace shardopt {
+
+/// For a space without a valid strategy, one that shows what binds: the fastest
+/// of those that fit in memory; if none does, one that needs the least memory;
+/// if all are structurally invalid, the first.
+search::Plan findClosest(const Scenario &scenario,
+                         const search::StrategySpace &space, unsigned threads);
+
+/// The smallest single change to `request` after which something is feasible.
+std::optional<search::NextFeasible>
+findNextFeasible(const Scenario &scenario, const search::SpaceRequest &request,
+                 search::Goal goal, unsigned threads);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H

@@ -1,0 +1,387 @@
+//===- ModuleModel.cpp - A module as the cost model sees it ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two steps: `ProgramReader` walks the program and cuts it into layers, and
+// `BodyBuilder` makes a `cost::Body` of each kind of layer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/ModuleModel.h"
+#include "BodyBuilder.h"
+#include "InterfaceOpModel.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+
+/// Cuts a program into layers and collects their kinds.
+class ProgramReader {
+public:
+  explicit ProgramReader(ModuleOp module) : module(module) {}
+
+  FailureOr<ModuleModel> read();
+
+private:
+  LogicalResult findEmbedding();
+  LogicalResult readWorkload();
+  LogicalResult readOp(Operation &op);
+  LogicalResult readRepeat(RepeatOp repeat);
+  LogicalResult readShardableOp(ShardableOpInterface op);
+  LogicalResult readHead(LmHeadOp head);
+
+  /// Ends the layer outside of repeats that is being read, if there is one:
+  /// `exit` is what the next op takes for the residual.
+  LogicalResult closeLayer(Value exit);
+  /// Checks that `residual`, operand of `user`, is what was made last.
+  LogicalResult checkChain(Value residual, Operation *user);
+  /// Adds `layers` layers, one for each of `windows`.
+  LogicalResult addLayers(const LayerOps &layer, ArrayRef<int64_t> windows);
+  /// The index of the kind of `layer`, a new one if needed.
+  FailureOr<unsigned> kindOf(const LayerOps &layer);
+  LogicalResult checkAlike(const LayerOps &layer, const LayerOps &like);
+  LogicalResult checkSequence(Operation *op, int64_t sequence);
+
+  void numberVariables();
+
+  ModuleOp module;
+  cost::Workload workload;
+  EmbeddingOp embedding;
+  LmHeadOp head;
+  Value chain;         ///< the residual after what was read so far
+  LayerOps open;       ///< the layer outside of repeats being read
+  bool isOpen = false; ///< whether there is one
+
+  /// The first layer of each kind and its body; an op's name says its kind.
+  std::vector<LayerOps> kinds;
+  std::vector<cost::Body> bodies;
+  std::vector<std::vector<std::vector<ShardableOpInterface>>> kindOps;
+  ::llvm::StringMap<unsigned> kindOfName;
+  std::vector<cost::Segment> segments;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Facts of the module
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramReader::findEmbedding() {
+  WalkResult result = module.walk([&](EmbeddingOp op) {
+    if (!embedding) {
+      embedding = op;
+      return WalkResult::advance();
+    }
+    op.emitOpError("is the second of the module, expected one program")
+            .attachNote(embedding.getLoc())
+        << "the first one";
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (!embedding)
+    return module.emitError(
+        "module has no 'llm.embedding', expected a program of the 'llm' "
+        "dialect");
+  return success();
+}
+
+LogicalResult ProgramReader::readWorkload() {
+  auto attr = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
+  if (!attr)
+    return module.emitError("module has no '")
+           << workloadAttrName
+           << "', expected #llm.workload<phase = decode|prefill, context = N>";
+  workload.phase = attr.getPhase() == Phase::Prefill ? cost::Phase::Prefill
+                                                     : cost::Phase::Decode;
+  workload.context = attr.getContextLength();
+  return success();
+}
+
+LogicalResult ProgramReader::checkSequence(Operation *op, int64_t sequence) {
+  int64_t rows = workload.phase == cost::Phase::Prefill ? workload.context : 1;
+  if (sequence == rows)
+    return success();
+  return op->emitOpError("has 'sequence' ")
+         << sequence << ", but a prompt of the module's workload has " << rows
+         << (rows == 1 ? " row" : " rows");
+}
+
+//===----------------------------------------------------------------------===//
+// The chain of layers
+//===----------------------------------------------------------------------===//
+
+FailureOr<ModuleModel> ProgramReader::read() {
+  if (failed(findEmbedding()) || failed(readWorkload()))
+    return failure();
+  chain = embedding.getResult();
+  for (Operation &op : *embedding->getBlock())
+    if (failed(readOp(op)))
+      return failure();
+  if (!head)
+    return embedding.emitOpError(
+        "has no 'llm.lm_head' after it, expected one to end the program");
+  if (segments.empty())
+    return head.emitOpError("follows no layer, expected at least one");
+
+  ModuleModel result;
+  if (auto name = module->getAttrOfType<StringAttr>(modelAttrName))
+    result.name = name.str();
+  else if (std::optional<StringRef> name = module.getSymName())
+    result.name = name->str();
+  result.model.workload = workload;
+  numberVariables();
+
+  result.model.embed.name = embedding.getName().str();
+  result.model.embed.op = std::make_shared<InterfaceOpModel>(embedding);
+  result.model.embed.results = {0};
+  result.ops.push_back({embedding});
+  for (auto [body, ops] : ::llvm::zip_equal(bodies, kindOps)) {
+    result.model.bodies.push_back(std::move(body));
+    for (std::vector<ShardableOpInterface> &variable : ops)
+      result.ops.push_back(std::move(variable));
+  }
+  result.model.head.name = head.getName().str();
+  result.model.head.op = std::make_shared<InterfaceOpModel>(head);
+  result.model.head.operands = {0};
+  result.model.head.variable = result.ops.size();
+  result.ops.push_back({head});
+  result.model.segments = std::move(segments);
+
+  auto residual = cast<RankedTensorType>(embedding.getResult().getType());
+  result.model.rowBytes =
+      residual.getShape().back() * residual.getElementTypeBitWidth() / 8.0;
+  auto table = embedding.getTable().getDefiningOp<ParamOp>();
+  auto weight = head.getWeight().getDefiningOp<ParamOp>();
+  result.model.tiedEmbeddings =
+      head.getWeight() == embedding.getTable() ||
+      (table && weight && table.getParam() == weight.getParam());
+  return result;
+}
+
+LogicalResult ProgramReader::readOp(Operation &op) {
+  if (&op == embedding)
+    return success();
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return readRepeat(repeat);
+  if (auto last = dyn_cast<LmHeadOp>(op))
+    return readHead(last);
+  if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+    return readShardableOp(shardable);
+  // Params, sums, constants, the terminator: nothing to shard.
+  WalkResult nested = op.walk([&](ShardableOpInterface shardable) {
+    shardable.emitOpError("is nested in '")
+        << op.getName() << "', expected it in an 'llm.repeat' or beside '"
+        << embedding->getName() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(nested.wasInterrupted());
+}
+
+LogicalResult ProgramReader::checkChain(Value residual, Operation *user) {
+  if (residual == chain)
+    return success();
+  InFlightDiagnostic diagnostic = user->emitOpError(
+      "does not read what the program made before it, expected the residual "
+      "of the layer, or the embedding, that precedes");
+  if (Operation *last = chain.getDefiningOp())
+    diagnostic.attachNote(last->getLoc()) << "made here";
+  return diagnostic;
+}
+
+LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
+  if (head)
+    return repeat.emitOpError("follows 'llm.lm_head', which ends a program");
+  if (failed(closeLayer(repeat.getInit())) ||
+      failed(checkChain(repeat.getInit(), repeat)))
+    return failure();
+  chain = repeat.getResult();
+
+  LayerOps layer;
+  layer.residual = repeat.getResidual();
+  layer.exit = repeat.getBodyBlock()->getTerminator()->getOperand(0);
+  for (Operation &op : *repeat.getBodyBlock())
+    if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+      layer.ops.push_back(shardable);
+    else if (op.getNumRegions() != 0)
+      return op.emitOpError(
+          "is nested in a layer, expected 'llm' ops without regions there");
+  if (layer.ops.empty())
+    return repeat.emitOpError("has no shardable op in its body");
+  int64_t ownWindow = layer.window();
+  std::vector<int64_t> windows;
+  for (int64_t i = 0, count = repeat.getCount(); i < count; ++i)
+    windows.push_back(repeat.getWindows() ? repeat.getWindow(i) : ownWindow);
+  return addLayers(layer, windows);
+}
+
+LogicalResult ProgramReader::readShardableOp(ShardableOpInterface op) {
+  if (head)
+    return op.emitOpError("follows 'llm.lm_head', which ends a program");
+  auto norm = dyn_cast<RmsNormOp>(op.getOperation());
+  if (norm && !norm.getResidual()) {
+    if (failed(closeLayer(norm.getInput())) ||
+        failed(checkChain(norm.getInput(), norm)))
+      return failure();
+    isOpen = true;
+    open = LayerOps();
+    open.residual = norm.getInput();
+  }
+  if (!isOpen)
+    return op.emitOpError("is outside of a layer, expected an 'llm.rms_norm' "
+                          "without residual before it to begin one");
+  open.ops.push_back(op);
+  return success();
+}
+
+LogicalResult ProgramReader::readHead(LmHeadOp last) {
+  if (head)
+    return last.emitOpError("follows 'llm.lm_head', which ends a program");
+  if (failed(closeLayer(last.getInput())) ||
+      failed(checkChain(last.getInput(), last)) ||
+      failed(checkSequence(last, last.getSequence())))
+    return failure();
+  head = last;
+  return success();
+}
+
+LogicalResult ProgramReader::closeLayer(Value exit) {
+  if (!isOpen)
+    return success();
+  isOpen = false;
+  open.exit = chain = exit;
+  return addLayers(open, {open.window()});
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds of layers
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramReader::addLayers(const LayerOps &layer,
+                                       ArrayRef<int64_t> windows) {
+  FailureOr<unsigned> kind = kindOf(layer);
+  if (failed(kind))
+    return failure();
+  if (segments.empty() || segments.back().body != *kind)
+    segments.push_back({*kind, {}});
+  std::vector<int64_t> &all = segments.back().windows;
+  all.insert(all.end(), windows.begin(), windows.end());
+  return success();
+}
+
+FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
+  for (ShardableOpInterface op : layer.ops)
+    if (auto attention = dyn_cast<AttentionOp>(op.getOperation()))
+      if (failed(checkSequence(attention, attention.getSequence())))
+        return failure();
+
+  auto known = kindOfName.find(layer.first().getShardingName());
+  if (known != kindOfName.end()) {
+    unsigned kind = known->second;
+    if (failed(checkAlike(layer, kinds[kind])))
+      return failure();
+    for (auto [variable, op] : ::llvm::zip_equal(kindOps[kind], layer.ops))
+      variable.push_back(op);
+    return kind;
+  }
+
+  unsigned kind = kinds.size();
+  for (ShardableOpInterface op : layer.ops) {
+    auto [entry, isNew] = kindOfName.try_emplace(op.getShardingName(), kind);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diagnostic = op.emitOpError("has the name '")
+                                    << op.getShardingName()
+                                    << "' of an op of another kind of layer";
+    if (entry->second == kind)
+      diagnostic << ": names are unique in a layer";
+    return diagnostic;
+  }
+  FailureOr<cost::Body> body = buildBody(layer);
+  if (failed(body))
+    return failure();
+  kinds.push_back(layer);
+  bodies.push_back(std::move(*body));
+  kindOps.emplace_back();
+  for (ShardableOpInterface op : layer.ops)
+    kindOps.back().push_back({op});
+  return kind;
+}
+
+/// The attributes that ops of one name must agree in.
+static std::vector<NamedAttribute> facts(Operation *op) {
+  std::vector<NamedAttribute> attributes;
+  for (NamedAttribute attribute : op->getAttrDictionary())
+    if (attribute.getName() != "sharding" && attribute.getName() != "window")
+      attributes.push_back(attribute);
+  return attributes;
+}
+
+LogicalResult ProgramReader::checkAlike(const LayerOps &layer,
+                                        const LayerOps &like) {
+  auto report = [&](Operation *op, Operation *other) {
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("differs from the op that stands here in the other "
+                        "layers with these names");
+    diagnostic.attachNote(other->getLoc()) << "the other op";
+    return diagnostic;
+  };
+  for (auto [op, other] : ::llvm::zip(layer.ops, like.ops)) {
+    Operation *a = op, *b = other;
+    if (a->getName() != b->getName() || facts(a) != facts(b) ||
+        a->getOperandTypes() != b->getOperandTypes() ||
+        a->getResultTypes() != b->getResultTypes())
+      return report(a, b);
+  }
+  if (layer.ops.size() != like.ops.size())
+    return layer.last().emitOpError("ends a layer of ")
+           << layer.ops.size() << " ops, but other layers with these names "
+           << "have " << like.ops.size();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+static bool isDense(const cost::Body &body) {
+  return StringRef(body.nodes.front().name).starts_with("dense.");
+}
+
+/// Orders kinds as variables are, and numbers their ops from 1 on.
+void ProgramReader::numberVariables() {
+  std::vector<unsigned> order;
+  for (bool dense : {true, false})
+    for (unsigned kind = 0; kind < bodies.size(); ++kind)
+      if (isDense(bodies[kind]) == dense)
+        order.push_back(kind);
+
+  std::vector<unsigned> position(order.size());
+  std::vector<cost::Body> orderedBodies;
+  decltype(kindOps) orderedOps;
+  unsigned variable = 1;
+  for (auto [i, kind] : ::llvm::enumerate(order)) {
+    position[kind] = i;
+    for (cost::Node &node : bodies[kind].nodes)
+      node.variable = variable++;
+    orderedBodies.push_back(std::move(bodies[kind]));
+    orderedOps.push_back(std::move(kindOps[kind]));
+  }
+  bodies = std::move(orderedBodies);
+  kindOps = std::move(orderedOps);
+  for (cost::Segment &segment : segments)
+    segment.body = position[segment.body];
+}
+
+FailureOr<ModuleModel> shardopt::buildModuleModel(ModuleOp module) {
+  return ProgramReader(module).read();
+}

@@ -1,0 +1,197 @@
+//===- PlanReport.cpp - A plan as JSON ------------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Support/Json.h"
+
+#include <string_view>
+
+using namespace shardopt;
+
+namespace {
+
+/// Writes the parts of a report, one function each.
+class ReportWriter {
+public:
+  ReportWriter(const PlanSummary &summary, std::string &text)
+      : summary(summary), scenario(summary.scenario), json(text) {}
+
+  void write();
+
+private:
+  void writeSubject();
+  void writeBest();
+  void writeBreakdown(const cost::Breakdown &breakdown);
+  void writeBaselines();
+  void writeBinding();
+  void writeNextFeasible();
+
+  void writePlan(const search::Plan &plan);
+  void writeOptional(std::string_view key, std::optional<double> value);
+
+  const PlanSummary &summary;
+  const Scenario &scenario;
+  json::Writer json;
+};
+
+} // namespace
+
+void ReportWriter::write() {
+  json.beginObject(json::Layout::Block);
+  json.member("schema", 1);
+  writeSubject();
+  json.key("searcher");
+  if (summary.searcher.empty())
+    json.null();
+  else
+    json.value(summary.searcher);
+  json.member("seed", int64_t(summary.seed));
+  json.member("evaluations", int64_t(summary.search.evaluations));
+  json.member("distinct_evaluations",
+              int64_t(summary.search.distinctEvaluations));
+  json.member("rejected_draws", int64_t(summary.search.rejected));
+  json.member("wall_s", summary.wallSeconds);
+  json.member("stopped", summary.search.stopped == search::StopReason::Requested
+                             ? "signal"
+                             : search::spell(summary.search.stopped));
+  writeBest();
+  writeBaselines();
+  writeOptional("bound", summary.search.bound);
+  writeOptional("gap", gap(summary.search, scenario.objective(summary.goal)));
+  json.member("proved", summary.search.proved);
+  writeBinding();
+  writeNextFeasible();
+  json.endObject();
+}
+
+void ReportWriter::writeSubject() {
+  json.member("model", scenario.program().name);
+  json.member("machine", scenario.machine().name);
+  json.key("workload")
+      .beginObject()
+      .member("phase", scenario.isPrefill() ? "prefill" : "decode")
+      .member("context", scenario.workload().context)
+      .endObject();
+  json.member("simulator", scenario.simulatorName());
+  json.member("objective",
+              summary.goal == search::Goal::Latency ? "latency" : "throughput");
+  json.member("slo_ms", scenario.sloMs());
+  json.key("max_devices");
+  if (scenario.maxDevices())
+    json.value(scenario.maxDevices());
+  else
+    json.null();
+}
+
+void ReportWriter::writePlan(const search::Plan &plan) {
+  json.key("strategy");
+  writeStrategy(json, plan.strategy, scenario.opNames());
+  writeMetrics(json, plan.evaluation, scenario.latencyKey());
+}
+
+void ReportWriter::writeBest() {
+  json.key("best");
+  if (!summary.plan) {
+    json.null();
+    return;
+  }
+  json.beginObject(json::Layout::Block);
+  writePlan(*summary.plan);
+  cost::Breakdown breakdown =
+      cost::breakdown(scenario.costs(), summary.plan->strategy);
+  // Activations live in the reserve that the capacity leaves out.
+  json.key("memory_parts_gb")
+      .beginObject()
+      .member("weights", breakdown.memory.weightsGb)
+      .member("kv_cache", breakdown.memory.kvCacheGb)
+      .member("workspace", 0.0)
+      .endObject();
+  writeBreakdown(breakdown);
+  json.endObject();
+}
+
+void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
+  json.key("breakdown").beginArray(json::Layout::Block);
+  for (const cost::OpBreakdown &op : breakdown.ops)
+    json.beginObject()
+        .member("op", op.op)
+        .member("stage", op.stage)
+        .member("layers", op.layers)
+        .member("layout", std::string(1, cost::letter(op.layout)))
+        .member("compute_us", op.computeUs)
+        .member("memory_us", op.memoryUs)
+        .member("collective", op.collective)
+        .member("collective_us", op.collectiveUs)
+        .member("bytes", op.collectiveBytes)
+        .endObject();
+  json.endArray();
+}
+
+void ReportWriter::writeBaselines() {
+  static constexpr const char *names[] = {"megatron_classic", "megatron_slice",
+                                          "megatron_sp"};
+  json.key("baselines").beginObject(json::Layout::Block);
+  for (size_t i = 0; i < summary.baselines.size(); ++i) {
+    json.key(names[i]);
+    if (!summary.baselines[i]) {
+      json.null();
+      continue;
+    }
+    json.beginObject();
+    writePlan(*summary.baselines[i]);
+    json.endObject();
+  }
+  json.endObject();
+}
+
+void ReportWriter::writeOptional(std::string_view key,
+                                 std::optional<double> value) {
+  json.key(key);
+  if (value)
+    json.value(*value);
+  else
+    json.null();
+}
+
+void ReportWriter::writeBinding() {
+  const search::BindingConstraint &binding = summary.binding.constraint;
+  json.key("binding_constraint")
+      .beginObject()
+      .member("kind",
+              binding.kind == Reason::None ? "none" : spell(binding.kind))
+      .member("part", summary.binding.part)
+      .member("value", binding.value)
+      .member("limit", binding.limit)
+      .endObject();
+}
+
+void ReportWriter::writeNextFeasible() {
+  json.key("next_feasible");
+  if (!summary.nextFeasible) {
+    json.null();
+    return;
+  }
+  static constexpr const char *kinds[] = {"devices", "slo_ms", "batch"};
+  const search::Change &change = summary.nextFeasible->change;
+  json.beginObject(json::Layout::Block);
+  json.key("change")
+      .beginObject()
+      .member("kind", kinds[static_cast<int>(change.kind)])
+      .member("from", change.from)
+      .member("to", change.to)
+      .endObject();
+  writePlan(summary.nextFeasible->plan);
+  json.endObject();
+}
+
+std::string shardopt::reportJson(const PlanSummary &summary) {
+  std::string text;
+  ReportWriter(summary, text).write();
+  text += '\n';
+  return text;
+}

@@ -1,0 +1,293 @@
+//===- PlanTable.cpp - A plan as a table ----------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TextTable.h"
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Cost/Breakdown.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace shardopt;
+
+/// Rows of ops beyond this many are left to the JSON report.
+static constexpr size_t maxOpRows = 64;
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+std::string shardopt::formatNumber(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*g", digits, value);
+  return text;
+}
+
+static std::string fixed(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes the sections of a table, one function each.
+class TableWriter {
+public:
+  explicit TableWriter(const PlanSummary &summary)
+      : summary(summary), scenario(summary.scenario) {}
+
+  std::string write();
+
+private:
+  struct Column {
+    std::string heading;
+    const search::Plan *plan;
+  };
+
+  void writeSubject();
+  void collectColumns();
+  void writeColumns();
+  void writeMemory(const cost::Breakdown &breakdown);
+  void writeTimes(const cost::Breakdown &breakdown);
+  void writeVerdict();
+
+  const PlanSummary &summary;
+  const Scenario &scenario;
+  std::vector<Column> columns;
+  std::string text;
+};
+
+} // namespace
+
+void TableWriter::writeSubject() {
+  const cost::Model &model = scenario.program().model;
+  std::string name = scenario.program().name;
+  std::string devices =
+      scenario.maxDevices()
+          ? "at most " + std::to_string(scenario.maxDevices()) + " devices of "
+          : "devices of ";
+  TextTable table;
+  auto fact = [&](const std::string &key, const std::string &value) {
+    std::string padded = key;
+    padded.resize(10, ' ');
+    table.add({padded + value});
+  };
+  fact("model", (name.empty() ? "" : name + ", ") +
+                    std::to_string(model.numLayers()) + " layers, " +
+                    std::to_string(model.numVariables()) + " ops");
+  fact("workload",
+       scenario.isPrefill()
+           ? "prefill of prompts of " +
+                 std::to_string(scenario.workload().context) + " tokens"
+           : "decode at a context of " +
+                 std::to_string(scenario.workload().context) + " tokens");
+  fact("machine", scenario.machine().name + ", " + devices +
+                      formatNumber(scenario.memoryCapacityGb()) +
+                      " GB usable memory");
+  std::string metric = scenario.isPrefill() ? "TTFT" : "TPOT";
+  fact("limit", std::isinf(scenario.sloMs())
+                    ? "none on " + metric
+                    : metric + " of " + formatNumber(scenario.sloMs()) + " ms");
+  text += table.print();
+}
+
+void TableWriter::collectColumns() {
+  if (summary.plan)
+    columns.push_back({summary.planName, &*summary.plan});
+  static const char *names[] = {"classic", "slice", "SP"};
+  for (size_t i = 0; i < summary.baselines.size(); ++i)
+    if (summary.baselines[i])
+      columns.push_back({names[i], &*summary.baselines[i]});
+}
+
+static std::string spellDim(Dim dim) {
+  return dim == Dim::None ? "-" : spell(dim);
+}
+
+void TableWriter::writeColumns() {
+  TextTable table;
+  auto addRow = [&](const std::string &heading, auto cell) {
+    TextTable::Row row = {heading};
+    for (const Column &column : columns)
+      row.push_back(cell(column));
+    table.add(std::move(row));
+  };
+  bool isCompared = columns.size() > (summary.plan ? 1 : 0);
+  addRow(isCompared ? "plan (beside Megatron's)" : "plan",
+         [](const Column &column) { return column.heading; });
+  auto addDegree = [&](const std::string &name, int64_t Degrees::*degree) {
+    addRow(name, [&](const Column &column) {
+      return std::to_string(column.plan->strategy.degrees.*degree);
+    });
+  };
+  addDegree("tp", &Degrees::tp);
+  addDegree("ep", &Degrees::ep);
+  addDegree("pp", &Degrees::pp);
+  addDegree("batch", &Degrees::batch);
+  addRow("devices", [](const Column &column) {
+    return std::to_string(column.plan->strategy.degrees.devices());
+  });
+  table.addBlank();
+
+  const std::vector<std::string> &names = scenario.opNames();
+  addRow("dim of each op (- is none)", [](const Column &) { return ""; });
+  for (size_t op = 0; op < std::min(names.size(), maxOpRows); ++op)
+    addRow("  " + names[op], [&](const Column &column) {
+      return spellDim(column.plan->strategy.dims[op]);
+    });
+  if (names.size() > maxOpRows)
+    table.add(
+        {"  and " + std::to_string(names.size() - maxOpRows) + " more ops"});
+  table.addBlank();
+
+  auto evaluation = [](const Column &column) -> const Evaluation & {
+    return column.plan->evaluation;
+  };
+  addRow(scenario.isPrefill() ? "prompt tokens/s per device"
+                              : "tokens/s per device",
+         [&](const Column &column) {
+           return formatNumber(evaluation(column).throughput);
+         });
+  if (summary.plan && isCompared)
+    addRow("  " + summary.planName + " / this plan", [&](const Column &column) {
+      double ratio = summary.goal == search::Goal::Latency
+                         ? evaluation(column).latencyMs /
+                               summary.plan->evaluation.latencyMs
+                         : summary.plan->evaluation.throughput /
+                               evaluation(column).throughput;
+      return fixed(ratio, 4);
+    });
+  addRow(scenario.isPrefill() ? "TTFT, ms" : "TPOT, ms",
+         [&](const Column &column) {
+           return formatNumber(evaluation(column).latencyMs);
+         });
+  addRow("memory, GB per device", [&](const Column &column) {
+    return formatNumber(evaluation(column).memoryGb);
+  });
+  text += "\n" + table.print();
+}
+
+void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
+  TextTable table;
+  std::string stage =
+      breakdown.stageMs.size() > 1
+          ? " of stage " + std::to_string(breakdown.fullestStage) +
+                ", the fullest of " + std::to_string(breakdown.stageMs.size())
+          : "";
+  table.add({"memory of a device" + stage, "GB"});
+  table.add({"  weights", fixed(breakdown.memory.weightsGb, 3)});
+  table.add({"  kv cache", fixed(breakdown.memory.kvCacheGb, 3)});
+  table.add({"  free",
+             fixed(scenario.memoryCapacityGb() - breakdown.memory.weightsGb -
+                       breakdown.memory.kvCacheGb,
+                   3)});
+  text += "\n" + table.print();
+}
+
+/// The times of each op, over all stages.
+static std::vector<cost::OpBreakdown>
+sumOverStages(const std::vector<cost::OpBreakdown> &ops) {
+  std::vector<cost::OpBreakdown> sums;
+  for (const cost::OpBreakdown &op : ops) {
+    auto sum = std::find_if(sums.begin(), sums.end(),
+                            [&](auto &sum) { return sum.op == op.op; });
+    if (sum == sums.end()) {
+      sums.push_back(op);
+      continue;
+    }
+    sum->layers += op.layers;
+    sum->computeUs += op.computeUs;
+    sum->memoryUs += op.memoryUs;
+    sum->collectiveUs += op.collectiveUs;
+    sum->collectiveBytes += op.collectiveBytes;
+  }
+  return sums;
+}
+
+void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
+  std::vector<cost::OpBreakdown> ops = sumOverStages(breakdown.ops);
+  TextTable table;
+  table.add({"time of a micro-batch, us a layer", "layers", "layout", "compute",
+             "memory", "collective", "MB", "kind"});
+  auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
+                    const std::string &layers, const std::string &layout) {
+    double n = op.layers;
+    table.add({name, layers, layout, fixed(op.computeUs / n, 1),
+               fixed(op.memoryUs / n, 1), fixed(op.collectiveUs / n, 1),
+               fixed(op.collectiveBytes / n / 1e6, 3),
+               op.collective.empty() ? "-" : op.collective});
+  };
+  cost::OpBreakdown all;
+  for (const cost::OpBreakdown &op : ops) {
+    all.computeUs += op.computeUs;
+    all.memoryUs += op.memoryUs;
+    all.collectiveUs += op.collectiveUs;
+    all.collectiveBytes += op.collectiveBytes;
+  }
+  for (size_t i = 0; i < std::min(ops.size(), maxOpRows); ++i)
+    addRow(ops[i], "  " + ops[i].op, std::to_string(ops[i].layers),
+           std::string(1, cost::letter(ops[i].layout)));
+  if (ops.size() > maxOpRows)
+    table.add(
+        {"  and " + std::to_string(ops.size() - maxOpRows) + " more ops"});
+  addRow(all, "  all stages and layers", "", "");
+  text += "\n" + table.print();
+}
+
+void TableWriter::writeVerdict() {
+  TextTable table;
+  auto fact = [&](const std::string &key, const std::string &value) {
+    std::string padded = key;
+    padded.resize(10, ' ');
+    table.add({padded + value});
+  };
+  fact("bound by", describe(summary.binding, scenario));
+  if (summary.nextFeasible)
+    fact("would fit",
+         describe(summary.nextFeasible->change, scenario) + ", giving " +
+             formatNumber(summary.nextFeasible->plan.evaluation.throughput) +
+             " tokens/s per device");
+  if (!summary.searcher.empty()) {
+    std::string proof = summary.search.proved ? "proved optimal" : "not proved";
+    if (!summary.plan)
+      proof = summary.search.proved ? "proved infeasible" : "nothing found";
+    if (auto bound = summary.search.bound)
+      proof += ", bound " + formatNumber(*bound);
+    if (auto distance = gap(summary.search, scenario.objective(summary.goal)))
+      proof += ", gap " + fixed(std::abs(*distance) * 100, 2) + " %";
+    fact("search", summary.searcher + ", " + proof + ", evaluations " +
+                       std::to_string(summary.search.evaluations));
+  }
+  text += "\n" + table.print();
+}
+
+std::string TableWriter::write() {
+  writeSubject();
+  collectColumns();
+  if (!columns.empty())
+    writeColumns();
+  bool isStructural =
+      summary.plan && summary.plan->evaluation.reason == Reason::Structural;
+  if (summary.plan && !isStructural) {
+    cost::Breakdown breakdown =
+        cost::breakdown(scenario.costs(), summary.plan->strategy);
+    writeMemory(breakdown);
+    writeTimes(breakdown);
+  }
+  writeVerdict();
+  return std::move(text);
+}
+
+std::string shardopt::planTable(const PlanSummary &summary) {
+  return TableWriter(summary).write();
+}

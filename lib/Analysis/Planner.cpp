@@ -1,0 +1,175 @@
+//===- Planner.cpp - From a request to a plan -----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Planner.h"
+#include "Infeasibility.h"
+#include "shardopt/Search/ExactSearch.h"
+#include "shardopt/Search/Megatron.h"
+#include "shardopt/Search/SearcherRegistry.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace shardopt;
+
+namespace {
+
+/// Makes the parts of a summary, one function each.
+class Planner {
+public:
+  Planner(const Scenario &scenario, const PlanRequest &request)
+      : scenario(scenario), request(request),
+        objective(scenario.objective(request.goal)), summary(scenario) {}
+
+  ErrorOr<PlanSummary> run();
+
+private:
+  bool isStopped() const { return request.stop && request.stop->requested(); }
+  ErrorOr<std::unique_ptr<search::Searcher>>
+  makeSearcher(const search::StrategySpace &space);
+  void findBaselines(const search::StrategySpace &space);
+  void explainBest(const search::StrategySpace &space);
+  void explainInfeasible(const search::StrategySpace &space);
+
+  const Scenario &scenario;
+  const PlanRequest &request;
+  const search::Objective objective;
+  PlanSummary summary;
+};
+
+/// The one strategy of a space.
+class SingleStrategy final : public search::Searcher {
+public:
+  explicit SingleStrategy(Strategy strategy) : strategy(std::move(strategy)) {}
+
+  std::vector<Strategy> ask(size_t) override {
+    isAsked = true;
+    return {strategy};
+  }
+  void tell(const std::vector<Strategy> &,
+            const std::vector<Evaluation> &) override {}
+  bool done() const override { return isAsked; }
+
+private:
+  const Strategy strategy;
+  bool isAsked = false;
+};
+
+} // namespace
+
+ErrorOr<std::unique_ptr<search::Searcher>>
+Planner::makeSearcher(const search::StrategySpace &space) {
+  auto registry = search::SearcherRegistry::builtin();
+  search::SearcherContext context{space, scenario.simulator(), objective};
+  context.seed = request.seed;
+  context.budget = request.budget;
+  context.threads = request.threads;
+  context.stopRequested = [this] { return isStopped(); };
+  summary.searcher = request.searcher;
+  if (request.searcher.empty())
+    summary.searcher =
+        scenario.simulator().decomposition() ? "exact" : "coordinate";
+  auto searcher = registry.create(summary.searcher, context);
+  if (!searcher || space.size() > 1)
+    return searcher;
+  summary.searcher.clear();
+  search::Point only(space.numVariables(), 0);
+  return std::unique_ptr<search::Searcher>(
+      std::make_unique<SingleStrategy>(space.strategyAt(only)));
+}
+
+ErrorOr<PlanSummary> Planner::run() {
+  auto start = std::chrono::steady_clock::now();
+  summary.goal = request.goal;
+  summary.seed = request.seed;
+  ErrorOr<search::StrategySpace> space =
+      search::StrategySpace::create(scenario.spaceFacts(), request.space);
+  if (!space)
+    return space.error();
+  auto searcher = makeSearcher(*space);
+  if (!searcher)
+    return searcher.error();
+
+  search::DriverOptions options;
+  options.budget = request.budget;
+  options.threads = request.threads;
+  options.stopRequested = [this] { return isStopped(); };
+  options.trace = request.trace;
+  summary.search =
+      search::runSearch(**searcher, scenario.simulator(), objective, options);
+  search::certify(summary.search, *space, scenario.simulator(), objective,
+                  options);
+  summary.plan = summary.search.best;
+  summary.planName = summary.searcher.empty() ? "annotated"
+                     : summary.search.proved  ? "optimum"
+                                              : "best";
+  if (!isStopped())
+    findBaselines(*space);
+  if (summary.plan)
+    explainBest(*space);
+  else if (!isStopped())
+    explainInfeasible(*space);
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  summary.wallSeconds = spent.count();
+  return std::move(summary);
+}
+
+/// Of dense models, slice is classic: there is no exchange of tokens.
+void Planner::findBaselines(const search::StrategySpace &space) {
+  const search::Decomposition *decomposition =
+      scenario.simulator().decomposition();
+  if (!decomposition)
+    return;
+  using search::MegatronVariant;
+  for (MegatronVariant variant :
+       {MegatronVariant::Classic, MegatronVariant::Slice,
+        MegatronVariant::SequenceParallel}) {
+    if (variant == MegatronVariant::Slice && !scenario.hasExperts())
+      continue;
+    summary.baselines[static_cast<size_t>(variant)] =
+        search::findOptimum(megatronSpace(variant, space), *decomposition,
+                            request.goal, request.threads,
+                            [this] { return isStopped(); })
+            .best;
+  }
+}
+
+/// Which limit the next larger batch would exceed. Where there is none, that of
+/// the list itself binds.
+void Planner::explainBest(const search::StrategySpace &space) {
+  const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
+  search::Plan larger = *summary.plan;
+  auto next = std::upper_bound(batches.begin(), batches.end(),
+                               larger.strategy.degrees.batch);
+  if (next == batches.end()) {
+    summary.binding.part = "batch";
+    return;
+  }
+  larger.strategy.degrees.batch = *next;
+  larger.evaluation = scenario.simulator().evaluate(larger.strategy);
+  if (!larger.evaluation.valid)
+    summary.binding = explainInvalid(scenario, larger);
+}
+
+void Planner::explainInfeasible(const search::StrategySpace &space) {
+  if (!scenario.simulator().decomposition()) {
+    if (summary.search.leastViolating)
+      summary.binding =
+          explainInvalid(scenario, *summary.search.leastViolating);
+    return;
+  }
+  summary.binding =
+      explainInvalid(scenario, findClosest(scenario, space, request.threads));
+  summary.nextFeasible =
+      findNextFeasible(scenario, request.space, request.goal, request.threads);
+}
+
+ErrorOr<PlanSummary> shardopt::makePlan(const Scenario &scenario,
+                                        const PlanRequest &request) {
+  return Planner(scenario, request).run();
+}

@@ -1,0 +1,169 @@
+//===- Scenario.cpp - A model on a machine under limits -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Analysis/RooflineSimulator.h"
+#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace shardopt;
+
+static constexpr const char *defaultMachine = "h100_sxm";
+static constexpr double defaultTpotMs = 50;
+static constexpr double defaultTtftMs = 2000;
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+Error shardopt::unknownChoice(const std::string &option,
+                              const std::string &value,
+                              const std::vector<std::string> &known) {
+  return Error{"unknown " + option + " '" + abbreviate(value) + "', " +
+               listKnown(value, known)};
+}
+
+/// The meaning of `value` among `choices`.
+template <typename T>
+static ErrorOr<T>
+parseChoice(const std::string &option, const std::string &value,
+            const std::vector<std::pair<std::string, T>> &choices) {
+  std::vector<std::string> known;
+  for (const auto &[name, meaning] : choices) {
+    if (name == value)
+      return meaning;
+    known.push_back(name);
+  }
+  return unknownChoice(option, value, known);
+}
+
+/// The SLO in milliseconds: `given`, or `otherwise` where it is 0.
+static ErrorOr<double> parseSlo(const std::string &option, double given,
+                                double otherwise) {
+  if (given == 0)
+    return otherwise;
+  if (given > 0)
+    return given;
+  return Error{"'" + option + "' is " + std::to_string(given) +
+               ", expected a positive number of milliseconds"};
+}
+
+/// The machine of the option, else the one that `module` names, else the
+/// default.
+static ErrorOr<Machine> findMachine(ModuleOp module,
+                                    const std::string &option) {
+  if (!option.empty())
+    return loadMachine(option);
+  Attribute attr = module->getAttr(llm::machineAttrName);
+  if (!attr)
+    return loadMachine(defaultMachine);
+  if (auto name = dyn_cast<StringAttr>(attr))
+    return loadMachine(name.str());
+  return Error{"'" + llm::machineAttrName.str() +
+               "' is not a string, expected the name or file of a machine"};
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::unique_ptr<Scenario>>
+Scenario::create(ModuleOp module, const ScenarioOptions &options) {
+  auto fail = [&](const Error &error) {
+    return module.emitError(error.message);
+  };
+  ErrorOr<bool> isRoofline =
+      parseChoice<bool>("simulator", options.simulator, {{"roofline", true}});
+  if (!isRoofline)
+    return fail(isRoofline.error());
+  ErrorOr<bool> isEven =
+      parseChoice<bool>("partition", options.partition, {{"even", true}});
+  if (!isEven)
+    return fail(isEven.error());
+  ErrorOr<cost::CommModel> comm =
+      parseChoice<cost::CommModel>("comm-model", options.commModel,
+                                   {{"fast", cost::CommModel::Fast},
+                                    {"direct", cost::CommModel::Direct},
+                                    {"ring", cost::CommModel::Ring}});
+  if (!comm)
+    return fail(comm.error());
+  ErrorOr<bool> isSkewed = parseChoice<bool>(
+      "imbalance", options.imbalance, {{"model", true}, {"none", false}});
+  if (!isSkewed)
+    return fail(isSkewed.error());
+  if (options.maxDevices < 0)
+    return fail({"'max-devices' is " + std::to_string(options.maxDevices) +
+                 ", expected a positive number, or 0 for no limit"});
+  ErrorOr<double> tpot =
+      parseSlo("slo-tpot-ms", options.sloTpotMs, defaultTpotMs);
+  if (!tpot)
+    return fail(tpot.error());
+  ErrorOr<double> ttft =
+      parseSlo("slo-ttft-ms", options.sloTtftMs, defaultTtftMs);
+  if (!ttft)
+    return fail(ttft.error());
+  ErrorOr<Machine> machine = findMachine(module, options.machine);
+  if (!machine)
+    return fail(machine.error());
+
+  FailureOr<ModuleModel> model = buildModuleModel(module);
+  if (failed(model))
+    return failure();
+
+  std::unique_ptr<Scenario> scenario(new Scenario());
+  scenario->moduleModel = std::move(*model);
+  for (const cost::Node *node : scenario->moduleModel.model.nodesByVariable())
+    scenario->names.push_back(node->name);
+  scenario->cluster = std::move(*machine);
+  scenario->slo = scenario->isPrefill() ? *ttft : *tpot;
+  if (scenario->isPrefill() ? options.sloTpotMs != 0 : options.sloTtftMs != 0)
+    module.emitWarning(scenario->isPrefill()
+                           ? "'slo-tpot-ms' has no effect on prefill"
+                           : "'slo-ttft-ms' has no effect on decode");
+  scenario->time = std::make_shared<cost::Roofline>(scenario->cluster, *comm);
+  if (*isSkewed)
+    scenario->skew = scenario->cluster.expertSkew;
+  cost::Limits limits;
+  limits.maxDevices = options.maxDevices;
+  limits.memoryBytes = scenario->cluster.memoryCapacity;
+  limits.latencySeconds = scenario->slo / 1e3;
+  scenario->costModel =
+      std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
+  scenario->oracle = std::make_unique<RooflineSimulator>(*scenario->costModel);
+  scenario->oracleName = options.simulator;
+  return scenario;
+}
+
+cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
+  return cost::CostModel(moduleModel.model, time, skew, limits);
+}
+
+//===----------------------------------------------------------------------===//
+// Facts for a search
+//===----------------------------------------------------------------------===//
+
+search::SpaceFacts Scenario::spaceFacts() const {
+  const cost::Model &model = moduleModel.model;
+  search::SpaceFacts facts;
+  facts.layers = model.numLayers();
+  for (const cost::Body &body : model.bodies)
+    facts.experts = std::max(facts.experts, body.experts);
+  facts.ops = names;
+  return facts;
+}
+
+search::Objective Scenario::objective(search::Goal goal) const {
+  search::Objective objective;
+  objective.goal = goal;
+  objective.sloMs = std::isinf(slo) ? 0 : slo;
+  objective.memoryCapacityGb = memoryCapacityGb();
+  return objective;
+}

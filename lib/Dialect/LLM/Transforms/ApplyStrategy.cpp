@@ -1,0 +1,126 @@
+//===- ApplyStrategy.cpp - Write a strategy on a module -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassOptions.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Analysis/StrategyList.h"
+#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/Suggest.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_APPLYSTRATEGYPASS
+#include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace shardopt::llm
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+
+class ApplyStrategyPass
+    : public ListsOptions<llm::impl::ApplyStrategyPassBase<ApplyStrategyPass>> {
+public:
+  using ListsOptions::ListsOptions;
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run();
+  /// Replaces what the options give in `annotation`.
+  std::optional<Error> readOptions(Annotation &annotation,
+                                   const std::vector<std::string> &opNames);
+};
+
+} // namespace
+
+/// "0,0,1,none": a dim for each of `count` ops.
+static ErrorOr<std::vector<Dim>> parseDims(StringRef text, size_t count) {
+  std::vector<Dim> dims;
+  for (StringRef item : ::llvm::split(text, ',')) {
+    item = item.trim();
+    if (item == "none" || item == "2")
+      dims.push_back(Dim::None);
+    else if (item == "0" || item == "1")
+      dims.push_back(item == "0" ? Dim::Zero : Dim::One);
+    else
+      return Error{"'dims' has '" + abbreviate(item.str()) +
+                   "', expected 0, 1, and 2 or none"};
+  }
+  if (dims.size() != count)
+    return Error{"'dims' has " + std::to_string(dims.size()) +
+                 " dims, expected one for each of " + std::to_string(count) +
+                 " ops"};
+  return dims;
+}
+
+std::optional<Error>
+ApplyStrategyPass::readOptions(Annotation &annotation,
+                               const std::vector<std::string> &opNames) {
+  std::tuple<const char *, int64_t, std::optional<int64_t> *> degrees[] = {
+      {"tp", tp, &annotation.tp},
+      {"ep", ep, &annotation.ep},
+      {"pp", pp, &annotation.pp},
+      {"batch", batch, &annotation.batch}};
+  for (auto [name, value, target] : degrees) {
+    if (value < 0)
+      return Error{std::string("'") + name + "' is " + std::to_string(value) +
+                   ", expected a positive integer"};
+    if (value == 0)
+      continue;
+    if (!strategies.empty())
+      return Error{std::string("'") + name +
+                   "' and 'strategies' are given, expected one of them"};
+    *target = value;
+  }
+  if (!dims.empty()) {
+    if (!strategies.empty())
+      return Error{"'dims' and 'strategies' are given, expected one of them"};
+    ErrorOr<std::vector<Dim>> parsed = parseDims(dims, opNames.size());
+    if (!parsed)
+      return parsed.error();
+    annotation.dims.assign(parsed->begin(), parsed->end());
+  }
+  if (strategies.empty())
+    return std::nullopt;
+  if (line < 0)
+    return Error{"'line' is " + std::to_string(line) + ", expected at least 0"};
+  ErrorOr<Strategy> strategy = readListLine(strategies, line, opNames);
+  if (!strategy)
+    return strategy.error();
+  annotation = Annotation(*strategy);
+  return std::nullopt;
+}
+
+LogicalResult ApplyStrategyPass::run() {
+  ModuleOp module = getOperation();
+  FailureOr<std::unique_ptr<Scenario>> scenario =
+      Scenario::create(module, ScenarioOptions());
+  if (failed(scenario))
+    return failure();
+  const ModuleModel &program = (*scenario)->program();
+  FailureOr<Annotation> annotation = readAnnotation(module, program);
+  if (failed(annotation))
+    return failure();
+  if (auto error = readOptions(*annotation, (*scenario)->opNames()))
+    return module.emitError(error->message);
+  if (std::optional<Strategy> strategy = annotation->strategy())
+    if (failed(checkStructure(module, **scenario, *strategy)))
+      return failure();
+  writeAnnotation(module, program, *annotation);
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("applied").category(getArgument()))
+      << remark::metric("ops", program.ops.size());
+  return success();
+}

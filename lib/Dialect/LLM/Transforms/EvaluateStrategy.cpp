@@ -1,0 +1,126 @@
+//===- EvaluateStrategy.cpp - Metrics of given strategies -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassOptions.h"
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Analysis/StrategyList.h"
+#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_EVALUATESTRATEGYPASS
+#include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace shardopt::llm
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+
+class EvaluateStrategyPass
+    : public ScenarioPass<
+          llm::impl::EvaluateStrategyPassBase<EvaluateStrategyPass>> {
+public:
+  using ScenarioPass::ScenarioPass;
+  explicit EvaluateStrategyPass(const StopToken *stop) : stop(stop) {}
+
+  void runOnOperation() override {
+    FailureOr<std::unique_ptr<Scenario>> scenario =
+        Scenario::create(getOperation(), scenarioOptions());
+    if (failed(scenario) ||
+        failed(strategies.empty() ? evaluateAnnotation(**scenario)
+                                  : evaluateFile(**scenario)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+private:
+  LogicalResult evaluateFile(const Scenario &scenario);
+  LogicalResult evaluateAnnotation(const Scenario &scenario);
+  LogicalResult writeReport(const PlanSummary &summary);
+
+  const StopToken *stop = nullptr;
+};
+
+} // namespace
+
+LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
+  ModuleOp module = getOperation();
+  if (report.empty())
+    return module.emitError("'strategies' needs 'report', the file to write "
+                            "the metrics to");
+  ErrorOr<OutputFile> out = OutputFile::open(report);
+  if (!out)
+    return module.emitError(out.error().message);
+  ErrorOr<ListSummary> summary =
+      evaluateList(scenario, strategies, *out, threadCount(threads), stop);
+  if (!summary)
+    return module.emitError(summary.error().message);
+  if (std::optional<Error> error = out->keep())
+    return module.emitError(error->message);
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("evaluated").category(getArgument()))
+      << remark::metric("lines", summary->lines)
+      << remark::metric("valid", summary->valid)
+      << remark::metric("unreadable", summary->unreadable);
+  return success();
+}
+
+LogicalResult
+EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
+  ModuleOp module = getOperation();
+  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
+  if (failed(annotation))
+    return failure();
+  std::optional<Strategy> strategy = annotation->strategy();
+  if (!strategy)
+    return module.emitError("the strategy is incomplete: ")
+           << annotation->firstMissing(scenario.program()) << " is missing";
+
+  PlanSummary summary(scenario);
+  summary.planName = "annotated";
+  Evaluation evaluation = scenario.simulator().evaluate(*strategy);
+  summary.plan = search::Plan{*strategy, evaluation};
+  summary.search.evaluations = summary.search.distinctEvaluations = 1;
+  if (!evaluation.valid)
+    summary.binding = explainInvalid(scenario, *summary.plan);
+  ::llvm::errs() << planTable(summary);
+  if (failed(writeReport(summary)))
+    return failure();
+
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("evaluated").category(getArgument()))
+      << remark::metric("valid", evaluation.valid)
+      << remark::metric("throughput", evaluation.throughput);
+  if (evaluation.valid)
+    return success();
+  if (failed(checkStructure(module, scenario, *strategy)))
+    return failure();
+  return module.emitError("the strategy is invalid: ")
+         << describe(summary.binding, scenario);
+}
+
+LogicalResult EvaluateStrategyPass::writeReport(const PlanSummary &summary) {
+  if (report.empty())
+    return success();
+  ErrorOr<OutputFile> out = OutputFile::open(report);
+  if (!out)
+    return getOperation().emitError(out.error().message);
+  out->write(reportJson(summary));
+  if (std::optional<Error> error = out->keep())
+    return getOperation().emitError(error->message);
+  return success();
+}
+
+std::unique_ptr<Pass>
+llm::createStoppableEvaluateStrategyPass(const StopToken *stop) {
+  return std::make_unique<EvaluateStrategyPass>(stop);
+}

@@ -1,0 +1,64 @@
+//===- PassOptions.cpp - What the options of passes share -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassOptions.h"
+#include "shardopt/Support/Suggest.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <thread>
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+/// The options of `pass`, as its textual form "flag{a=1 b=2}" has them.
+static std::vector<std::string> optionNames(Pass &pass) {
+  std::string text;
+  ::llvm::raw_string_ostream stream(text);
+  pass.printAsTextualPipeline(stream);
+  StringRef options = StringRef(text).split('{').second.drop_back();
+  std::vector<std::string> names;
+  for (StringRef option : ::llvm::split(options, ' '))
+    if (option.contains('='))
+      names.push_back(option.split('=').first.str());
+  return names;
+}
+
+std::string llm::listKnownOptions(Pass &pass, const std::string &message) {
+  constexpr StringRef unknown = "no such option ";
+  size_t at = StringRef(message).find(unknown);
+  if (at == StringRef::npos)
+    return message;
+  std::string name = StringRef(message)
+                         .drop_front(at + unknown.size())
+                         .split(' ')
+                         .first.trim()
+                         .str();
+  return "'" + pass.getArgument().str() + "' has no option '" +
+         abbreviate(name) + "', " + listKnown(name, optionNames(pass));
+}
+
+unsigned llm::threadCount(unsigned option) {
+  return option ? option : std::max(1u, std::thread::hardware_concurrency());
+}
+
+ErrorOr<std::optional<std::vector<int64_t>>>
+llm::parseIntegers(const std::string &option, StringRef text) {
+  using List = std::optional<std::vector<int64_t>>;
+  if (text.empty())
+    return List();
+  std::vector<int64_t> values;
+  for (StringRef item : ::llvm::split(text, ',')) {
+    int64_t value;
+    if (item.trim().getAsInteger(10, value) || value < 1)
+      return Error{"'" + option + "' is '" + abbreviate(text.str()) +
+                   "', expected positive integers joined by commas"};
+    values.push_back(value);
+  }
+  return List(std::move(values));
+}

@@ -1,0 +1,65 @@
+//===- PassOptions.h - What the options of passes share ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
+#define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
+
+#include "shardopt/Analysis/Scenario.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace shardopt::llm {
+
+/// `message`, the error of an option of `pass` that it does not have, with the
+/// options that it has, closest first; other messages as they are.
+std::string listKnownOptions(mlir::Pass &pass, const std::string &message);
+
+/// The number of threads that `threads=` asks for.
+unsigned threadCount(unsigned option);
+
+/// A list of positive integers, "1,2,4", for `option`; none if it is empty.
+ErrorOr<std::optional<std::vector<int64_t>>>
+parseIntegers(const std::string &option, ::llvm::StringRef text);
+
+/// A pass whose unknown options are answered with the known ones.
+template <typename Base> class ListsOptions : public Base {
+public:
+  using Base::Base;
+
+  mlir::LogicalResult initializeOptions(
+      ::llvm::StringRef options,
+      ::llvm::function_ref<mlir::LogicalResult(const ::llvm::Twine &)>
+          errorHandler) override {
+    return Base::initializeOptions(options, [&](const ::llvm::Twine &message) {
+      return errorHandler(listKnownOptions(*this, message.str()));
+    });
+  }
+};
+
+/// A pass with the options of a scenario.
+template <typename Base> class ScenarioPass : public ListsOptions<Base> {
+public:
+  using ListsOptions<Base>::ListsOptions;
+
+protected:
+  ScenarioOptions scenarioOptions() const {
+    ScenarioOptions options;
+    options.machine = this->machine;
+    options.maxDevices = this->maxDevices;
+    options.sloTpotMs = this->sloTpotMs;
+    options.sloTtftMs = this->sloTtftMs;
+    options.simulator = this->simulator;
+    options.commModel = this->commModel;
+    options.imbalance = this->imbalance;
+    options.partition = this->partition;
+    return options;
+  }
+};
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H

@@ -1,0 +1,239 @@
+//===- SearchSharding.cpp - Search for the best strategy ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassOptions.h"
+#include "shardopt/Analysis/Planner.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/OutputFile.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_SEARCHSHARDINGPASS
+#include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace shardopt::llm
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+
+/// The files that a search writes; they appear when it has ended.
+struct Outputs {
+  std::optional<OutputFile> report, trace;
+};
+
+class SearchShardingPass
+    : public ScenarioPass<
+          llm::impl::SearchShardingPassBase<SearchShardingPass>> {
+public:
+  using ScenarioPass::ScenarioPass;
+  explicit SearchShardingPass(const StopToken *stop) : stop(stop) {}
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run();
+  /// What the options ask for, beside pins.
+  std::optional<Error> readRequest(PlanRequest &request);
+  LogicalResult readPins(const Scenario &scenario, PlanRequest &request);
+  LogicalResult open(Outputs &outputs);
+  LogicalResult keep(Outputs &outputs);
+  LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
+  void emitRemarks(const PlanSummary &summary);
+
+  const StopToken *stop = nullptr;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The request
+//===----------------------------------------------------------------------===//
+
+std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
+  using List = std::optional<std::vector<int64_t>>;
+  std::tuple<const char *, const std::string &, List *> lists[] = {
+      {"tp", tp, &request.space.tp},
+      {"ep", ep, &request.space.ep},
+      {"pp", pp, &request.space.pp},
+      {"batch", batch, &request.space.batch}};
+  for (auto [name, text, target] : lists) {
+    ErrorOr<List> list = parseIntegers(name, text);
+    if (!list)
+      return list.error();
+    *target = std::move(*list);
+  }
+  if (devices < 0)
+    return Error{"'devices' is " + std::to_string(devices) +
+                 ", expected a positive number, or 0 for any"};
+  if (devices)
+    request.space.devices = devices;
+  if (maxDevices)
+    request.space.maxDevices = maxDevices;
+  if (objective == "latency")
+    request.goal = search::Goal::Latency;
+  else if (objective != "throughput")
+    return unknownChoice("objective", objective, {"throughput", "latency"});
+  if (pins != "honour" && pins != "ignore")
+    return unknownChoice("pins", pins, {"honour", "ignore"});
+  if (!budget)
+    return Error{"'budget' is 0, expected at least one evaluation"};
+  request.searcher = searcher;
+  request.seed = seed;
+  request.budget = budget;
+  request.threads = threadCount(threads);
+  request.stop = stop;
+  return std::nullopt;
+}
+
+LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
+                                           PlanRequest &request) {
+  if (pins == "ignore")
+    return success();
+  ModuleOp module = getOperation();
+  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
+  if (failed(annotation))
+    return failure();
+  request.space.pinnedTp = annotation->tp;
+  request.space.pinnedEp = annotation->ep;
+  request.space.pinnedPp = annotation->pp;
+  request.space.pinnedBatch = annotation->batch;
+  request.space.pinnedDims = annotation->dims;
+  if (annotation->strategy())
+    module.emitRemark("the module carries a complete strategy, which is "
+                      "evaluated, not searched; pins=ignore searches afresh");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+LogicalResult SearchShardingPass::open(Outputs &outputs) {
+  for (auto [path, file] : {std::pair(&report, &outputs.report),
+                            std::pair(&trace, &outputs.trace)}) {
+    if (path->empty())
+      continue;
+    ErrorOr<OutputFile> opened = OutputFile::open(*path);
+    if (!opened)
+      return getOperation().emitError(opened.error().message);
+    *file = std::move(*opened);
+  }
+  return success();
+}
+
+LogicalResult SearchShardingPass::keep(Outputs &outputs) {
+  for (std::optional<OutputFile> *file : {&outputs.report, &outputs.trace}) {
+    if (!*file)
+      continue;
+    if (std::optional<Error> error = (*file)->keep())
+      return getOperation().emitError(error->message);
+  }
+  return success();
+}
+
+/// One line of a trace.
+static std::string traceLine(const search::TraceEntry &entry,
+                             const Scenario &scenario, search::Goal goal) {
+  std::string text;
+  json::Writer writer(text);
+  writer.beginObject().member("evaluation", int64_t(entry.index));
+  writer.key("strategy");
+  writeStrategy(writer, entry.strategy, scenario.opNames());
+  writeMetrics(writer, entry.evaluation, scenario.latencyKey());
+  writer.member("repeated", entry.repeated).key("best");
+  if (entry.best)
+    writer.value(scenario.objective(goal).value(*entry.best));
+  else
+    writer.null();
+  writer.endObject();
+  text += '\n';
+  return text;
+}
+
+void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
+  ModuleOp module = getOperation();
+  const Degrees &degrees = summary.plan->strategy.degrees;
+  remark::passed(module.getLoc(),
+                 remark::RemarkOpts::name("annotated").category(getArgument()))
+      << remark::metric("tp", degrees.tp) << remark::metric("ep", degrees.ep)
+      << remark::metric("pp", degrees.pp)
+      << remark::metric("batch", degrees.batch)
+      << remark::metric("throughput", summary.plan->evaluation.throughput)
+      << remark::metric("proved", summary.search.proved)
+      << remark::metric("evaluations", summary.search.evaluations);
+}
+
+LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
+                                         Outputs &outputs) {
+  ModuleOp module = getOperation();
+  const Scenario &scenario = summary.scenario;
+  ::llvm::errs() << planTable(summary);
+  if (outputs.report)
+    outputs.report->write(reportJson(summary));
+  if (failed(keep(outputs)))
+    return failure();
+  if (!report.empty())
+    ::llvm::errs() << "\n  report    " << report << "\n";
+  if (summary.plan) {
+    writeAnnotation(module, scenario.program(),
+                    Annotation(summary.plan->strategy));
+    if (::llvm::is_contained(knownMachines(), machine.getValue()))
+      module->setAttr(machineAttrName,
+                      StringAttr::get(&getContext(), machine.getValue()));
+    emitRemarks(summary);
+    return success();
+  }
+  if (summary.search.stopped == search::StopReason::Requested)
+    return module.emitError("interrupted before a feasible strategy was found");
+  if (!summary.search.proved)
+    return module.emitError("no feasible strategy found within the budget; ")
+           << describe(summary.binding, scenario);
+  InFlightDiagnostic diagnostic = module.emitError("no strategy is feasible; ")
+                                  << describe(summary.binding, scenario);
+  if (summary.nextFeasible)
+    diagnostic << "; feasible with "
+               << describe(summary.nextFeasible->change, scenario);
+  return diagnostic;
+}
+
+LogicalResult SearchShardingPass::run() {
+  ModuleOp module = getOperation();
+  PlanRequest request;
+  if (std::optional<Error> error = readRequest(request))
+    return module.emitError(error->message);
+  ScenarioOptions options = scenarioOptions();
+  if (devices)
+    options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
+                                    : static_cast<int64_t>(devices);
+  Outputs outputs;
+  FailureOr<std::unique_ptr<Scenario>> scenario =
+      Scenario::create(module, options);
+  if (failed(scenario) || failed(readPins(**scenario, request)) ||
+      failed(open(outputs)))
+    return failure();
+  if (outputs.trace)
+    request.trace = [&](const search::TraceEntry &entry) {
+      outputs.trace->write(traceLine(entry, **scenario, request.goal));
+    };
+
+  ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
+  if (!summary)
+    return module.emitError(summary.error().message);
+  return finish(*summary, outputs);
+}
+
+std::unique_ptr<Pass>
+llm::createStoppableSearchShardingPass(const StopToken *stop) {
+  return std::make_unique<SearchShardingPass>(stop);
+}
