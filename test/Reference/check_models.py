@@ -33,7 +33,7 @@ TOLERANCE = 1e-5
 def older(config):
     """A config of Transformers 5 as Transformers 4 wrote it."""
     config = dict(config)
-    rope = config.pop("rope_parameters")
+    rope = dict(config.pop("rope_parameters"))
     config["rope_theta"] = rope.pop("rope_theta")
     config["rope_scaling"] = None if rope["rope_type"] == "default" else rope
     config["torch_dtype"] = config.pop("dtype")
