@@ -8,7 +8,6 @@
 #include "shardopt/Analysis/Scenario.h"
 #include "shardopt/Analysis/RooflineSimulator.h"
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,34 +15,12 @@
 using namespace mlir;
 using namespace shardopt;
 
-static constexpr const char *defaultMachine = "h100_sxm";
 static constexpr double defaultTpotMs = 50;
 static constexpr double defaultTtftMs = 2000;
 
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
-
-Error shardopt::unknownChoice(const std::string &option,
-                              const std::string &value,
-                              const std::vector<std::string> &known) {
-  return Error{"unknown " + option + " '" + abbreviate(value) + "', " +
-               listKnown(value, known)};
-}
-
-/// The meaning of `value` among `choices`.
-template <typename T>
-static ErrorOr<T>
-parseChoice(const std::string &option, const std::string &value,
-            const std::vector<std::pair<std::string, T>> &choices) {
-  std::vector<std::string> known;
-  for (const auto &[name, meaning] : choices) {
-    if (name == value)
-      return meaning;
-    known.push_back(name);
-  }
-  return unknownChoice(option, value, known);
-}
 
 /// The SLO in milliseconds: `given`, or `otherwise` where it is 0.
 static ErrorOr<double> parseSlo(const std::string &option, double given,
@@ -54,21 +31,6 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
     return given;
   return Error{"'" + option + "' is " + std::to_string(given) +
                ", expected a positive number of milliseconds"};
-}
-
-/// The machine of the option, else the one that `module` names, else the
-/// default.
-static ErrorOr<Machine> findMachine(ModuleOp module,
-                                    const std::string &option) {
-  if (!option.empty())
-    return loadMachine(option);
-  Attribute attr = module->getAttr(llm::machineAttrName);
-  if (!attr)
-    return loadMachine(defaultMachine);
-  if (auto name = dyn_cast<StringAttr>(attr))
-    return loadMachine(name.str());
-  return Error{"'" + llm::machineAttrName.str() +
-               "' is not a string, expected the name or file of a machine"};
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,17 +50,6 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
       parseChoice<bool>("partition", options.partition, {{"even", true}});
   if (!isEven)
     return fail(isEven.error());
-  ErrorOr<cost::CommModel> comm =
-      parseChoice<cost::CommModel>("comm-model", options.commModel,
-                                   {{"fast", cost::CommModel::Fast},
-                                    {"direct", cost::CommModel::Direct},
-                                    {"ring", cost::CommModel::Ring}});
-  if (!comm)
-    return fail(comm.error());
-  ErrorOr<bool> isSkewed = parseChoice<bool>(
-      "imbalance", options.imbalance, {{"model", true}, {"none", false}});
-  if (!isSkewed)
-    return fail(isSkewed.error());
   if (options.maxDevices < 0)
     return fail({"'max-devices' is " + std::to_string(options.maxDevices) +
                  ", expected a positive number, or 0 for no limit"});
@@ -110,9 +61,10 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
       parseSlo("slo-ttft-ms", options.sloTtftMs, defaultTtftMs);
   if (!ttft)
     return fail(ttft.error());
-  ErrorOr<Machine> machine = findMachine(module, options.machine);
-  if (!machine)
-    return fail(machine.error());
+  ErrorOr<Timing> timing = Timing::create(
+      module, {options.machine, options.commModel, options.imbalance});
+  if (!timing)
+    return fail(timing.error());
 
   FailureOr<ModuleModel> model = buildModuleModel(module);
   if (failed(model))
@@ -122,15 +74,14 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   scenario->moduleModel = std::move(*model);
   for (const cost::Node *node : scenario->moduleModel.model.nodesByVariable())
     scenario->names.push_back(node->name);
-  scenario->cluster = std::move(*machine);
+  scenario->cluster = std::move(timing->machine);
   scenario->slo = scenario->isPrefill() ? *ttft : *tpot;
   if (scenario->isPrefill() ? options.sloTpotMs != 0 : options.sloTtftMs != 0)
     module.emitWarning(scenario->isPrefill()
                            ? "'slo-tpot-ms' has no effect on prefill"
                            : "'slo-ttft-ms' has no effect on decode");
-  scenario->time = std::make_shared<cost::Roofline>(scenario->cluster, *comm);
-  if (*isSkewed)
-    scenario->skew = scenario->cluster.expertSkew;
+  scenario->time = timing->time;
+  scenario->skew = timing->skew;
   cost::Limits limits;
   limits.maxDevices = options.maxDevices;
   limits.memoryBytes = scenario->cluster.memoryCapacity;

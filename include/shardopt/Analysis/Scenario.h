@@ -9,6 +9,7 @@
 #define SHARDOPT_ANALYSIS_SCENARIO_H
 
 #include "shardopt/Analysis/ModuleModel.h"
+#include "shardopt/Analysis/Timing.h"
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Search/Objective.h"
@@ -83,11 +84,6 @@ private:
   std::unique_ptr<const search::Simulator> oracle;
   std::string oracleName;
 };
-
-/// The error of an option whose value is none of `known`:
-/// "unknown partition 'balanced', known: even".
-Error unknownChoice(const std::string &option, const std::string &value,
-                    const std::vector<std::string> &known);
 
 } // namespace shardopt
 

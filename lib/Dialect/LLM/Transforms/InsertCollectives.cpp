@@ -5,12 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Analysis/Timing.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
-#include "shardopt/Machine/Machine.h"
-#include "shardopt/Support/Suggest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,36 +32,9 @@ struct InsertCollectives
   using InsertCollectivesPassBase::InsertCollectivesPassBase;
 
   void runOnOperation() override;
-
-private:
-  FailureOr<Machine> readMachine(ModuleOp module);
-  FailureOr<cost::CommModel> readCommModel(ModuleOp module);
 };
 
 } // namespace
-
-FailureOr<Machine> InsertCollectives::readMachine(ModuleOp module) {
-  std::string name = machine;
-  if (name.empty())
-    if (auto attribute = module->getAttrOfType<StringAttr>(machineAttrName))
-      name = attribute.str();
-  ErrorOr<Machine> loaded = loadMachine(name.empty() ? "h100_sxm" : name);
-  if (!loaded)
-    return module.emitError(loaded.error().message);
-  return *loaded;
-}
-
-FailureOr<cost::CommModel> InsertCollectives::readCommModel(ModuleOp module) {
-  if (commModel == "fast")
-    return cost::CommModel::Fast;
-  if (commModel == "direct")
-    return cost::CommModel::Direct;
-  if (commModel == "ring")
-    return cost::CommModel::Ring;
-  return module.emitError("unknown comm-model '")
-         << commModel.getValue() << "'; "
-         << listKnown(commModel, {"direct", "fast", "ring"});
-}
 
 /// The degrees of the module's strategy, all of them.
 static FailureOr<Degrees> readDegrees(ModuleOp module) {
@@ -128,15 +99,12 @@ void InsertCollectives::runOnOperation() {
     return signalPassFailure();
   }
   FailureOr<Degrees> degrees = readDegrees(module);
-  FailureOr<Machine> cluster = readMachine(module);
-  FailureOr<cost::CommModel> model = readCommModel(module);
-  if (failed(degrees) || failed(cluster) || failed(model))
+  ErrorOr<Timing> timing =
+      Timing::create(module, {machine, commModel, imbalance});
+  if (!timing)
+    module.emitError(timing.error().message);
+  if (failed(degrees) || !timing)
     return signalPassFailure();
-  if (imbalance != "model" && imbalance != "none") {
-    module.emitError("unknown imbalance '")
-        << imbalance << "'; " << listKnown(imbalance, {"model", "none"});
-    return signalPassFailure();
-  }
 
   auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
   cost::Workload workload;
@@ -147,14 +115,10 @@ void InsertCollectives::runOnOperation() {
                          : cost::Phase::Prefill;
     workload.context = attribute.getContextLength();
   }
-  cost::Roofline time(*cluster, *model);
-  std::optional<double> skew;
-  if (imbalance == "model")
-    skew = cluster->expertSkew;
   cost::Context context = cost::makeContext(workload, *degrees);
   FlatSymbolRefAttr grid = createGrid(module, *degrees);
   for (auto func : module.getOps<func::FuncOp>())
-    if (failed(Partitioner(grid, context, time, skew).run(func)))
+    if (failed(Partitioner(grid, context, *timing->time, timing->skew).run(func)))
       return signalPassFailure();
   replaceModuleAttributes(module, *degrees, attribute);
 }

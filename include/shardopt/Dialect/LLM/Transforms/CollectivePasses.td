@@ -65,4 +65,46 @@ def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def OptimizeCollectivesPass : Pass<"llm-optimize-collectives", "::mlir::ModuleOp"> {
+  let summary = "Replace collectives by cheaper ones";
+  let description = [{
+    Rewrites the collectives of a partitioned module where the time model of the
+    machine says that the result is not slower:
+
+    - an all-reduce of which each device keeps a block is a reduce-scatter;
+    - gathering what was sliced, or slicing what was gathered, is nothing;
+    - an all-to-all is an all-gather and a slice, or the other way about, whichever
+      is cheaper;
+    - the sum of two all-reduces (reduce-scatters) is one of the sum;
+    - an all-reduce whose result is normed and wanted whole becomes a
+      reduce-scatter, the norm of a block, and an all-gather;
+    - equal collectives of one value are done once;
+    - what does not change from layer to layer is done before the `llm.repeat`.
+
+    Each new collective keeps the cause of the one that it replaces.
+
+    Input:
+
+    ```
+    %1 = shard.all_reduce %0 on @grid grid_axes = [2] : tensor<?x32xbf16> -> tensor<?x32xbf16>
+    %2 = shard.all_slice %1 on @grid grid_axes = [2] slice_axis = 1 : tensor<?x32xbf16> -> tensor<?x16xbf16>
+    ```
+
+    Output:
+
+    ```
+    %1 = shard.reduce_scatter %0 on @grid grid_axes = [2] scatter_axis = 1 : tensor<?x32xbf16> -> tensor<?x16xbf16>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", [{""}],
+      "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
+    Option<"commModel", "comm-model", "std::string", [{"fast"}],
+      "How collectives are implemented: fast, direct or ring">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 #endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_COLLECTIVEPASSES_TD
