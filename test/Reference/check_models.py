@@ -19,10 +19,10 @@ import sys
 
 import numpy as np
 
-import checkpoint
 import tools
-from interpreter import Parameters
-from session import Session
+from execution import checkpoint
+from execution.interpreter import Parameters
+from execution.session import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))

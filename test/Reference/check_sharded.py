@@ -4,7 +4,7 @@
     check_sharded.py --shard-opt build/bin/shard-opt \\
         --shard-translate build/bin/shard-translate [--count 20] [--seed 1]
 
-Each config of small_models.py is imported, annotated, lowered by
+Each config of execution/small_models.py is imported, annotated, lowered by
 --llm-insert-collectives, and executed on all devices in lockstep with random
 weights, in prefill and in decode. Token ids, logits and caches of every device
 must be its slice of the unsharded program's. The first op that differs is named.
@@ -21,10 +21,11 @@ import zlib
 import numpy as np
 
 import tools
-from roofline import Model, Strategy
-from session import Session
-from slices import block_of, entries
-from small_models import CONFIGS, Weights
+from cost.models import Model
+from cost.strategies import Strategy
+from execution.session import Session
+from execution.slices import block_of, entries
+from execution.small_models import CONFIGS, Weights
 
 TOLERANCE = 1e-9  # of the largest value; all is computed in f64
 STEPS = 5  # of decode, more than a window

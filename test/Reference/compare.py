@@ -5,7 +5,7 @@
         --shard-translate build/bin/shard-translate [--count 200] [--seed 1]
 
 Each workload's config is imported, random strategies are evaluated by
---llm-evaluate-strategy and by roofline.py, and the answers are compared:
+--llm-evaluate-strategy and by the reference, and the answers are compared:
 metrics to 1e-9 relative, `valid` and `reason` exactly (unless a metric is so
 close to its limit that rounding decides). Exit code 1 with the first
 strategies that differ, 0 otherwise. Configs of real models are looked for in
@@ -25,7 +25,8 @@ import zlib
 
 import tools
 import workloads
-from roofline import Strategy, evaluate
+from cost.roofline import evaluate
+from cost.strategies import Strategy
 
 TOLERANCE = 1e-9
 SHOWN = 5  # differing strategies printed for a workload

@@ -20,8 +20,9 @@ import zlib
 import tools
 import workloads
 from compare import draw
-from mlir_generic import parse
-from roofline import ANCHOR, Evaluator, Network
+from cost.network import Network
+from cost.roofline import ANCHOR, Evaluator
+from execution.mlir_generic import parse
 
 MOST_DEVICES = 4096  # so that lists of slices stay short
 TOLERANCE = 1e-6

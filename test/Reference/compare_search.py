@@ -23,7 +23,9 @@ import zlib
 import tools
 import workloads
 from compare import near
-from roofline import Strategy, default_degrees, evaluate, optimum
+from cost.enumeration import default_degrees, optimum
+from cost.roofline import evaluate
+from cost.strategies import Strategy
 
 FREE_OPS = 3  # of a small space
 TRIES = 4  # to draw a space in which something is valid

@@ -9,7 +9,9 @@ import os
 import pathlib
 from dataclasses import dataclass, field
 
-from roofline import MACHINES, Model, Workload
+from cost.machines import MACHINES
+from cost.models import Model
+from cost.strategies import Workload
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
