@@ -15,15 +15,14 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-import checkpoint
-from interpreter import Parameters
-from session import Session
+import tools
+from execution import checkpoint
+from execution.interpreter import Parameters
+from execution.session import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
@@ -42,15 +41,11 @@ def older(config):
     return config
 
 
-def imported(args, config, phase, context):
+def program(args, config, phase, context):
     """The generic assembly of a config's program."""
-    with tempfile.TemporaryDirectory() as folder:
-        module, path = pathlib.Path(folder) / "model.mlir", pathlib.Path(folder) / "config.json"
-        path.write_text(json.dumps(config))
-        translate = [args.shard_translate, "--import-hf", path, f"--phase={phase}"]
-        subprocess.run(translate + [f"--context={context}", "-o", module], check=True)
-        generic = [args.shard_opt, module, "--mlir-print-op-generic", "-mlir-print-local-scope"]
-        return subprocess.run(generic, check=True, capture_output=True, text=True).stdout
+    return tools.generic(
+        args.shard_opt, tools.imported(args.shard_translate, config, phase, context)
+    )
 
 
 def check(args, folder):
@@ -62,13 +57,13 @@ def check(args, folder):
     config = json.loads((folder / "config.json").read_text())
 
     def prefill(config, count):
-        session = Session(imported(args, config, "prefill", count), weights, prompts, length)
+        session = Session(program(args, config, "prefill", count), weights, prompts, length)
         rows = tokens[:, :count].reshape(-1)
         found = session.logits(rows, np.tile(np.arange(count), prompts))
         return session, np.abs(found - logits[:, count - 1]).max()
 
     def decode(caches, begin):
-        session = Session(imported(args, config, "decode", length), weights, prompts, length)
+        session = Session(program(args, config, "decode", length), weights, prompts, length)
         if caches is not None:
             session.caches = caches
         errors = []
@@ -91,8 +86,7 @@ def check(args, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shard-opt", required=True)
-    parser.add_argument("--shard-translate", required=True)
+    tools.add_arguments(parser)
     parser.add_argument("--only", default="", help="folders whose name has this in it")
     args = parser.parse_args()
 

@@ -4,7 +4,7 @@
     check_sharded.py --shard-opt build/bin/shard-opt \\
         --shard-translate build/bin/shard-translate [--count 20] [--seed 1]
 
-Each config of small_models.py is imported, annotated, lowered by
+Each config of execution/small_models.py is imported, annotated, lowered by
 --llm-insert-collectives, and executed on all devices in lockstep with random
 weights, in prefill and in decode. Token ids, logits and caches of every device
 must be its slice of the unsharded program's. The first op that differs is named.
@@ -14,18 +14,18 @@ import argparse
 import json
 import pathlib
 import random
-import subprocess
 import sys
-import tempfile
 import traceback
 import zlib
 
 import numpy as np
 
-from roofline import Model, Strategy
-from session import Session
-from slices import block_of, entries
-from small_models import CONFIGS, Weights
+import tools
+from cost.models import Model
+from cost.strategies import Strategy
+from execution.session import Session
+from execution.slices import block_of, entries
+from execution.small_models import CONFIGS, Weights
 
 TOLERANCE = 1e-9  # of the largest value; all is computed in f64
 STEPS = 5  # of decode, more than a window
@@ -47,25 +47,6 @@ def draw(model, phase, rng):
     # The batch that costs are for need not be the number of prompts that come.
     batch = max(1, prompts + rng.choice((0, 0, 1, 3)))
     return Strategy(tp, ep, pp, batch, tuple(dims)), prompts
-
-
-def annotate(text, strategy, names):
-    """A module's text with a strategy and the dims of its ops."""
-    for name, dim in zip(names, strategy.dims, strict=True):
-        value = "none" if dim == 2 else dim
-        text = text.replace(f'name = "{name}"', f'name = "{name}", sharding = #llm.dim<{value}>')
-    fields = ("tp", "ep", "pp", "batch")
-    degrees = ", ".join(f"{field} = {getattr(strategy, field)}" for field in fields)
-    return text.replace("attributes {", f"attributes {{llm.strategy = #llm.strategy<{degrees}>, ", 1)
-
-
-def generic(args, text, passes=()):
-    """A module's generic assembly after passes."""
-    command = [args.shard_opt, *passes, "--mlir-print-op-generic", "-mlir-print-local-scope", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    return done.stdout
 
 
 def global_value(description, values, session):
@@ -138,29 +119,17 @@ def compare_results(whole, sharded, inputs):
     return words
 
 
-def imported(args, config, phase):
-    """A config's program, as text."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "config.json"
-        path.write_text(json.dumps(config))
-        command = [args.shard_translate, "--import-hf", path, "--logits"]
-        command += [f"--phase={phase}", f"--context={LENGTH}", "-o", "-"]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    return done.stdout
-
-
 def check(args, config, phase, names, strategy, prompts):
     """Words on what differs between a sharded program and the unsharded one."""
     weights = Weights()
     tokens = np.random.default_rng(prompts).integers(config["vocab_size"], size=(prompts, LENGTH))
-    module = imported(args, config, phase)
-    whole = Session(generic(args, module), weights, prompts, LENGTH + STEPS)
+    module = tools.imported(args.shard_translate, config, phase, LENGTH, "--logits")
+    whole = Session(tools.generic(args.shard_opt, module), weights, prompts, LENGTH + STEPS)
     passes = ["--llm-insert-collectives"]
     if args.optimize:
         passes.append("--llm-optimize-collectives")
-    text = generic(args, annotate(module, strategy, names), passes)
+    annotated = tools.annotate(module, dict(zip(names, strategy.dims)), strategy)
+    text = tools.generic(args.shard_opt, annotated, *passes)
     if args.keep:
         pathlib.Path(args.keep).write_text(text)
     sharded = Session(text, weights, prompts, LENGTH + STEPS)
@@ -177,8 +146,7 @@ def check(args, config, phase, names, strategy, prompts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shard-opt", required=True)
-    parser.add_argument("--shard-translate", required=True)
+    tools.add_arguments(parser)
     parser.add_argument("--count", type=int, default=20, help="strategies a model and phase")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="models and phases with this in 'model phase'")

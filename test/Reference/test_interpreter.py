@@ -5,8 +5,8 @@ import unittest
 
 import numpy as np
 
-from interpreter import Interpreter
-from numerics import rotate
+from execution.interpreter import Interpreter
+from execution.numerics import rotate
 
 RANDOM = np.random.default_rng(5)
 

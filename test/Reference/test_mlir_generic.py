@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from mlir_generic import Keyword, ParseError, Symbol, parse
+from execution.mlir_generic import Keyword, ParseError, Symbol, parse
 
 PROGRAM = """
 "builtin.module"() ({

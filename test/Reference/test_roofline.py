@@ -11,8 +11,12 @@ import pathlib
 import random
 import unittest
 
-import roofline
-from roofline import MACHINES, Model, Network, Strategy, Workload, evaluate
+from cost.enumeration import default_degrees, enumerate_strategies, optimum, parse_domains
+from cost.machines import MACHINES
+from cost.models import Model
+from cost.network import Network
+from cost.roofline import Evaluator, evaluate
+from cost.strategies import Strategy, Workload
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
@@ -300,41 +304,41 @@ class Heads(unittest.TestCase):
         }
         model = Model(config)
         s = Strategy(16, 1, 1, 16, (2,) * 9)
-        self.assertEqual(roofline.Evaluator(model, Workload(), s).kv_heads_touched(), 2)
+        self.assertEqual(Evaluator(model, Workload(), s).kv_heads_touched(), 2)
 
 
 class BruteForce(unittest.TestCase):
     def test_the_optimum_is_at_least_every_sample(self):
         model, workload = gpt_moe("1.2T"), Workload("decode", 16384)
-        dims = roofline.parse_domains(
+        dims = parse_domains(
             "*=0;qkv_proj=1;router=2;ffn_up=1;lm_head=1;ffn_norm=0,2;combine=0,2",
             model.op_names(),
         )
         space = ([4, 8], [16], [3, 4], [4096, 8192], dims)
-        best, result = roofline.optimum(model, workload, *space)
+        best, result = optimum(model, workload, *space)
         self.assertEqual(best, strategy((8, 16, 4, 8192), "001000201001"))
         for other in random.Random(1).sample(
-            list(roofline.enumerate_strategies(model, *space)), 10
+            list(enumerate_strategies(model, *space)), 10
         ):
             sample = evaluate(model, workload, other)
             self.assertTrue(not sample.valid or sample.throughput <= result.throughput)
 
     def test_megatron_over_all_degrees(self):
         model, workload = gpt_moe("1.2T"), Workload("decode", 16384)
-        degrees = roofline.default_degrees(model)
+        degrees = default_degrees(model)
         for variant, ratio in (
             ("megatron-classic", "1.510"),
             ("megatron-slice", "1.018"),
             ("megatron-sp", "1.0000"),
         ):
-            dims = roofline.parse_domains(variant, model.op_names())
-            _, result = roofline.optimum(model, workload, *degrees, dims)
+            dims = parse_domains(variant, model.op_names())
+            _, result = optimum(model, workload, *degrees, dims)
             self.assertTrue(digits(381.8175013 / result.throughput, ratio), variant)
 
     def test_infeasible(self):
         model, workload = gpt_moe("1.2T"), Workload("decode", 16384)
         dims = [[2]] * 12
-        self.assertIsNone(roofline.optimum(model, workload, [1], [1], [1], [1], dims))
+        self.assertIsNone(optimum(model, workload, [1], [1], [1], [1], dims))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ collective and therefore the interpreter's.
 
 import numpy as np
 
-import numerics
-from semantics import activate, choose, expert_rows, kv_head_of, semantics, turn
-from semantics import weighted_sum, write_cache
-from slices import entries, take
+from execution import numerics
+from execution.semantics import activate, choose, kv_head_of, semantics, turn
+from execution.semantics import weighted_sum, write_cache
+from execution.slices import entries, take
 
 # ---------------------------------------------------------------------------
 # Features

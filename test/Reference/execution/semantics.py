@@ -8,8 +8,8 @@ are the interpreter's.
 
 import numpy as np
 
-import numerics
-from mlir_generic import Keyword
+from execution import numerics
+from execution.mlir_generic import Keyword
 
 SEMANTICS = {}  # op name -> (operand names, context names, function)
 

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-import pieces  # noqa: F401 (registers its ops)
-import upstream  # noqa: F401 (registers its ops)
-from mlir_generic import parse
-from semantics import SEMANTICS, compute, enum, segments
+from execution import pieces  # noqa: F401 (registers its ops)
+from execution import upstream  # noqa: F401 (registers its ops)
+from execution.mlir_generic import parse
+from execution.semantics import SEMANTICS, compute, enum, segments
 
 
 class Grid:
@@ -252,6 +252,8 @@ class Parameters:
 
     def part(self, part, source, layer, shape):
         pattern = part["pattern"]
+        if "scales" in part:
+            raise NotImplementedError(f"{pattern} is quantized in the checkpoint")
         if layer is not None:
             pattern = pattern.replace("{layer}", str(layer))
         if "{expert}" in pattern:

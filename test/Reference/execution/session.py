@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from interpreter import Interpreter
-from slices import AXES, cut
+from execution.interpreter import Interpreter
+from execution.slices import AXES, cut
 
 
 class Session:

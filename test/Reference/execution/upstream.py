@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from semantics import semantics
+from execution.semantics import semantics
 
 DYNAMIC = -(2**63)  # marks a size, offset or stride that is an operand
 

@@ -1,0 +1,1 @@
+"""An interpreter of the `llm` dialect in NumPy, on one device or on many."""
