@@ -120,7 +120,6 @@ def end_to_end(paths):
             "model.mlir",
             "--llm-search-sharding=max-devices=64",
             "--llm-insert-collectives",
-            "--llm-optimize-collectives",
             "-o",
             "sharded.mlir",
         ]
