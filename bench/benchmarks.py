@@ -120,7 +120,6 @@ def end_to_end(paths):
             "model.mlir",
             "--llm-search-sharding=max-devices=64",
             "--llm-insert-collectives",
-            "--llm-optimize-collectives",
             "-o",
             "sharded.mlir",
         ]
@@ -131,7 +130,10 @@ def end_to_end(paths):
 
 
 def insert_collectives(paths):
-    """Insertion of collectives into modules of a thousand to 100 000 operators."""
+    """Insertion of collectives into modules of a thousand to 100 000 operators.
+
+    The last case reads and prints the largest module without any pass.
+    """
     for ops in (1_000, 10_000, 100_000):
         module = f"ops-{ops}.mlir"
         with open(module, "w") as file:
@@ -145,6 +147,8 @@ def insert_collectives(paths):
         ]
         asked = {"cpu_s": 2, "peak_mb": 600} if ops == 100_000 else {}
         yield Case(f"{ops} operators", [command], size=ops, **asked)
+    command = [paths.tool("shard-opt"), module, "-o", "inserted.mlir"]
+    yield Case("no pass", [command])
 
 
 BENCHMARKS = {

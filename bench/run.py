@@ -18,6 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS = "{:28}{:>9}{:>9}{:>9}{:>9}{:>9}{:>8}"
 
 
+def summary(benchmark):
+    """The first line of what a benchmark says of itself."""
+    return benchmark.__doc__.splitlines()[0]
+
+
 def ratio(case, cost):
     """Measured over asked, of the nearest limit; None when nothing is asked."""
     ratios = []
@@ -66,7 +71,7 @@ def main():
 
     if args.list:
         for name, benchmark in BENCHMARKS.items():
-            print(f"{name:20} {benchmark.__doc__}")
+            print(f"{name:20} {summary(benchmark)}")
         return 0
     for name in args.names:
         if name not in BENCHMARKS:
@@ -81,7 +86,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         os.chdir(scratch)
         for name in args.names or BENCHMARKS:
-            print(f"\n{name}: {BENCHMARKS[name].__doc__}")
+            print(f"\n{name}: {summary(BENCHMARKS[name])}")
             print(COLUMNS.format("", "asked", "CPU", "wall", "asked", "peak", "ratio"))
             measured = []
             for case in BENCHMARKS[name](paths):
