@@ -89,7 +89,8 @@ LogicalResult ProgramReader::findEmbedding() {
   if (result.wasInterrupted())
     return failure();
   if (!embedding)
-    return module.emitError(
+    return emitError(
+        module.getLoc(),
         "module has no 'llm.embedding', expected a program of the 'llm' "
         "dialect");
   return success();
@@ -98,7 +99,7 @@ LogicalResult ProgramReader::findEmbedding() {
 LogicalResult ProgramReader::readWorkload() {
   auto attr = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
   if (!attr)
-    return module.emitError("module has no '")
+    return emitError(module.getLoc(), "module has no '")
            << workloadAttrName
            << "', expected #llm.workload<phase = decode|prefill, context = N>";
   workload.phase = attr.getPhase() == Phase::Prefill ? cost::Phase::Prefill

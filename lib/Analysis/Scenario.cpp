@@ -27,7 +27,7 @@ static constexpr double defaultTtftMs = 2000;
 Error shardopt::unknownChoice(const std::string &option,
                               const std::string &value,
                               const std::vector<std::string> &known) {
-  return Error{"unknown " + option + " '" + abbreviate(value) + "', " +
+  return Error{"unknown " + option + " '" + abbreviate(value) + "'; " +
                listKnown(value, known)};
 }
 
@@ -78,7 +78,7 @@ static ErrorOr<Machine> findMachine(ModuleOp module,
 FailureOr<std::unique_ptr<Scenario>>
 Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   auto fail = [&](const Error &error) {
-    return module.emitError(error.message);
+    return emitError(module.getLoc(), error.message);
   };
   ErrorOr<bool> isRoofline =
       parseChoice<bool>("simulator", options.simulator, {{"roofline", true}});
@@ -125,9 +125,9 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   scenario->cluster = std::move(*machine);
   scenario->slo = scenario->isPrefill() ? *ttft : *tpot;
   if (scenario->isPrefill() ? options.sloTpotMs != 0 : options.sloTtftMs != 0)
-    module.emitWarning(scenario->isPrefill()
-                           ? "'slo-tpot-ms' has no effect on prefill"
-                           : "'slo-ttft-ms' has no effect on decode");
+    emitWarning(module.getLoc(), scenario->isPrefill()
+                                     ? "'slo-tpot-ms' has no effect on prefill"
+                                     : "'slo-ttft-ms' has no effect on decode");
   scenario->time = std::make_shared<cost::Roofline>(scenario->cluster, *comm);
   if (*isSkewed)
     scenario->skew = scenario->cluster.expertSkew;

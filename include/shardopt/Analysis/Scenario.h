@@ -85,7 +85,7 @@ private:
 };
 
 /// The error of an option whose value is none of `known`:
-/// "unknown partition 'balanced', known: even".
+/// "unknown partition 'balanced'; known: even".
 Error unknownChoice(const std::string &option, const std::string &value,
                     const std::vector<std::string> &known);
 

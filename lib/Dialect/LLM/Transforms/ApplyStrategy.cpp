@@ -114,7 +114,7 @@ LogicalResult ApplyStrategyPass::run() {
   if (failed(annotation))
     return failure();
   if (auto error = readOptions(*annotation, (*scenario)->opNames()))
-    return module.emitError(error->message);
+    return emitError(module.getLoc(), error->message);
   if (std::optional<Strategy> strategy = annotation->strategy())
     if (failed(checkStructure(module, **scenario, *strategy)))
       return failure();

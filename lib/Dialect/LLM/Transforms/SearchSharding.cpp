@@ -41,6 +41,10 @@ public:
       signalPassFailure();
   }
 
+  InsertCollectivesPassOptions collectives() const {
+    return {machine, commModel, imbalance};
+  }
+
 private:
   LogicalResult run();
   /// What the options ask for, beside pins.
@@ -110,8 +114,9 @@ LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
   request.space.pinnedBatch = annotation->batch;
   request.space.pinnedDims = annotation->dims;
   if (annotation->strategy())
-    module.emitRemark("the module carries a complete strategy, which is "
-                      "evaluated, not searched; pins=ignore searches afresh");
+    emitRemark(module.getLoc(),
+               "the module carries a complete strategy, which is "
+               "evaluated, not searched; pins=ignore searches afresh");
   return success();
 }
 
@@ -126,7 +131,7 @@ LogicalResult SearchShardingPass::open(Outputs &outputs) {
       continue;
     ErrorOr<OutputFile> opened = OutputFile::open(*path);
     if (!opened)
-      return getOperation().emitError(opened.error().message);
+      return emitError(getOperation().getLoc(), opened.error().message);
     *file = std::move(*opened);
   }
   return success();
@@ -137,7 +142,7 @@ LogicalResult SearchShardingPass::keep(Outputs &outputs) {
     if (!*file)
       continue;
     if (std::optional<Error> error = (*file)->keep())
-      return getOperation().emitError(error->message);
+      return emitError(getOperation().getLoc(), error->message);
   }
   return success();
 }
@@ -195,12 +200,15 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     return success();
   }
   if (summary.search.stopped == search::StopReason::Requested)
-    return module.emitError("interrupted before a feasible strategy was found");
+    return emitError(module.getLoc(),
+                     "interrupted before a feasible strategy was found");
   if (!summary.search.proved)
-    return module.emitError("no feasible strategy found within the budget; ")
+    return emitError(module.getLoc(),
+                     "no feasible strategy found within the budget; ")
            << describe(summary.binding, scenario);
-  InFlightDiagnostic diagnostic = module.emitError("no strategy is feasible; ")
-                                  << describe(summary.binding, scenario);
+  InFlightDiagnostic diagnostic =
+      emitError(module.getLoc(), "no strategy is feasible; ")
+      << describe(summary.binding, scenario);
   if (summary.nextFeasible)
     diagnostic << "; feasible with "
                << describe(summary.nextFeasible->change, scenario);
@@ -211,7 +219,7 @@ LogicalResult SearchShardingPass::run() {
   ModuleOp module = getOperation();
   PlanRequest request;
   if (std::optional<Error> error = readRequest(request))
-    return module.emitError(error->message);
+    return emitError(module.getLoc(), error->message);
   ScenarioOptions options = scenarioOptions();
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
@@ -229,11 +237,15 @@ LogicalResult SearchShardingPass::run() {
 
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
   if (!summary)
-    return module.emitError(summary.error().message);
+    return emitError(module.getLoc(), summary.error().message);
   return finish(*summary, outputs);
 }
 
 std::unique_ptr<Pass>
 llm::createStoppableSearchShardingPass(const StopToken *stop) {
   return std::make_unique<SearchShardingPass>(stop);
+}
+
+InsertCollectivesPassOptions llm::collectivesOf(const Pass &search) {
+  return static_cast<const SearchShardingPass &>(search).collectives();
 }
