@@ -43,7 +43,7 @@ extern "C" void requestStop(int signal) { stopToken.request(signal); }
 static void handleSignals() {
   struct sigaction action = {};
   action.sa_handler = requestStop;
-  action.sa_flags = SA_RESETHAND;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM})
     sigaction(signal, &action, nullptr);
 }

@@ -78,13 +78,11 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
 LogicalResult
 EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
   ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
-  if (failed(annotation))
-    return failure();
-  std::optional<Strategy> strategy = annotation->strategy();
+  Annotation annotation = readAnnotation(module, scenario.program());
+  std::optional<Strategy> strategy = annotation.strategy();
   if (!strategy)
     return emitError(module.getLoc(), "the strategy is incomplete: ")
-           << annotation->firstMissing(scenario.program()) << " is missing";
+           << annotation.firstMissing(scenario.program()) << " is missing";
 
   PlanSummary summary(scenario);
   summary.planName = "annotated";

@@ -49,7 +49,7 @@ private:
   LogicalResult run();
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
-  LogicalResult readPins(const Scenario &scenario, PlanRequest &request);
+  void readPins(const Scenario &scenario, PlanRequest &request);
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
   LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
@@ -100,24 +100,20 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   return std::nullopt;
 }
 
-LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
-                                           PlanRequest &request) {
+void SearchShardingPass::readPins(const Scenario &scenario,
+                                  PlanRequest &request) {
   if (pins == "ignore")
-    return success();
-  ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
-  if (failed(annotation))
-    return failure();
-  request.space.pinnedTp = annotation->tp;
-  request.space.pinnedEp = annotation->ep;
-  request.space.pinnedPp = annotation->pp;
-  request.space.pinnedBatch = annotation->batch;
-  request.space.pinnedDims = annotation->dims;
-  if (annotation->strategy())
-    emitRemark(module.getLoc(),
-               "the module carries a complete strategy, which is "
-               "evaluated, not searched; pins=ignore searches afresh");
-  return success();
+    return;
+  Annotation annotation = readAnnotation(getOperation(), scenario.program());
+  request.space.pinnedTp = annotation.tp;
+  request.space.pinnedEp = annotation.ep;
+  request.space.pinnedPp = annotation.pp;
+  request.space.pinnedBatch = annotation.batch;
+  request.space.pinnedDims = annotation.dims;
+  if (annotation.strategy())
+    emitRemark(getOperation().getLoc(),
+               "the module carries a complete strategy, which is evaluated, "
+               "not searched; pins=ignore searches afresh");
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,11 +179,14 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
                                          Outputs &outputs) {
   ModuleOp module = getOperation();
   const Scenario &scenario = summary.scenario;
-  ::llvm::errs() << planTable(summary);
+  if (!summary.emptySpace)
+    ::llvm::errs() << planTable(summary);
   if (outputs.report)
     outputs.report->write(reportJson(summary));
   if (failed(keep(outputs)))
     return failure();
+  if (summary.emptySpace)
+    return emitError(module.getLoc(), summary.emptySpace->message);
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
   if (summary.plan) {
@@ -227,9 +226,9 @@ LogicalResult SearchShardingPass::run() {
   Outputs outputs;
   FailureOr<std::unique_ptr<Scenario>> scenario =
       Scenario::create(module, options);
-  if (failed(scenario) || failed(readPins(**scenario, request)) ||
-      failed(open(outputs)))
+  if (failed(scenario) || failed(open(outputs)))
     return failure();
+  readPins(**scenario, request);
   if (outputs.trace)
     request.trace = [&](const search::TraceEntry &entry) {
       outputs.trace->write(traceLine(entry, **scenario, request.goal));
