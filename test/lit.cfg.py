@@ -24,7 +24,7 @@ config.substitutions += [
     ("%shardopt_configs", os.path.join(config.source_root, "examples/configs")),
     (
         "%shardopt_plugin",
-        os.path.join(config.build_root, "lib/ShardOptPlugin" + config.plugin_suffix),
+        os.path.join(config.build_root, "lib/libShardOptPlugin" + config.plugin_suffix),
     ),
     ("%python", config.python),
 ]

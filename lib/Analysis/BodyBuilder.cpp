@@ -7,6 +7,7 @@
 
 #include "BodyBuilder.h"
 #include "InterfaceOpModel.h"
+#include "shardopt/Cost/BodyIndex.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -33,6 +34,7 @@ public:
 private:
   LogicalResult addNode(ShardableOpInterface op);
   LogicalResult readExit();
+  LogicalResult checkLiveValues();
   FailureOr<cost::ValueId> idOf(Value value, Operation *user);
 
   const LayerOps &layer;
@@ -59,9 +61,21 @@ FailureOr<cost::Body> BodyBuilder::build() {
   for (ShardableOpInterface op : layer.ops)
     if (failed(addNode(op)))
       return failure();
-  if (failed(readExit()))
+  if (failed(readExit()) || failed(checkLiveValues()))
     return failure();
   return std::move(body);
+}
+
+LogicalResult BodyBuilder::checkLiveValues() {
+  cost::BodyIndex index(body);
+  for (auto [op, live] : ::llvm::zip_equal(layer.ops, index.liveAfter))
+    if (live.size() > cost::Body::maxLiveValues) {
+      ShardableOpInterface at = op;
+      return at.emitOpError("leaves ")
+             << live.size() << " values that are still needed, expected at "
+             << "most " << cost::Body::maxLiveValues;
+    }
+  return success();
 }
 
 FailureOr<cost::ValueId> BodyBuilder::idOf(Value value, Operation *user) {

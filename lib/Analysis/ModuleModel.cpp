@@ -48,7 +48,7 @@ private:
   LogicalResult addLayers(const LayerOps &layer, ArrayRef<int64_t> windows);
   /// The index of the kind of `layer`, a new one if needed.
   FailureOr<unsigned> kindOf(const LayerOps &layer);
-  LogicalResult checkAlike(const LayerOps &layer, const LayerOps &like);
+  FailureOr<unsigned> addKind(const LayerOps &layer, cost::Body body);
   LogicalResult checkSequence(Operation *op, int64_t sequence);
 
   void numberVariables();
@@ -61,8 +61,8 @@ private:
   LayerOps open;       ///< the layer outside of repeats being read
   bool isOpen = false; ///< whether there is one
 
-  /// The first layer of each kind and its body; an op's name says its kind.
-  std::vector<LayerOps> kinds;
+  // By kind of layer, which the names of its ops say. Ops of one name are
+  // alike: the verifier checks that.
   std::vector<cost::Body> bodies;
   std::vector<std::vector<std::vector<ShardableOpInterface>>> kindOps;
   ::llvm::StringMap<unsigned> kindOfName;
@@ -89,7 +89,8 @@ LogicalResult ProgramReader::findEmbedding() {
   if (result.wasInterrupted())
     return failure();
   if (!embedding)
-    return module.emitError(
+    return emitError(
+        module.getLoc(),
         "module has no 'llm.embedding', expected a program of the 'llm' "
         "dialect");
   return success();
@@ -98,7 +99,7 @@ LogicalResult ProgramReader::findEmbedding() {
 LogicalResult ProgramReader::readWorkload() {
   auto attr = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
   if (!attr)
-    return module.emitError("module has no '")
+    return emitError(module.getLoc(), "module has no '")
            << workloadAttrName
            << "', expected #llm.workload<phase = decode|prefill, context = N>";
   workload.phase = attr.getPhase() == Phase::Prefill ? cost::Phase::Prefill
@@ -278,75 +279,60 @@ LogicalResult ProgramReader::addLayers(const LayerOps &layer,
   return success();
 }
 
+static bool isWiredAlike(const cost::Body &a, const cost::Body &b) {
+  auto isSameNode = [](const cost::Node &a, const cost::Node &b) {
+    return a.name == b.name && a.operands == b.operands &&
+           a.results == b.results;
+  };
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(),
+                    b.nodes.end(), isSameNode) &&
+         a.exitResidual == b.exitResidual && a.exitMain == b.exitMain &&
+         a.exitShared == b.exitShared;
+}
+
 FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
   for (ShardableOpInterface op : layer.ops)
     if (auto attention = dyn_cast<AttentionOp>(op.getOperation()))
       if (failed(checkSequence(attention, attention.getSequence())))
         return failure();
-
-  auto known = kindOfName.find(layer.first().getShardingName());
-  if (known != kindOfName.end()) {
-    unsigned kind = known->second;
-    if (failed(checkAlike(layer, kinds[kind])))
-      return failure();
-    for (auto [variable, op] : ::llvm::zip_equal(kindOps[kind], layer.ops))
-      variable.push_back(op);
-    return kind;
-  }
-
-  unsigned kind = kinds.size();
-  for (ShardableOpInterface op : layer.ops) {
-    auto [entry, isNew] = kindOfName.try_emplace(op.getShardingName(), kind);
-    if (isNew)
-      continue;
-    InFlightDiagnostic diagnostic = op.emitOpError("has the name '")
-                                    << op.getShardingName()
-                                    << "' of an op of another kind of layer";
-    if (entry->second == kind)
-      diagnostic << ": names are unique in a layer";
-    return diagnostic;
-  }
   FailureOr<cost::Body> body = buildBody(layer);
   if (failed(body))
     return failure();
-  kinds.push_back(layer);
-  bodies.push_back(std::move(*body));
-  kindOps.emplace_back();
-  for (ShardableOpInterface op : layer.ops)
-    kindOps.back().push_back({op});
+
+  auto known = kindOfName.find(layer.first().getShardingName());
+  if (known == kindOfName.end())
+    return addKind(layer, std::move(*body));
+  unsigned kind = known->second;
+  if (!isWiredAlike(*body, bodies[kind])) {
+    InFlightDiagnostic diagnostic = layer.first().emitOpError(
+        "begins a layer whose ops have the names of another kind of layer, but "
+        "are not connected in the same way");
+    diagnostic.attachNote(kindOps[kind].front().front().getLoc())
+        << "the first layer of that kind";
+    return diagnostic;
+  }
+  for (auto [variable, op] : ::llvm::zip_equal(kindOps[kind], layer.ops))
+    variable.push_back(op);
   return kind;
 }
 
-/// The attributes that ops of one name must agree in.
-static std::vector<NamedAttribute> facts(Operation *op) {
-  std::vector<NamedAttribute> attributes;
-  for (NamedAttribute attribute : op->getAttrDictionary())
-    if (attribute.getName() != "sharding" && attribute.getName() != "window")
-      attributes.push_back(attribute);
-  return attributes;
-}
-
-LogicalResult ProgramReader::checkAlike(const LayerOps &layer,
-                                        const LayerOps &like) {
-  auto report = [&](Operation *op, Operation *other) {
-    InFlightDiagnostic diagnostic =
-        op->emitOpError("differs from the op that stands here in the other "
-                        "layers with these names");
-    diagnostic.attachNote(other->getLoc()) << "the other op";
-    return diagnostic;
-  };
-  for (auto [op, other] : ::llvm::zip(layer.ops, like.ops)) {
-    Operation *a = op, *b = other;
-    if (a->getName() != b->getName() || facts(a) != facts(b) ||
-        a->getOperandTypes() != b->getOperandTypes() ||
-        a->getResultTypes() != b->getResultTypes())
-      return report(a, b);
+FailureOr<unsigned> ProgramReader::addKind(const LayerOps &layer,
+                                           cost::Body body) {
+  unsigned kind = bodies.size();
+  if (kind == cost::Model::maxBodies)
+    return layer.first().emitOpError("begins one more kind of layer, expected "
+                                     "at most ")
+           << cost::Model::maxBodies
+           << "; layers that are alike belong in an 'llm.repeat'";
+  kindOps.emplace_back();
+  for (ShardableOpInterface op : layer.ops) {
+    if (!kindOfName.try_emplace(op.getShardingName(), kind).second)
+      return op.emitOpError("has the name '")
+             << op.getShardingName() << "' of an op of another kind of layer";
+    kindOps.back().push_back({op});
   }
-  if (layer.ops.size() != like.ops.size())
-    return layer.last().emitOpError("ends a layer of ")
-           << layer.ops.size() << " ops, but other layers with these names "
-           << "have " << like.ops.size();
-  return success();
+  bodies.push_back(std::move(body));
+  return kind;
 }
 
 //===----------------------------------------------------------------------===//

@@ -88,8 +88,12 @@ ErrorOr<PlanSummary> Planner::run() {
   summary.seed = request.seed;
   ErrorOr<search::StrategySpace> space =
       search::StrategySpace::create(scenario.spaceFacts(), request.space);
-  if (!space)
-    return space.error();
+  if (!space) {
+    summary.emptySpace = space.error();
+    summary.binding.constraint.kind = Reason::Structural;
+    summary.binding.part = "request";
+    return std::move(summary);
+  }
   auto searcher = makeSearcher(*space);
   if (!searcher)
     return searcher.error();

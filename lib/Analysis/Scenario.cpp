@@ -40,7 +40,7 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
 FailureOr<std::unique_ptr<Scenario>>
 Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   auto fail = [&](const Error &error) {
-    return module.emitError(error.message);
+    return emitError(module.getLoc(), error.message);
   };
   ErrorOr<bool> isRoofline =
       parseChoice<bool>("simulator", options.simulator, {{"roofline", true}});
@@ -77,9 +77,9 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   scenario->cluster = std::move(timing->machine);
   scenario->slo = scenario->isPrefill() ? *ttft : *tpot;
   if (scenario->isPrefill() ? options.sloTpotMs != 0 : options.sloTtftMs != 0)
-    module.emitWarning(scenario->isPrefill()
-                           ? "'slo-tpot-ms' has no effect on prefill"
-                           : "'slo-ttft-ms' has no effect on decode");
+    emitWarning(module.getLoc(), scenario->isPrefill()
+                                     ? "'slo-tpot-ms' has no effect on prefill"
+                                     : "'slo-ttft-ms' has no effect on decode");
   scenario->time = timing->time;
   scenario->skew = timing->skew;
   cost::Limits limits;

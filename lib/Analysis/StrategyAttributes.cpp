@@ -56,8 +56,7 @@ std::string Annotation::firstMissing(const ModuleModel &model) const {
   return "";
 }
 
-FailureOr<Annotation> shardopt::readAnnotation(ModuleOp module,
-                                               const ModuleModel &model) {
+Annotation shardopt::readAnnotation(ModuleOp module, const ModuleModel &model) {
   Annotation annotation;
   if (auto attr = module->getAttrOfType<StrategyAttr>(strategyAttrName)) {
     annotation.tp = attr.getTp();
@@ -66,24 +65,8 @@ FailureOr<Annotation> shardopt::readAnnotation(ModuleOp module,
     annotation.batch = attr.getBatch();
   }
   for (const std::vector<ShardableOpInterface> &ops : model.ops) {
-    std::optional<Dim> dim;
-    Operation *dimOp = nullptr;
-    for (ShardableOpInterface op : ops) {
-      std::optional<Dim> own = op.getShardingDim();
-      if (!own)
-        continue;
-      if (dim && *dim != *own) {
-        InFlightDiagnostic diagnostic =
-            op.emitOpError("'")
-            << op.getShardingName() << "' has sharding " << spell(*own)
-            << ", but another op of this name has " << spell(*dim);
-        diagnostic.attachNote(dimOp->getLoc()) << "the other op";
-        return diagnostic;
-      }
-      dim = own;
-      dimOp = op;
-    }
-    annotation.dims.push_back(dim);
+    ShardableOpInterface first = ops.front();
+    annotation.dims.push_back(first.getShardingDim());
   }
   return annotation;
 }

@@ -27,7 +27,7 @@ LogicalResult shardopt::checkStructure(ModuleOp module,
   const cost::CostModel &costs = scenario.costs();
   const Degrees &degrees = strategy.degrees;
   if (auto error = costs.structuralError(degrees))
-    return module.emitError("the strategy is invalid: ") << *error;
+    return emitError(module.getLoc(), "the strategy is invalid: ") << *error;
 
   const cost::Context context = costs.context(degrees);
   for (const cost::Body &body : costs.model().bodies)

@@ -18,7 +18,7 @@ static constexpr const char *defaultMachine = "h100_sxm";
 Error shardopt::unknownChoice(const std::string &option,
                               const std::string &value,
                               const std::vector<std::string> &known) {
-  return Error{"unknown " + option + " '" + abbreviate(value) + "', " +
+  return Error{"unknown " + option + " '" + abbreviate(value) + "'; " +
                listKnown(value, known)};
 }
 

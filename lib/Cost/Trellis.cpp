@@ -28,7 +28,8 @@ using StateKey = uint64_t;
 constexpr unsigned variationBits = VariationSet::bits;
 constexpr unsigned layoutBits = 2;
 constexpr unsigned valueBits = layoutBits + numLayouts;
-constexpr size_t maxLiveValues = (64 - variationBits) / valueBits;
+static_assert(variationBits + Body::maxLiveValues * valueBits <= 64,
+              "the state of a body fits its key");
 
 /// An op with one dim and given layouts of its operands.
 struct OpEntry {
@@ -154,7 +155,7 @@ Trellis TrellisBuilder::build() {
 void TrellisBuilder::addStep(size_t nodeNumber) {
   const Node &node = body.nodes[nodeNumber];
   assert(node.operands.size() <= maxOperands && "too many operands");
-  assert(index.liveAfter[nodeNumber].size() <= maxLiveValues &&
+  assert(index.liveAfter[nodeNumber].size() <= Body::maxLiveValues &&
          "too many live values");
   trellis.steps.push_back({node.variable,
                            static_cast<unsigned>(trellis.edges.size()),

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 using namespace shardopt;
 
@@ -34,14 +35,19 @@ std::vector<std::string>
 shardopt::closestFirst(std::string_view name, std::vector<std::string> known) {
   // A name of any length may come from a file; its first bytes tell enough.
   name = name.substr(0, 128);
-  std::vector<std::pair<size_t, size_t>> order; // distance, index
+  // What a known name begins with was most likely cut short.
+  auto isCutShort = [&](const std::string &of) {
+    return !name.empty() && of.compare(0, name.size(), name) == 0;
+  };
+  std::vector<std::tuple<bool, size_t, size_t>>
+      order; // others, distance, index
   order.reserve(known.size());
   for (size_t i = 0; i < known.size(); ++i)
-    order.emplace_back(editDistance(name, known[i]), i);
+    order.emplace_back(!isCutShort(known[i]), editDistance(name, known[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<std::string> sorted;
   sorted.reserve(known.size());
-  for (auto [distance, index] : order)
+  for (auto [isOther, distance, index] : order)
     sorted.push_back(std::move(known[index]));
   return sorted;
 }

@@ -26,8 +26,9 @@ using Baselines = std::array<std::optional<search::Plan>, 3>;
 struct Binding {
   search::BindingConstraint constraint;
   /// Memory: "weights" or "kv_cache"; SLO: "compute", "memory" or "collective"
-  /// time; whichever is largest. Structural: "devices", "stages", "experts" or
-  /// "dims". Nothing binds: "batch" if no larger one is allowed. Else empty.
+  /// time; whichever is largest. Structural: "devices", "stages", "experts",
+  /// "dims", or "request" if that leaves no strategy. Nothing binds: "batch" if
+  /// no larger one is allowed. Else empty.
   std::string part;
 };
 
@@ -47,6 +48,10 @@ struct PlanSummary {
   uint64_t seed = 0;
   search::SearchResult search;
   double wallSeconds = 0;
+
+  /// Why there is no strategy to look at: pins, lists and the number of devices
+  /// contradict each other. None: there are some.
+  std::optional<Error> emptySpace;
 
   Baselines baselines;
   Binding binding;

@@ -31,8 +31,8 @@ struct PlanRequest {
 
 /// Runs the search, and what makes its report: the distance to the optimum and
 /// to Megatron's plans, what binds, and if nothing is feasible, what would be.
-/// A space that leaves one strategy is evaluated, not searched. The error is
-/// about the request: an unknown searcher, or an empty space.
+/// A space that leaves one strategy is evaluated, not searched. An unknown
+/// searcher is an error.
 ErrorOr<PlanSummary> makePlan(const Scenario &scenario,
                               const PlanRequest &request);
 

@@ -38,9 +38,8 @@ struct Annotation {
 };
 
 /// Reads the annotation of `module`, whose model is `model`. Ops of one name
-/// with different shardings contradict each other, which is diagnosed.
-mlir::FailureOr<Annotation> readAnnotation(mlir::ModuleOp module,
-                                           const ModuleModel &model);
+/// have one sharding: the verifier checks that.
+Annotation readAnnotation(mlir::ModuleOp module, const ModuleModel &model);
 
 /// Writes `annotation` on `module`, whose model is `model`; what it lacks is
 /// removed.

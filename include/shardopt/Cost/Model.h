@@ -32,8 +32,10 @@ struct Node {
 
 /// One layer of a stack. It starts with a residual, in the layout that the op
 /// that reads it first requires (the *anchor*), and ends with a sum. At most
-/// nine values may be needed at a time.
+/// `maxLiveValues` values may be needed at a time.
 struct Body {
+  static constexpr size_t maxLiveValues = 9;
+
   std::vector<Node> nodes; ///< in program order; the first one sets the anchor
   unsigned numValues = 0;  ///< ids are 0 .. numValues - 1
   ValueId residual = 0;    ///< what enters the layer

@@ -15,7 +15,8 @@
 namespace shardopt {
 
 /// `known` by rising edit distance (insertions, deletions, substitutions) to
-/// `name`; names at the same distance keep their order.
+/// `name`, those that `name` is the start of before all others; names at the
+/// same distance keep their order.
 std::vector<std::string> closestFirst(std::string_view name,
                                       std::vector<std::string> known);
 

@@ -110,15 +110,13 @@ LogicalResult ApplyStrategyPass::run() {
   if (failed(scenario))
     return failure();
   const ModuleModel &program = (*scenario)->program();
-  FailureOr<Annotation> annotation = readAnnotation(module, program);
-  if (failed(annotation))
-    return failure();
-  if (auto error = readOptions(*annotation, (*scenario)->opNames()))
-    return module.emitError(error->message);
-  if (std::optional<Strategy> strategy = annotation->strategy())
+  Annotation annotation = readAnnotation(module, program);
+  if (auto error = readOptions(annotation, (*scenario)->opNames()))
+    return emitError(module.getLoc(), error->message);
+  if (std::optional<Strategy> strategy = annotation.strategy())
     if (failed(checkStructure(module, **scenario, *strategy)))
       return failure();
-  writeAnnotation(module, program, *annotation);
+  writeAnnotation(module, program, annotation);
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("applied").category(getArgument()))
       << remark::metric("ops", program.ops.size());

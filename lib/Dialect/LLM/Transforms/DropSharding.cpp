@@ -28,8 +28,9 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (module->hasAttr(loweredAttrName)) {
-      module.emitError("the module is lowered: its ops have the sizes of one "
-                       "device, which no strategy can be dropped from");
+      emitError(module.getLoc(),
+                "the module is lowered: its ops have the sizes of one "
+                "device, which no strategy can be dropped from");
       return signalPassFailure();
     }
     unsigned removed = dropAnnotation(module);

@@ -55,17 +55,18 @@ private:
 LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
   ModuleOp module = getOperation();
   if (report.empty())
-    return module.emitError("'strategies' needs 'report', the file to write "
-                            "the metrics to");
+    return emitError(module.getLoc(),
+                     "'strategies' needs 'report', the file to write "
+                     "the metrics to");
   ErrorOr<OutputFile> out = OutputFile::open(report);
   if (!out)
-    return module.emitError(out.error().message);
+    return emitError(module.getLoc(), out.error().message);
   ErrorOr<ListSummary> summary =
       evaluateList(scenario, strategies, *out, threadCount(threads), stop);
   if (!summary)
-    return module.emitError(summary.error().message);
+    return emitError(module.getLoc(), summary.error().message);
   if (std::optional<Error> error = out->keep())
-    return module.emitError(error->message);
+    return emitError(module.getLoc(), error->message);
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("evaluated").category(getArgument()))
       << remark::metric("lines", summary->lines)
@@ -77,13 +78,11 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
 LogicalResult
 EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
   ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
-  if (failed(annotation))
-    return failure();
-  std::optional<Strategy> strategy = annotation->strategy();
+  Annotation annotation = readAnnotation(module, scenario.program());
+  std::optional<Strategy> strategy = annotation.strategy();
   if (!strategy)
-    return module.emitError("the strategy is incomplete: ")
-           << annotation->firstMissing(scenario.program()) << " is missing";
+    return emitError(module.getLoc(), "the strategy is incomplete: ")
+           << annotation.firstMissing(scenario.program()) << " is missing";
 
   PlanSummary summary(scenario);
   summary.planName = "annotated";
@@ -104,7 +103,7 @@ EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
     return success();
   if (failed(checkStructure(module, scenario, *strategy)))
     return failure();
-  return module.emitError("the strategy is invalid: ")
+  return emitError(module.getLoc(), "the strategy is invalid: ")
          << describe(summary.binding, scenario);
 }
 
@@ -113,10 +112,10 @@ LogicalResult EvaluateStrategyPass::writeReport(const PlanSummary &summary) {
     return success();
   ErrorOr<OutputFile> out = OutputFile::open(report);
   if (!out)
-    return getOperation().emitError(out.error().message);
+    return emitError(getOperation().getLoc(), out.error().message);
   out->write(reportJson(summary));
   if (std::optional<Error> error = out->keep())
-    return getOperation().emitError(error->message);
+    return emitError(getOperation().getLoc(), error->message);
   return success();
 }
 

@@ -29,8 +29,10 @@ static std::vector<std::string> optionNames(Pass &pass) {
   return names;
 }
 
-std::string llm::listKnownOptions(Pass &pass, const std::string &message) {
+std::string llm::explainOptionError(Pass &pass, const std::string &message) {
   constexpr StringRef unknown = "no such option ";
+  if (message.empty()) // what is wrong was printed where it was found
+    return "'" + pass.getArgument().str() + "' has an option of a wrong value";
   size_t at = StringRef(message).find(unknown);
   if (at == StringRef::npos)
     return message;
@@ -40,7 +42,7 @@ std::string llm::listKnownOptions(Pass &pass, const std::string &message) {
                          .first.trim()
                          .str();
   return "'" + pass.getArgument().str() + "' has no option '" +
-         abbreviate(name) + "', " + listKnown(name, optionNames(pass));
+         abbreviate(name) + "'; " + listKnown(name, optionNames(pass));
 }
 
 unsigned llm::threadCount(unsigned option) {

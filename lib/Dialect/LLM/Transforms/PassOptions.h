@@ -9,14 +9,15 @@
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
 
 #include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace shardopt::llm {
 
-/// `message`, the error of an option of `pass` that it does not have, with the
-/// options that it has, closest first; other messages as they are.
-std::string listKnownOptions(mlir::Pass &pass, const std::string &message);
+/// Completes `message`, MLIR's error about the options of `pass`: an unknown
+/// option is answered with the known ones, closest first.
+std::string explainOptionError(mlir::Pass &pass, const std::string &message);
 
 /// The number of threads that `threads=` asks for.
 unsigned threadCount(unsigned option);
@@ -24,6 +25,10 @@ unsigned threadCount(unsigned option);
 /// A list of positive integers, "1,2,4", for `option`; none if it is empty.
 ErrorOr<std::optional<std::vector<int64_t>>>
 parseIntegers(const std::string &option, ::llvm::StringRef text);
+
+/// The options of `search`, an `--llm-search-sharding`, that
+/// `--llm-insert-collectives` has too.
+InsertCollectivesPassOptions collectivesOf(const mlir::Pass &search);
 
 /// A pass whose unknown options are answered with the known ones.
 template <typename Base> class ListsOptions : public Base {
@@ -35,7 +40,7 @@ public:
       ::llvm::function_ref<mlir::LogicalResult(const ::llvm::Twine &)>
           errorHandler) override {
     return Base::initializeOptions(options, [&](const ::llvm::Twine &message) {
-      return errorHandler(listKnownOptions(*this, message.str()));
+      return errorHandler(explainOptionError(*this, message.str()));
     });
   }
 };

@@ -6,8 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "PassOptions.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
 namespace shardopt::llm {
@@ -17,11 +23,40 @@ namespace shardopt::llm {
 
 using namespace mlir;
 using namespace shardopt;
+using namespace shardopt::llm;
 
-void llm::registerLLMPasses(const StopToken *stop) {
+/// `--llm-shard-pipeline`: its options are those of the search, of which the
+/// collectives take what they share.
+static void registerShardPipeline(const StopToken *stop) {
+  registerPassPipeline(
+      "llm-shard-pipeline",
+      "Search the sharding, then write the program of one device; takes the "
+      "options of llm-search-sharding",
+      [stop](OpPassManager &manager, StringRef options,
+             function_ref<LogicalResult(const Twine &)> errorHandler) {
+        std::unique_ptr<Pass> search = createStoppableSearchShardingPass(stop);
+        if (failed(search->initializeOptions(options, errorHandler)))
+          return failure();
+        InsertCollectivesPassOptions collectives = collectivesOf(*search);
+        manager.addPass(std::move(search));
+        manager.addPass(createInsertCollectivesPass(collectives));
+        return success();
+      },
+      [](function_ref<void(const ::mlir::detail::PassOptions &)> describe) {
+        describe(EmptyPipelineOptions());
+      });
+}
+
+void llm::registerPasses(const StopToken *stop) {
   registerPass([stop] { return createStoppableEvaluateStrategyPass(stop); });
   registerPass([stop] { return createStoppableSearchShardingPass(stop); });
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerLLMCollectivesPasses();
+  registerShardPipeline(stop);
+}
+
+void llm::registerPassDialects(DialectRegistry &registry) {
+  registry.insert<LLMDialect, arith::ArithDialect, func::FuncDialect,
+                  shard::ShardDialect, tensor::TensorDialect>();
 }

@@ -41,11 +41,15 @@ public:
       signalPassFailure();
   }
 
+  InsertCollectivesPassOptions collectives() const {
+    return {machine, commModel, imbalance};
+  }
+
 private:
   LogicalResult run();
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
-  LogicalResult readPins(const Scenario &scenario, PlanRequest &request);
+  void readPins(const Scenario &scenario, PlanRequest &request);
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
   LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
@@ -96,23 +100,20 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   return std::nullopt;
 }
 
-LogicalResult SearchShardingPass::readPins(const Scenario &scenario,
-                                           PlanRequest &request) {
+void SearchShardingPass::readPins(const Scenario &scenario,
+                                  PlanRequest &request) {
   if (pins == "ignore")
-    return success();
-  ModuleOp module = getOperation();
-  FailureOr<Annotation> annotation = readAnnotation(module, scenario.program());
-  if (failed(annotation))
-    return failure();
-  request.space.pinnedTp = annotation->tp;
-  request.space.pinnedEp = annotation->ep;
-  request.space.pinnedPp = annotation->pp;
-  request.space.pinnedBatch = annotation->batch;
-  request.space.pinnedDims = annotation->dims;
-  if (annotation->strategy())
-    module.emitRemark("the module carries a complete strategy, which is "
-                      "evaluated, not searched; pins=ignore searches afresh");
-  return success();
+    return;
+  Annotation annotation = readAnnotation(getOperation(), scenario.program());
+  request.space.pinnedTp = annotation.tp;
+  request.space.pinnedEp = annotation.ep;
+  request.space.pinnedPp = annotation.pp;
+  request.space.pinnedBatch = annotation.batch;
+  request.space.pinnedDims = annotation.dims;
+  if (annotation.strategy())
+    emitRemark(getOperation().getLoc(),
+               "the module carries a complete strategy, which is evaluated, "
+               "not searched; pins=ignore searches afresh");
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,7 +127,7 @@ LogicalResult SearchShardingPass::open(Outputs &outputs) {
       continue;
     ErrorOr<OutputFile> opened = OutputFile::open(*path);
     if (!opened)
-      return getOperation().emitError(opened.error().message);
+      return emitError(getOperation().getLoc(), opened.error().message);
     *file = std::move(*opened);
   }
   return success();
@@ -137,7 +138,7 @@ LogicalResult SearchShardingPass::keep(Outputs &outputs) {
     if (!*file)
       continue;
     if (std::optional<Error> error = (*file)->keep())
-      return getOperation().emitError(error->message);
+      return emitError(getOperation().getLoc(), error->message);
   }
   return success();
 }
@@ -178,11 +179,14 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
                                          Outputs &outputs) {
   ModuleOp module = getOperation();
   const Scenario &scenario = summary.scenario;
-  ::llvm::errs() << planTable(summary);
+  if (!summary.emptySpace)
+    ::llvm::errs() << planTable(summary);
   if (outputs.report)
     outputs.report->write(reportJson(summary));
   if (failed(keep(outputs)))
     return failure();
+  if (summary.emptySpace)
+    return emitError(module.getLoc(), summary.emptySpace->message);
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
   if (summary.plan) {
@@ -195,12 +199,15 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     return success();
   }
   if (summary.search.stopped == search::StopReason::Requested)
-    return module.emitError("interrupted before a feasible strategy was found");
+    return emitError(module.getLoc(),
+                     "interrupted before a feasible strategy was found");
   if (!summary.search.proved)
-    return module.emitError("no feasible strategy found within the budget; ")
+    return emitError(module.getLoc(),
+                     "no feasible strategy found within the budget; ")
            << describe(summary.binding, scenario);
-  InFlightDiagnostic diagnostic = module.emitError("no strategy is feasible; ")
-                                  << describe(summary.binding, scenario);
+  InFlightDiagnostic diagnostic =
+      emitError(module.getLoc(), "no strategy is feasible; ")
+      << describe(summary.binding, scenario);
   if (summary.nextFeasible)
     diagnostic << "; feasible with "
                << describe(summary.nextFeasible->change, scenario);
@@ -211,7 +218,7 @@ LogicalResult SearchShardingPass::run() {
   ModuleOp module = getOperation();
   PlanRequest request;
   if (std::optional<Error> error = readRequest(request))
-    return module.emitError(error->message);
+    return emitError(module.getLoc(), error->message);
   ScenarioOptions options = scenarioOptions();
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
@@ -219,9 +226,9 @@ LogicalResult SearchShardingPass::run() {
   Outputs outputs;
   FailureOr<std::unique_ptr<Scenario>> scenario =
       Scenario::create(module, options);
-  if (failed(scenario) || failed(readPins(**scenario, request)) ||
-      failed(open(outputs)))
+  if (failed(scenario) || failed(open(outputs)))
     return failure();
+  readPins(**scenario, request);
   if (outputs.trace)
     request.trace = [&](const search::TraceEntry &entry) {
       outputs.trace->write(traceLine(entry, **scenario, request.goal));
@@ -229,11 +236,15 @@ LogicalResult SearchShardingPass::run() {
 
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
   if (!summary)
-    return module.emitError(summary.error().message);
+    return emitError(module.getLoc(), summary.error().message);
   return finish(*summary, outputs);
 }
 
 std::unique_ptr<Pass>
 llm::createStoppableSearchShardingPass(const StopToken *stop) {
   return std::make_unique<SearchShardingPass>(stop);
+}
+
+InsertCollectivesPassOptions llm::collectivesOf(const Pass &search) {
+  return static_cast<const SearchShardingPass &>(search).collectives();
 }

@@ -26,8 +26,11 @@ createStoppableEvaluateStrategyPass(const StopToken *stop);
 std::unique_ptr<mlir::Pass>
 createStoppableSearchShardingPass(const StopToken *stop);
 
-/// Registers all passes of the dialect, and `--llm-shard-pipeline`.
-void registerLLMPasses(const StopToken *stop = nullptr);
+/// Registers the passes on `llm` programs and `--llm-shard-pipeline`.
+void registerPasses(const StopToken *stop = nullptr);
+
+/// Registers the dialects that the passes read and write.
+void registerPassDialects(mlir::DialectRegistry &registry);
 
 } // namespace shardopt::llm
 

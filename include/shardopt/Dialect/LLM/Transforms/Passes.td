@@ -72,9 +72,12 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     Input:
 
     ```mlir
-    module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>,
-                       llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>} {
-      // ops with `sharding`
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
     }
     ```
 
@@ -99,15 +102,25 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     Input:
 
     ```mlir
-    %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
 
     Output, with `tp=8 ep=1 pp=1 batch=64 dims=0,0,…`:
 
     ```mlir
-    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>} {
-      …
-      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
   }];
   let options = [
@@ -143,18 +156,25 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
     Input:
 
     ```mlir
-    module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>} {
-      …
-      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
 
     Output:
 
     ```mlir
-    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>,
-                       llm.workload = #llm.workload<phase = decode, context = 16384>} {
-      …
-      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
   }];
   let options = !listconcat(ScenarioPassOptions, [
@@ -193,16 +213,24 @@ def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
 
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>} {
-      …
-      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
 
     Output:
 
     ```mlir
     module {
-      …
-      %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
     ```
   }];
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Interrupts a search and the evaluation of an endless list.
+
+usage: interrupt.py <shard-opt> <model.mlir> <prefix of outputs>
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+shard_opt, model, prefix = sys.argv[1:]
+STRATEGY = b'{"tp":4,"ep":1,"pp":2,"batch":64,"dims":[0,0,1,0,0,0,1,0,1]}\n'
+
+
+def wait(process):
+    _, error = process.communicate()
+    assert process.returncode == 130, (process.returncode, error)
+    return error.decode()
+
+
+def interrupt_search():
+    """After its first evaluations, which a pipe for the trace tells."""
+    trace = prefix + ".trace"
+    if os.path.exists(trace):
+        os.remove(trace)
+    os.mkfifo(trace)
+    options = f"searcher=random budget=1000000000000 report={prefix}.json trace={trace}"
+    process = subprocess.Popen(
+        [shard_opt, model, f"--llm-search-sharding={options}", "-o", f"{prefix}.mlir"],
+        stderr=subprocess.PIPE,
+    )
+    with open(trace, "rb") as lines:
+        for line in lines:
+            if b'"best": null' not in line:
+                break
+        process.send_signal(signal.SIGINT)
+        for line in lines:
+            pass
+    os.remove(trace)
+    wait(process)
+
+
+def interrupt_list():
+    """While it reads from a pipe that never ends."""
+    with open(prefix + ".list", "w") as kept:
+        kept.write("kept\n")
+    source = prefix + ".in"
+    if os.path.exists(source):
+        os.remove(source)
+    os.mkfifo(source)
+    process = subprocess.Popen(
+        [shard_opt, model, f"--llm-evaluate-strategy=strategies={source} report={prefix}.list"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    with open(source, "wb") as lines:
+        lines.write(STRATEGY * 100000)
+        process.send_signal(signal.SIGTERM)
+        try:
+            while True:
+                lines.write(STRATEGY * 1000)
+        except BrokenPipeError:
+            pass
+        try:
+            lines.flush()
+        except BrokenPipeError:
+            pass
+    assert "interrupted after line" in wait(process)
+    os.remove(source)
+
+
+interrupt_search()
+interrupt_list()
