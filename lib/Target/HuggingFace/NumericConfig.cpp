@@ -8,6 +8,7 @@
 #include "ConfigReaders.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace shardopt;
 using namespace shardopt::hf;
@@ -32,19 +33,20 @@ bool QuantizationConfig::quantizes(WeightClass of) const {
                         exceptions.end();
 }
 
-/// The classes of matrices within the module that `entry` of
-/// `modules_to_not_convert` names: what stands after its last dot.
-static std::vector<WeightClass> exceptedClasses(const std::string &entry) {
+/// The class of matrices that `entry` of `modules_to_not_convert` names: what
+/// stands after its last dot. "mlp" is the network of a dense layer; experts
+/// have names of their own.
+static std::optional<WeightClass> exceptedClass(const std::string &entry) {
   std::string name = entry.substr(entry.rfind('.') + 1);
   if (name == "self_attn")
-    return {WeightClass::Attention};
+    return WeightClass::Attention;
   if (name == "mlp")
-    return {WeightClass::Dense, WeightClass::Experts, WeightClass::Shared};
+    return WeightClass::Dense;
   if (name == "experts")
-    return {WeightClass::Experts};
+    return WeightClass::Experts;
   if (name == "shared_experts")
-    return {WeightClass::Shared};
-  return {};
+    return WeightClass::Shared;
+  return std::nullopt;
 }
 
 /// `weight_block_size`, `[rows, columns]`; absent if a matrix has one scale.
@@ -76,7 +78,7 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root) {
   }
   if (json::Value kept = given["modules_to_not_convert"].nullAsAbsent())
     for (const json::Value &entry : kept.elements())
-      for (WeightClass excepted : exceptedClasses(entry.string()))
-        config.exceptions.push_back(excepted);
+      if (auto excepted = exceptedClass(entry.string()))
+        config.exceptions.push_back(*excepted);
   return config;
 }

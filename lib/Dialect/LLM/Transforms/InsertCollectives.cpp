@@ -40,9 +40,10 @@ struct InsertCollectives
 static FailureOr<Degrees> readDegrees(ModuleOp module) {
   auto strategy = module->getAttrOfType<StrategyAttr>(strategyAttrName);
   if (!strategy)
-    return module.emitError("has no 'llm.strategy': expected a complete one; "
-                            "run --llm-search-sharding or "
-                            "--llm-apply-strategy first");
+    return emitError(module.getLoc(),
+                     "module has no 'llm.strategy': expected a complete one; "
+                     "run --llm-search-sharding or "
+                     "--llm-apply-strategy first");
   Degrees degrees;
   std::tuple<StringRef, std::optional<int64_t>, int64_t *> fields[] = {
       {"tp", strategy.getTp(), &degrees.tp},
@@ -51,7 +52,7 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
       {"batch", strategy.getBatch(), &degrees.batch}};
   for (auto [name, value, degree] : fields) {
     if (!value)
-      return module.emitError("'llm.strategy' has no '")
+      return emitError(module.getLoc(), "'llm.strategy' has no '")
              << name << "': expected a complete strategy";
     *degree = *value;
   }
@@ -95,14 +96,15 @@ static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees,
 void InsertCollectives::runOnOperation() {
   ModuleOp module = getOperation();
   if (module->hasAttr("shardopt.strategy")) {
-    module.emitError("is partitioned already: it has a 'shardopt.strategy'");
+    emitError(module.getLoc(),
+              "module is partitioned already: it has a 'shardopt.strategy'");
     return signalPassFailure();
   }
   FailureOr<Degrees> degrees = readDegrees(module);
   ErrorOr<Timing> timing =
       Timing::create(module, {machine, commModel, imbalance});
   if (!timing)
-    module.emitError(timing.error().message);
+    emitError(module.getLoc(), timing.error().message);
   if (failed(degrees) || !timing)
     return signalPassFailure();
 
@@ -118,7 +120,8 @@ void InsertCollectives::runOnOperation() {
   cost::Context context = cost::makeContext(workload, *degrees);
   FlatSymbolRefAttr grid = createGrid(module, *degrees);
   for (auto func : module.getOps<func::FuncOp>())
-    if (failed(Partitioner(grid, context, *timing->time, timing->skew).run(func)))
+    if (failed(
+            Partitioner(grid, context, *timing->time, timing->skew).run(func)))
       return signalPassFailure();
   replaceModuleAttributes(module, *degrees, attribute);
 }

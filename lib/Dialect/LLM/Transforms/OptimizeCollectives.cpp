@@ -478,13 +478,14 @@ void OptimizeCollectives::runOnOperation() {
   ModuleOp module = getOperation();
   std::optional<Degrees> degrees = recordedDegrees(module);
   if (!degrees) {
-    module.emitError("has no 'shardopt.strategy': expected a partitioned "
-                     "module; run --llm-insert-collectives first");
+    emitError(module.getLoc(),
+              "module has no 'shardopt.strategy': expected a partitioned "
+              "module; run --llm-insert-collectives first");
     return signalPassFailure();
   }
   ErrorOr<Timing> timing = Timing::create(module, {machine, commModel});
   if (!timing) {
-    module.emitError(timing.error().message);
+    emitError(module.getLoc(), timing.error().message);
     return signalPassFailure();
   }
   Prices prices{*timing, *degrees};
