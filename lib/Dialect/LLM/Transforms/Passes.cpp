@@ -30,8 +30,8 @@ using namespace shardopt::llm;
 static void registerShardPipeline(const StopToken *stop) {
   registerPassPipeline(
       "llm-shard-pipeline",
-      "Search the sharding, then write the program of one device; takes the "
-      "options of llm-search-sharding",
+      "Search the sharding, insert the collectives and optimise them; takes "
+      "the options of llm-search-sharding",
       [stop](OpPassManager &manager, StringRef options,
              function_ref<LogicalResult(const Twine &)> errorHandler) {
         std::unique_ptr<Pass> search = createStoppableSearchShardingPass(stop);
@@ -40,6 +40,8 @@ static void registerShardPipeline(const StopToken *stop) {
         InsertCollectivesPassOptions collectives = collectivesOf(*search);
         manager.addPass(std::move(search));
         manager.addPass(createInsertCollectivesPass(collectives));
+        manager.addPass(createOptimizeCollectivesPass(
+            {collectives.machine, collectives.commModel}));
         return success();
       },
       [](function_ref<void(const ::mlir::detail::PassOptions &)> describe) {
