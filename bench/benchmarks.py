@@ -120,6 +120,7 @@ def end_to_end(paths):
             "model.mlir",
             "--llm-search-sharding=max-devices=64",
             "--llm-insert-collectives",
+            "--llm-optimize-collectives",
             "-o",
             "sharded.mlir",
         ]

@@ -31,7 +31,7 @@ run "$build/bin/shard-opt" "$out/model.mlir" \
   "--llm-search-sharding=machine=h100_sxm max-devices=64 report=$out/report.json" \
   -o "$out/annotated.mlir"
 run "$build/bin/shard-opt" "$out/annotated.mlir" \
-  --llm-insert-collectives -o "$out/sharded.mlir"
+  --llm-insert-collectives --llm-optimize-collectives -o "$out/sharded.mlir"
 
 printf '\nplan as JSON      %s\nannotated module  %s\nsharded module    %s\n' \
   "$out/report.json" "$out/annotated.mlir" "$out/sharded.mlir"

@@ -16,5 +16,6 @@ cmake -G Ninja -S "$source" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_PREFIX_PATH="$scratch/prefix"
 cmake --build "$scratch/build"
 
+echo 'module {}' | "$scratch/prefix/bin/shard-opt" - >/dev/null
 "$scratch/build/describe-machine" | grep -x "h100_sxm: domains of 8 devices"
 "$scratch/build/insert-collectives" | grep "shard.all_reduce %.* on @grid grid_axes = \[2\]"
