@@ -128,7 +128,7 @@ LogicalResult LmHeadOp::partition(Partitioner &p) {
                                                p.getRowBytes(getInput()))
                                          .value;
   Dim dim = *getShardingDim();
-  if (p.tp() == 1 || layout == Layout::R && dim == Dim::None)
+  if (p.tp() == 1 || (layout == Layout::R && dim == Dim::None))
     return partitionWhole(p, *this, input);
 
   const Packing *vocabulary = p.getPackings().blocks(size, p.tp());

@@ -130,7 +130,30 @@ Value Partitioner::get(Value global, Layout layout, const Packing *packing) {
 Value Partitioner::getComplete(Value global) {
   if (placed.count(global))
     return get(global, Layout::R);
-  return getPlain(global);
+  if (auto it = routing.find(global); it != routing.end())
+    return it->second.complete;
+  if (auto param = global.getDefiningOp<ParamOp>()) {
+    auto type = cast<RankedTensorType>(param.getType());
+    return slice(global, SmallVector<Cut>(type.getRank()));
+  }
+  if (Value local = plain.lookup(global))
+    return local;
+  auto diagnostic = current->emitOpError(
+      "uses counts or origins of a dispatch: expected only experts and "
+      "'llm.combine' to, for they differ from device to device");
+  diagnostic.attachNote(global.getLoc()) << "dispatched here";
+  return {};
+}
+
+LogicalResult Partitioner::getComplete(ValueRange globals,
+                                       SmallVectorImpl<Value> &locals) {
+  for (Value global : globals) {
+    Value local = getComplete(global);
+    if (!local)
+      return failure();
+    locals.push_back(local);
+  }
+  return success();
 }
 
 /// Where a value of the source program ended up, for those who compare the two.
@@ -558,10 +581,9 @@ LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
   }
   Value init = get(op.getInit(), anchor, packing);
   SmallVector<Value> stacked, invariants;
-  for (Value value : op.getStacked())
-    stacked.push_back(getPlain(value));
-  for (Value value : op.getInvariants())
-    invariants.push_back(getComplete(value));
+  if (failed(getComplete(op.getStacked(), stacked)) ||
+      failed(getComplete(op.getInvariants(), invariants)))
+    return failure();
 
   SmallVector<Type> results = {init.getType()};
   llvm::append_range(results, op.getStacks().getTypes());
@@ -644,8 +666,8 @@ LogicalResult Partitioner::runOnYield(YieldOp op) {
 
 LogicalResult Partitioner::runOnReturn(Operation &op) {
   SmallVector<Value> values;
-  for (Value value : op.getOperands())
-    values.push_back(getComplete(value));
+  if (failed(getComplete(op.getOperands(), values)))
+    return failure();
   Operation *terminator = builder.clone(op);
   terminator->setOperands(values);
   return success();
@@ -657,8 +679,8 @@ LogicalResult Partitioner::runOnOther(Operation &op) {
     return op.emitOpError("cannot be partitioned: only 'llm' ops may have "
                           "regions in a program that is sharded");
   SmallVector<Value> operands;
-  for (Value value : op.getOperands())
-    operands.push_back(getComplete(value));
+  if (failed(getComplete(op.getOperands(), operands)))
+    return failure();
   Operation *copy = builder.clone(op);
   copy->setOperands(operands);
   for (auto [global, local] :

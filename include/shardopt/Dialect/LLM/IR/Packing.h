@@ -96,7 +96,8 @@ public:
   const Packing *onFirst(int64_t size, int64_t ranks);
   /// Whole heads: ceil(heads / ranks) each.
   const Packing *heads(int64_t heads, int64_t headSize, int64_t ranks);
-  /// The kv heads that the query heads of a rank touch.
+  /// The kv heads that the query heads of a rank touch, and the next ones where
+  /// another rank touches more.
   const Packing *kvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                          int64_t ranks);
   /// The fused queries, keys and values: `heads`, then twice `kvHeads`.

@@ -74,10 +74,11 @@ struct Exchange {
 inline constexpr ::llvm::StringLiteral collectiveAttrName =
     "shardopt.collective";
 
-/// {cause, bytes, microseconds, charged, type} of the collective `op`. `cause` is
-/// the op that needed it; `bytes` what the cost model charges, a micro-batch: the
-/// full tensor, or for an all-to-all what a device holds; `charged` whether the
-/// model counts it; the type is the declared element type.
+/// {cause, bytes, microseconds, charged, type} of the collective `op`. `cause`
+/// is the op that needed it; `bytes` what the cost model charges, a
+/// micro-batch: the full tensor, or for an all-to-all what a device holds;
+/// `charged` whether the model counts it; the type is the declared element
+/// type.
 mlir::DictionaryAttr describeCollective(mlir::Operation *op,
                                         ::llvm::StringRef cause, double bytes,
                                         double seconds, bool charged);
@@ -262,8 +263,11 @@ private:
   void makeRowSpaces(mlir::Block &body);
   mlir::LogicalResult propagateSlices(RepeatOp from, RepeatOp to);
   void placeArgument(mlir::BlockArgument global, mlir::BlockArgument local);
-  /// The local value of any operand: complete where it is placed.
+  /// The local value of any operand, complete where devices have parts of it;
+  /// null, with a diagnostic, where every device has its own.
   mlir::Value getComplete(mlir::Value global);
+  mlir::LogicalResult getComplete(mlir::ValueRange globals,
+                                  ::llvm::SmallVectorImpl<mlir::Value> &locals);
   /// The layout in which a sum, or what a repeat carries, is wanted.
   cost::Layout getTarget(mlir::Value value);
   /// The name of the op for which the op at hand reshards.

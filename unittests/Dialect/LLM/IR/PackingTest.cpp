@@ -1,0 +1,319 @@
+//===- PackingTest.cpp - Which features each rank holds -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every packing is compared with a list written out here from its definition,
+// and put to use: what pack scatters, unpack gathers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/Packing.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace shardopt::llm;
+
+using Entries = std::vector<int64_t>;
+using Ranks = std::vector<Entries>;
+
+/// The entries that `runs` write out, as the comment of Run defines them.
+static Entries expand(const std::vector<Run> &runs) {
+  Entries entries;
+  for (const Run &run : runs)
+    for (int64_t c = 0; c < run.count; ++c)
+      for (int64_t i = 0; i < run.size; ++i)
+        entries.push_back(
+            run.start < 0 ? -1 : run.start + c * run.step + i * run.stride);
+  return entries;
+}
+
+/// Chooses from `values`; zeros where an entry is -1.
+static Entries select(const Entries &values, const std::vector<Run> &runs) {
+  Entries chosen;
+  for (int64_t entry : expand(runs))
+    chosen.push_back(entry < 0 ? 0 : values.at(entry));
+  return chosen;
+}
+
+static Ranks ranksOf(const Packing &packing) {
+  Ranks ranks;
+  for (int64_t rank = 0; rank < packing.getNumRanks(); ++rank)
+    ranks.push_back(packing.getEntries(rank));
+  return ranks;
+}
+
+static std::set<int64_t> held(const Packing &packing) {
+  std::set<int64_t> entries;
+  for (const Entries &rank : ranksOf(packing))
+    entries.insert(rank.begin(), rank.end());
+  entries.erase(-1);
+  return entries;
+}
+
+/// What holds of every packing that has all entries.
+static void expectConsistent(const Packing &packing) {
+  Entries all;
+  size_t present = 0;
+  for (int64_t rank = 0; rank < packing.getNumRanks(); ++rank) {
+    const Entries &entries = packing.getEntries(rank);
+    EXPECT_EQ(static_cast<int64_t>(entries.size()), packing.getLocalSize());
+    EXPECT_EQ(expand(packing.getRuns(rank)), entries);
+    all.insert(all.end(), entries.begin(), entries.end());
+    for (int64_t entry : entries)
+      present += entry >= 0;
+  }
+  EXPECT_EQ(expand(packing.getPack()), all);
+  EXPECT_EQ(static_cast<int64_t>(held(packing).size()),
+            packing.getGlobalSize());
+  EXPECT_EQ(packing.isReplicated(), present > held(packing).size());
+
+  // Values that are not zero, so that padding shows.
+  Entries values;
+  for (int64_t i = 0; i < packing.getGlobalSize(); ++i)
+    values.push_back(100 + i);
+  Entries packed = select(values, packing.getPack());
+  EXPECT_EQ(select(packed, packing.getUnpack()), values);
+  EXPECT_EQ(packing.packsTrivially(), packed == values);
+  EXPECT_EQ(packing.unpacksTrivially(), packed == values);
+}
+
+/// The block of `rank`, of ceil(size / ranks) entries.
+static Entries blockOf(int64_t size, int64_t ranks, int64_t rank) {
+  int64_t local = (size + ranks - 1) / ranks;
+  Entries block;
+  for (int64_t i = rank * local; i < (rank + 1) * local; ++i)
+    block.push_back(i < size ? i : -1);
+  return block;
+}
+
+static void append(Entries &entries, const Entries &more) {
+  entries.insert(entries.end(), more.begin(), more.end());
+}
+
+/// The entries of whole heads, -1 for each entry of a head that is -1.
+static Entries entriesOfHeads(const Entries &heads, int64_t headSize,
+                              int64_t begin = 0) {
+  Entries entries;
+  for (int64_t head : heads)
+    for (int64_t i = 0; i < headSize; ++i)
+      entries.push_back(head < 0 ? -1 : begin + head * headSize + i);
+  return entries;
+}
+
+/// The kv heads that the query heads of `rank` read, in order, and then the
+/// next ones, until there are as many as any rank reads. A rank without query
+/// heads has none.
+static Entries kvHeadsOf(int64_t heads, int64_t kvHeads, int64_t ranks,
+                         int64_t rank) {
+  auto read = [&](int64_t of) {
+    std::set<int64_t> touched;
+    for (int64_t head : blockOf(heads, ranks, of))
+      if (head >= 0)
+        touched.insert(head / (heads / kvHeads));
+    return Entries(touched.begin(), touched.end());
+  };
+  size_t most = 0;
+  for (int64_t of = 0; of < ranks; ++of)
+    most = std::max(most, read(of).size());
+  Entries mine = read(rank);
+  while (!mine.empty() && mine.size() < most && mine.back() + 1 < kvHeads)
+    mine.push_back(mine.back() + 1);
+  mine.resize(most, -1);
+  return mine;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+TEST(CompressTest, WritesProgressionsAsRuns) {
+  auto runs = compress({0, 2, 4, 1, 3, 5, -1, -1});
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].start, 0);
+  EXPECT_EQ(runs[0].size, 3);
+  EXPECT_EQ(runs[0].stride, 2);
+  EXPECT_EQ(runs[0].count, 2);
+  EXPECT_EQ(runs[0].step, 1);
+  EXPECT_EQ(runs[1].start, -1);
+  EXPECT_EQ(runs[1].size, 2);
+}
+
+TEST(CompressTest, RoundTripsEveryShortList) {
+  // All lists of up to five entries out of {-1, 0, 1, 2, 3}.
+  EXPECT_TRUE(compress({}).empty());
+  for (size_t size = 1, lists = 5; size <= 5; ++size, lists *= 5)
+    for (size_t list = 0; list < lists; ++list) {
+      Entries entries;
+      for (size_t i = 0, rest = list; i < size; ++i, rest /= 5)
+        entries.push_back(static_cast<int64_t>(rest % 5) - 1);
+      ASSERT_EQ(expand(compress(entries)), entries) << "list " << list;
+    }
+}
+
+TEST(CompressTest, KeepsTheSliceOfManyHeadsShort) {
+  // One rotary pair of each of 128 heads: two entries, 128 apart.
+  Packings packings;
+  const Packing *pairs = packings.pairs(128, 128, 64);
+  EXPECT_EQ(pairs->getLocalSize(), 256);
+  for (int64_t rank = 0; rank < 64; ++rank)
+    EXPECT_LE(pairs->getRuns(rank).size(), 1u) << "rank " << rank;
+}
+
+//===----------------------------------------------------------------------===//
+// Packings
+//===----------------------------------------------------------------------===//
+
+TEST(PackingTest, BlocksArePaddedAtTheirEnd) {
+  Packings packings;
+  for (int64_t size = 1; size <= 17; ++size)
+    for (int64_t ranks = 1; ranks <= 8; ++ranks) {
+      SCOPED_TRACE(testing::Message() << size << " over " << ranks);
+      const Packing *blocks = packings.blocks(size, ranks);
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        EXPECT_EQ(blocks->getEntries(rank), blockOf(size, ranks, rank));
+      expectConsistent(*blocks);
+      EXPECT_FALSE(blocks->isReplicated());
+    }
+}
+
+TEST(PackingTest, PairedBlocksHaveGateAndUpOfTheSameFeatures) {
+  Packings packings;
+  for (int64_t size = 1; size <= 11; ++size)
+    for (int64_t ranks = 1; ranks <= 6; ++ranks) {
+      SCOPED_TRACE(testing::Message() << size << " over " << ranks);
+      const Packing *paired = packings.pairedBlocks(size, ranks);
+      EXPECT_EQ(paired->getGlobalSize(), 2 * size);
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        Entries wanted = blockOf(size, ranks, rank);
+        append(wanted, entriesOfHeads(blockOf(size, ranks, rank), 1, size));
+        EXPECT_EQ(paired->getEntries(rank), wanted);
+      }
+      expectConsistent(*paired);
+    }
+}
+
+TEST(PackingTest, OnlyTheFirstRankHasWhatCountsOnce) {
+  Packings packings;
+  for (int64_t size = 1; size <= 5; ++size)
+    for (int64_t ranks = 1; ranks <= 4; ++ranks) {
+      const Packing *first = packings.onFirst(size, ranks);
+      for (int64_t rank = 1; rank < ranks; ++rank)
+        EXPECT_EQ(first->getEntries(rank), Entries(size, -1));
+      EXPECT_EQ(first->getEntries(0), blockOf(size, 1, 0));
+      expectConsistent(*first);
+    }
+}
+
+TEST(PackingTest, HeadsStayWhole) {
+  Packings packings;
+  for (int64_t heads = 1; heads <= 9; ++heads)
+    for (int64_t ranks = 1; ranks <= 6; ++ranks) {
+      SCOPED_TRACE(testing::Message() << heads << " over " << ranks);
+      const Packing *packing = packings.heads(heads, 3, ranks);
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        EXPECT_EQ(packing->getEntries(rank),
+                  entriesOfHeads(blockOf(heads, ranks, rank), 3));
+      expectConsistent(*packing);
+    }
+}
+
+TEST(PackingTest, KvHeadsAreThoseThatQueryHeadsRead) {
+  Packings packings;
+  for (int64_t kvHeads = 1; kvHeads <= 5; ++kvHeads)
+    for (int64_t group = 1; group <= 5; ++group)
+      for (int64_t ranks = 1; ranks <= 8; ++ranks) {
+        int64_t heads = kvHeads * group;
+        SCOPED_TRACE(testing::Message()
+                     << heads << " and " << kvHeads << " over " << ranks);
+        const Packing *packing = packings.kvHeads(heads, kvHeads, 2, ranks);
+        for (int64_t rank = 0; rank < ranks; ++rank)
+          EXPECT_EQ(packing->getEntries(rank),
+                    entriesOfHeads(kvHeadsOf(heads, kvHeads, ranks, rank), 2));
+        expectConsistent(*packing);
+      }
+}
+
+TEST(PackingTest, KvHeadsOfSixHeadsOverFourRanks) {
+  // Heads 0-1, 2-3, 4-5 and none; heads 0-2 read kv head 0, the others 1. The
+  // first rank has kv head 1 as well, since there is room for it.
+  Packings packings;
+  const Packing *packing = packings.kvHeads(6, 2, 1, 4);
+  EXPECT_EQ(ranksOf(*packing), (Ranks{{0, 1}, {0, 1}, {1, -1}, {-1, -1}}));
+  EXPECT_TRUE(packing->isReplicated());
+}
+
+TEST(PackingTest, FusedHeadsAreQueriesThenKeysThenValues) {
+  Packings packings;
+  for (int64_t kvHeads = 1; kvHeads <= 4; ++kvHeads)
+    for (int64_t group = 1; group <= 4; ++group)
+      for (int64_t ranks = 1; ranks <= 8; ++ranks) {
+        int64_t heads = kvHeads * group;
+        SCOPED_TRACE(testing::Message()
+                     << heads << " and " << kvHeads << " over " << ranks);
+        const Packing *packing = packings.qkvHeads(heads, kvHeads, 2, ranks);
+        int64_t keys = heads * 2, values = keys + kvHeads * 2;
+        EXPECT_EQ(packing->getGlobalSize(), values + kvHeads * 2);
+        for (int64_t rank = 0; rank < ranks; ++rank) {
+          Entries wanted = entriesOfHeads(blockOf(heads, ranks, rank), 2);
+          Entries read = kvHeadsOf(heads, kvHeads, ranks, rank);
+          append(wanted, entriesOfHeads(read, 2, keys));
+          append(wanted, entriesOfHeads(read, 2, values));
+          EXPECT_EQ(packing->getEntries(rank), wanted);
+        }
+        expectConsistent(*packing);
+      }
+}
+
+TEST(PackingTest, PartsOfFusedHeadsConcatenateToThem) {
+  Packings packings;
+  const Packing *fused = packings.qkvHeads(6, 2, 4, 4);
+  ASSERT_EQ(fused->getParts().size(), 3u);
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    Entries joined;
+    int64_t begin = 0;
+    for (const Packing *part : fused->getParts()) {
+      append(joined, entriesOfHeads(part->getEntries(rank), 1, begin));
+      begin += part->getGlobalSize();
+    }
+    EXPECT_EQ(fused->getEntries(rank), joined);
+  }
+  EXPECT_FALSE(fused->getParts()[0]->isReplicated());
+  EXPECT_TRUE(fused->getParts()[1]->isReplicated());
+}
+
+TEST(PackingTest, PairsStayOnOneRank) {
+  Packings packings;
+  for (int64_t heads = 1; heads <= 5; ++heads)
+    for (int64_t ranks = 1; ranks <= 4; ++ranks)
+      for (int64_t local = 1; local <= 3; ++local) {
+        int64_t half = ranks * local, size = 2 * half;
+        SCOPED_TRACE(testing::Message()
+                     << heads << " of " << size << " over " << ranks);
+        const Packing *pairs = packings.pairs(heads, size, ranks);
+        for (int64_t rank = 0; rank < ranks; ++rank) {
+          Entries wanted;
+          for (int64_t head = 0; head < heads; ++head)
+            for (int64_t begin : {head * size, head * size + half})
+              append(wanted,
+                     entriesOfHeads(blockOf(half, ranks, rank), 1, begin));
+          EXPECT_EQ(pairs->getEntries(rank), wanted);
+        }
+        expectConsistent(*pairs);
+        EXPECT_FALSE(pairs->isReplicated());
+      }
+}
+
+TEST(PackingTest, EqualPackingsAreOneObject) {
+  Packings packings;
+  EXPECT_EQ(packings.blocks(10, 4), packings.blocks(10, 4));
+  EXPECT_EQ(packings.blocks(10, 4), packings.heads(10, 1, 4));
+  EXPECT_NE(packings.blocks(10, 4), packings.blocks(10, 2));
+  EXPECT_NE(packings.heads(4, 3, 2), packings.heads(3, 4, 2));
+  EXPECT_NE(packings.blocks(8, 2), packings.onFirst(8, 2));
+}
