@@ -66,25 +66,30 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
 std::string shardopt::describe(const Binding &binding,
                                const Scenario &scenario) {
   const search::BindingConstraint &constraint = binding.constraint;
+  std::string needs =
+      binding.batch ? "batch " + std::to_string(*binding.batch) + " would need "
+                    : "needs ";
   switch (constraint.kind) {
   case Reason::None:
-    return binding.part == "batch"
-               ? "no limit, but the list of batches ends here"
-               : "no limit: a larger batch is valid, but no better";
+    if (binding.part == "batch")
+      return "no limit, but the list of batches ends here";
+    return binding.batch ? "no limit: batch " + std::to_string(*binding.batch) +
+                               " is valid, but no better"
+                         : "";
   case Reason::Memory:
-    return "memory: " + formatNumber(constraint.value) +
-           " GB a device needed, of " + formatNumber(constraint.limit) +
-           " GB; most of it " +
+    return "memory: " + needs + formatNumber(constraint.value) + " GB of " +
+           formatNumber(constraint.limit) + " GB a device, most of it " +
            (binding.part == "weights" ? "weights" : "kv cache");
   case Reason::Slo:
-    return std::string("SLO: ") + (scenario.isPrefill() ? "TTFT" : "TPOT") +
-           " " + formatNumber(constraint.value) + " ms, of " +
-           formatNumber(constraint.limit) + " ms; most of it " + binding.part +
+    return std::string("SLO: ") + needs + "a " +
+           (scenario.isPrefill() ? "TTFT" : "TPOT") + " of " +
+           formatNumber(constraint.value) + " ms instead of " +
+           formatNumber(constraint.limit) + " ms, most of it " + binding.part +
            " time";
   case Reason::Structural:
     if (constraint.limit)
       return "structure: " + formatNumber(constraint.value) + " " +
-             binding.part + ", of " + formatNumber(constraint.limit);
+             binding.part + " of " + formatNumber(constraint.limit);
     return "structure: " + binding.part;
   }
   return "";

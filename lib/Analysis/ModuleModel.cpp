@@ -13,6 +13,7 @@
 #include "shardopt/Analysis/ModuleModel.h"
 #include "BodyBuilder.h"
 #include "InterfaceOpModel.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -76,6 +77,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult ProgramReader::findEmbedding() {
+  if (module->hasAttr(loweredStrategyAttrName))
+    return emitError(module.getLoc(),
+                     "the module is lowered to the program of one device, "
+                     "expected the program that was annotated");
   WalkResult result = module.walk([&](EmbeddingOp op) {
     if (!embedding) {
       embedding = op;

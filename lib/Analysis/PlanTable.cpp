@@ -251,7 +251,9 @@ void TableWriter::writeVerdict() {
     padded.resize(10, ' ');
     table.add({padded + value});
   };
-  fact("bound by", describe(summary.binding, scenario));
+  std::string binding = describe(summary.binding, scenario);
+  if (!binding.empty())
+    fact("bound by", binding);
   if (summary.nextFeasible)
     fact("would fit",
          describe(summary.nextFeasible->change, scenario) + ", giving " +
@@ -268,7 +270,8 @@ void TableWriter::writeVerdict() {
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
   }
-  text += "\n" + table.print();
+  if (std::string facts = table.print(); !facts.empty())
+    text += "\n" + facts;
 }
 
 std::string TableWriter::write() {

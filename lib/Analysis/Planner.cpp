@@ -108,7 +108,7 @@ ErrorOr<PlanSummary> Planner::run() {
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
   summary.plan = summary.search.best;
-  summary.planName = summary.searcher.empty() ? "annotated"
+  summary.planName = summary.searcher.empty() ? "given"
                      : summary.search.proved  ? "optimum"
                                               : "best";
   if (!isStopped())
@@ -146,6 +146,8 @@ void Planner::findBaselines(const search::StrategySpace &space) {
 /// Which limit the next larger batch would exceed. Where there is none, that of
 /// the list itself binds.
 void Planner::explainBest(const search::StrategySpace &space) {
+  if (space.size() == 1)
+    return;
   const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
   search::Plan larger = *summary.plan;
   auto next = std::upper_bound(batches.begin(), batches.end(),
@@ -158,6 +160,7 @@ void Planner::explainBest(const search::StrategySpace &space) {
   larger.evaluation = scenario.simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
     summary.binding = explainInvalid(scenario, larger);
+  summary.binding.batch = *next;
 }
 
 void Planner::explainInfeasible(const search::StrategySpace &space) {

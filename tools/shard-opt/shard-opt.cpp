@@ -19,6 +19,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,6 +83,11 @@ static int run(const std::string &input, const std::string &output,
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldListPasses()) {
     mlir::printRegisteredPasses();
+    return 0;
+  }
+  if (config.shouldShowDialects()) {
+    llvm::interleave(registry.getDialectNames(), llvm::outs(), "\n");
+    llvm::outs() << '\n';
     return 0;
   }
   std::string message;

@@ -30,6 +30,8 @@ struct Binding {
   /// "dims", or "request" if that leaves no strategy. Nothing binds: "batch" if
   /// no larger one is allowed. Else empty.
   std::string part;
+  /// The batch at which it binds, where that is not the plan's own.
+  std::optional<int64_t> batch;
 };
 
 /// All that reports tell.
@@ -68,7 +70,8 @@ std::string planTable(const PlanSummary &summary);
 /// What binds an invalid `plan`, and what takes most of it.
 Binding explainInvalid(const Scenario &scenario, const search::Plan &plan);
 
-/// "memory: 105.3 GB a device are needed, of 72 GB; most of it kv_cache".
+/// "memory: batch 1024 would need 105.3 GB of 72 GB a device, most of it kv
+/// cache"; empty if nothing is known to bind.
 std::string describe(const Binding &binding, const Scenario &scenario);
 
 /// "max-devices=128 instead of 64".

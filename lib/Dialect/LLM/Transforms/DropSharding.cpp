@@ -27,7 +27,7 @@ class DropShardingPass
 public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (module->hasAttr(loweredAttrName)) {
+    if (module->hasAttr(loweredStrategyAttrName)) {
       emitError(module.getLoc(),
                 "the module is lowered: its ops have the sizes of one "
                 "device, which no strategy can be dropped from");
@@ -40,10 +40,6 @@ public:
                    remark::RemarkOpts::name("dropped").category(getArgument()))
         << remark::metric("attributes", removed);
   }
-
-private:
-  /// What a lowered module has instead of `llm.strategy`.
-  static constexpr StringLiteral loweredAttrName = "shardopt.strategy";
 };
 
 } // namespace

@@ -115,3 +115,8 @@ module attributes {llm.workload = #llm.workload<phase = prefill, context = 16>} 
     return %y : tensor<?xi32>
   }
 }
+
+// -----
+
+// expected-error @below {{the module is lowered to the program of one device, expected the program that was annotated}}
+module attributes {shardopt.strategy = {tp = 2 : i64}} {}
