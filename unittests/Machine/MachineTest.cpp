@@ -110,7 +110,7 @@ TEST(Machines, unknownNameListsTheKnownOnesClosestFirst) {
   ErrorOr<Machine> machine = loadMachine("h200");
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().message,
-            "unknown machine 'h200'; known: gb200, h200_sxm, b200_sxm, "
+            "unknown machine 'h200'; known: h200_sxm, gb200, b200_sxm, "
             "h100_sxm, a100_sxm; a file is named by a path with '/' or ending "
             "in '.json'");
 }

@@ -16,8 +16,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "Reference"))
 
-import checkpoint
-import mlir_generic
+from execution import checkpoint, mlir_generic
 
 IMPORT = ["--phase=decode", "--context=16"]
 
