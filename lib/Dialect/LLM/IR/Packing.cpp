@@ -206,21 +206,31 @@ const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
   });
 }
 
+const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
+                                int64_t headSize, int64_t ranks) {
+  const Packing *half = kvHeads(numHeads, numKvHeads, headSize, ranks);
+  return get({6, numHeads, numKvHeads, headSize, ranks}, [&] {
+    return Packing("kv_heads", 2 * half->getGlobalSize(),
+                   perRank(ranks, [&](Entries &entries, int64_t rank) {
+                     append(entries, *half, rank, 0);
+                     append(entries, *half, rank, half->getGlobalSize());
+                   }));
+  });
+}
+
 const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
                                   int64_t headSize, int64_t ranks) {
   const Packing *queries = heads(numHeads, headSize, ranks);
-  const Packing *keys = kvHeads(numHeads, numKvHeads, headSize, ranks);
+  const Packing *pair = kvPair(numHeads, numKvHeads, headSize, ranks);
   return get({4, numHeads, numKvHeads, headSize, ranks}, [&] {
-    int64_t keyBegin = queries->getGlobalSize();
-    int64_t valueBegin = keyBegin + keys->getGlobalSize();
-    return Packing("qkv_heads", valueBegin + keys->getGlobalSize(),
+    int64_t begin = queries->getGlobalSize();
+    return Packing("qkv_heads", begin + pair->getGlobalSize(),
                    perRank(ranks,
                            [&](Entries &entries, int64_t rank) {
                              append(entries, *queries, rank, 0);
-                             append(entries, *keys, rank, keyBegin);
-                             append(entries, *keys, rank, valueBegin);
+                             append(entries, *pair, rank, begin);
                            }),
-                   {queries, keys, keys});
+                   {queries, pair});
   });
 }
 

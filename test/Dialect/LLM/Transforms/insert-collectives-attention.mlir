@@ -49,15 +49,11 @@ func.func @heads_of_a_partial_sum(%x: tensor<?x8xf32>, %w: tensor<8x32xf32>, %p:
 // CHECK: %[[QKV_PROJ:.*]] = llm.qkv_proj %[[PART]], %{{.*}}head_dim = 4 : i64{{.*}}heads = 4 : i64{{.*}}kv_heads = 1 : i64{{.*}} : (tensor<?x4xf32>, tensor<4x24xf32>) -> tensor<?x24xf32>
 // CHECK: %[[SELECTED:.*]] = llm.select_columns %[[QKV_PROJ]] {{.*}}runs = array<i64: 0, 16, 1, 1, 0>{{.*}} : tensor<?x24xf32> -> tensor<?x16xf32>
 // CHECK: %[[PART1:.*]] = shard.reduce_scatter %[[SELECTED]] on @grid grid_axes = [2] scatter_axis = 1 {{.*}}cause = "attention"{{.*}} : tensor<?x16xf32> -> tensor<?x8xf32>
-// CHECK: %[[SELECTED1:.*]] = llm.select_columns %[[QKV_PROJ]] {{.*}}runs = array<i64: 16, 4, 1, 1, 0>{{.*}} : tensor<?x24xf32> -> tensor<?x4xf32>
-// CHECK: %[[SUM:.*]] = shard.all_reduce %[[SELECTED1]] on @grid grid_axes = [2] {{.*}}cause = "attention"{{.*}} : tensor<?x4xf32> -> tensor<?x4xf32>
-// CHECK: %[[SELECTED2:.*]] = llm.select_columns %[[SUM]] {{.*}}runs = array<i64: 0, 4, 1, 2, 0>{{.*}} : tensor<?x4xf32> -> tensor<?x8xf32>
-// CHECK: %[[PART2:.*]] = shard.all_slice %[[SELECTED2]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x4xf32>
-// CHECK: %[[SELECTED3:.*]] = llm.select_columns %[[QKV_PROJ]] {{.*}}runs = array<i64: 20, 4, 1, 1, 0>{{.*}} : tensor<?x24xf32> -> tensor<?x4xf32>
-// CHECK: %[[SUM1:.*]] = shard.all_reduce %[[SELECTED3]] on @grid grid_axes = [2] {{.*}}cause = "attention"{{.*}} : tensor<?x4xf32> -> tensor<?x4xf32>
-// CHECK: %[[SELECTED4:.*]] = llm.select_columns %[[SUM1]] {{.*}}runs = array<i64: 0, 4, 1, 2, 0>{{.*}} : tensor<?x4xf32> -> tensor<?x8xf32>
-// CHECK: %[[PART3:.*]] = shard.all_slice %[[SELECTED4]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x4xf32>
-// CHECK: %[[JOINED:.*]] = tensor.concat dim(1) %[[PART1]], %[[PART2]], %[[PART3]] : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x16xf32>
+// CHECK: %[[SELECTED1:.*]] = llm.select_columns %[[QKV_PROJ]] {{.*}}runs = array<i64: 16, 8, 1, 1, 0>{{.*}} : tensor<?x24xf32> -> tensor<?x8xf32>
+// CHECK: %[[SUM:.*]] = shard.all_reduce %[[SELECTED1]] on @grid grid_axes = [2] {{.*}}cause = "attention"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[SELECTED2:.*]] = llm.select_columns %[[SUM]] {{.*}}runs = array<i64: 0, 8, 1, 2, 0>{{.*}} : tensor<?x8xf32> -> tensor<?x16xf32>
+// CHECK: %[[PART2:.*]] = shard.all_slice %[[SELECTED2]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x16xf32> -> tensor<?x8xf32>
+// CHECK: %[[JOINED:.*]] = tensor.concat dim(1) %[[PART1]], %[[PART2]] : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x16xf32>
 // CHECK: %[[RESULT:.*]], %[[ATTENTION:.*]]:2 = llm.attention gqa %[[JOINED]] at(%{{.*}}) cache(%{{.*}}, %{{.*}}) {{.*}}head_dim = 4 : i64{{.*}}heads = 2 : i64{{.*}}kv_heads = 1 : i64{{.*}} : (tensor<?x16xf32>, tensor<?xi32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>) -> (tensor<?x8xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>)
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[RESULT]] on @grid grid_axes = [2] gather_axis = 1 {{.*}}cause = "return"{{.*}} : tensor<?x8xf32> -> tensor<?x16xf32>
 // CHECK: return %[[ALL]]

@@ -273,7 +273,7 @@ TEST(PackingTest, FusedHeadsAreQueriesThenKeysThenValues) {
 TEST(PackingTest, PartsOfFusedHeadsConcatenateToThem) {
   Packings packings;
   const Packing *fused = packings.qkvHeads(6, 2, 4, 4);
-  ASSERT_EQ(fused->getParts().size(), 3u);
+  ASSERT_EQ(fused->getParts().size(), 2u);
   for (int64_t rank = 0; rank < 4; ++rank) {
     Entries joined;
     int64_t begin = 0;

@@ -100,6 +100,9 @@ public:
   /// another rank touches more.
   const Packing *kvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                          int64_t ranks);
+  /// Keys and values side by side, each by the kv heads above.
+  const Packing *kvPair(int64_t heads, int64_t kvHeads, int64_t headSize,
+                        int64_t ranks);
   /// The fused queries, keys and values: `heads`, then twice `kvHeads`.
   const Packing *qkvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                           int64_t ranks);
