@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassOptions.h"
 #include "shardopt/Analysis/Timing.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
-#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,8 +28,9 @@ using namespace shardopt::llm;
 namespace {
 
 struct InsertCollectives
-    : public shardopt::llm::impl::InsertCollectivesPassBase<InsertCollectives> {
-  using InsertCollectivesPassBase::InsertCollectivesPassBase;
+    : public ListsOptions<
+          shardopt::llm::impl::InsertCollectivesPassBase<InsertCollectives>> {
+  using ListsOptions::ListsOptions;
 
   void runOnOperation() override;
 };

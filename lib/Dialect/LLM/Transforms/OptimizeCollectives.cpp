@@ -14,11 +14,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "HoistCollectives.h"
+#include "PassOptions.h"
 
 #include "shardopt/Analysis/Timing.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
-#include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
@@ -453,9 +453,9 @@ private:
 namespace {
 
 struct OptimizeCollectives
-    : public shardopt::llm::impl::OptimizeCollectivesPassBase<
-          OptimizeCollectives> {
-  using OptimizeCollectivesPassBase::OptimizeCollectivesPassBase;
+    : public ListsOptions<shardopt::llm::impl::OptimizeCollectivesPassBase<
+          OptimizeCollectives>> {
+  using ListsOptions::ListsOptions;
 
   void runOnOperation() override;
 };
