@@ -170,8 +170,10 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
           explainInvalid(scenario, *summary.search.leastViolating);
     return;
   }
-  summary.binding =
-      explainInvalid(scenario, findClosest(scenario, space, request.threads));
+  search::Plan closest = findClosest(scenario, space, request.threads);
+  if (closest.evaluation.valid)
+    return; // no limit binds, the searcher missed what there is
+  summary.binding = explainInvalid(scenario, closest);
   summary.nextFeasible =
       findNextFeasible(scenario, request.space, request.goal, request.threads);
 }

@@ -12,6 +12,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace shardopt::search {
 
@@ -118,8 +119,8 @@ static std::optional<NextFeasible> tryBatch(const SpaceFacts &facts,
   return std::nullopt;
 }
 
-/// The smallest device limit, a power of two times that of the request and
-/// less than `maxFactor` times it, under which something fits.
+/// The fewest devices, more than the request allows and less than `maxFactor`
+/// times as many, on which something fits.
 static std::optional<NextFeasible>
 tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
            Goal goal, double maxFactor, const FeasibilityProbe &probe) {
@@ -127,22 +128,20 @@ tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
     return std::nullopt;
   int64_t limit = request.devices ? *request.devices : *request.maxDevices;
 
-  // Beyond the largest grid of the unlimited space nothing changes any more.
   SpaceRequest changed = request;
   changed.devices = changed.maxDevices = std::nullopt;
   ErrorOr<StrategySpace> unlimited = StrategySpace::create(facts, changed);
   assert(unlimited && "a part of it exists");
-  int64_t largest = 1;
-  for (size_t axis = 0; axis < StrategySpace::Batch; ++axis)
-    largest *= unlimited->degreeDomain(axis).back();
+  std::set<int64_t> counts;
+  for (const Degrees &degrees : unlimited->degreeTuples())
+    if (degrees.devices() > limit && degrees.devices() < maxFactor * limit)
+      counts.insert(degrees.devices());
 
-  for (int64_t factor = 2; limit * (factor / 2) < largest && factor < maxFactor;
-       factor *= 2) {
-    int64_t more = limit * factor;
-    (request.devices ? changed.devices : changed.maxDevices) = more;
+  // Exactly so many each time: grids of fewer have been probed by then.
+  for (int64_t more : counts) {
+    changed.devices = more;
     ErrorOr<StrategySpace> space = StrategySpace::create(facts, changed);
-    if (!space)
-      continue; // no grid of exactly so many devices
+    assert(space && "a grid has so many devices");
     if (std::optional<Plan> plan = probe(*space, sloMs, goal))
       return NextFeasible{{Change::Kind::Devices, double(limit), double(more)},
                           std::move(*plan)};

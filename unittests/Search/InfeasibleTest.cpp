@@ -89,9 +89,29 @@ TEST(Infeasible, MoreDevicesWhereMemoryIsShort) {
   EXPECT_EQ(next->change.from, 1);
   EXPECT_LE(next->plan.strategy.degrees.devices(), next->change.to);
   EXPECT_TRUE(toy.evaluate(next->plan.strategy).valid);
-  // Half as many would not do.
-  request.maxDevices = int64_t(next->change.to) / 2;
+  // One fewer would not do.
+  request.maxDevices = int64_t(next->change.to) - 1;
   EXPECT_FALSE(findOptimum(makeSpace(4, request), toy, Goal::Throughput).best);
+}
+
+TEST(Infeasible, DevicesNeedNotBeAPowerOfTwoTimesTheLimit) {
+  ToySimulator toy(4, 0);
+  SpaceRequest request;
+  request.tp = {1, 3};
+  request.ep = request.pp = {1};
+  request.maxDevices = 1;
+  auto probe = [](const StrategySpace &space, double,
+                  Goal) -> std::optional<Plan> {
+    Strategy strategy = space.strategyAt(Point(space.numVariables(), 0));
+    if (strategy.degrees.tp < 3)
+      return std::nullopt;
+    return Plan{std::move(strategy), Evaluation()};
+  };
+  auto next =
+      findNextFeasible(toyFacts(), request, toy.sloMs, Goal::Throughput, probe);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->change.kind, Change::Kind::Devices);
+  EXPECT_EQ(next->change.to, 3);
 }
 
 TEST(Infeasible, ExactNumbersOfDevicesAreRaisedToo) {

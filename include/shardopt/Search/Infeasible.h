@@ -50,7 +50,7 @@ BindingConstraint bindingConstraint(const Strategy &best,
 /// One change to what was asked for.
 struct Change {
   enum class Kind : uint8_t {
-    Devices, ///< more of them, by a power of two
+    Devices, ///< more of them, the fewest that will do
     Slo,     ///< a longer latency, in ms
     Batch,   ///< a smaller batch than the list allows
   };

@@ -201,13 +201,14 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
   if (summary.search.stopped == search::StopReason::Requested)
     return emitError(module.getLoc(),
                      "interrupted before a feasible strategy was found");
+  std::string binding = describe(summary.binding, scenario);
   if (!summary.search.proved)
     return emitError(module.getLoc(),
-                     "no feasible strategy found within the budget; ")
-           << describe(summary.binding, scenario);
+                     "no feasible strategy found within the budget of ")
+           << std::to_string(budget) << " evaluations"
+           << (binding.empty() ? ", though there are some" : "; " + binding);
   InFlightDiagnostic diagnostic =
-      emitError(module.getLoc(), "no strategy is feasible; ")
-      << describe(summary.binding, scenario);
+      emitError(module.getLoc(), "no strategy is feasible; ") << binding;
   if (summary.nextFeasible)
     diagnostic << "; feasible with "
                << describe(summary.nextFeasible->change, scenario);
