@@ -65,6 +65,20 @@ static ErrorOr<std::vector<Dim>> parseDims(StringRef text, size_t count) {
   return dims;
 }
 
+/// Whether what `annotation` has breaks no structural limit. Of one that is
+/// incomplete only the degrees are checked, those missing as 1, which fits
+/// wherever a larger one does.
+static LogicalResult checkAnnotation(ModuleOp module, const Scenario &scenario,
+                                     const Annotation &annotation) {
+  if (std::optional<Strategy> strategy = annotation.strategy())
+    return checkStructure(module, scenario, *strategy);
+  Degrees degrees{annotation.tp.value_or(1), annotation.ep.value_or(1),
+                  annotation.pp.value_or(1), annotation.batch.value_or(1)};
+  if (auto error = scenario.costs().structuralError(degrees))
+    return emitError(module.getLoc(), "the strategy is invalid: ") << *error;
+  return success();
+}
+
 std::optional<Error>
 ApplyStrategyPass::readOptions(Annotation &annotation,
                                const std::vector<std::string> &opNames) {
@@ -92,6 +106,9 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
       return parsed.error();
     annotation.dims.assign(parsed->begin(), parsed->end());
   }
+  if (strategies.empty() && line != 0)
+    return Error{"'line' is given without 'strategies', the file to take it "
+                 "from"};
   if (strategies.empty())
     return std::nullopt;
   if (line < 0)
@@ -113,9 +130,8 @@ LogicalResult ApplyStrategyPass::run() {
   Annotation annotation = readAnnotation(module, program);
   if (auto error = readOptions(annotation, (*scenario)->opNames()))
     return emitError(module.getLoc(), error->message);
-  if (std::optional<Strategy> strategy = annotation.strategy())
-    if (failed(checkStructure(module, **scenario, *strategy)))
-      return failure();
+  if (failed(checkAnnotation(module, **scenario, annotation)))
+    return failure();
   writeAnnotation(module, program, annotation);
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("applied").category(getArgument()))
