@@ -15,11 +15,13 @@
 #include "shardopt/Support/Stop.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -114,8 +116,19 @@ static int run(const std::string &input, const std::string &output,
   return stopToken.requested() ? exitInterrupted : 0;
 }
 
+/// Diagnostics show a place, not the whole op: the op may be the whole module.
+/// `--mlir-print-op-on-diagnostic` brings it back.
+static void hideOpsOfDiagnostics() {
+  mlir::registerMLIRContextCLOptions();
+  llvm::cl::Option *option =
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic");
+  if (option)
+    static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  hideOpsOfDiagnostics();
   handleSignals();
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);

@@ -208,6 +208,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<llm::LLMDialect, mlir::func::FuncDialect>();
   mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false); // the op may be the whole module
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (importing) {
     ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> imported = importConfig(context);

@@ -30,6 +30,16 @@ func.func private @batch() attributes {a = #llm.strategy<batch = 0>}
 
 // -----
 
+// expected-error @+1 {{'tp' must be at most 1048576, found 9223372036854775807}}
+func.func private @tp_huge() attributes {a = #llm.strategy<tp = 9223372036854775807>}
+
+// -----
+
+// expected-error @+1 {{'batch' must be at most 2147483648, found 2147483649}}
+func.func private @batch_huge() attributes {a = #llm.strategy<batch = 2147483649>}
+
+// -----
+
 // expected-error @+1 {{'context' must be positive, found 0}}
 func.func private @context() attributes {a = #llm.workload<phase = decode, context = 0>}
 

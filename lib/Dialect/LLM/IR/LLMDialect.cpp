@@ -97,12 +97,20 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    std::optional<int64_t> ep,
                                    std::optional<int64_t> pp,
                                    std::optional<int64_t> batch) {
-  std::pair<StringRef, std::optional<int64_t>> fields[] = {
-      {"tp", tp}, {"ep", ep}, {"pp", pp}, {"batch", batch}};
-  for (auto [name, value] : fields)
+  // Products of the degrees must stay far from overflow.
+  std::tuple<StringRef, std::optional<int64_t>, int64_t> fields[] = {
+      {"tp", tp, int64_t(1) << 20},
+      {"ep", ep, int64_t(1) << 20},
+      {"pp", pp, int64_t(1) << 20},
+      {"batch", batch, int64_t(1) << 31}};
+  for (auto [name, value, limit] : fields) {
     if (value && *value < 1)
       return emitError() << "'" << name << "' must be positive, found "
                          << *value;
+    if (value && *value > limit)
+      return emitError() << "'" << name << "' must be at most " << limit
+                         << ", found " << *value;
+  }
   return success();
 }
 

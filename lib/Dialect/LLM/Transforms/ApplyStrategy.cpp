@@ -10,6 +10,7 @@
 #include "shardopt/Analysis/StrategyList.h"
 #include "shardopt/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/StrategyJson.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/Remarks.h"
@@ -82,15 +83,23 @@ static LogicalResult checkAnnotation(ModuleOp module, const Scenario &scenario,
 std::optional<Error>
 ApplyStrategyPass::readOptions(Annotation &annotation,
                                const std::vector<std::string> &opNames) {
-  std::tuple<const char *, int64_t, std::optional<int64_t> *> degrees[] = {
-      {"tp", tp, &annotation.tp},
-      {"ep", ep, &annotation.ep},
-      {"pp", pp, &annotation.pp},
-      {"batch", batch, &annotation.batch}};
-  for (auto [name, value, target] : degrees) {
+  struct Option {
+    const char *name;
+    int64_t value;
+    int64_t limit;
+    std::optional<int64_t> *target;
+  };
+  const Option degrees[] = {{"tp", tp, maxDegree, &annotation.tp},
+                            {"ep", ep, maxDegree, &annotation.ep},
+                            {"pp", pp, maxDegree, &annotation.pp},
+                            {"batch", batch, maxBatch, &annotation.batch}};
+  for (auto [name, value, limit, target] : degrees) {
     if (value < 0)
       return Error{std::string("'") + name + "' is " + std::to_string(value) +
                    ", expected a positive integer"};
+    if (value > limit)
+      return Error{std::string("'") + name + "' is " + std::to_string(value) +
+                   ", expected at most " + std::to_string(limit)};
     if (value == 0)
       continue;
     if (!strategies.empty())

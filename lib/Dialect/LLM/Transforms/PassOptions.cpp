@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <thread>
 
 using namespace mlir;
@@ -46,7 +47,10 @@ std::string llm::explainOptionError(Pass &pass, const std::string &message) {
 }
 
 unsigned llm::threadCount(unsigned option) {
-  return option ? option : std::max(1u, std::thread::hardware_concurrency());
+  // Far more threads than cores gain nothing, and starting them may fail.
+  constexpr unsigned maxThreads = 256;
+  unsigned wanted = option ? option : std::thread::hardware_concurrency();
+  return std::clamp(wanted, 1u, maxThreads);
 }
 
 ErrorOr<std::optional<std::vector<int64_t>>>
