@@ -31,6 +31,7 @@ private:
   bool isStopped() const { return request.stop && request.stop->requested(); }
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
+  uint64_t defaultBudget(const search::StrategySpace &space) const;
   void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -39,6 +40,7 @@ private:
   const PlanRequest &request;
   const search::Objective objective;
   PlanSummary summary;
+  uint64_t budget = 0; ///< of the request, or the default
 };
 
 /// The one strategy of a space.
@@ -66,7 +68,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   auto registry = search::SearcherRegistry::builtin();
   search::SearcherContext context{space, scenario.simulator(), objective};
   context.seed = request.seed;
-  context.budget = request.budget;
+  context.budget = budget;
   context.threads = request.threads;
   context.stopRequested = [this] { return isStopped(); };
   summary.searcher = request.searcher;
@@ -82,6 +84,14 @@ Planner::makeSearcher(const search::StrategySpace &space) {
       std::make_unique<SingleStrategy>(space.strategyAt(only)));
 }
 
+/// Enough for a searcher that tries all degrees, and for its last check.
+uint64_t Planner::defaultBudget(const search::StrategySpace &space) const {
+  constexpr uint64_t usual = 4000;
+  if (request.searcher.rfind("megatron-", 0) != 0)
+    return usual;
+  return std::max<uint64_t>(usual, space.degreeTuples().size() + 1);
+}
+
 ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
@@ -94,12 +104,13 @@ ErrorOr<PlanSummary> Planner::run() {
     summary.binding.part = "request";
     return std::move(summary);
   }
+  budget = request.budget ? request.budget : defaultBudget(*space);
   auto searcher = makeSearcher(*space);
   if (!searcher)
     return searcher.error();
 
   search::DriverOptions options;
-  options.budget = request.budget;
+  options.budget = budget;
   options.threads = request.threads;
   options.stopRequested = [this] { return isStopped(); };
   options.trace = request.trace;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/Nesting.h"
 #include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Stop.h"
 
@@ -99,6 +100,9 @@ static int run(const std::string &input, const std::string &output,
     return fail(message);
   if (buffer->getBufferSize() == 0)
     return fail("'" + input + "' is empty, expected a module");
+  llvm::StringRef text = buffer->getBuffer();
+  if (auto error = checkNesting(input, {text.data(), text.size()}))
+    return fail(error->message);
 
   ErrorOr<OutputFile> file = OutputFile::open(output);
   if (!file)

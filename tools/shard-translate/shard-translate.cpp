@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Nesting.h"
 #include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Suggest.h"
 #include "shardopt/Target/HuggingFace/Import.h"
@@ -175,6 +176,11 @@ parseModule(mlir::MLIRContext &context) {
   auto buffer = mlir::openInputFile(input, &message);
   if (!buffer) {
     llvm::errs() << "error: " << message << '\n';
+    return nullptr;
+  }
+  llvm::StringRef text = buffer->getBuffer();
+  if (auto error = checkNesting(input, {text.data(), text.size()})) {
+    llvm::errs() << "error: " << error->message << '\n';
     return nullptr;
   }
   auto sources = std::make_shared<llvm::SourceMgr>();

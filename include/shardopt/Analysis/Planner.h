@@ -22,7 +22,9 @@ struct PlanRequest {
   search::Goal goal = search::Goal::Throughput;
   std::string searcher; ///< by name; empty: the best that applies
   uint64_t seed = 0;
-  uint64_t budget = 4000; ///< evaluations
+  /// Most evaluations; 0: 4000, or for Megatron's searchers, which try all
+  /// degrees, as many as there are.
+  uint64_t budget = 0;
   unsigned threads = 1;
   const StopToken *stop = nullptr; ///< may be null
   /// Told every evaluation, in order; may be empty.

@@ -90,8 +90,9 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
     return unknownChoice("objective", objective, {"throughput", "latency"});
   if (pins != "honour" && pins != "ignore")
     return unknownChoice("pins", pins, {"honour", "ignore"});
-  if (!budget)
-    return Error{"'budget' is 0, expected at least one evaluation"};
+  if (!report.empty() && report.getValue() == trace.getValue() && report != "-")
+    return Error{"'report' and 'trace' are both '" + report.getValue() +
+                 "', expected two files"};
   request.searcher = searcher;
   request.seed = seed;
   request.budget = budget;
@@ -192,7 +193,8 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
   if (summary.plan) {
     writeAnnotation(module, scenario.program(),
                     Annotation(summary.plan->strategy));
-    if (::llvm::is_contained(knownMachines(), machine.getValue()))
+    // A later pass must not take another machine for this one.
+    if (!machine.empty())
       module->setAttr(machineAttrName,
                       StringAttr::get(&getContext(), machine.getValue()));
     emitRemarks(summary);
@@ -205,7 +207,7 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
   if (!summary.search.proved)
     return emitError(module.getLoc(),
                      "no feasible strategy found within the budget of ")
-           << std::to_string(budget) << " evaluations"
+           << std::to_string(summary.search.evaluations) << " evaluations"
            << (binding.empty() ? ", though there are some" : "; " + binding);
   InFlightDiagnostic diagnostic =
       emitError(module.getLoc(), "no strategy is feasible; ") << binding;
