@@ -25,8 +25,8 @@ static Error tooDeep(const std::string &file, std::string_view text,
   size_t line = 1 + std::count(before.begin(), before.end(), '\n');
   size_t column = position - (before.rfind('\n') + 1) + 1;
   return Error{file + ":" + std::to_string(line) + ":" +
-               std::to_string(column) + ": more than " +
-               std::to_string(limit) + " levels of brackets"};
+               std::to_string(column) + ": more than " + std::to_string(limit) +
+               " levels of brackets"};
 }
 
 std::optional<Error> shardopt::checkNesting(const std::string &file,

@@ -17,8 +17,8 @@
 namespace shardopt {
 
 /// An error, "file:line:column: …", where brackets of MLIR assembly nest deeper
-/// than `limit`, which a recursive parser would not survive. Brackets in strings
-/// and comments do not count; bytecode is not looked at.
+/// than `limit`, which a recursive parser would not survive. Brackets in
+/// strings and comments do not count; bytecode is not looked at.
 std::optional<Error> checkNesting(const std::string &file,
                                   std::string_view text, unsigned limit = 1000);
 
