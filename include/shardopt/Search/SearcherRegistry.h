@@ -10,6 +10,7 @@
 
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Searcher.h"
+#include "shardopt/Search/SearcherOptions.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
 #include "shardopt/Support/Error.h"
@@ -31,6 +32,16 @@ struct SearcherContext {
   unsigned threads = 1;
   std::function<bool()> stopRequested =
       {}; ///< polled in long steps; may be empty
+
+  SearcherOptions options = {};
+  /// A decomposable model of the same space whose evaluations are free: the
+  /// simulator itself where it can be opened, else what resembles it. Null
+  /// where there is none.
+  const Simulator *freeModel = nullptr;
+  /// Whether no strategy of these degrees can be feasible: they are structural,
+  /// or what weights and caches take at least exceeds the memory. Costs no
+  /// evaluation. Empty where this is not known, as for a black box.
+  std::function<bool(const Degrees &)> isHopeless = {};
 };
 
 /// The searchers that `searcher=` can name, in the order in which they were

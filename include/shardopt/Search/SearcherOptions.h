@@ -1,0 +1,43 @@
+//===- SearcherOptions.h - What a user tells a searcher ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_SEARCHEROPTIONS_H
+#define SHARDOPT_SEARCH_SEARCHEROPTIONS_H
+
+#include <string>
+
+namespace shardopt::search {
+
+/// Options of the searchers that learn, as a user spells them. An empty string
+/// is the default of the searcher, which may depend on the simulator. Who reads
+/// an option says what is wrong with it.
+struct SearcherOptions {
+  /// What screens proposals before a call is spent: "ridge", "ensemble",
+  /// "random" or "none".
+  std::string critic;
+  /// What the critic starts from: "roofline" or "none".
+  std::string criticPrior;
+  /// Degrees that are refused without a call: "memory" (structural ones, and
+  /// those whose weights and caches cannot fit), or "none".
+  std::string mask;
+  /// What is evaluated first: "exact" (the best plans of the free model) or
+  /// "none".
+  std::string warmStart;
+  /// What a policy learns from before the first call: "roofline",
+  /// "file:<path>" or "none".
+  std::string pretrain;
+  /// Where the policy is written after the search; empty: nowhere.
+  std::string save;
+  /// Where a network runs: "cpu" or "cuda".
+  std::string device;
+  /// Constants of the searcher: "name=value,name=value".
+  std::string constants;
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_SEARCHEROPTIONS_H
