@@ -34,7 +34,8 @@ TEST(SearcherRegistry, ExactDoesNotApplyToBlackBoxes) {
             "searcher 'exact' does not apply: it needs a simulator that can be "
             "decomposed, and this one is a black box; the others: "
             "megatron-classic, megatron-slice, megatron-sp, random, "
-            "random-walk, annealing, genetic, cross-entropy, coordinate");
+            "random-walk, annealing, genetic, cross-entropy, coordinate, "
+            "surrogate");
   EXPECT_EQ(errorOf("random", BlackBox(simulator)), "");
 }
 
@@ -92,7 +93,7 @@ TEST(SearcherRegistry, RefusesOptionsThatASearcherDoesNotRead) {
   EXPECT_EQ(errorOf(withLearner(), "learner", options), "");
   EXPECT_EQ(errorOf(withLearner(), "random", options),
             "'agent-critic' is given, but searcher 'random' does not read it; "
-            "searchers that do: learner");
+            "searchers that do: surrogate, learner");
   options = {};
   options.save = "policy.pt";
   EXPECT_EQ(errorOf(withLearner(), "learner", options),
