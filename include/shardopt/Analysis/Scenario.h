@@ -48,6 +48,9 @@ public:
   const Machine &machine() const { return cluster; }
   const cost::CostModel &costs() const { return *costModel; }
   const search::Simulator &simulator() const { return *oracle; }
+  /// The cost model as a simulator: what evaluates for free beside a simulator
+  /// that is a black box. May be `simulator()`.
+  const search::Simulator &roofline() const { return *model; }
   const std::string &simulatorName() const { return oracleName; }
 
   const cost::Workload &workload() const { return moduleModel.model.workload; }
@@ -81,7 +84,8 @@ private:
   std::shared_ptr<const cost::TimeModel> time;
   std::optional<double> skew;
   std::unique_ptr<const cost::CostModel> costModel;
-  std::unique_ptr<const search::Simulator> oracle;
+  std::shared_ptr<const search::Simulator> model; ///< the roofline
+  std::shared_ptr<const search::Simulator> oracle;
   std::string oracleName;
 };
 
