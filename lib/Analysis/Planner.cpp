@@ -11,7 +11,6 @@
 #include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
-#include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
 #include <chrono>
@@ -71,13 +70,14 @@ private:
 
 ErrorOr<bool> Planner::givesMask() const {
   const std::string &mask = request.options.mask;
-  if (mask != "" && mask != "memory" && mask != "none")
-    return Error{"unknown agent-mask '" + abbreviate(mask) + "', " +
-                 listKnown(mask, {"memory", "none"})};
-  if (mask == "memory" && !isHopeless)
-    return Error{"'agent-mask' is 'memory', but what memory a black box takes "
-                 "is not known without a call; expected 'none'"};
-  return mask != "none" && isHopeless;
+  if (mask.empty())
+    return static_cast<bool>(isHopeless);
+  ErrorOr<bool> isWanted = parseChoice<bool>(
+      "agent-mask", mask, {{"memory", true}, {"none", false}});
+  if (isWanted && *isWanted && !isHopeless)
+    return Error{"'agent-mask' is 'memory', but what a black box stores is not "
+                 "known without a call; expected 'none'"};
+  return isWanted;
 }
 
 ErrorOr<std::unique_ptr<search::Searcher>>
@@ -98,7 +98,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   summary.searcher = request.searcher;
   if (request.searcher.empty())
     summary.searcher =
-        scenario.simulator().decomposition() ? "exact" : "coordinate";
+        scenario.simulator().decomposition() ? "exact" : "surrogate";
   auto searcher = registry.create(summary.searcher, context);
   if (!searcher || space.size() > 1)
     return searcher;

@@ -88,8 +88,8 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel =
       std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
-  scenario->model = std::make_shared<RooflineSimulator>(*scenario->costModel);
-  scenario->oracle = scenario->model;
+  scenario->rooflineOracle =
+      std::make_unique<RooflineSimulator>(*scenario->costModel);
   scenario->oracleName = options.simulator;
   return scenario;
 }
