@@ -11,6 +11,9 @@
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 using namespace shardopt;
@@ -49,6 +52,174 @@ std::string blackbox::requestLine(int64_t id, const Strategy &strategy,
   writeStrategy(writer, strategy, opNames);
   writer.endObject();
   return text;
+}
+
+ErrorOr<std::string> blackbox::parseGreeting(std::string_view line) {
+  ErrorOr<json::Document> document = json::Document::parse(line, "greeting");
+  if (!document)
+    return document.error();
+  json::Value root = document->root();
+  if (root.isObject() && root["error"].isString())
+    return Error{root["error"].string()};
+  int64_t version = root["protocol"].integer();
+  if (document->failed())
+    return document->error();
+  if (version != protocolVersion)
+    return Error{"the simulator speaks version " + std::to_string(version) +
+                 " of the protocol, this is version " +
+                 std::to_string(protocolVersion)};
+  std::string name = root["name"].string("");
+  if (document->failed())
+    return document->error();
+  return name;
+}
+
+/// `line` with null in place of what is no finite number outside of strings:
+/// NaN, Infinity and inf, which some libraries write though JSON has none, and
+/// numbers beyond double.
+static std::string nullNonNumbers(std::string_view line) {
+  auto isTokenByte = [](unsigned char c) {
+    return std::isalnum(c) || c == '+' || c == '-' || c == '.';
+  };
+  std::string text;
+  for (size_t i = 0; i < line.size();) {
+    size_t end = i + 1;
+    if (line[i] == '"') {
+      while (end < line.size() && line[end] != '"')
+        end += line[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, line.size());
+    } else if (isTokenByte(line[i])) {
+      while (end < line.size() && isTokenByte(line[end]))
+        ++end;
+    }
+    std::string token(line.substr(i, end - i));
+    char *rest;
+    double number = std::strtod(token.c_str(), &rest);
+    bool isNumber = rest != token.c_str() && *rest == '\0';
+    text += isNumber && !std::isfinite(number) ? "null" : token;
+    i = end;
+  }
+  return text;
+}
+
+namespace {
+
+/// Reads the parts of one answer.
+class AnswerReader {
+public:
+  AnswerReader(const json::Document &document, int64_t id, LatencyKey latency,
+               const Limits &limits)
+      : document(document), root(document.root()), id(id), latency(latency),
+        limits(limits) {}
+
+  std::variant<Evaluation, BadAnswer> read();
+
+private:
+  std::variant<Evaluation, BadAnswer> readInvalid();
+  Reason reasonOf(const std::string &spelling,
+                  const Evaluation &evaluation) const;
+  /// The metric `key`; notes one that is no number.
+  double metric(const char *key);
+  BadAnswer bad(Failure kind, std::string message) const {
+    return {kind, std::move(message), /*isInStep=*/true};
+  }
+  const char *latencyName() const {
+    return latency == LatencyKey::Tpot ? "tpot_ms" : "ttft_ms";
+  }
+
+  const json::Document &document;
+  const json::Value root;
+  const int64_t id;
+  const LatencyKey latency;
+  const Limits &limits;
+  const char *nonNumber = nullptr; ///< the first metric that is null
+};
+
+} // namespace
+
+double AnswerReader::metric(const char *key) {
+  json::Value value = root[key];
+  if (!value.isNull())
+    return value.nonNegativeNumber();
+  if (!nonNumber)
+    nonNumber = key;
+  return 0;
+}
+
+Reason AnswerReader::reasonOf(const std::string &spelling,
+                              const Evaluation &evaluation) const {
+  for (Reason reason : {Reason::Structural, Reason::Memory, Reason::Slo})
+    if (spelling == spell(reason))
+      return reason;
+  if (limits.memoryCapacityGb > 0 &&
+      evaluation.memoryGb > limits.memoryCapacityGb)
+    return Reason::Memory;
+  if (limits.sloMs > 0 && evaluation.latencyMs > limits.sloMs)
+    return Reason::Slo;
+  return Reason::Structural;
+}
+
+std::variant<Evaluation, BadAnswer> AnswerReader::readInvalid() {
+  std::string spelling = root["reason"].nullAsAbsent().string("");
+  if (spelling == spell(Reason::Failed))
+    return bad(Failure::Error, "the simulator failed on this strategy");
+  Evaluation structural;
+  if (spelling == spell(Reason::Structural))
+    return structural;
+  Evaluation evaluation;
+  bool isComplete = true;
+  for (auto [key, target] : {std::pair("throughput", &evaluation.throughput),
+                             std::pair(latencyName(), &evaluation.latencyMs),
+                             std::pair("memory_gb", &evaluation.memoryGb)}) {
+    if (root[key])
+      *target = metric(key);
+    else
+      isComplete = false;
+  }
+  isComplete &= evaluation.latencyMs > 0 && evaluation.memoryGb > 0;
+  evaluation.reason = reasonOf(spelling, evaluation);
+  return isComplete && evaluation.reason != Reason::Structural ? evaluation
+                                                               : structural;
+}
+
+std::variant<Evaluation, BadAnswer> AnswerReader::read() {
+  if (!root.isObject() || root["id"].integer() != id || document.failed())
+    return BadAnswer{Failure::Nonsense,
+                     "expected an object with \"id\": " + std::to_string(id)};
+  if (json::Value error = root["error"])
+    return bad(Failure::Error, error.string());
+  Evaluation evaluation;
+  std::variant<Evaluation, BadAnswer> result;
+  if (root["valid"].boolean()) {
+    evaluation.valid = true;
+    evaluation.reason = Reason::None;
+    evaluation.throughput = metric("throughput");
+    evaluation.latencyMs = metric(latencyName());
+    evaluation.memoryGb = metric("memory_gb");
+    if (!document.failed() && !nonNumber &&
+        (evaluation.throughput == 0 || evaluation.latencyMs == 0))
+      return bad(Failure::Nonsense, "valid, but throughput or latency is 0");
+    result = evaluation;
+  } else {
+    result = readInvalid();
+  }
+  if (document.failed())
+    return bad(Failure::Nonsense, document.error().message);
+  if (nonNumber)
+    return bad(Failure::NotANumber,
+               std::string("'") + nonNumber + "' is not a finite number");
+  return result;
+}
+
+std::variant<Evaluation, BadAnswer>
+blackbox::parseAnswer(std::string_view line, int64_t id, LatencyKey latency,
+                      const Limits &limits) {
+  ErrorOr<json::Document> document = json::Document::parse(line, "answer");
+  if (!document)
+    document = json::Document::parse(nullNonNumbers(line), "answer");
+  if (!document)
+    return BadAnswer{Failure::Nonsense, document.error().message};
+  return AnswerReader(*document, id, latency, limits).read();
 }
 
 //===----------------------------------------------------------------------===//

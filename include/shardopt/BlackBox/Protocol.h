@@ -16,6 +16,7 @@
 #ifndef SHARDOPT_BLACKBOX_PROTOCOL_H
 #define SHARDOPT_BLACKBOX_PROTOCOL_H
 
+#include "shardopt/BlackBox/Failure.h"
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Support/Error.h"
 #include "shardopt/Support/Strategy.h"
@@ -54,6 +55,36 @@ std::string helloLine(const Problem &problem);
 /// A line that asks for an evaluation: {"id": …, "strategy": {…}}.
 std::string requestLine(int64_t id, const Strategy &strategy,
                         const std::vector<std::string> &opNames);
+
+/// The name in a worker's greeting. An error is what the worker says is wrong,
+/// or what is wrong with the line.
+ErrorOr<std::string> parseGreeting(std::string_view line);
+
+/// The limits that tell the reason of an invalid answer which gives none that
+/// is known.
+struct Limits {
+  double memoryCapacityGb = 0;
+  double sloMs = 0;
+};
+
+/// An answer without an evaluation in it.
+struct BadAnswer {
+  Failure kind = Failure::Nonsense;
+  std::string message;
+  /// The answer is to this request, so that the next one is to the next.
+  bool isInStep = false;
+};
+
+/// Reads the answer to request `id`.
+///
+/// Metrics of a valid strategy are finite numbers, throughput and latency above
+/// 0, memory at least 0. An invalid one whose latency or memory is missing or 0
+/// is structural, whatever its reason; metrics of structural ones are taken for
+/// 0. An unknown reason is read as "memory", "slo" or "structural", the first
+/// whose limit is exceeded.
+std::variant<Evaluation, BadAnswer> parseAnswer(std::string_view line,
+                                                int64_t id, LatencyKey latency,
+                                                const Limits &limits);
 
 //===----------------------------------------------------------------------===//
 // Of the worker
