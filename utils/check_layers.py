@@ -18,6 +18,7 @@ STD_LAYERS = {
     "Cost": ["Machine", "Support"],
     "Search": ["Support"],
     "BlackBox": ["Search", "Machine", "Support"],
+    "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
 MLIR_LAYERS = {
@@ -25,6 +26,7 @@ MLIR_LAYERS = {
     "Analysis": [
         "Dialect/LLM/IR",
         "BlackBox",
+        "Simulation",
         "Cost",
         "Search",
         "Machine",

@@ -25,7 +25,7 @@ defvar ScenarioPassOptions = [
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
     "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
   Option<"simulator", "simulator", "std::string", [{"roofline"}],
-    "What says how good a strategy is: roofline">,
+    "What says how good a strategy is: roofline, procedural:runtime or procedural:fixed">,
   Option<"commModel", "comm-model", "std::string", [{"fast"}],
     "How collectives are implemented: fast, direct or ring">,
   Option<"imbalance", "imbalance", "std::string", [{"model"}],
