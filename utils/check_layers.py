@@ -17,6 +17,7 @@ STD_LAYERS = {
     "Machine": ["Support"],
     "Cost": ["Machine", "Support"],
     "Search": ["Support"],
+    "BlackBox": ["Search", "Machine", "Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
@@ -24,6 +25,7 @@ MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
     "Analysis": [
         "Dialect/LLM/IR",
+        "BlackBox",
         "Simulation",
         "Cost",
         "Search",
