@@ -48,6 +48,7 @@ struct PlanSummary {
 
   std::string searcher; ///< empty: nothing was searched
   uint64_t seed = 0;
+  search::Accounting accounting = search::Accounting::Asked;
   search::SearchResult search;
   /// Why the simulator could not go on and ended the search; none: it did.
   std::optional<Error> breakdown;
