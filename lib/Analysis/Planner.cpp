@@ -29,7 +29,13 @@ public:
   ErrorOr<PlanSummary> run();
 
 private:
-  bool isStopped() const { return request.stop && request.stop->requested(); }
+  bool isStopped() const {
+    return (request.stop && request.stop->requested()) || isBrokenDown();
+  }
+  /// Whether no evaluation can succeed any more.
+  bool isBrokenDown() const {
+    return scenario.external() && scenario.external()->breakdown();
+  }
   /// Whether the searcher is told which degrees are hopeless.
   ErrorOr<bool> givesMask() const;
   ErrorOr<std::unique_ptr<search::Searcher>>
@@ -145,12 +151,17 @@ ErrorOr<PlanSummary> Planner::run() {
   options.accounting = request.accounting;
   options.isHopeless = isHopeless;
   options.threads = request.threads;
+  // Threads that wait for workers take no core.
+  if (scenario.external())
+    options.threads = std::max(options.threads, scenario.external()->workers());
   options.stopRequested = [this] { return isStopped(); };
   options.trace = request.trace;
   summary.search =
       search::runSearch(**searcher, scenario.simulator(), objective, options);
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
+  if (scenario.external())
+    summary.breakdown = scenario.external()->breakdown();
   summary.plan = summary.search.best;
   summary.planName = summary.searcher.empty() ? "given"
                      : summary.search.proved  ? "optimum"
@@ -188,9 +199,10 @@ void Planner::findBaselines(const search::StrategySpace &space) {
 }
 
 /// Which limit the next larger batch would exceed. Where there is none, that of
-/// the list itself binds.
+/// the list itself binds. Of a black box it is not asked: its calls are what
+/// costs, and the budget counts them all.
 void Planner::explainBest(const search::StrategySpace &space) {
-  if (space.size() == 1)
+  if (space.size() == 1 || !scenario.simulator().decomposition())
     return;
   const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
   search::Plan larger = *summary.plan;

@@ -217,6 +217,10 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     return emitError(module.getLoc(), summary.emptySpace->message);
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
+  if (summary.breakdown && summary.plan)
+    emitWarning(module.getLoc(),
+                "the search ended early, with the best so far: ")
+        << summary.breakdown->message;
   if (summary.plan) {
     writeAnnotation(module, scenario.program(),
                     Annotation(summary.plan->strategy));
@@ -227,6 +231,8 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     emitRemarks(summary);
     return success();
   }
+  if (summary.breakdown)
+    return emitError(module.getLoc(), summary.breakdown->message);
   if (summary.search.stopped == search::StopReason::Requested)
     return emitError(module.getLoc(),
                      "interrupted before a feasible strategy was found");
@@ -249,7 +255,7 @@ LogicalResult SearchShardingPass::run() {
   PlanRequest request;
   if (std::optional<Error> error = readRequest(request))
     return emitError(module.getLoc(), error->message);
-  ScenarioOptions options = scenarioOptions();
+  ScenarioOptions options = scenarioOptions(stop);
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
