@@ -7,10 +7,18 @@ import signal
 import sys
 import tempfile
 
-from . import bench, environment, manifest, page, reference, tools
+from . import bench, best_known, environment, manifest, page, reference, tools
+from .bench import is_selected
+from .measured import Measured
 from .results import Results
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def seeds(text):
+    """The seeds that "N" or "A-B" means."""
+    first, dash, last = text.partition("-")
+    return range(int(first), int(last) + 1) if dash else range(int(first))
 
 
 def parse():
@@ -30,7 +38,9 @@ def parse():
         help="rows with TEXT in workload, simulator, searcher, variant, accounting "
         "or batch; several must all be there",
     )
-    parser.add_argument("--seeds", type=int, metavar="N", help="only the first N seeds")
+    parser.add_argument(
+        "--seeds", type=seeds, metavar="N|A-B", help="only the first N seeds, or these"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time (1)")
     parser.add_argument("--budget", type=int, default=manifest.BUDGET)
     parser.add_argument("--results", type=pathlib.Path, help="the table of results")
@@ -43,6 +53,9 @@ def parse():
     )
     parser.add_argument("--page", action="store_true", help="write the page of docs")
     parser.add_argument("--check", action="store_true", help="with --page: compare only")
+    parser.add_argument(
+        "--no-figures", action="store_true", help="with --page: keep the figures"
+    )
     parser.add_argument("--docs", type=pathlib.Path, default=tools.ROOT / "docs")
     return parser.parse_args()
 
@@ -67,7 +80,7 @@ def list_plan(plan, limits, args, results):
     """Prints what is left to be measured, batch by batch."""
     jobs = collections.defaultdict(list)
     for batch, job in manifest.jobs(plan, limits, args.budget):
-        if bench.select([(batch, job)], args.only, seeds_of(args)):
+        if is_selected(job, args.only, args.seeds, batch.title):
             jobs[batch.title].append(job)
     total = 0.0
     for title, batch in jobs.items():
@@ -78,14 +91,10 @@ def list_plan(plan, limits, args, results):
     print(f"{'':55} {'':19} {total / 60:7.1f} min of CPU")
 
 
-def seeds_of(args):
-    return None if args.seeds is None else range(args.seeds)
-
-
 def measure(plan, limits, args, paths, results, references):
     """Measures what is left of a plan; whether nothing was skipped."""
     jobs = bench.select(
-        manifest.jobs(plan, limits, args.budget), args.only, seeds_of(args)
+        manifest.jobs(plan, limits, args.budget), args.only, args.seeds
     )
     version = tools.version() if args.redo else None
     left = [job for job in jobs if not bench.is_measured(job, results, version)]
@@ -110,17 +119,23 @@ def main():
         plan, limits = manifest.QUICK_PLAN, manifest.QUICK_GROUPS
         table = args.results or args.build / "bench-search-quick.csv"
     results = Results.load(table)
-    known = reference.load_best_known(FOLDER / "best_known.csv")
+    known = reference.load_best_known(reference.BEST_KNOWN)
     references = reference.References(results, known)
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         paths = tools.Paths.find(args.build, scratch)
         if args.list:
             list_plan(plan, limits, args, results)
-        elif args.page:
+            return 0
+        if args.page:
             return page.write(args, paths, results, references)
-        else:
-            return 0 if measure(plan, limits, args, paths, results, references) else 1
-    return 0
+        if args.best_known:
+            selected = [job for job in best_known.jobs() if is_selected(job, args.only)]
+            best_known.search(paths, reference.BEST_KNOWN, selected)
+            return 0
+        is_complete = measure(plan, limits, args, paths, results, references)
+        if args.quick:
+            print(page.quick_tables(Measured(results, references, args.budget), plan))
+        return 0 if is_complete else 1
 
 
 if __name__ == "__main__":

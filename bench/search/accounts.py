@@ -14,7 +14,7 @@ MAX_ASKED_PER_BUDGET = 25
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What an evaluation is measured against; 0 where a limit is unknown."""
+    """What an evaluation is measured against."""
 
     slo_ms: float
     memory_gb: float
@@ -34,7 +34,7 @@ def loss(answer, limits):
 
 
 def _excess(value, limit):
-    return math.log(value / limit) if limit and value > limit else 0.0
+    return math.log(value / limit) if value > limit else 0.0
 
 
 class Account:

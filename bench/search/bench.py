@@ -12,16 +12,18 @@ from . import runs, scores, searchers, tools
 from .manifest import FREE, Job
 
 
+def is_selected(job, only, seeds=None, batch=""):
+    """Whether every text of `only` is in a word of the job or its batch, and the
+    seed is one of `seeds` (None: any)."""
+    words = (*job.workload.key, *job.searcher.key, *job.accountings, batch)
+    has_all = all(any(text in word for word in words) for text in only)
+    return has_all and (seeds is None or not job.searcher.has_seeds or job.seed in seeds)
+
+
 def select(jobs, only, seeds):
-    """Of (batch, job) pairs, those with every text of `only` in their words and
-    a seed of `seeds` (None: any), after the exact search that their workloads
-    are measured against."""
-    chosen = []
-    for batch, job in jobs:
-        words = (*job.workload.key, *job.searcher.key, *job.accountings, batch.title)
-        wanted = all(any(text in word for word in words) for text in only)
-        if wanted and (seeds is None or job.seed in seeds):
-            chosen.append(job)
+    """The jobs, of (batch, job) pairs, that are selected, after the exact search
+    that their workloads are measured against."""
+    chosen = [job for batch, job in jobs if is_selected(job, only, seeds, batch.title)]
     proofs = [
         Job(job.workload, searchers.EXACT, (FREE,), 0, 0)
         for job in chosen
@@ -80,7 +82,8 @@ class Bench:
         self._processes = tools.Processes()
         self._version = tools.version()
         self._lock = threading.Lock()
-        self._skipped = set()
+        self._skipped = set()  # what failed once
+        self._reasons = set()
 
     def run(self, jobs, processes=1):
         """Runs all jobs, so many at a time; whether none was skipped.
@@ -133,9 +136,11 @@ class Bench:
         )
 
     def _skip(self, kind, why):
+        """Notes it, and says it unless the same was said of another kind."""
         with self._lock:
-            if kind not in self._skipped:
-                self._skipped.add(kind)
+            self._skipped.add(kind)
+            if str(why) not in self._reasons:
+                self._reasons.add(str(why))
                 print(f"skipped {' '.join(filter(None, kind))}: {why}", flush=True)
 
 

@@ -63,13 +63,14 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--budget", type=int, required=True)
     parser.add_argument("--slo-ms", type=float, required=True)
+    parser.add_argument("--memory-gb", type=float, required=True)
     parser.add_argument("--trace", required=True)
     parser.add_argument("server", nargs="+", help="the command of the simulator")
     args = parser.parse_args()
 
     make, max_asked = OPTIMIZERS[args.optimizer]
     server = Server(args.server)
-    limits = Limits(args.slo_ms, server.hello.get("memory_gb", 0))
+    limits = Limits(args.slo_ms, args.memory_gb)
     account = Account(args.budget, max_asked)
     with open(args.trace, "w") as trace:
         for line in search(

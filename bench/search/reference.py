@@ -1,6 +1,9 @@
 """What a run is measured against: the optimum, or the best that is known."""
 
 import csv
+import pathlib
+
+BEST_KNOWN = pathlib.Path(__file__).with_name("best_known.csv")
 
 FIELDS = (
     "workload",

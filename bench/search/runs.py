@@ -1,4 +1,4 @@
-"""Runs a job and makes the rows of it."""
+"""Runs a job and makes its rows."""
 
 import dataclasses
 import json
@@ -64,9 +64,9 @@ def _pass_options(job, report, trace):
     return " ".join([*words, *job.searcher.variant.split()])
 
 
-def _run_inside(job, module, paths, processes):
+def _search(job, module, paths, processes):
+    """Runs shard-opt; the members of its report, and how it finished."""
     report, trace = paths.scratch / "report.json", paths.scratch / "trace.jsonl"
-    report.unlink(missing_ok=True)
     options = _pass_options(job, report, trace)
     command = [
         paths.tool("shard-opt"),
@@ -79,8 +79,12 @@ def _run_inside(job, module, paths, processes):
     # A search that found nothing valid fails, and has a result all the same.
     if not report.exists() or finished.code not in (0, 1):
         raise Failed(finished.error)
-    facts = json.loads(report.read_text())
-    with open(trace) as lines:
+    return json.loads(report.read_text()), finished
+
+
+def _run_inside(job, module, paths, processes):
+    facts, finished = _search(job, module, paths, processes)
+    with open(paths.scratch / "trace.jsonl") as lines:
         entries = [(entry["charged"], entry["best"]) for entry in map(json.loads, lines)]
     outcome = Outcome(
         scores.steps_of(entries),
@@ -90,6 +94,13 @@ def _run_inside(job, module, paths, processes):
         facts["stopped"],
     )
     return [outcome], finished
+
+
+def best_of(job, module, paths, processes):
+    """The best plan that a searcher of shard-opt finds, as its report has it;
+    None if it finds none."""
+    facts, _ = _search(job, module, paths, processes)
+    return facts["best"]
 
 
 # --- optimisers from outside --------------------------------------------------
@@ -112,6 +123,7 @@ def _run_outside(job, module, paths, processes):
         f"--budget={job.budget}",
         f"--trace={trace}",
         f"--slo-ms={job.workload.slo_ms}",
+        f"--memory-gb={job.workload.memory_gb(paths)}",
         "--",
         *server,
     ]
@@ -123,11 +135,11 @@ def _run_outside(job, module, paths, processes):
     with open(trace) as lines:
         entries = list(map(json.loads, lines))
     return [
-        _replayed(entries, accounting, job.budget) for accounting in job.accountings
+        replayed(entries, accounting, job.budget) for accounting in job.accountings
     ], finished
 
 
-def _replayed(entries, accounting, budget):
+def replayed(entries, accounting, budget):
     """What a run gave under an accounting that the optimiser knew nothing of."""
     key = "new" if accounting == manifest.FREE else "asked"
     within = [entry for entry in entries if entry[key] <= budget]

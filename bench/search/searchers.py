@@ -64,6 +64,9 @@ PPO_PAPER = Searcher("ppo-paper", cpu_s=30)
 PPO = Searcher("ppo", cpu_s=8)
 SURROGATE = Searcher("surrogate", cpu_s=2.5)
 
+# What searches a simulator that cannot be opened, unless a user says otherwise.
+BLACK_BOX_DEFAULT = SURROGATE
+
 UNTRAINED = "agent-options=learning-rate=0"
 
 # What each part is worth: the searcher with one thing changed.

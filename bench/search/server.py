@@ -26,8 +26,8 @@ class Server:
 
     def close(self):
         """Ends the process, as the end of its input does."""
-        self._process.stdin.close()
-        self._process.wait()
+        with self._process:
+            self._process.stdin.close()
 
     def _exchange(self, message):
         self._process.stdin.write(json.dumps(message) + "\n")

@@ -1,11 +1,14 @@
 """The workloads: a model, a context, an SLO and the simulator that answers."""
 
 import dataclasses
+import json
+
+MACHINE = "h100_sxm"
 
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """One search problem, on h100_sxm in decode."""
+    """One search problem, in decode."""
 
     name: str
     config: str
@@ -44,9 +47,15 @@ class Workload:
             str(output),
         ]
 
+    def memory_gb(self, paths):
+        """What a device of the machine can hold, in 1e9 bytes."""
+        machine = json.loads((paths.root / f"machines/{MACHINE}.json").read_text())
+        memory = machine["memory"]
+        return memory["capacity_bytes"] * memory["usable_fraction"] / 1e9
+
     def pass_options(self):
-        """Its part of the options of --llm-search-sharding."""
-        options = {"machine": "h100_sxm", "slo-tpot-ms": self.slo_ms}
+        """Its part of the options of --llm-search-sharding and shard-cost."""
+        options = {"machine": MACHINE, "slo-tpot-ms": self.slo_ms}
         if self.max_devices:
             options["max-devices"] = self.max_devices
         if self.is_black_box:
