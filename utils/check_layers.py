@@ -17,11 +17,21 @@ STD_LAYERS = {
     "Machine": ["Support"],
     "Cost": ["Machine", "Support"],
     "Search": ["Support"],
+    "BlackBox": ["Search", "Machine", "Support"],
+    "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
 MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
-    "Analysis": ["Dialect/LLM/IR", "Cost", "Search", "Machine", "Support"],
+    "Analysis": [
+        "Dialect/LLM/IR",
+        "BlackBox",
+        "Simulation",
+        "Cost",
+        "Search",
+        "Machine",
+        "Support",
+    ],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",

@@ -1,0 +1,14 @@
+//===- Searchers.cpp - All searchers of a build ---------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Searchers.h"
+
+using namespace shardopt;
+
+search::SearcherRegistry shardopt::allSearchers() {
+  return search::SearcherRegistry::builtin();
+}
