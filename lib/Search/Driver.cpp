@@ -28,6 +28,18 @@ const char *spell(StopReason reason) {
   return "";
 }
 
+const char *spell(Accounting accounting) {
+  switch (accounting) {
+  case Accounting::Asked:
+    return "asked";
+  case Accounting::New:
+    return "new";
+  case Accounting::Draws:
+    return "draws";
+  }
+  return "";
+}
+
 std::optional<double> gap(const SearchResult &result,
                           const Objective &objective) {
   if (!result.best || !result.bound)
@@ -36,6 +48,14 @@ std::optional<double> gap(const SearchResult &result,
 }
 
 namespace {
+
+/// Strategies asked for at most where only new ones are charged, as a multiple
+/// of the budget.
+constexpr uint64_t maxAskedPerBudget = 25;
+
+/// The strategies asked for at a time: enough for every thread, and not a
+/// matter of their number, on which no trace may depend.
+constexpr uint64_t maxAsked = 256;
 
 /// Evaluates behind the cache and keeps the books of a search.
 class Recorder {
@@ -46,6 +66,41 @@ public:
 
   bool stopRequested() const {
     return options.stopRequested && options.stopRequested();
+  }
+
+  /// The strategies that may be asked for next; 0: the budget is spent.
+  uint64_t allowance() const {
+    uint64_t left = options.budget - charged();
+    switch (options.accounting) {
+    case Accounting::Asked:
+      return std::min(left, maxAsked);
+    case Accounting::New:
+      return std::min({left, maxAsked, askedCap() - result.evaluations});
+    case Accounting::Draws:
+      return std::min<uint64_t>(left, 1);
+    }
+    return 0;
+  }
+
+  /// Notes the draws that the searcher rejected so far. Whether the budget
+  /// still allows what was asked for.
+  bool allowsAfter(uint64_t rejected) {
+    result.rejected = rejected;
+    return options.accounting != Accounting::Draws ||
+           charged() < options.budget;
+  }
+
+  /// What is charged so far, at most the budget.
+  uint64_t charged() const {
+    switch (options.accounting) {
+    case Accounting::Asked:
+      return result.evaluations;
+    case Accounting::New:
+      return newEvaluations;
+    case Accounting::Draws:
+      return std::min(result.evaluations + result.rejected, options.budget);
+    }
+    return 0;
   }
 
   /// The evaluations of `strategies`, in order; fewer, but at least one, if a
@@ -64,6 +119,12 @@ public:
   SearchResult result;
 
 private:
+  /// The strategies asked for at most where only new ones are charged.
+  uint64_t askedCap() const {
+    return std::min(options.budget, UINT64_MAX / maxAskedPerBudget) *
+           maxAskedPerBudget;
+  }
+
   /// Simulates what is new among `strategies` on several threads. What counts,
   /// and in which order, is left to `evaluateOne`.
   EvaluationCache prefetch(const std::vector<Strategy> &strategies) const {
@@ -99,11 +160,15 @@ private:
         evaluation->valid ? result.best : result.leastViolating;
     if (!slot || objective.better(*evaluation, slot->evaluation))
       slot = Plan{strategy, *evaluation};
-    if (options.trace)
-      options.trace({result.evaluations, strategy, *evaluation, repeated,
-                     result.best ? &result.best->evaluation : nullptr});
-    ++result.evaluations;
+    bool hopeless = options.isHopeless && options.isHopeless(strategy.degrees);
+    uint64_t index = result.evaluations++;
     result.distinctEvaluations = cache.size();
+    result.hopelessEvaluations += hopeless;
+    newEvaluations += !repeated && !hopeless;
+    if (options.trace)
+      options.trace({index, strategy, *evaluation, repeated, hopeless,
+                     charged(), result.rejected,
+                     result.best ? &result.best->evaluation : nullptr});
     return *evaluation;
   }
 
@@ -111,6 +176,7 @@ private:
   const Objective &objective;
   const DriverOptions &options;
   EvaluationCache cache;
+  uint64_t newEvaluations = 0; ///< neither repeated nor hopeless
 };
 
 } // namespace
@@ -118,8 +184,6 @@ private:
 SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options) {
-  // Enough for every thread; searchers do not depend on it.
-  const size_t askSize = size_t(64) * std::max(1u, options.threads);
   Recorder recorder(simulator, objective, options);
   SearchResult &result = recorder.result;
   while (true) {
@@ -127,17 +191,21 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
       result.stopped = StopReason::Requested;
       break;
     }
-    uint64_t left = options.budget - result.evaluations;
-    if (searcher.done() || left == 0) {
+    uint64_t allowance = recorder.allowance();
+    if (searcher.done() || allowance == 0) {
       result.stopped = searcher.done() ? StopReason::Done : StopReason::Budget;
       break;
     }
-    std::vector<Strategy> strategies =
-        searcher.ask(std::min<uint64_t>(askSize, left));
-    assert(strategies.size() <= left && "more strategies than asked for");
+    std::vector<Strategy> strategies = searcher.ask(allowance);
+    assert(strategies.size() <= allowance && "more strategies than asked for");
+    bool isAllowed = recorder.allowsAfter(searcher.rejected());
     if (strategies.empty()) {
       result.stopped =
           recorder.stopRequested() ? StopReason::Requested : StopReason::Done;
+      break;
+    }
+    if (!isAllowed) {
+      result.stopped = StopReason::Budget;
       break;
     }
     searcher.tell(strategies, recorder.evaluate(strategies));
@@ -146,6 +214,7 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
   if (result.best)
     result.leastViolating = std::nullopt;
   result.rejected = searcher.rejected();
+  result.charged = recorder.charged();
   Certificate certificate = searcher.certificate();
   result.bound = certificate.bound;
   result.proved = certificate.proved;

@@ -125,4 +125,41 @@ ExactResult findOptimum(const StrategySpace &space,
   return result;
 }
 
+std::vector<Plan> findBestPlans(const StrategySpace &space,
+                                const Decomposition &decomposition, Goal goal,
+                                size_t count, unsigned threads,
+                                const std::function<bool()> &stopRequested) {
+  Objective objective;
+  objective.goal = goal;
+  std::vector<Plan> plans;
+  auto tuples = boundTuples(space.degreeTuples(), space.dimDomains(),
+                            decomposition, goal, threads, stopRequested);
+  if (!tuples)
+    return plans;
+  auto comesBefore = [&](const Plan &a, const Plan &b) {
+    if (objective.better(a.evaluation, b.evaluation) ||
+        objective.better(b.evaluation, a.evaluation))
+      return objective.better(a.evaluation, b.evaluation);
+    return a.strategy.degrees < b.strategy.degrees;
+  };
+  for (const BoundedTuple &tuple : *tuples) {
+    std::optional<double> incumbent;
+    if (plans.size() == count)
+      incumbent = objective.value(plans.back().evaluation);
+    if (isRequested(stopRequested) ||
+        (incumbent && !mayReach(goal, tuple.bound, *incumbent)))
+      break;
+    std::optional<Plan> plan =
+        decomposition.solve(tuple.degrees, space.dimDomains(), goal, incumbent);
+    if (!plan)
+      continue;
+    plans.insert(
+        std::upper_bound(plans.begin(), plans.end(), *plan, comesBefore),
+        *plan);
+    if (plans.size() > count)
+      plans.pop_back();
+  }
+  return plans;
+}
+
 } // namespace shardopt::search

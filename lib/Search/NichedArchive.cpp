@@ -16,9 +16,10 @@ static bool sameDegrees(const Point &a, const Point &b) {
 }
 
 bool NichedArchive::tell(const Point &point, const Evaluation &evaluation) {
-  auto niche = std::find_if(
-      members.begin(), members.end(),
-      [&](const Elite &elite) { return sameDegrees(elite.point, point); });
+  auto niche =
+      std::find_if(members.begin(), members.end(), [&](const Elite &elite) {
+        return sameDegrees(elite.point, point);
+      });
   if (niche != members.end()) {
     if (!objective.better(evaluation, niche->evaluation))
       return false;

@@ -38,6 +38,7 @@ SearcherRegistry SearcherRegistry::builtin() {
   registry.add("genetic", makeGenetic);
   registry.add("cross-entropy", makeCrossEntropy);
   registry.add("coordinate", makeCoordinate);
+  registry.add("surrogate", makeSurrogate);
   return registry;
 }
 

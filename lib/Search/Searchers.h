@@ -43,6 +43,9 @@ SearcherPtr makeCrossEntropy(const SearcherContext &context);
 /// degrees where no single variable improves.
 SearcherPtr makeCoordinate(const SearcherContext &context);
 
+/// The uniform edit policy under a critic: no policy that learns.
+ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context);
+
 } // namespace shardopt::search
 
 #endif // SHARDOPT_LIB_SEARCH_SEARCHERS_H

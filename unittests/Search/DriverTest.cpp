@@ -144,6 +144,116 @@ TEST(Driver, KeepsTheLeastViolatingWhereNothingIsValid) {
 }
 
 //===----------------------------------------------------------------------===//
+// Accounting
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Asks for batches 2, 4, 6, …, after three rejected draws each.
+class Rejecting : public Searcher {
+public:
+  std::vector<Strategy> ask(size_t n) override {
+    std::vector<Strategy> some;
+    for (; some.size() < n; draws += 3)
+      some.push_back({{1, 1, 1, 2 * int64_t(++asked)}, {}});
+    return some;
+  }
+  void tell(const std::vector<Strategy> &of,
+            const std::vector<Evaluation> &) override {
+    told += of.size();
+  }
+  uint64_t rejected() const override { return draws; }
+
+  uint64_t asked = 0, draws = 0, told = 0;
+};
+
+} // namespace
+
+TEST(Accounting, AskedChargesEverything) {
+  Scripted searcher(withBatches({2, 3, 2, 2, 8, 3}));
+  DriverOptions options;
+  options.isHopeless = [](const Degrees &degrees) { return degrees.batch > 5; };
+  SearchResult result = runSearch(searcher, Counting(), {}, options);
+  EXPECT_EQ(result.charged, 6u);
+  EXPECT_EQ(result.hopelessEvaluations, 1u);
+}
+
+TEST(Accounting, NewChargesNeitherRepeatedNorHopelessOnes) {
+  for (unsigned threads : {1u, 4u}) {
+    Scripted searcher(withBatches({2, 3, 2, 9, 9, 8, 4, 5}));
+    std::vector<uint64_t> charged;
+    std::vector<bool> hopeless;
+    DriverOptions options;
+    options.budget = 3;
+    options.threads = threads;
+    options.accounting = Accounting::New;
+    options.isHopeless = [](const Degrees &of) { return of.batch > 5; };
+    options.trace = [&](const TraceEntry &entry) {
+      charged.push_back(entry.charged);
+      hopeless.push_back(entry.hopeless);
+    };
+    SearchResult result = runSearch(searcher, Counting(), {}, options);
+    EXPECT_EQ(charged, (std::vector<uint64_t>{1, 2, 2, 2, 2, 2, 3}));
+    EXPECT_EQ(hopeless, (std::vector<bool>{0, 0, 0, 1, 1, 1, 0}));
+    EXPECT_EQ(result.charged, 3u);
+    EXPECT_EQ(result.evaluations, 7u);
+    EXPECT_EQ(result.hopelessEvaluations, 3u);
+    EXPECT_EQ(result.stopped, StopReason::Budget);
+  }
+}
+
+TEST(Accounting, NewEndsASearcherThatHasCollapsed) {
+  Scripted searcher(withBatches(std::vector<int64_t>(10000, 2)));
+  DriverOptions options;
+  options.budget = 20;
+  options.accounting = Accounting::New;
+  SearchResult result = runSearch(searcher, Counting(), {}, options);
+  EXPECT_EQ(result.charged, 1u);
+  EXPECT_EQ(result.evaluations, 500u);
+  EXPECT_EQ(result.stopped, StopReason::Budget);
+}
+
+TEST(Accounting, DrawsChargesRejectedOnesToo) {
+  for (unsigned threads : {1u, 4u}) {
+    Rejecting searcher;
+    std::vector<uint64_t> charged, rejected;
+    DriverOptions options;
+    options.budget = 10;
+    options.threads = threads;
+    options.accounting = Accounting::Draws;
+    options.trace = [&](const TraceEntry &entry) {
+      charged.push_back(entry.charged);
+      rejected.push_back(entry.rejected);
+    };
+    SearchResult result = runSearch(searcher, Counting(), {}, options);
+    EXPECT_EQ(charged, (std::vector<uint64_t>{4, 8}));
+    EXPECT_EQ(rejected, (std::vector<uint64_t>{3, 6}));
+    // The tenth draw was a rejected one, so that the third is not evaluated.
+    EXPECT_EQ(searcher.asked, 3u);
+    EXPECT_EQ(searcher.told, 2u);
+    EXPECT_EQ(result.evaluations, 2u);
+    EXPECT_EQ(result.charged, 10u);
+    EXPECT_EQ(result.rejected, 9u);
+    EXPECT_EQ(result.stopped, StopReason::Budget);
+  }
+}
+
+TEST(Accounting, TheTraceDoesNotDependOnThreads) {
+  std::vector<uint64_t> rejected[2];
+  for (unsigned threads : {1u, 8u}) {
+    Rejecting searcher;
+    DriverOptions options;
+    options.budget = 1000;
+    options.threads = threads;
+    options.trace = [&](const TraceEntry &entry) {
+      rejected[threads > 1].push_back(entry.rejected);
+    };
+    runSearch(searcher, Counting(), {}, options);
+  }
+  EXPECT_EQ(rejected[0], rejected[1]);
+}
+
+//===----------------------------------------------------------------------===//
 // Proofs
 //===----------------------------------------------------------------------===//
 

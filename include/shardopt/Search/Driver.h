@@ -18,18 +18,36 @@
 
 namespace shardopt::search {
 
-/// One evaluation, as a trace shows it.
+/// What is charged to the budget of a search.
+enum class Accounting : uint8_t {
+  Asked, ///< every strategy that is asked for: valid or not, repeated or not
+  New,   ///< those that are neither repeated nor of hopeless degrees
+  Draws, ///< every strategy that is asked for, and every rejected draw
+};
+
+/// "asked", "new", "draws".
+const char *spell(Accounting accounting);
+
+/// One evaluation, as a trace shows it. Counts are as of this evaluation, which
+/// they include.
 struct TraceEntry {
   uint64_t index; ///< from 0
   const Strategy &strategy;
   const Evaluation &evaluation;
   bool repeated;          ///< answered by the cache
+  bool hopeless;          ///< of degrees that no dims make feasible
+  uint64_t charged;       ///< to the budget, so far
+  uint64_t rejected;      ///< draws that the searcher rejected, so far
   const Evaluation *best; ///< the best valid one so far; null if none
 };
 
 struct DriverOptions {
-  /// Evaluations, a hard cap: valid or not, repeated or not.
+  /// A hard cap on what `accounting` charges.
   uint64_t budget = 4000;
+  Accounting accounting = Accounting::Asked;
+  /// Whether degrees are known to be infeasible without an evaluation; empty
+  /// where nothing is known. A pure function.
+  std::function<bool(const Degrees &)> isHopeless = {};
   unsigned threads = 1;
   /// Polled between evaluations; may be empty.
   std::function<bool()> stopRequested = {};
@@ -56,7 +74,9 @@ struct SearchResult {
 
   uint64_t evaluations = 0;         ///< strategies that the searcher asked for
   uint64_t distinctEvaluations = 0; ///< of these, different ones
+  uint64_t hopelessEvaluations = 0; ///< repeated or not, of hopeless degrees
   uint64_t rejected = 0; ///< draws that the searcher discarded itself
+  uint64_t charged = 0;  ///< to the budget
 
   /// The best is the optimum; or, without one, nothing is feasible.
   bool proved = false;
@@ -73,6 +93,11 @@ std::optional<double> gap(const SearchResult &result,
 /// Asks, evaluates, tells until the searcher is done, the budget is spent or a
 /// stop is requested. Evaluations run on `threads` threads behind a cache; the
 /// result is the same for any number of them.
+///
+/// Where only new evaluations are charged, the budget also counts as spent when
+/// 25 times as many were asked for, so that a searcher that has collapsed to
+/// what it knows ends. Where draws are charged, strategies are asked for one at
+/// a time, and a strategy that the budget ends before is not evaluated.
 SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options);

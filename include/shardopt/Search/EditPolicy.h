@@ -74,8 +74,8 @@ public:
 
   /// Told of every proposal that was evaluated, in order, before the next draw.
   /// `archive` is as it was when the proposal was drawn.
-  virtual void learn(const EditOutcome &outcome,
-                     const NichedArchive &archive) {}
+  virtual void learn(const EditOutcome &outcome, const NichedArchive &archive) {
+  }
 };
 
 /// Every edit of a variable that is not edited yet, and after the first edit an

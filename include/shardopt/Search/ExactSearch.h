@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace shardopt::search {
 
@@ -39,6 +40,15 @@ ExactResult findOptimum(const StrategySpace &space,
                         const Decomposition &decomposition, Goal goal,
                         unsigned threads = 1,
                         const std::function<bool()> &stopRequested = {});
+
+/// The optima over the dims of the `count` best degree tuples, best first; of
+/// equals the smaller degrees first, so that the answer does not depend on
+/// `threads`. Fewer where fewer are feasible, or if stopped. No simulator call
+/// is made.
+std::vector<Plan>
+findBestPlans(const StrategySpace &space, const Decomposition &decomposition,
+              Goal goal, size_t count, unsigned threads = 1,
+              const std::function<bool()> &stopRequested = {});
 
 } // namespace shardopt::search
 

@@ -1,4 +1,5 @@
-//===- NichedArchive.h - The best strategies, of different degrees *- C++ -*-===//
+//===- NichedArchive.h - The best strategies, of different degrees *- C++
+//-*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,0 +1,81 @@
+//===- Critic.h - What screens proposals before a call is spent -*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_CRITIC_H
+#define SHARDOPT_SEARCH_CRITIC_H
+
+#include "shardopt/Search/Regressor.h"
+#include "shardopt/Search/Rng.h"
+#include "shardopt/Search/TargetEncoder.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace shardopt::search {
+
+/// Says which of several strategies is worth an evaluation.
+class Critic {
+public:
+  using Opinion = TargetEncoder::Opinion;
+
+  virtual ~Critic();
+
+  virtual void tell(const Point &point, const Evaluation &evaluation) = 0;
+
+  /// Takes what was told into account; called before the opinions that a
+  /// proposal needs.
+  virtual void prepare() = 0;
+
+  virtual Opinion opinion(const Point &point) = 0;
+};
+
+/// Learns latency, memory and rate with a regressor, and with another one which
+/// strategies have no metrics, should there be any.
+class LearnedCritic final : public Critic {
+public:
+  using MakeRegressor = std::function<std::unique_ptr<Regressor>()>;
+
+  /// Fits anew at every `refitInterval`-th evaluation.
+  LearnedCritic(const StrategySpace &space, const Objective &objective,
+                const Simulator *freeModel, MakeRegressor makeRegressor,
+                size_t refitInterval);
+
+  void tell(const Point &point, const Evaluation &evaluation) override;
+  void prepare() override;
+  Opinion opinion(const Point &point) override;
+
+private:
+  const StrategySpace &space;
+  const Objective objective;
+  const TargetEncoder encoder;
+  const MakeRegressor makeRegressor;
+  const size_t refitInterval;
+
+  std::vector<Point> told;
+  size_t nextFit = 0; ///< at so many evaluations told
+  std::unique_ptr<Regressor> metrics;
+  /// 1 where there are no metrics, else 0; null while all had some.
+  std::unique_ptr<Regressor> refusals;
+};
+
+/// Has opinions that mean nothing: what screening is worth by itself.
+class RandomCritic final : public Critic {
+public:
+  explicit RandomCritic(uint64_t seed) : rng(seed) {}
+
+  void tell(const Point &, const Evaluation &) override {}
+  void prepare() override {}
+  Opinion opinion(const Point &) override { return {rng.real(), {}}; }
+
+private:
+  Rng rng;
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_CRITIC_H

@@ -1,0 +1,94 @@
+//===- MlpEnsemble.h - Small networks that take turns -----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_MLPENSEMBLE_H
+#define SHARDOPT_SEARCH_MLPENSEMBLE_H
+
+#include "shardopt/Search/Regressor.h"
+#include "shardopt/Search/Rng.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace shardopt::search {
+
+/// Networks of one hidden layer with a linear skip, of which one, drawn at each
+/// fit, predicts: where they disagree, each gets its chance to be wrong.
+///
+/// Inputs are one cell for every (variable, value) and the place of each degree
+/// in its domain, from -1 to 1. The loss is Huber's on targets standardised by
+/// the first samples; a step of Adam takes half of its batch from all samples
+/// and half from the best.
+class MlpEnsemble final : public Regressor {
+public:
+  struct Options {
+    size_t members = 5;
+    size_t hidden = 64;
+    size_t interval = 16;     ///< samples between trainings
+    size_t firstSamples = 64; ///< before the first one
+    size_t firstSteps = 128;
+    size_t steps = 16;
+    size_t batch = 64;
+    size_t best = 256; ///< of which half of a batch is drawn
+    double learningRate = 3e-3;
+    double largestGradient = 5; ///< norm, of a member
+  };
+
+  MlpEnsemble(const StrategySpace &space, const Options &options,
+              uint64_t seed);
+
+  void add(const Point &point, const Targets &targets, double badness) override;
+  void fit() override;
+  Targets predict(const Point &point) const override;
+
+private:
+  struct Input {
+    std::vector<uint32_t> cells;
+    std::array<double, 4> places; ///< of the degrees
+  };
+  struct Sample {
+    Input input;
+    Targets targets;
+    double badness;
+  };
+  /// All weights of a network in one row, as Adam and the clip see them.
+  struct Member {
+    std::vector<double> weights, first, second; ///< and Adam's moments
+    uint64_t steps = 0;
+  };
+  /// Where the parts of `weights` begin.
+  struct Layout {
+    size_t hiddenBias, output, outputBias, skip, size;
+  };
+
+  Input encode(const Point &point) const;
+  Targets forward(const Member &member, const Input &input,
+                  std::vector<double> &hidden) const;
+  void backward(const Member &member, const Input &input,
+                const std::vector<double> &hidden, const Targets &slope,
+                std::vector<double> &gradient) const;
+  void step(Member &member, const std::vector<size_t> &best);
+  void standardise();
+
+  const Options options;
+  const size_t numVariables;
+  std::vector<uint32_t> offsets;
+  std::array<double, 4> lastIndex; ///< of each degree's domain
+  size_t numInputs = 4;            ///< cells, then places
+  Layout layout;
+  Rng rng;
+  std::vector<Sample> samples;
+  std::vector<Member> members;
+  size_t active = 0;
+  size_t nextTraining;
+  bool isTrained = false;
+  Targets mean{}, deviation{};
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_MLPENSEMBLE_H

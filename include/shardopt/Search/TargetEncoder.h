@@ -1,0 +1,68 @@
+//===- TargetEncoder.h - What a critic learns of an evaluation --*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_TARGETENCODER_H
+#define SHARDOPT_SEARCH_TARGETENCODER_H
+
+#include "shardopt/Search/EditPolicy.h"
+#include "shardopt/Search/Objective.h"
+#include "shardopt/Search/Regressor.h"
+#include "shardopt/Search/Simulator.h"
+
+#include <optional>
+
+namespace shardopt::search {
+
+/// Turns evaluations into the logarithms that a critic learns, and what it
+/// predicts back into a score.
+///
+///   targets[Latency] = log(latency / SLO), or of 1 ms if there is no SLO
+///   targets[Memory]  = log(memory / capacity), 0 if either is unknown
+///   targets[Rate]    = log(throughput * latency * devices / batch), which is
+///                      constant where throughput is batch / latency / devices
+///
+/// Products of speeds and sizes become sums, and where a limit is exceeded the
+/// targets still say by how much. With a free model they are the differences to
+/// those of that model, which is added back in the score.
+class TargetEncoder {
+public:
+  enum Target : size_t { Latency, Memory, Rate };
+
+  /// `freeModel` may be null; it outlives the encoder.
+  TargetEncoder(const Objective &objective, const Simulator *freeModel)
+      : objective(objective), freeModel(freeModel) {}
+
+  /// None if the evaluation has no metrics: structural, or failed.
+  std::optional<Targets> encode(const Strategy &strategy,
+                                const Evaluation &evaluation) const;
+
+  /// What the targets of `strategy` are relative to: those of the free model;
+  /// zeros without one, or where it has none.
+  Targets origin(const Strategy &strategy) const;
+
+  struct Opinion {
+    double score; ///< log of the goal, less a penalty for exceeded limits
+    Slack slack;  ///< as far as it is predicted
+  };
+
+  /// What `predicted` says of `strategy`.
+  Opinion decode(const Strategy &strategy, const Targets &predicted) const;
+
+private:
+  Targets logarithms(const Strategy &strategy,
+                     const Evaluation &evaluation) const;
+
+  const Objective objective;
+  const Simulator *freeModel;
+};
+
+/// The slack of an evaluated strategy.
+Slack slackOf(const Evaluation &evaluation, const Objective &objective);
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_TARGETENCODER_H

@@ -1,0 +1,71 @@
+//===- Critic.cpp - What screens proposals before a call is spent ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Critic.h"
+
+#include <algorithm>
+
+namespace shardopt::search {
+
+/// What certain refusal costs in the score, far more than any difference in
+/// the goal; and how likely a refusal has to look to cost anything.
+static constexpr double refusalPenalty = 20;
+static constexpr double refusalThreshold = .25;
+
+Critic::~Critic() = default;
+
+LearnedCritic::LearnedCritic(const StrategySpace &space,
+                             const Objective &objective,
+                             const Simulator *freeModel,
+                             MakeRegressor makeRegressor, size_t refitInterval)
+    : space(space), objective(objective), encoder(objective, freeModel),
+      makeRegressor(std::move(makeRegressor)), refitInterval(refitInterval),
+      metrics(this->makeRegressor()) {}
+
+/// Orders evaluations as the objective does, the best first.
+static double badness(const Evaluation &evaluation,
+                      const Objective &objective) {
+  constexpr double aboveAnyScore = 1e3;
+  return evaluation.valid ? -objective.score(evaluation)
+                          : aboveAnyScore + objective.violation(evaluation);
+}
+
+void LearnedCritic::tell(const Point &point, const Evaluation &evaluation) {
+  double bad = badness(evaluation, objective);
+  std::optional<Targets> targets =
+      encoder.encode(space.strategyAt(point), evaluation);
+  if (targets)
+    metrics->add(point, *targets, bad);
+  if (!targets && !refusals) {
+    refusals = makeRegressor();
+    for (const Point &earlier : told)
+      refusals->add(earlier, {0}, 0);
+  }
+  if (refusals)
+    refusals->add(point, {targets ? 0. : 1.}, bad);
+  told.push_back(point);
+}
+
+void LearnedCritic::prepare() {
+  if (told.size() < nextFit)
+    return;
+  nextFit = told.size() + refitInterval;
+  metrics->fit();
+  if (refusals)
+    refusals->fit();
+}
+
+Critic::Opinion LearnedCritic::opinion(const Point &point) {
+  Opinion opinion =
+      encoder.decode(space.strategyAt(point), metrics->predict(point));
+  if (refusals)
+    opinion.score -= refusalPenalty * std::max(0., refusals->predict(point)[0] -
+                                                       refusalThreshold);
+  return opinion;
+}
+
+} // namespace shardopt::search

@@ -1,0 +1,29 @@
+//===- CriticFactory.h - The critic that the options ask for ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_SEARCH_CRITICFACTORY_H
+#define SHARDOPT_LIB_SEARCH_CRITICFACTORY_H
+
+#include "shardopt/Search/Critic.h"
+#include "shardopt/Search/ScreenedSearch.h"
+
+#include <memory>
+
+namespace shardopt::search {
+
+inline bool isBlackBox(const SearcherContext &context) {
+  return !context.simulator.decomposition();
+}
+
+/// The critic that `options.critic` and `options.criticPrior` name, null for
+/// "none". Sets `constants.unscreened` if it is left to the critic.
+ErrorOr<std::unique_ptr<Critic>> makeCritic(const SearcherContext &context,
+                                            ScreenedConstants &constants);
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_LIB_SEARCH_CRITICFACTORY_H

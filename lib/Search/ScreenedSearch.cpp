@@ -1,0 +1,402 @@
+//===- ScreenedSearch.cpp - Edit elites, call what a critic likes best ----===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/ScreenedSearch.h"
+#include "CriticFactory.h"
+#include "shardopt/Search/ExactSearch.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+namespace shardopt::search {
+
+void ScreenedConstants::addTo(ConstantTable &table) {
+  table.integer("elites", elites, 1, 1000,
+                "Strategies in the archive, one a tuple of degrees at most.");
+  table.real("greed", greed, 1, 10,
+             "Parents are elite floor(elites * u^greed), u uniform in [0, 1).");
+  table.integer("initial", initial, 1, 100000,
+                "Strategies drawn uniformly before the first proposal.");
+  table.integer("warm-plans", warmPlans, 1, 1000,
+                "Plans of the free model that a warm start evaluates.");
+  table.integer("warm-initial", warmInitial, 0, 100000,
+                "As `initial`, after a warm start.");
+  table.integer("draws", draws, 1, 4096, "Draws of each stage of screening.");
+  table.integer("imagined", imagined, 0, 4096,
+                "Draws that are edited once more; 0: one stage.");
+  table.integer("tries", tries, 1, 100000,
+                "Draws before a uniform one, where all are rejected.");
+  table.real("unscreened", unscreened, -1, 1,
+             "Share of proposals that the critic does not see; below 0: .1 for "
+             "the ensemble, 0 for others.");
+  table.integer("refit", refit, 1, 1000,
+                "Evaluations between fits of the critic.");
+  table.integer("parallel", parallel, 1, 4096,
+                "Proposals between updates, for simulators with workers.");
+}
+
+double editReward(const Evaluation &parent, const Evaluation &child,
+                  const Objective &objective) {
+  constexpr double shareOfViolation = .3;
+  double gain = 0;
+  if (child.valid)
+    gain = parent.valid ? objective.score(child) - objective.score(parent) : 1;
+  else if (!parent.valid)
+    gain = shareOfViolation *
+           (objective.violation(parent) - objective.violation(child));
+  return std::clamp(gain, 0., 1.);
+}
+
+namespace {
+
+struct PointHash {
+  size_t operator()(const Point &point) const {
+    size_t hash = 0xcbf29ce484222325;
+    for (uint32_t value : point)
+      hash = (hash ^ value) * 0x100000001b3;
+    return hash;
+  }
+};
+
+class ScreenedSearch final : public Searcher {
+public:
+  ScreenedSearch(const SearcherContext &context,
+                 const ScreenedConstants &constants,
+                 std::unique_ptr<EditPolicy> policy,
+                 std::unique_ptr<Critic> critic,
+                 const std::vector<Plan> &firstPlans)
+      : space(context.space), objective(context.objective),
+        isHopeless(context.isHopeless), constants(constants), rng(context.seed),
+        policy(std::move(policy)), critic(std::move(critic)),
+        archive(constants.elites, context.objective) {
+    for (const Plan &plan : firstPlans)
+      if (std::optional<Point> point = space.pointOf(plan.strategy))
+        if (known.insert(*point).second)
+          round.push_back({*point, {}, {}});
+    int64_t uniform =
+        firstPlans.empty() ? constants.initial : constants.warmInitial;
+    for (int64_t i = 0; i < uniform || round.empty(); ++i)
+      if (!queueUniform())
+        break;
+  }
+
+  std::vector<Strategy> ask(size_t n) override;
+  void tell(const std::vector<Strategy> &strategies,
+            const std::vector<Evaluation> &evaluations) override;
+  bool done() const override {
+    return isExhausted && told.size() == round.size();
+  }
+  uint64_t rejected() const override { return rejectedDraws; }
+
+private:
+  /// A strategy to evaluate, and how it was found; no trajectory and no parent
+  /// where it was not edited.
+  struct Proposal {
+    Point point;
+    std::vector<EditSequence> trajectory;
+    std::optional<Evaluation> parent;
+  };
+  /// A draw that may be evaluated.
+  struct Candidate {
+    EditSequence edits;
+    Point point;
+    Critic::Opinion opinion;
+    size_t origin; ///< of the second stage: the imagined parent
+  };
+
+  void propose();
+  std::optional<Proposal> proposeScreened();
+  std::optional<Proposal> proposeFirst();
+  bool queueUniform();
+
+  const NichedArchive::Elite &drawParent();
+  EditStart startAt(const NichedArchive::Elite &elite) const {
+    return {elite.point, slackOf(elite.evaluation, objective)};
+  }
+  /// Whether `point` may be evaluated; counts what is rejected.
+  bool admit(const Point &point);
+  std::vector<Candidate> admitted(std::vector<EditSequence> drawn);
+  void judge(std::vector<Candidate> &candidates);
+  std::optional<Point> uniformUnknown();
+  void finishRound();
+
+  const StrategySpace &space;
+  const Objective objective;
+  const std::function<bool(const Degrees &)> isHopeless;
+  const ScreenedConstants constants;
+  Rng rng;
+  std::unique_ptr<EditPolicy> policy;
+  std::unique_ptr<Critic> critic; ///< null: no screening
+  NichedArchive archive;
+
+  std::unordered_set<Point, PointHash> known; ///< evaluated or proposed
+  std::vector<Proposal> round; ///< proposed together, told together
+  size_t asked = 0;            ///< of the round
+  std::vector<Evaluation> told;
+  bool isExhausted = false; ///< no strategy is left to propose
+  uint64_t rejectedDraws = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Ask and tell
+//===----------------------------------------------------------------------===//
+
+std::vector<Strategy> ScreenedSearch::ask(size_t n) {
+  if (asked == round.size())
+    propose();
+  std::vector<Strategy> strategies;
+  for (; asked < round.size() && strategies.size() < n; ++asked)
+    strategies.push_back(space.strategyAt(round[asked].point));
+  return strategies;
+}
+
+void ScreenedSearch::tell(const std::vector<Strategy> &strategies,
+                          const std::vector<Evaluation> &evaluations) {
+  told.insert(told.end(), evaluations.begin(), evaluations.end());
+  if (told.size() == round.size())
+    finishRound();
+}
+
+/// The policy learns first: it is told of the archive that it drew from.
+void ScreenedSearch::finishRound() {
+  constexpr double leastImprovement = 1e-3;
+  for (size_t i = 0; i < round.size(); ++i) {
+    if (!round[i].parent)
+      continue;
+    double reward = editReward(*round[i].parent, told[i], objective);
+    policy->learn(
+        {std::move(round[i].trajectory), reward, reward > leastImprovement},
+        archive);
+  }
+  for (size_t i = 0; i < round.size(); ++i) {
+    archive.tell(round[i].point, told[i]);
+    if (critic)
+      critic->tell(round[i].point, told[i]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Proposals
+//===----------------------------------------------------------------------===//
+
+void ScreenedSearch::propose() {
+  round.clear();
+  told.clear();
+  asked = 0;
+  if (critic)
+    critic->prepare();
+  for (int64_t i = 0; i < constants.parallel; ++i) {
+    bool isScreened = critic && rng.real() >= constants.unscreened;
+    std::optional<Proposal> proposal;
+    if (isScreened)
+      proposal = proposeScreened();
+    if (!proposal)
+      proposal = proposeFirst();
+    if (proposal) {
+      known.insert(proposal->point);
+      round.push_back(std::move(*proposal));
+    } else if (!queueUniform()) {
+      break;
+    }
+  }
+}
+
+const NichedArchive::Elite &ScreenedSearch::drawParent() {
+  const auto &elites = archive.elites();
+  double position = std::pow(rng.real(), constants.greed);
+  return elites[static_cast<size_t>(position * double(elites.size()))];
+}
+
+bool ScreenedSearch::admit(const Point &point) {
+  if (!space.fits(point))
+    return false;
+  bool isRefused = known.count(point) ||
+                   (isHopeless && isHopeless(space.strategyAt(point).degrees));
+  rejectedDraws += isRefused;
+  return !isRefused;
+}
+
+std::vector<ScreenedSearch::Candidate>
+ScreenedSearch::admitted(std::vector<EditSequence> drawn) {
+  std::vector<Candidate> candidates;
+  std::set<Point> seen;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    Point point = drawn[i].result();
+    if (admit(point) && seen.insert(point).second)
+      candidates.push_back({std::move(drawn[i]), std::move(point), {}, i});
+  }
+  return candidates;
+}
+
+/// Puts the best first.
+void ScreenedSearch::judge(std::vector<Candidate> &candidates) {
+  for (Candidate &candidate : candidates)
+    candidate.opinion = critic->opinion(candidate.point);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate &a, const Candidate &b) {
+                     return a.opinion.score > b.opinion.score;
+                   });
+}
+
+/// One parent only: over many of them the critic's favourite would always be
+/// of the same tuple of degrees, and the niches could not help.
+std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
+  const NichedArchive::Elite &parent = drawParent();
+  std::vector<EditStart> starts(constants.draws, startAt(parent));
+  std::vector<Candidate> first = admitted(policy->draw(starts, archive, rng));
+  if (first.empty())
+    return std::nullopt;
+  judge(first);
+  Proposal best{first[0].point, {first[0].edits}, parent.evaluation};
+  size_t imagined = std::min<size_t>(first.size(), constants.imagined);
+  if (imagined == 0)
+    return best;
+
+  std::vector<size_t> origins(constants.draws);
+  for (size_t i = 0; i < starts.size(); ++i) {
+    origins[i] = rng.below(imagined);
+    const Candidate &origin = first[origins[i]];
+    starts[i] = {origin.point, origin.opinion.slack};
+  }
+  std::vector<Candidate> second = admitted(policy->draw(starts, archive, rng));
+  judge(second);
+  if (!second.empty() && second[0].opinion.score > first[0].opinion.score) {
+    const Candidate &origin = first[origins[second[0].origin]];
+    best.point = second[0].point;
+    best.trajectory = {origin.edits, second[0].edits};
+  }
+  return best;
+}
+
+/// The first draw that is admitted, each from a parent of its own.
+std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeFirst() {
+  constexpr size_t together = 10;
+  std::vector<EditStart> starts(together);
+  std::vector<const NichedArchive::Elite *> parents(together);
+  for (int64_t tried = 0; tried < constants.tries; tried += together) {
+    for (size_t i = 0; i < together; ++i) {
+      parents[i] = &drawParent();
+      starts[i] = startAt(*parents[i]);
+    }
+    std::vector<EditSequence> drawn = policy->draw(starts, archive, rng);
+    for (size_t i = 0; i < together; ++i) {
+      Point point = drawn[i].result();
+      if (admit(point))
+        return Proposal{
+            std::move(point), {std::move(drawn[i])}, parents[i]->evaluation};
+    }
+  }
+  return std::nullopt;
+}
+
+bool ScreenedSearch::queueUniform() {
+  std::optional<Point> point = uniformUnknown();
+  isExhausted |= !point;
+  if (!point)
+    return false;
+  known.insert(*point);
+  round.push_back({std::move(*point), {}, {}});
+  return true;
+}
+
+/// The next dims of the same degrees, in ascending order; false after the last.
+static bool nextDims(Point &point, const StrategySpace &space) {
+  for (size_t i = point.size(); i-- > StrategySpace::FirstDim;) {
+    point[i] = (point[i] + 1) % space.domainSize(i);
+    if (point[i] != 0)
+      return true;
+  }
+  return false;
+}
+
+/// A strategy drawn uniformly of those that may be evaluated; where most may
+/// not, drawn from the degrees that are not hopeless; where all draws are known
+/// as well, the first one found of these degrees.
+std::optional<Point> ScreenedSearch::uniformUnknown() {
+  constexpr int mostDraws = 1000;
+  constexpr uint64_t mostSteps = 1000000;
+  for (int i = 0; i < mostDraws; ++i) {
+    Point point = space.sample(rng);
+    if (admit(point))
+      return point;
+  }
+  std::vector<Degrees> hopeful;
+  for (const Degrees &degrees : space.degreeTuples())
+    if (!isHopeless || !isHopeless(degrees))
+      hopeful.push_back(degrees);
+  if (hopeful.empty())
+    return std::nullopt;
+  auto firstOf = [&](const Degrees &degrees) {
+    Strategy strategy = space.strategyAt(Point(space.numVariables(), 0));
+    strategy.degrees = degrees;
+    return *space.pointOf(strategy);
+  };
+  for (int i = 0; i < mostDraws; ++i) {
+    Point point = firstOf(hopeful[rng.below(hopeful.size())]);
+    for (size_t v = StrategySpace::FirstDim; v < point.size(); ++v)
+      point[v] = static_cast<uint32_t>(rng.below(space.domainSize(v)));
+    if (admit(point))
+      return point;
+  }
+  uint64_t steps = 0;
+  for (const Degrees &degrees : hopeful) {
+    Point point = firstOf(degrees);
+    do {
+      if (!known.count(point))
+        return point;
+      if (++steps == mostSteps)
+        return std::nullopt;
+    } while (nextDims(point, space));
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+/// The plans that a warm start evaluates; none without one.
+static ErrorOr<std::vector<Plan>>
+warmPlans(const SearcherContext &context, const ScreenedConstants &constants) {
+  const Simulator *freeModel = context.freeModel;
+  std::string choice = context.options.warmStart;
+  if (choice.empty())
+    choice = freeModel && isBlackBox(context) ? "exact" : "none";
+  if (choice == "none")
+    return std::vector<Plan>{};
+  if (choice != "exact")
+    return Error{"unknown warm-start '" + abbreviate(choice) + "', " +
+                 listKnown(choice, {"exact", "none"})};
+  if (!freeModel || !freeModel->decomposition())
+    return Error{"'warm-start' is 'exact', which needs a model of the program "
+                 "beside the simulator, and there is none; expected 'none'"};
+  return findBestPlans(context.space, *freeModel->decomposition(),
+                       context.objective.goal, constants.warmPlans,
+                       context.threads, context.stopRequested);
+}
+
+ErrorOr<std::unique_ptr<Searcher>>
+makeScreenedSearch(const SearcherContext &context,
+                   const ScreenedConstants &constants,
+                   std::unique_ptr<EditPolicy> policy) {
+  ScreenedConstants resolved = constants;
+  auto critic = makeCritic(context, resolved);
+  if (!critic)
+    return critic.error();
+  auto plans = warmPlans(context, constants);
+  if (!plans)
+    return plans.error();
+  return std::unique_ptr<Searcher>(std::make_unique<ScreenedSearch>(
+      context, resolved, std::move(policy), std::move(*critic), *plans));
+}
+
+} // namespace shardopt::search

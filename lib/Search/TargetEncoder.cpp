@@ -1,0 +1,91 @@
+//===- TargetEncoder.cpp - What a critic learns of an evaluation ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/TargetEncoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardopt::search {
+
+/// Outliers beyond a factor of exp(3) from the limit would take the fit over.
+static constexpr double largestTarget = 3;
+/// What a limit that is exceeded by 1 % costs, relative to 1 % of the goal.
+static constexpr double limitPenalty = 5;
+static constexpr double largestSlack = 2;
+
+static double logRatio(double value, double limit) {
+  return value > 0 && limit > 0 ? std::log(value / limit) : 0;
+}
+
+static Slack clipped(double memory, double latency) {
+  return {std::clamp(memory, -largestSlack, largestSlack),
+          std::clamp(latency, -largestSlack, largestSlack)};
+}
+
+Slack slackOf(const Evaluation &evaluation, const Objective &objective) {
+  return clipped(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
+                 logRatio(evaluation.latencyMs, objective.sloMs));
+}
+
+static bool hasMetrics(const Evaluation &evaluation) {
+  return evaluation.latencyMs > 0 && evaluation.throughput > 0;
+}
+
+static double logDevicesPerSequence(const Strategy &strategy) {
+  return std::log(double(strategy.degrees.devices()) /
+                  double(strategy.degrees.batch));
+}
+
+Targets TargetEncoder::logarithms(const Strategy &strategy,
+                                  const Evaluation &evaluation) const {
+  Targets targets;
+  targets[Latency] = std::log(evaluation.latencyMs /
+                              (objective.sloMs > 0 ? objective.sloMs : 1));
+  targets[Memory] = logRatio(evaluation.memoryGb, objective.memoryCapacityGb);
+  targets[Rate] = std::log(evaluation.throughput * evaluation.latencyMs) +
+                  logDevicesPerSequence(strategy);
+  return targets;
+}
+
+Targets TargetEncoder::origin(const Strategy &strategy) const {
+  if (!freeModel)
+    return {};
+  Evaluation evaluation = freeModel->evaluate(strategy);
+  return hasMetrics(evaluation) ? logarithms(strategy, evaluation) : Targets{};
+}
+
+std::optional<Targets>
+TargetEncoder::encode(const Strategy &strategy,
+                      const Evaluation &evaluation) const {
+  if (!hasMetrics(evaluation))
+    return std::nullopt;
+  Targets targets = logarithms(strategy, evaluation);
+  Targets relativeTo = origin(strategy);
+  for (size_t i = 0; i < numTargets; ++i)
+    targets[i] -= relativeTo[i];
+  for (Target limited : {Latency, Memory})
+    targets[limited] =
+        std::clamp(targets[limited], -largestTarget, largestTarget);
+  return targets;
+}
+
+TargetEncoder::Opinion TargetEncoder::decode(const Strategy &strategy,
+                                             const Targets &predicted) const {
+  Targets targets = origin(strategy);
+  for (size_t i = 0; i < numTargets; ++i)
+    targets[i] += predicted[i];
+  double latency = objective.sloMs > 0 ? targets[Latency] : 0;
+  double score = -targets[Latency];
+  if (objective.goal == Goal::Throughput)
+    score += targets[Rate] - logDevicesPerSequence(strategy);
+  score -=
+      limitPenalty * (std::max(0., latency) + std::max(0., targets[Memory]));
+  return {score, clipped(targets[Memory], latency)};
+}
+
+} // namespace shardopt::search
