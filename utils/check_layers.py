@@ -17,11 +17,21 @@ STD_LAYERS = {
     "Machine": ["Support"],
     "Cost": ["Machine", "Support"],
     "Search": ["Support"],
+    "Agent": ["Search", "Support"],
+    # The only user of LibTorch, a module that nothing links.
+    "AgentTorch": ["Agent", "Search", "Support"],
 }
 
 MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
-    "Analysis": ["Dialect/LLM/IR", "Cost", "Search", "Machine", "Support"],
+    "Analysis": [
+        "Agent",
+        "Dialect/LLM/IR",
+        "Cost",
+        "Search",
+        "Machine",
+        "Support",
+    ],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
@@ -43,7 +53,8 @@ FOREIGN = {
     "llvm-c/": lambda top, layer: layer not in STD_LAYERS,
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
     "gtest/": lambda top, layer: top == "unittests",
-    "torch/": lambda top, layer: False,
+    "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
+    "ATen/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')

@@ -7,6 +7,7 @@
 
 #include "shardopt/Analysis/Planner.h"
 #include "Infeasibility.h"
+#include "shardopt/Agent/Registration.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
 #include "shardopt/Search/SearcherRegistry.h"
@@ -66,6 +67,7 @@ private:
 ErrorOr<std::unique_ptr<search::Searcher>>
 Planner::makeSearcher(const search::StrategySpace &space) {
   auto registry = search::SearcherRegistry::builtin();
+  agent::addAgentSearchers(registry);
   search::SearcherContext context{space, scenario.simulator(), objective};
   context.seed = request.seed;
   context.budget = budget;
@@ -116,6 +118,8 @@ ErrorOr<PlanSummary> Planner::run() {
   options.trace = request.trace;
   summary.search =
       search::runSearch(**searcher, scenario.simulator(), objective, options);
+  if (auto error = (*searcher)->failure())
+    return *error;
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
   summary.plan = summary.search.best;
