@@ -20,6 +20,8 @@ STD_LAYERS = {
     "Agent": ["Search", "Support"],
     # The only user of LibTorch, a module that nothing links.
     "AgentTorch": ["Agent", "Search", "Support"],
+    "BlackBox": ["Search", "Machine", "Support"],
+    "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
 MLIR_LAYERS = {
@@ -27,6 +29,8 @@ MLIR_LAYERS = {
     "Analysis": [
         "Agent",
         "Dialect/LLM/IR",
+        "BlackBox",
+        "Simulation",
         "Cost",
         "Search",
         "Machine",

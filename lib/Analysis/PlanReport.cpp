@@ -54,7 +54,11 @@ void ReportWriter::write() {
   json.member("evaluations", int64_t(summary.search.evaluations));
   json.member("distinct_evaluations",
               int64_t(summary.search.distinctEvaluations));
+  json.member("hopeless_evaluations",
+              int64_t(summary.search.hopelessEvaluations));
   json.member("rejected_draws", int64_t(summary.search.rejected));
+  json.member("accounting", search::spell(summary.accounting));
+  json.member("charged", int64_t(summary.search.charged));
   json.member("wall_s", summary.wallSeconds);
   json.member("stopped", summary.search.stopped == search::StopReason::Requested
                              ? "signal"

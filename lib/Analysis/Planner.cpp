@@ -7,10 +7,10 @@
 
 #include "shardopt/Analysis/Planner.h"
 #include "Infeasibility.h"
-#include "shardopt/Agent/Registration.h"
+#include "shardopt/Analysis/Searchers.h"
+#include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
-#include "shardopt/Search/SearcherRegistry.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +30,8 @@ public:
 
 private:
   bool isStopped() const { return request.stop && request.stop->requested(); }
+  /// Whether the searcher is told which degrees are hopeless.
+  ErrorOr<bool> givesMask() const;
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
   uint64_t defaultBudget(const search::StrategySpace &space) const;
@@ -42,6 +44,8 @@ private:
   const search::Objective objective;
   PlanSummary summary;
   uint64_t budget = 0; ///< of the request, or the default
+  /// The hopeless degrees; empty for a black box.
+  std::function<bool(const Degrees &)> isHopeless;
 };
 
 /// The one strategy of a space.
@@ -64,19 +68,37 @@ private:
 
 } // namespace
 
+ErrorOr<bool> Planner::givesMask() const {
+  const std::string &mask = request.options.mask;
+  if (mask.empty())
+    return static_cast<bool>(isHopeless);
+  ErrorOr<bool> isWanted = parseChoice<bool>(
+      "agent-mask", mask, {{"memory", true}, {"none", false}});
+  if (isWanted && *isWanted && !isHopeless)
+    return Error{"'agent-mask' is 'memory', but what a black box stores is not "
+                 "known without a call; expected 'none'"};
+  return isWanted;
+}
+
 ErrorOr<std::unique_ptr<search::Searcher>>
 Planner::makeSearcher(const search::StrategySpace &space) {
-  auto registry = search::SearcherRegistry::builtin();
-  agent::addAgentSearchers(registry);
+  search::SearcherRegistry registry = allSearchers();
+  ErrorOr<bool> masks = givesMask();
+  if (!masks)
+    return masks.error();
   search::SearcherContext context{space, scenario.simulator(), objective};
   context.seed = request.seed;
   context.budget = budget;
   context.threads = request.threads;
   context.stopRequested = [this] { return isStopped(); };
+  context.options = request.options;
+  context.freeModel = &scenario.roofline();
+  if (*masks)
+    context.isHopeless = isHopeless;
   summary.searcher = request.searcher;
   if (request.searcher.empty())
     summary.searcher =
-        scenario.simulator().decomposition() ? "exact" : "coordinate";
+        scenario.simulator().decomposition() ? "exact" : "surrogate";
   auto searcher = registry.create(summary.searcher, context);
   if (!searcher || space.size() > 1)
     return searcher;
@@ -98,6 +120,7 @@ ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
   summary.seed = request.seed;
+  summary.accounting = request.accounting;
   ErrorOr<search::StrategySpace> space =
       search::StrategySpace::create(scenario.spaceFacts(), request.space);
   if (!space) {
@@ -107,12 +130,20 @@ ErrorOr<PlanSummary> Planner::run() {
     return std::move(summary);
   }
   budget = request.budget ? request.budget : defaultBudget(*space);
+  if (auto *decomposition = scenario.simulator().decomposition())
+    isHopeless =
+        [mask = std::make_shared<search::DegreeMask>(
+             *decomposition, *space, request.goal)](const Degrees &degrees) {
+          return mask->isHopeless(degrees);
+        };
   auto searcher = makeSearcher(*space);
   if (!searcher)
     return searcher.error();
 
   search::DriverOptions options;
   options.budget = budget;
+  options.accounting = request.accounting;
+  options.isHopeless = isHopeless;
   options.threads = request.threads;
   options.stopRequested = [this] { return isStopped(); };
   options.trace = request.trace;

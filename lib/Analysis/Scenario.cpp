@@ -8,6 +8,7 @@
 #include "shardopt/Analysis/Scenario.h"
 #include "shardopt/Analysis/RooflineSimulator.h"
 #include "shardopt/Cost/Roofline.h"
+#include "shardopt/Simulation/ProceduralSimulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,29 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
 }
 
 //===----------------------------------------------------------------------===//
+// Simulators
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The values of option 'simulator'.
+enum class Oracle { Roofline, ProceduralRuntime, ProceduralFixed };
+} // namespace
+
+/// `skew`: none for an even load of experts.
+static std::unique_ptr<search::Simulator>
+makeProcedural(const Scenario &scenario, Oracle kind,
+               std::optional<double> skew) {
+  using simulation::ProceduralSettings;
+  ProceduralSettings settings = kind == Oracle::ProceduralRuntime
+                                    ? ProceduralSettings::runtime()
+                                    : ProceduralSettings::fixed();
+  if (!skew)
+    settings.routingExponent = std::nullopt;
+  return std::make_unique<simulation::ProceduralSimulator>(
+      scenario.costs(), scenario.machine(), settings);
+}
+
+//===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
 
@@ -42,10 +66,13 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   auto fail = [&](const Error &error) {
     return emitError(module.getLoc(), error.message);
   };
-  ErrorOr<bool> isRoofline =
-      parseChoice<bool>("simulator", options.simulator, {{"roofline", true}});
-  if (!isRoofline)
-    return fail(isRoofline.error());
+  ErrorOr<Oracle> kind = parseChoice<Oracle>(
+      "simulator", options.simulator,
+      {{"roofline", Oracle::Roofline},
+       {"procedural:runtime", Oracle::ProceduralRuntime},
+       {"procedural:fixed", Oracle::ProceduralFixed}});
+  if (!kind)
+    return fail(kind.error());
   ErrorOr<bool> isEven =
       parseChoice<bool>("partition", options.partition, {{"even", true}});
   if (!isEven)
@@ -88,7 +115,14 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel =
       std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
-  scenario->oracle = std::make_unique<RooflineSimulator>(*scenario->costModel);
+  scenario->rooflineOracle =
+      std::make_unique<RooflineSimulator>(*scenario->costModel);
+  if (*kind != Oracle::Roofline) {
+    if (scenario->isPrefill())
+      return fail({"simulator '" + options.simulator +
+                   "' is for decode only, and the module's phase is prefill"});
+    scenario->oracle = makeProcedural(*scenario, *kind, timing->skew);
+  }
   scenario->oracleName = options.simulator;
   return scenario;
 }

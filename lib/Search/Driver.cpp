@@ -103,15 +103,18 @@ public:
     return 0;
   }
 
-  /// The evaluations of `strategies`, in order; fewer, but at least one, if a
-  /// stop is requested meanwhile.
+  /// The evaluations of `strategies`, in order; fewer if a stop is requested
+  /// meanwhile, but at least one unless the simulator gave up because of it.
   std::vector<Evaluation> evaluate(const std::vector<Strategy> &strategies) {
     EvaluationCache simulated = prefetch(strategies);
     std::vector<Evaluation> evaluations;
     for (const Strategy &strategy : strategies) {
       if (!evaluations.empty() && stopRequested())
         break;
-      evaluations.push_back(evaluateOne(strategy, simulated));
+      const Evaluation *evaluation = evaluateOne(strategy, simulated);
+      if (!evaluation)
+        break;
+      evaluations.push_back(*evaluation);
     }
     return evaluations;
   }
@@ -147,13 +150,18 @@ private:
     return simulated;
   }
 
-  const Evaluation &evaluateOne(const Strategy &strategy,
+  /// Null if there is none because of a stop: what a black box was interrupted
+  /// in says nothing of the strategy, and must not be remembered.
+  const Evaluation *evaluateOne(const Strategy &strategy,
                                 const EvaluationCache &simulated) {
     const Evaluation *evaluation = cache.find(strategy);
     bool repeated = evaluation;
     if (!evaluation) {
       const Evaluation *known = simulated.find(strategy);
-      cache.insert(strategy, known ? *known : simulator.evaluate(strategy));
+      Evaluation fresh = known ? *known : simulator.evaluate(strategy);
+      if (fresh.reason == Reason::Failed && stopRequested())
+        return nullptr;
+      cache.insert(strategy, fresh);
       evaluation = cache.find(strategy);
     }
     std::optional<Plan> &slot =
@@ -169,7 +177,7 @@ private:
       options.trace({index, strategy, *evaluation, repeated, hopeless,
                      charged(), result.rejected,
                      result.best ? &result.best->evaluation : nullptr});
-    return *evaluation;
+    return evaluation;
   }
 
   const Simulator &simulator;
@@ -208,7 +216,9 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
       result.stopped = StopReason::Budget;
       break;
     }
-    searcher.tell(strategies, recorder.evaluate(strategies));
+    std::vector<Evaluation> evaluations = recorder.evaluate(strategies);
+    if (!evaluations.empty())
+      searcher.tell(strategies, evaluations);
   }
 
   if (result.best)

@@ -47,7 +47,7 @@ static double excess(double value, double limit) {
 double Objective::violation(const Evaluation &evaluation) const {
   if (evaluation.valid)
     return 0;
-  if (evaluation.reason == Reason::Structural)
+  if (!evaluation.hasMetrics())
     return structuralViolation;
   double known = excess(evaluation.memoryGb, memoryCapacityGb) +
                  excess(evaluation.latencyMs, sloMs);

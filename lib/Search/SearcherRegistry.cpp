@@ -9,6 +9,8 @@
 #include "Searchers.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
+
 namespace shardopt::search {
 
 /// All names but `but`, as a sentence's end: "a, b, c".
@@ -23,33 +25,59 @@ static std::string namesBut(const std::vector<std::string> &names,
 
 SearcherRegistry SearcherRegistry::builtin() {
   SearcherRegistry registry;
-  registry.add("exact", makeExact, /*needsDecomposition=*/true);
-  auto addMegatron = [&](const char *name, MegatronVariant variant) {
-    registry.add(name, [variant](const SearcherContext &context) {
-      return makeMegatron(variant, context);
-    });
+  registry.add("exact", makeExact,
+               {"Finds the optimum and proves it, by bounds and dynamic "
+                "programming.",
+                /*needsDecomposition=*/true});
+  auto addMegatron = [&](const char *name, MegatronVariant variant,
+                         const char *summary) {
+    registry.add(name,
+                 [variant](const SearcherContext &context) {
+                   return makeMegatron(variant, context);
+                 },
+                 {summary});
   };
-  addMegatron("megatron-classic", MegatronVariant::Classic);
-  addMegatron("megatron-slice", MegatronVariant::Slice);
-  addMegatron("megatron-sp", MegatronVariant::SequenceParallel);
-  registry.add("random", makeRandom);
-  registry.add("random-walk", makeRandomWalk);
-  registry.add("annealing", makeAnnealing);
-  registry.add("genetic", makeGenetic);
-  registry.add("cross-entropy", makeCrossEntropy);
-  registry.add("coordinate", makeCoordinate);
-  registry.add("surrogate", makeSurrogate);
+  addMegatron("megatron-classic", MegatronVariant::Classic,
+              "Tries all degrees with the dims of Megatron's tensor "
+              "parallelism.");
+  addMegatron("megatron-slice", MegatronVariant::Slice,
+              "Tries all degrees with those dims, tokens exchanged in slices.");
+  addMegatron("megatron-sp", MegatronVariant::SequenceParallel,
+              "Tries all degrees with the dims of Megatron's sequence "
+              "parallelism.");
+  registry.add("random", makeRandom, {"Draws strategies uniformly."});
+  registry.add("random-walk", makeRandomWalk,
+               {"Redraws one variable a step and always accepts."});
+  registry.add("annealing", makeAnnealing,
+               {"Simulated annealing on the logarithm of the objective."});
+  registry.add("genetic", makeGenetic,
+               {"A genetic algorithm: tournaments, uniform crossover, two "
+                "elites."});
+  registry.add("cross-entropy", makeCrossEntropy,
+               {"The cross-entropy method, one categorical distribution a "
+                "variable."});
+  registry.add("coordinate", makeCoordinate,
+               {"Coordinate descent from random starts, with moves of pairs of "
+                "degrees."});
+  registry.add(
+      "surrogate", makeSurrogate,
+      {"Edits a niched archive of elites, untrained, and screens the "
+       "edits by a critic fitted on all evaluations so far.",
+       /*needsDecomposition=*/false,
+       {"agent-critic", "agent-critic-prior", "agent-mask", "warm-start"},
+       describeSurrogateConstants});
   return registry;
 }
 
 void SearcherRegistry::add(std::string name, Factory factory,
-                           bool needsDecomposition) {
+                           SearcherTraits traits) {
+  Entry added{std::move(name), std::move(factory), std::move(traits)};
   for (Entry &entry : entries)
-    if (entry.name == name) {
-      entry = {std::move(name), std::move(factory), needsDecomposition};
+    if (entry.name == added.name) {
+      entry = std::move(added);
       return;
     }
-  entries.push_back({std::move(name), std::move(factory), needsDecomposition});
+  entries.push_back(std::move(added));
 }
 
 std::vector<std::string> SearcherRegistry::names() const {
@@ -59,17 +87,59 @@ std::vector<std::string> SearcherRegistry::names() const {
   return names;
 }
 
+bool SearcherRegistry::Entry::reads(const std::string &option) const {
+  return std::find(traits.options.begin(), traits.options.end(), option) !=
+             traits.options.end() ||
+         (option == "agent-options" && traits.constants);
+}
+
+std::string SearcherRegistry::markdown() const {
+  std::string text;
+  for (const Entry &entry : entries) {
+    text += (text.empty() ? "## `" : "\n## `") + entry.name + "`\n\n" +
+            entry.traits.summary + "\n";
+    std::string options;
+    for (const auto &[option, value] : SearcherOptions().named())
+      if (entry.reads(option))
+        options += (options.empty() ? "`" : ", `") + option + "`";
+    if (!options.empty())
+      text += "\nOptions: " + options + ".\n";
+    if (entry.traits.constants)
+      text += "\n" + entry.traits.constants();
+  }
+  return text;
+}
+
+std::optional<Error>
+SearcherRegistry::findUnread(const Entry &entry,
+                             const SearcherOptions &options) const {
+  for (const auto &[option, value] : options.named()) {
+    if (value.empty() || entry.reads(option))
+      continue;
+    std::string readers;
+    for (const Entry &other : entries)
+      if (other.reads(option))
+        readers += (readers.empty() ? "" : ", ") + other.name;
+    return Error{"'" + option + "' is given, but searcher '" + entry.name +
+                 "' does not read it; searchers that do: " +
+                 (readers.empty() ? "none" : readers)};
+  }
+  return std::nullopt;
+}
+
 ErrorOr<std::unique_ptr<Searcher>>
 SearcherRegistry::create(const std::string &name,
                          const SearcherContext &context) const {
   for (const Entry &entry : entries) {
     if (entry.name != name)
       continue;
-    if (entry.needsDecomposition && !context.simulator.decomposition())
+    if (entry.traits.needsDecomposition && !context.simulator.decomposition())
       return Error{"searcher '" + name +
                    "' does not apply: it needs a simulator that can be "
                    "decomposed, and this one is a black box; the others: " +
                    namesBut(names(), name)};
+    if (auto error = findUnread(entry, context.options))
+      return *error;
     return entry.factory(context);
   }
   return Error{"unknown searcher '" + abbreviate(name) + "', " +

@@ -46,6 +46,9 @@ SearcherPtr makeCoordinate(const SearcherContext &context);
 /// The uniform edit policy under a critic: no policy that learns.
 ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context);
 
+/// Its constants and their ranges, as a table in Markdown.
+std::string describeSurrogateConstants();
+
 } // namespace shardopt::search
 
 #endif // SHARDOPT_LIB_SEARCH_SEARCHERS_H

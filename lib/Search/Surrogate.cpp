@@ -10,10 +10,21 @@
 
 namespace shardopt::search {
 
-ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context) {
-  ScreenedConstants constants;
+/// Names `constants`, which must outlive the table.
+static ConstantTable tableOf(ScreenedConstants &constants) {
   ConstantTable table("surrogate");
   constants.addTo(table);
+  return table;
+}
+
+std::string describeSurrogateConstants() {
+  ScreenedConstants constants;
+  return tableOf(constants).markdown();
+}
+
+ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context) {
+  ScreenedConstants constants;
+  ConstantTable table = tableOf(constants);
   if (std::optional<Error> error = table.set(context.options.constants))
     return *error;
   return makeScreenedSearch(context, constants,

@@ -21,6 +21,8 @@ const char *shardopt::spell(Reason reason) {
     return "memory";
   case Reason::Slo:
     return "slo";
+  case Reason::Failed:
+    return "failed";
   }
   assert(false && "unknown reason");
   return "";

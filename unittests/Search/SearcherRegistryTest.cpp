@@ -34,7 +34,8 @@ TEST(SearcherRegistry, ExactDoesNotApplyToBlackBoxes) {
             "searcher 'exact' does not apply: it needs a simulator that can be "
             "decomposed, and this one is a black box; the others: "
             "megatron-classic, megatron-slice, megatron-sp, random, "
-            "random-walk, annealing, genetic, cross-entropy, coordinate");
+            "random-walk, annealing, genetic, cross-entropy, coordinate, "
+            "surrogate");
   EXPECT_EQ(errorOf("random", BlackBox(simulator)), "");
 }
 
@@ -54,4 +55,57 @@ TEST(SearcherRegistry, LaterSearchersCanBeAdded) {
   auto searcher = registry.create("mine", {space, simulator, {}});
   ASSERT_FALSE(searcher);
   EXPECT_EQ(searcher.error().message, "not today");
+}
+
+/// A registry with a searcher that reads a critic and has constants.
+static SearcherRegistry withLearner() {
+  SearcherRegistry registry = SearcherRegistry::builtin();
+  SearcherTraits traits;
+  traits.summary = "Learns.";
+  traits.options = {"agent-critic", "warm-start"};
+  traits.constants = [] { return std::string("| `rate` |\n"); };
+  registry.add(
+      "learner",
+      [](const SearcherContext &context) {
+        SearcherContext plain = context;
+        plain.options = {};
+        return SearcherRegistry::builtin().create("random", plain);
+      },
+      traits);
+  return registry;
+}
+
+static std::string errorOf(const SearcherRegistry &registry,
+                           const std::string &name,
+                           const SearcherOptions &options) {
+  ToySimulator simulator(2, 0);
+  StrategySpace space = makeSpace(2, {});
+  SearcherContext context{space, simulator, {}};
+  context.options = options;
+  auto searcher = registry.create(name, context);
+  return searcher ? "" : searcher.error().message;
+}
+
+TEST(SearcherRegistry, RefusesOptionsThatASearcherDoesNotRead) {
+  SearcherOptions options;
+  options.critic = "ridge";
+  options.constants = "rate=1";
+  EXPECT_EQ(errorOf(withLearner(), "learner", options), "");
+  EXPECT_EQ(errorOf(withLearner(), "random", options),
+            "'agent-critic' is given, but searcher 'random' does not read it; "
+            "searchers that do: surrogate, learner");
+  options = {};
+  options.save = "policy.pt";
+  EXPECT_EQ(errorOf(withLearner(), "learner", options),
+            "'agent-save' is given, but searcher 'learner' does not read it; "
+            "searchers that do: none");
+}
+
+TEST(SearcherRegistry, PrintsWhatEverySearcherReads) {
+  std::string page = withLearner().markdown();
+  EXPECT_EQ(page.find("## `exact`\n\nFinds the optimum"), 0u) << page;
+  EXPECT_NE(page.find("\n## `learner`\n\nLearns.\n\nOptions: `agent-critic`, "
+                      "`warm-start`, `agent-options`.\n\n| `rate` |\n"),
+            std::string::npos)
+      << page;
 }

@@ -48,6 +48,7 @@ struct PlanSummary {
 
   std::string searcher; ///< empty: nothing was searched
   uint64_t seed = 0;
+  search::Accounting accounting = search::Accounting::Asked;
   search::SearchResult search;
   double wallSeconds = 0;
 

@@ -9,6 +9,8 @@
 #define SHARDOPT_ANALYSIS_PLANNER_H
 
 #include "shardopt/Analysis/Plan.h"
+#include "shardopt/Search/Driver.h"
+#include "shardopt/Search/SearcherOptions.h"
 #include "shardopt/Search/StrategySpace.h"
 #include "shardopt/Support/Stop.h"
 
@@ -21,10 +23,13 @@ struct PlanRequest {
   search::SpaceRequest space;
   search::Goal goal = search::Goal::Throughput;
   std::string searcher; ///< by name; empty: the best that applies
+  search::SearcherOptions options;
   uint64_t seed = 0;
   /// Most evaluations; 0: 4000, or for Megatron's searchers, which try all
   /// degrees, as many as there are.
   uint64_t budget = 0;
+  /// Which evaluations count.
+  search::Accounting accounting = search::Accounting::Asked;
   unsigned threads = 1;
   const StopToken *stop = nullptr; ///< may be null
   /// Told every evaluation, in order; may be empty.
@@ -34,7 +39,7 @@ struct PlanRequest {
 /// Runs the search, and what makes its report: the distance to the optimum and
 /// to Megatron's plans, what binds, and if nothing is feasible, what would be.
 /// A space that leaves one strategy is evaluated, not searched. An unknown
-/// searcher is an error.
+/// searcher, and options that do not go with it, are errors.
 ErrorOr<PlanSummary> makePlan(const Scenario &scenario,
                               const PlanRequest &request);
 

@@ -47,7 +47,12 @@ public:
   const ModuleModel &program() const { return moduleModel; }
   const Machine &machine() const { return cluster; }
   const cost::CostModel &costs() const { return *costModel; }
-  const search::Simulator &simulator() const { return *oracle; }
+  /// What judges strategies.
+  const search::Simulator &simulator() const {
+    return oracle ? *oracle : *rooflineOracle;
+  }
+  /// The cost model as a simulator, whatever `simulator` is.
+  const search::Simulator &roofline() const { return *rooflineOracle; }
   const std::string &simulatorName() const { return oracleName; }
 
   const cost::Workload &workload() const { return moduleModel.model.workload; }
@@ -81,7 +86,8 @@ private:
   std::shared_ptr<const cost::TimeModel> time;
   std::optional<double> skew;
   std::unique_ptr<const cost::CostModel> costModel;
-  std::unique_ptr<const search::Simulator> oracle;
+  std::unique_ptr<const search::Simulator> rooflineOracle;
+  std::unique_ptr<const search::Simulator> oracle; ///< null: the roofline
   std::string oracleName;
 };
 

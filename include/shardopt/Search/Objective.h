@@ -40,7 +40,8 @@ struct Objective {
   double score(const Evaluation &evaluation) const;
 
   /// 0 if valid; max(0, log(memory/capacity)) + max(0, log(latency/SLO)) if
-  /// those limits are exceeded; a constant above any of these if structural.
+  /// those limits are exceeded; a constant above any of these if structural or
+  /// failed.
   double violation(const Evaluation &evaluation) const;
 };
 

@@ -9,6 +9,8 @@
 #define SHARDOPT_SEARCH_SEARCHEROPTIONS_H
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace shardopt::search {
 
@@ -36,6 +38,11 @@ struct SearcherOptions {
   std::string device;
   /// Constants of the searcher: "name=value,name=value".
   std::string constants;
+
+  /// Every option under the name that a user gives it, in the order of the
+  /// members: "agent-critic", "agent-critic-prior", "agent-mask", "warm-start",
+  /// "agent-pretrain", "agent-save", "agent-device", "agent-options".
+  std::vector<std::pair<std::string, std::string>> named() const;
 };
 
 } // namespace shardopt::search

@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,19 @@ struct SearcherContext {
   std::function<bool(const Degrees &)> isHopeless = {};
 };
 
+/// What there is to know of a searcher before one is built.
+struct SearcherTraits {
+  std::string summary; ///< what it does, in one sentence
+  /// Whether black boxes are refused for it.
+  bool needsDecomposition = false;
+  /// The options that it reads, by their names in `SearcherOptions::named`;
+  /// others are refused for it.
+  std::vector<std::string> options = {};
+  /// Its constants as `ConstantTable::markdown` prints them; empty if it has
+  /// none. Where it has some, it reads "agent-options".
+  std::function<std::string()> constants = {};
+};
+
 /// The searchers that `searcher=` can name, in the order in which they were
 /// added.
 class SearcherRegistry {
@@ -54,14 +68,18 @@ public:
   /// The searchers of this library.
   static SearcherRegistry builtin();
 
-  /// Adds a searcher, or replaces the one of that name. Black boxes are refused
-  /// for it if it needs a decomposition.
-  void add(std::string name, Factory factory, bool needsDecomposition = false);
+  /// Adds a searcher, or replaces the one of that name.
+  void add(std::string name, Factory factory, SearcherTraits traits = {});
 
   std::vector<std::string> names() const;
 
-  /// Builds the searcher `name`. An unknown name is an error with the known
-  /// ones, closest first.
+  /// A page in Markdown with a section a searcher: what it does, the options
+  /// that it reads and its constants.
+  std::string markdown() const;
+
+  /// Builds the searcher `name`. Errors: an unknown name, with the known ones,
+  /// closest first; a black box that it does not apply to; an option that is
+  /// given and that it does not read, with those that do.
   ErrorOr<std::unique_ptr<Searcher>>
   create(const std::string &name, const SearcherContext &context) const;
 
@@ -69,8 +87,15 @@ private:
   struct Entry {
     std::string name;
     Factory factory;
-    bool needsDecomposition;
+    SearcherTraits traits;
+
+    bool reads(const std::string &option) const;
   };
+
+  /// An option that is given and that `entry` does not read, if there is one.
+  std::optional<Error> findUnread(const Entry &entry,
+                                  const SearcherOptions &options) const;
+
   std::vector<Entry> entries;
 };
 

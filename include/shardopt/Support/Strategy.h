@@ -56,20 +56,27 @@ struct Strategy {
   }
 };
 
-/// Why a strategy is not valid; the first that applies, in this order.
-enum class Reason : uint8_t { None, Structural, Memory, Slo };
+/// Why a strategy is not valid; the first that applies, in this order. `Failed`
+/// is a black box that gave no answer: nothing is known of the strategy.
+enum class Reason : uint8_t { None, Structural, Memory, Slo, Failed };
 
-/// The spelling of `reason` in every report: "", "structural", "memory", "slo".
+/// The spelling of `reason` in every report: "", "structural", "memory", "slo",
+/// "failed".
 const char *spell(Reason reason);
 
-/// What a simulator says of a strategy. A structurally invalid strategy has
-/// zero metrics; one that exceeds memory or the SLO has true ones.
+/// What a simulator says of a strategy. A structurally invalid strategy, and
+/// one on which the simulator failed, has zero metrics; one that exceeds memory
+/// or the SLO has true ones.
 struct Evaluation {
   bool valid = false;
   Reason reason = Reason::Structural;
   double throughput = 0; ///< tokens/s per device (prompt tokens in prefill)
   double latencyMs = 0;  ///< TPOT (decode) or TTFT (prefill), milliseconds
   double memoryGb = 0;   ///< the fullest device, in units of 1e9 bytes
+
+  bool hasMetrics() const {
+    return reason != Reason::Structural && reason != Reason::Failed;
+  }
 };
 
 } // namespace shardopt

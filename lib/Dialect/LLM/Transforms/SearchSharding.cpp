@@ -49,6 +49,7 @@ private:
   LogicalResult run();
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
+  search::SearcherOptions searcherOptions() const;
   void readPins(const Scenario &scenario, PlanRequest &request);
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
@@ -93,12 +94,34 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   if (!report.empty() && report.getValue() == trace.getValue() && report != "-")
     return Error{"'report' and 'trace' are both '" + report.getValue() +
                  "', expected two files"};
+  ErrorOr<search::Accounting> counted =
+      parseChoice<search::Accounting>("accounting", accounting,
+                                      {{"asked", search::Accounting::Asked},
+                                       {"new", search::Accounting::New},
+                                       {"draws", search::Accounting::Draws}});
+  if (!counted)
+    return counted.error();
+  request.accounting = *counted;
   request.searcher = searcher;
+  request.options = searcherOptions();
   request.seed = seed;
   request.budget = budget;
   request.threads = threadCount(threads);
   request.stop = stop;
   return std::nullopt;
+}
+
+search::SearcherOptions SearchShardingPass::searcherOptions() const {
+  search::SearcherOptions options;
+  options.critic = agentCritic;
+  options.criticPrior = agentCriticPrior;
+  options.mask = agentMask;
+  options.warmStart = warmStart;
+  options.pretrain = agentPretrain;
+  options.save = agentSave;
+  options.device = agentDevice;
+  options.constants = agentOptions;
+  return options;
 }
 
 void SearchShardingPass::readPins(const Scenario &scenario,
@@ -153,7 +176,11 @@ static std::string traceLine(const search::TraceEntry &entry,
   writer.key("strategy");
   writeStrategy(writer, entry.strategy, scenario.opNames());
   writeMetrics(writer, entry.evaluation, scenario.latencyKey());
-  writer.member("repeated", entry.repeated).key("best");
+  writer.member("repeated", entry.repeated)
+      .member("hopeless", entry.hopeless)
+      .member("charged", int64_t(entry.charged))
+      .member("rejected", int64_t(entry.rejected))
+      .key("best");
   if (entry.best)
     writer.value(scenario.objective(goal).value(*entry.best));
   else

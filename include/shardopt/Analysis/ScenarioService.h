@@ -1,0 +1,47 @@
+//===- ScenarioService.h - Our simulators for others ------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ANALYSIS_SCENARIOSERVICE_H
+#define SHARDOPT_ANALYSIS_SCENARIOSERVICE_H
+
+#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/BlackBox/Server.h"
+
+#include <map>
+
+namespace shardopt {
+
+/// Offers the simulator of a scenario, which must outlive it, to the clients of
+/// the protocol of external simulators (docs/BlackBox.md).
+///
+/// The greeting carries the search space as `space`: a list for each degree and
+/// for the batch, `max_devices` (null: no limit), and the dims of every op that
+/// are not illegal everywhere. Answers carry `"masked": true` where the degrees
+/// alone rule out every strategy.
+class ScenarioService final : public blackbox::Service {
+public:
+  explicit ScenarioService(const Scenario &scenario);
+
+  /// Refuses a problem that says something else than the scenario.
+  std::optional<Error> greet(const blackbox::Hello &hello) override;
+  std::string name() const override;
+  void describe(json::Writer &writer) const override;
+  const std::vector<std::string> &opNames() const override;
+  LatencyKey latencyKey() const override;
+  ErrorOr<blackbox::Answer> evaluate(const Strategy &strategy) override;
+
+private:
+  bool isMasked(const Degrees &degrees);
+
+  const Scenario &scenario;
+  const search::DimDomains domains; ///< of every op, all dims
+  std::map<Degrees, bool> masked;   ///< the degrees asked for so far
+};
+
+} // namespace shardopt
+
+#endif // SHARDOPT_ANALYSIS_SCENARIOSERVICE_H

@@ -1,0 +1,23 @@
+//===- MachineWriter.h - Machines as JSON text ------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_MACHINE_MACHINEWRITER_H
+#define SHARDOPT_MACHINE_MACHINEWRITER_H
+
+#include "shardopt/Machine/Machine.h"
+#include "shardopt/Support/Json.h"
+
+namespace shardopt {
+
+/// Writes `machine` as an object of the form that `parseMachine` reads. Its
+/// rates are the attained ones, so that the efficiencies beside them are 1, but
+/// for the slower of links and multicast, whose common peak is the faster one.
+void writeMachine(json::Writer &writer, const Machine &machine);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_MACHINE_MACHINEWRITER_H

@@ -1,0 +1,137 @@
+//===- ScenarioService.cpp - Our simulators for others --------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/ScenarioService.h"
+#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+
+static constexpr Dim allDims[] = {Dim::Zero, Dim::One, Dim::None};
+
+ScenarioService::ScenarioService(const Scenario &scenario)
+    : scenario(scenario),
+      domains(scenario.opNames().size(),
+              search::DimDomain(std::begin(allDims), std::end(allDims))) {}
+
+//===----------------------------------------------------------------------===//
+// The greeting
+//===----------------------------------------------------------------------===//
+
+static Error mismatch(const std::string &key, const std::string &theirs,
+                      const std::string &ours) {
+  return Error{"'" + key + "' is " + abbreviate(theirs) +
+               ", but this simulator was started for " + abbreviate(ours)};
+}
+
+/// Names joined by commas.
+static std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+std::optional<Error> ScenarioService::greet(const blackbox::Hello &hello) {
+  auto phase = [](LatencyKey key) {
+    return key == LatencyKey::Tpot ? "decode" : "prefill";
+  };
+  if (!hello.ops.empty() && hello.ops != scenario.opNames())
+    return mismatch("ops", joined(hello.ops), joined(scenario.opNames()));
+  if (hello.latency && *hello.latency != latencyKey())
+    return mismatch("phase", phase(*hello.latency), phase(latencyKey()));
+  if (hello.context && *hello.context != scenario.workload().context)
+    return mismatch("context", std::to_string(*hello.context),
+                    std::to_string(scenario.workload().context));
+  if (!hello.machine.empty() && hello.machine != scenario.machine().name)
+    return mismatch("machine", hello.machine, scenario.machine().name);
+  if (hello.sloMs && *hello.sloMs != scenario.sloMs())
+    return mismatch("slo_ms", formatNumber(*hello.sloMs),
+                    formatNumber(scenario.sloMs()));
+  return std::nullopt;
+}
+
+std::string ScenarioService::name() const { return scenario.simulatorName(); }
+
+const std::vector<std::string> &ScenarioService::opNames() const {
+  return scenario.opNames();
+}
+
+LatencyKey ScenarioService::latencyKey() const { return scenario.latencyKey(); }
+
+/// The dims that `op` may have where nothing is cut: on one device, all other
+/// dims none.
+static search::DimDomain legalDims(const Scenario &scenario, size_t op) {
+  search::DimDomain legal;
+  for (Dim dim : allDims) {
+    Strategy strategy;
+    strategy.dims.assign(scenario.opNames().size(), Dim::None);
+    strategy.dims[op] = dim;
+    if (scenario.simulator().evaluate(strategy).reason != Reason::Structural)
+      legal.push_back(dim);
+  }
+  return legal;
+}
+
+void ScenarioService::describe(json::Writer &writer) const {
+  search::SpaceRequest request;
+  if (scenario.maxDevices())
+    request.maxDevices = scenario.maxDevices();
+  auto space = search::StrategySpace::create(scenario.spaceFacts(), request);
+  if (!space)
+    return;
+  using search::StrategySpace;
+  writer.key("space").beginObject();
+  for (size_t variable : {StrategySpace::Tp, StrategySpace::Ep,
+                          StrategySpace::Pp, StrategySpace::Batch}) {
+    writer.key(space->variableName(variable)).beginArray();
+    for (int64_t value : space->degreeDomain(variable))
+      writer.value(value);
+    writer.endArray();
+  }
+  writer.key("max_devices");
+  if (scenario.maxDevices())
+    writer.value(scenario.maxDevices());
+  else
+    writer.null();
+  writer.key("dims").beginObject();
+  for (size_t op = 0; op < scenario.opNames().size(); ++op) {
+    writer.key(scenario.opNames()[op]).beginArray();
+    for (Dim dim : legalDims(scenario, op))
+      writer.value(static_cast<int>(dim));
+    writer.endArray();
+  }
+  writer.endObject().endObject();
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluations
+//===----------------------------------------------------------------------===//
+
+bool ScenarioService::isMasked(const Degrees &degrees) {
+  const search::Decomposition *decomposition =
+      scenario.simulator().decomposition();
+  if (!decomposition)
+    return false;
+  auto [known, isNew] = masked.try_emplace(degrees, false);
+  if (isNew) {
+    Reason reason =
+        decomposition->bound(degrees, domains, search::Goal::Throughput)
+            .infeasible;
+    known->second = reason == Reason::Structural || reason == Reason::Memory;
+  }
+  return known->second;
+}
+
+ErrorOr<blackbox::Answer> ScenarioService::evaluate(const Strategy &strategy) {
+  blackbox::Answer answer;
+  answer.evaluation = scenario.simulator().evaluate(strategy);
+  answer.masked = !answer.evaluation.valid && isMasked(strategy.degrees);
+  return answer;
+}

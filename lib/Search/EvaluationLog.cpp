@@ -1,0 +1,232 @@
+//===- EvaluationLog.cpp - Evaluations in a file --------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/EvaluationLog.h"
+#include "shardopt/Search/EvaluationCache.h"
+#include "shardopt/Support/Files.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unordered_set>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace shardopt::search {
+
+/// The version of the format.
+static constexpr int64_t version = 1;
+/// Far more than a search can use.
+static constexpr uint64_t maxBytes = uint64_t(1) << 34;
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static std::string headerLine(const SearchIdentity &identity) {
+  std::string line;
+  json::Writer writer(line);
+  writer.beginObject().member("checkpoint", version).key("search");
+  writer.beginObject();
+  for (const auto &[name, value] : identity)
+    writer.member(name, value);
+  writer.endObject().endObject();
+  return line + '\n';
+}
+
+static std::string evaluationLine(const Plan &plan,
+                                  const EvaluationLog::Format &format) {
+  std::string line;
+  json::Writer writer(line);
+  writer.beginObject().key("strategy");
+  writeStrategy(writer, plan.strategy, format.opNames);
+  writeMetrics(writer, plan.evaluation, format.latency);
+  writer.endObject();
+  return line + '\n';
+}
+
+static Strategy readStrategy(const json::Value &value,
+                             const std::vector<std::string> &opNames) {
+  Strategy strategy;
+  strategy.degrees.tp = value["tp"].positiveInteger();
+  strategy.degrees.ep = value["ep"].positiveInteger();
+  strategy.degrees.pp = value["pp"].positiveInteger();
+  strategy.degrees.batch = value["batch"].positiveInteger();
+  json::Value dims = value["dims"];
+  for (const std::string &name : opNames)
+    strategy.dims.push_back(
+        static_cast<Dim>(dims[name].integer(std::nullopt, 0, 2)));
+  return strategy;
+}
+
+static Evaluation readEvaluation(const json::Value &value, LatencyKey latency) {
+  Evaluation evaluation;
+  evaluation.throughput = value["throughput"].number();
+  evaluation.latencyMs =
+      value[latency == LatencyKey::Tpot ? "tpot_ms" : "ttft_ms"].number();
+  evaluation.memoryGb = value["memory_gb"].number();
+  evaluation.valid = value["valid"].boolean();
+  evaluation.reason = value["reason"].choice<Reason>(
+      {{spell(Reason::None), Reason::None},
+       {spell(Reason::Structural), Reason::Structural},
+       {spell(Reason::Memory), Reason::Memory},
+       {spell(Reason::Slo), Reason::Slo}});
+  return evaluation;
+}
+
+//===----------------------------------------------------------------------===//
+// The header
+//===----------------------------------------------------------------------===//
+
+/// How the search of a file differs from `identity`: "'seed' is '3', expected
+/// '4'; …". Empty if it does not.
+static std::string describeDifferences(const json::Value &found,
+                                       const SearchIdentity &identity) {
+  std::string text;
+  for (const auto &[name, wanted] : identity) {
+    json::Value value = found[name];
+    std::string there =
+        value ? "'" + abbreviate(value.string()) + "'" : "missing";
+    if (value && value.string() == wanted)
+      continue;
+    text += (text.empty() ? "'" : "; '") + name + "' is " + there +
+            ", expected '" + abbreviate(wanted) + "'";
+  }
+  return text;
+}
+
+/// Why `line`, the first of the file `path`, is not the header of `identity`.
+static std::optional<std::string> findMismatch(std::string_view line,
+                                               const std::string &path,
+                                               const SearchIdentity &identity) {
+  const std::string noCheckpoint =
+      "is there already and is no checkpoint of a search";
+  ErrorOr<json::Document> document = json::Document::parse(line, path);
+  if (!document || !document->root().isObject() ||
+      !document->root()["checkpoint"].isNumber())
+    return noCheckpoint;
+  json::Value root = document->root();
+  int64_t found = root["checkpoint"].integer();
+  if (found != version)
+    return "is a checkpoint of version " + std::to_string(found) +
+           ", expected version " + std::to_string(version);
+  if (!root["search"].isObject())
+    return noCheckpoint;
+  std::string differences = describeDifferences(root["search"], identity);
+  if (document->failed())
+    return noCheckpoint;
+  if (differences.empty())
+    return std::nullopt;
+  return "is the checkpoint of another search: " + differences;
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+Error EvaluationLog::fail(const std::string &problem) const {
+  return {"checkpoint '" + abbreviate(path, 200) + "': " + problem};
+}
+
+std::optional<Error> EvaluationLog::openFile() {
+  struct stat status;
+  // Asked before it is opened, because opening a pipe waits for its writer.
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fail("expected a regular file");
+  descriptor =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return fail(std::string("cannot open: ") + std::strerror(errno));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    return fail(errno == EWOULDBLOCK
+                    ? "another search is writing it"
+                    : std::string("cannot lock: ") + std::strerror(errno));
+  return std::nullopt;
+}
+
+std::optional<Error> EvaluationLog::write(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count >= 0)
+      text.remove_prefix(count);
+    else if (errno != EINTR)
+      return fail(std::string("cannot write: ") + std::strerror(errno));
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> EvaluationLog::load(const SearchIdentity &identity) {
+  ErrorOr<std::string> text = readFile(path, maxBytes);
+  if (!text)
+    return text.error();
+  const std::string header = headerLine(identity);
+  size_t complete = text->rfind('\n') + 1; // npos + 1 == 0
+  bool isCutHeader =
+      complete == 0 && header.compare(0, text->size(), *text) == 0;
+  if (isCutHeader) { // a new file, or one whose first write was cut short
+    if (::ftruncate(descriptor, 0) != 0)
+      return fail(std::string("cannot write: ") + std::strerror(errno));
+    return write(header);
+  }
+  std::string_view lines(*text);
+  lines = lines.substr(0, complete ? complete : lines.size());
+  size_t kept = lines.size();
+  if (auto mismatch = findMismatch(takeLine(lines), path, identity))
+    return fail(*mismatch);
+  if (auto error = readEvaluations(lines))
+    return error;
+  if (kept < text->size() &&
+      ::ftruncate(descriptor, static_cast<off_t>(kept)) != 0)
+    return fail(std::string("cannot write: ") + std::strerror(errno));
+  return std::nullopt;
+}
+
+std::optional<Error> EvaluationLog::readEvaluations(std::string_view lines) {
+  std::unordered_set<Strategy, StrategyHash> seen;
+  for (int64_t number = 2; !lines.empty(); ++number) {
+    std::string place = path + ":" + std::to_string(number);
+    ErrorOr<json::Document> document =
+        json::Document::parse(takeLine(lines), place);
+    if (!document)
+      return document.error();
+    json::Value root = document->root();
+    Plan plan{readStrategy(root["strategy"], format.opNames),
+              readEvaluation(root, format.latency)};
+    if (!document->failed() && !seen.insert(plan.strategy).second)
+      root.fail("a strategy that an earlier line has");
+    if (document->failed())
+      return document->error();
+    evaluations.push_back(std::move(plan));
+  }
+  return std::nullopt;
+}
+
+ErrorOr<std::unique_ptr<EvaluationLog>>
+EvaluationLog::open(const std::string &path, const SearchIdentity &identity,
+                    Format format) {
+  std::unique_ptr<EvaluationLog> log(
+      new EvaluationLog(path, std::move(format)));
+  if (auto error = log->openFile())
+    return *error;
+  if (auto error = log->load(identity))
+    return *error;
+  return log;
+}
+
+EvaluationLog::~EvaluationLog() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+std::optional<Error> EvaluationLog::append(const Plan &plan) {
+  return write(evaluationLine(plan, format));
+}
+
+} // namespace shardopt::search

@@ -1,0 +1,40 @@
+//===- ReplaySimulator.cpp - A simulator with a checkpoint ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/ReplaySimulator.h"
+
+namespace shardopt::search {
+
+ReplaySimulator::ReplaySimulator(const Simulator &inner,
+                                 std::unique_ptr<EvaluationLog> log)
+    : inner(inner), log(std::move(log)) {
+  for (const Plan &plan : this->log->resumed())
+    known.insert(plan.strategy, plan.evaluation);
+}
+
+Evaluation ReplaySimulator::evaluate(const Strategy &strategy) const {
+  {
+    std::lock_guard lock(mutex);
+    if (const Evaluation *evaluation = known.find(strategy))
+      return *evaluation;
+  }
+  Evaluation evaluation = inner.evaluate(strategy);
+  std::lock_guard lock(mutex);
+  if (const Evaluation *first = known.find(strategy))
+    return *first; // another thread was faster
+  known.insert(strategy, evaluation);
+  if (!failure)
+    failure = log->append({strategy, evaluation});
+  return evaluation;
+}
+
+std::optional<Error> ReplaySimulator::error() const {
+  std::lock_guard lock(mutex);
+  return failure;
+}
+
+} // namespace shardopt::search

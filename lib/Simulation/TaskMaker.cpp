@@ -1,0 +1,48 @@
+//===- TaskMaker.cpp - Tasks of kernels and collectives -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TaskMaker.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+using namespace shardopt::simulation;
+
+Task TaskMaker::task(const cost::Kernel &kernel) const {
+  return {Stream::Compute, Link::None, 0, time.seconds(kernel)};
+}
+
+/// Tp is the innermost axis of the grid and pp the outermost.
+Link TaskMaker::linkOf(cost::Axis axis) const {
+  int64_t extent = degrees.tp;
+  if (axis != cost::Axis::Tp)
+    extent *= degrees.ep;
+  if (axis == cost::Axis::Pp)
+    extent *= degrees.pp;
+  return extent <= domainSize ? Link::Domain : Link::Network;
+}
+
+Task TaskMaker::task(const cost::Collective &collective) const {
+  cost::Collective empty = collective;
+  empty.bytes = 0;
+  const double seconds = time.seconds(collective, degrees);
+  const double latency = std::min(seconds, time.seconds(empty, degrees));
+  const Stream stream = collective.axis == cost::Axis::Tp   ? Stream::Tp
+                        : collective.axis == cost::Axis::Ep ? Stream::Ep
+                                                            : Stream::Pp;
+  return {stream, linkOf(collective.axis), latency, seconds - latency};
+}
+
+Task TaskMaker::sequence(Span<const cost::Collective> collectives) const {
+  Task whole = task(collectives[0]);
+  for (size_t i = 1; i < collectives.size(); ++i) {
+    const Task next = task(collectives[i]);
+    whole.latency += next.latency;
+    whole.work += next.work;
+  }
+  return whole;
+}

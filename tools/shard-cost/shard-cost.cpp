@@ -1,0 +1,110 @@
+//===- shard-cost.cpp - Our simulators for other programs -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// The worker's side of the protocol of external simulators (docs/BlackBox.md)
+// on the standard input and output.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/ScenarioService.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/Nesting.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace shardopt;
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options of shard-cost");
+
+static cl::opt<std::string> input(cl::Positional, cl::cat(category),
+                                  cl::desc("module.mlir"));
+static cl::opt<bool>
+    isServing("serve", cl::cat(category),
+              cl::desc("Answer JSON lines, one strategy each, on the standard "
+                       "input and output"));
+
+static ScenarioOptions options;
+
+static cl::opt<std::string, true>
+    machine("machine", cl::cat(category), cl::location(options.machine),
+            cl::desc("Name of a machine, or path of a JSON file"));
+static cl::opt<int64_t, true>
+    maxDevices("max-devices", cl::cat(category),
+               cl::location(options.maxDevices),
+               cl::desc("Most devices that tp * ep * pp may take (0: no "
+                        "limit)"));
+static cl::opt<double, true>
+    sloTpotMs("slo-tpot-ms", cl::cat(category), cl::location(options.sloTpotMs),
+              cl::desc("Longest time per output token in decode, milliseconds "
+                       "(0: 50; inf: no limit)"));
+static cl::opt<double, true>
+    sloTtftMs("slo-ttft-ms", cl::cat(category), cl::location(options.sloTtftMs),
+              cl::desc("Longest time to first token in prefill, milliseconds "
+                       "(0: 2000; inf: no limit)"));
+static cl::opt<std::string, true>
+    simulator("simulator", cl::cat(category), cl::location(options.simulator),
+              cl::desc("What says how good a strategy is (default: "
+                       "roofline)"));
+static cl::opt<std::string, true>
+    commModel("comm-model", cl::cat(category), cl::location(options.commModel),
+              cl::desc("How collectives are implemented: fast (default), "
+                       "direct or ring"));
+static cl::opt<std::string, true>
+    imbalance("imbalance", cl::cat(category), cl::location(options.imbalance),
+              cl::desc("Load of the experts: model (default, uneven), or none "
+                       "(even)"));
+
+static int fail(const std::string &message) {
+  llvm::errs() << "error: " << message << '\n';
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Simulators for other programs\n");
+  if (!isServing)
+    return fail("expected --serve");
+  if (input.empty() || input == "-")
+    return fail("expected the file of a module, beside the requests on the "
+                "standard input");
+
+  mlir::DialectRegistry registry;
+  llm::registerPassDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false); // the op may be the whole module
+  std::string message;
+  auto buffer = mlir::openInputFile(input, &message);
+  if (!buffer)
+    return fail(message);
+  llvm::StringRef text = buffer->getBuffer();
+  if (auto error = checkNesting(input, {text.data(), text.size()}))
+    return fail(error->message);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+  mlir::FailureOr<std::unique_ptr<Scenario>> scenario =
+      Scenario::create(*module, options);
+  if (mlir::failed(scenario))
+    return 1;
+  ScenarioService service(**scenario);
+  return blackbox::serve(service, STDIN_FILENO, STDOUT_FILENO) ? 0 : 1;
+}
