@@ -158,6 +158,8 @@ ErrorOr<PlanSummary> Planner::run() {
   options.trace = request.trace;
   summary.search =
       search::runSearch(**searcher, scenario.simulator(), objective, options);
+  if (auto error = (*searcher)->failure())
+    return *error;
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
   if (scenario.external())
