@@ -50,6 +50,7 @@ struct PlanSummary {
   uint64_t seed = 0;
   search::Accounting accounting = search::Accounting::Asked;
   search::SearchResult search;
+  uint64_t resumedEvaluations = 0; ///< that a checkpoint had
   double wallSeconds = 0;
 
   /// Why there is no strategy to look at: pins, lists and the number of devices
