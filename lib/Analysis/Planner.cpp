@@ -149,7 +149,7 @@ ErrorOr<PlanSummary> Planner::run() {
   options.trace = request.trace;
   summary.search =
       search::runSearch(**searcher, scenario.simulator(), objective, options);
-  if (auto error = (*searcher)->failure())
+  if (auto error = (*searcher)->finish())
     return *error;
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
