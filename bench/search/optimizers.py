@@ -33,13 +33,14 @@ def optuna_tpe(sizes, seed):
         study.tell(trial, loss)
 
 
-def catcmawm(sizes, seed, population=50, patience=10):
+def catcmawm(sizes, seed, population=50, patience=3):
     """CMA-ES with margin for integers and categories (package cmaes).
 
     Its margin keeps about a quarter of a generation away from the mode for
     ever, and its own criteria do not know categories. So it starts again, with
-    another seed, when half of a generation is one point and `patience`
-    generations in a row have found nothing better.
+    another seed, not only where it says that it has converged, but also when
+    half of a generation is one point and `patience` generations in a row have
+    found nothing better.
     """
     import cmaes
     import numpy
@@ -71,6 +72,8 @@ def catcmawm(sizes, seed, population=50, patience=10):
             waited = 0 if found < best else waited + 1
             best = min(best, found)
             has_collapsed = max(points.values()) >= population / 2
+            if optimizer.should_stop():
+                break
 
 
 # name: (optimiser, strategies at most; None: as many as the account allows).
