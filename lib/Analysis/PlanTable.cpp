@@ -94,6 +94,8 @@ void TableWriter::writeSubject() {
   fact("machine", scenario.machine().name + ", " + devices +
                       formatNumber(scenario.memoryCapacityGb()) +
                       " GB usable memory");
+  if (scenario.external())
+    fact("simulator", scenario.simulatorName());
   std::string metric = scenario.isPrefill() ? "TTFT" : "TPOT";
   fact("limit", std::isinf(scenario.sloMs())
                     ? "none on " + metric
@@ -270,6 +272,9 @@ void TableWriter::writeVerdict() {
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
   }
+  if (scenario.external())
+    if (auto failures = scenario.external()->failures(); failures.total())
+      fact("failures", "of the simulator: " + blackbox::describe(failures));
   if (std::string facts = table.print(); !facts.empty())
     text += "\n" + facts;
 }
@@ -279,9 +284,8 @@ std::string TableWriter::write() {
   collectColumns();
   if (!columns.empty())
     writeColumns();
-  bool isStructural =
-      summary.plan && summary.plan->evaluation.reason == Reason::Structural;
-  if (summary.plan && !isStructural) {
+  if (summary.plan && summary.plan->evaluation.hasMetrics() &&
+      scenario.simulator().decomposition()) {
     cost::Breakdown breakdown =
         cost::breakdown(scenario.costs(), summary.plan->strategy);
     writeMemory(breakdown);

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_SEARCHER_H
 #define SHARDOPT_SEARCH_SEARCHER_H
 
+#include "shardopt/Support/Error.h"
 #include "shardopt/Support/Strategy.h"
 
 #include <cstddef>
@@ -51,6 +52,9 @@ public:
 
   /// Draws that the searcher discarded itself; they cost no evaluation.
   virtual uint64_t rejected() const { return 0; }
+
+  /// Why the searcher cannot go on; it is then done.
+  virtual std::optional<Error> failure() const { return std::nullopt; }
 
   virtual Certificate certificate() const { return {}; }
 };

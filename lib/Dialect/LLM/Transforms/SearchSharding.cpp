@@ -108,6 +108,10 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   request.budget = budget;
   request.threads = threadCount(threads);
   request.stop = stop;
+  request.checkpoint = checkpoint;
+  request.warn = [this](const Error &error) {
+    emitWarning(getOperation().getLoc(), error.message);
+  };
   return std::nullopt;
 }
 
@@ -217,6 +221,10 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     return emitError(module.getLoc(), summary.emptySpace->message);
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
+  if (summary.breakdown && summary.plan)
+    emitWarning(module.getLoc(),
+                "the search ended early, with the best so far: ")
+        << summary.breakdown->message;
   if (summary.plan) {
     writeAnnotation(module, scenario.program(),
                     Annotation(summary.plan->strategy));
@@ -227,6 +235,8 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     emitRemarks(summary);
     return success();
   }
+  if (summary.breakdown)
+    return emitError(module.getLoc(), summary.breakdown->message);
   if (summary.search.stopped == search::StopReason::Requested)
     return emitError(module.getLoc(),
                      "interrupted before a feasible strategy was found");
@@ -249,7 +259,7 @@ LogicalResult SearchShardingPass::run() {
   PlanRequest request;
   if (std::optional<Error> error = readRequest(request))
     return emitError(module.getLoc(), error->message);
-  ScenarioOptions options = scenarioOptions();
+  ScenarioOptions options = scenarioOptions(stop);
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
@@ -267,6 +277,10 @@ LogicalResult SearchShardingPass::run() {
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
   if (!summary)
     return emitError(module.getLoc(), summary.error().message);
+  if (summary->resumedEvaluations)
+    emitRemark(module.getLoc(), "resumed ")
+        << summary->resumedEvaluations << " evaluations of '" << checkpoint
+        << "'";
   return finish(*summary, outputs);
 }
 

@@ -25,7 +25,11 @@ defvar ScenarioPassOptions = [
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
     "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
   Option<"simulator", "simulator", "std::string", [{"roofline"}],
-    "What says how good a strategy is: roofline, procedural:runtime or procedural:fixed">,
+    "What says how good a strategy is: roofline, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
+  Option<"simulatorWorkers", "simulator-workers", "unsigned", "1",
+    "Processes that a plugin: or exec: simulator may run in at once">,
+  Option<"simulatorTimeoutSeconds", "simulator-timeout-s", "double", "60",
+    "Longest time that a plugin: or exec: simulator may take for a strategy, seconds">,
   Option<"commModel", "comm-model", "std::string", [{"fast"}],
     "How collectives are implemented: fast, direct or ring">,
   Option<"imbalance", "imbalance", "std::string", [{"model"}],
@@ -65,8 +69,8 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     Every line gives one line of `report`, in the same order, with five keys:
     `throughput` (tokens/s per device), `tpot_ms` (decode) or `ttft_ms`
     (prefill), `memory_gb` (1e9 bytes a device), `valid`, and `reason` (empty,
-    "structural", "memory" or "slo"; the metrics of a structurally invalid
-    strategy are 0). A line that cannot be read, an empty one among them, gives
+    "structural", "memory", "slo", or "failed" where an external simulator gave
+    no answer; the metrics of a structural or failed strategy are 0). A line that cannot be read, an empty one among them, gives
     `{"error": …}`. Invalid strategies and unreadable lines are no failure.
 
     Input:
@@ -217,6 +221,8 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
       "File for the evaluations, one JSON line each">,
+    Option<"checkpoint", "checkpoint", "std::string", [{""}],
+      "File that keeps the evaluations as they are made; a search that finds its own goes on from there">,
   ], ReportPassOptions);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }

@@ -1,0 +1,136 @@
+//===- Network.h - What a module of networks offers -------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// The boundary between the agents, which see nothing but the standard library,
+// and the module that holds their networks, a shared library that is opened
+// when it is asked for. Only numbers, arrays and C strings cross it: a LibTorch
+// build may have another std::string. Exceptions end inside the module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_AGENT_NETWORK_H
+#define SHARDOPT_AGENT_NETWORK_H
+
+#include "shardopt/Support/Span.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace shardopt::agent {
+
+/// Raised whenever anything in this header changes. A module of another version
+/// is refused.
+inline constexpr uint32_t interfaceVersion = 1;
+
+/// Null, or what went wrong: a text of the module, valid until the next call
+/// into it on the same thread.
+using Failure = const char *;
+
+/// Where a network runs, and in which precision; double is for tests.
+struct Placement {
+  bool cuda = false;
+  bool doublePrecision = false;
+};
+
+/// A named block of parameters, row by row.
+struct ParameterBlock {
+  const char *name; ///< lives as long as the network
+  size_t size;
+};
+
+/// A network and the state of its optimiser (Adam). Parameters are doubles
+/// here, whatever the precision inside.
+class Network {
+public:
+  virtual ~Network() = default;
+
+  /// Draws new parameters and forgets what the optimiser knows. The same seed
+  /// gives the same parameters.
+  virtual Failure reset(uint64_t seed) = 0;
+
+  virtual size_t numBlocks() const = 0;
+  virtual ParameterBlock block(size_t index) const = 0;
+  virtual Failure readParameters(size_t index, Span<double> values) const = 0;
+  virtual Failure writeParameters(size_t index, Span<const double> values) = 0;
+  /// The gradients that the last loss left behind.
+  virtual Failure readGradients(size_t index, Span<double> values) const = 0;
+
+  /// One step of Adam with the gradients that the last loss left behind, scaled
+  /// down to the norm `maxGradNorm` if theirs is larger.
+  virtual Failure step(double learningRate, double maxGradNorm) = 0;
+};
+
+/// Sizes of the network of "Learning to Shard", section 3.
+struct HistoryShape {
+  size_t records = 3;           ///< T, elites observed
+  size_t recordSize = 0;        ///< A, numbers a record
+  size_t width = 256;           ///< d, of an embedded record
+  size_t attentionHeads = 8;    ///< divides `width`
+  size_t feedForward = 256;     ///< inside the encoder block
+  size_t hidden = 256;          ///< of the two small MLPs
+  Span<const uint32_t> choices; ///< the number of values of every variable
+  double adamEpsilon = 1e-5;
+};
+
+/// Steps of a rollout, n of them.
+struct HistoryRollout {
+  Span<const double> observations; ///< n x records x recordSize
+  Span<const uint32_t> actions;    ///< n x variables, indices of values
+  Span<const double> logProbs;     ///< n, when the actions were drawn
+  Span<const double> advantages;   ///< n
+  Span<const double> returns;      ///< n
+};
+
+/// Weights of the terms of PPO's loss.
+struct PpoWeights {
+  double clip = 0.2;
+  double value = 0.5;
+  double entropy = 0;
+};
+
+/// Terms of a loss, each before its weight.
+struct PpoLoss {
+  double policy = 0; ///< - mean min(ratio A, clip(ratio) A)
+  double value = 0;  ///< mean squared error
+  double entropy = 0;
+};
+
+/// Actor and critic that attend over the elite history: every record is
+/// embedded (linear), one Transformer encoder block follows, the mean over the
+/// records, then one small MLP with a categorical head a variable, and one for
+/// the value.
+class HistoryNetwork : public Network {
+public:
+  /// Of one observation [records x recordSize]: the logits of all heads one
+  /// after the other, and the value.
+  virtual Failure evaluate(Span<const double> observation, Span<double> logits,
+                           double &value) = 0;
+
+  /// The loss of PPO and its gradients.
+  virtual Failure computeLoss(const HistoryRollout &rollout,
+                              const PpoWeights &weights, PpoLoss &loss) = 0;
+};
+
+/// What the entry of a module returns. The first member never moves.
+struct Module {
+  uint32_t interfaceVersion;
+  const char *library; ///< what stands behind it: "LibTorch 1.13.1"
+
+  /// `network` is set, and owned by the caller, unless this fails.
+  Failure (*createHistoryNetwork)(const HistoryShape &shape,
+                                  const Placement &placement,
+                                  HistoryNetwork *&network);
+};
+
+/// The entry that a module exports, as `extern "C"`, and its name.
+using ModuleEntry = const Module *();
+inline constexpr const char *moduleEntryName = "shardoptAgentModule";
+
+} // namespace shardopt::agent
+
+#endif // SHARDOPT_AGENT_NETWORK_H
