@@ -218,7 +218,7 @@ def main():
     parser.add_argument("simulators", nargs="*", default=["procedural:runtime", "procedural:fixed"])
     parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/bin")
     parser.add_argument("--samples", type=int, default=6000)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
