@@ -36,6 +36,9 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.real("unscreened", unscreened, -1, 1,
              "Share of proposals that the critic does not see; below 0: .1 for "
              "the ensemble, 0 for others.");
+  table.real(
+      "explore", explore, 0, 1,
+      "Share of screened proposals that are of degrees never evaluated.");
   table.integer("refit", refit, 1, 1000,
                 "Evaluations between fits of the critic.");
   table.integer("parallel", parallel, 1, 4096,
@@ -64,6 +67,11 @@ struct PointHash {
     return hash;
   }
 };
+
+/// The tuple of degrees of `point`, its niche.
+Point degreesOf(const Point &point) {
+  return Point(point.begin(), point.begin() + StrategySpace::FirstDim);
+}
 
 class ScreenedSearch final : public Searcher {
 public:
@@ -124,6 +132,7 @@ private:
   /// Whether `point` may be evaluated; counts what is rejected.
   bool admit(const Point &point);
   std::vector<Candidate> admitted(std::vector<EditSequence> drawn);
+  void keepUnvisited(std::vector<Candidate> &candidates) const;
   void judge(std::vector<Candidate> &candidates);
   std::optional<Point> uniformUnknown();
   void finishRound();
@@ -137,7 +146,8 @@ private:
   std::unique_ptr<Critic> critic; ///< null: no screening
   NichedArchive archive;
 
-  std::unordered_set<Point, PointHash> known; ///< evaluated or proposed
+  std::unordered_set<Point, PointHash> known;   ///< evaluated or proposed
+  std::unordered_set<Point, PointHash> visited; ///< degrees evaluated
   std::vector<Proposal> round; ///< proposed together, told together
   size_t asked = 0;            ///< of the round
   std::vector<Evaluation> told;
@@ -180,6 +190,7 @@ void ScreenedSearch::finishRound() {
   }
   for (size_t i = 0; i < round.size(); ++i) {
     archive.tell(round[i].point, told[i]);
+    visited.insert(degreesOf(round[i].point));
     if (critic)
       critic->tell(round[i].point, told[i]);
   }
@@ -261,6 +272,16 @@ ScreenedSearch::admitted(std::vector<EditSequence> drawn) {
   return candidates;
 }
 
+/// Of these, the ones of degrees that were never evaluated.
+void ScreenedSearch::keepUnvisited(std::vector<Candidate> &candidates) const {
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate &candidate) {
+                                    return visited.count(
+                                        degreesOf(candidate.point));
+                                  }),
+                   candidates.end());
+}
+
 /// Puts the best first.
 void ScreenedSearch::judge(std::vector<Candidate> &candidates) {
   for (Candidate &candidate : candidates)
@@ -276,7 +297,12 @@ void ScreenedSearch::judge(std::vector<Candidate> &candidates) {
 std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
   const NichedArchive::Elite &parent = drawParent();
   std::vector<EditStart> starts(constants.draws, startAt(parent));
+  // The critic prefers what it knows to be good. A share of the calls goes to
+  // the most promising degrees that it has not seen.
+  bool isExploring = rng.real() < constants.explore;
   std::vector<Candidate> first = admitted(draw(starts));
+  if (isExploring)
+    keepUnvisited(first);
   if (first.empty())
     return std::nullopt;
   judge(first);
@@ -292,6 +318,8 @@ std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
     starts[i] = {origin.point, origin.opinion.slack};
   }
   std::vector<Candidate> second = admitted(draw(starts));
+  if (isExploring)
+    keepUnvisited(second);
   judge(second);
   if (!second.empty() && second[0].opinion.score > first[0].opinion.score) {
     const Candidate &origin = first[origins[second[0].origin]];
