@@ -22,24 +22,15 @@ static double normal(Rng &rng) {
 
 MlpEnsemble::MlpEnsemble(const StrategySpace &space, const Options &options,
                          uint64_t seed)
-    : options(options), numVariables(space.numVariables()), rng(seed),
-      nextTraining(options.firstSamples) {
-  size_t cells = 0;
-  for (size_t i = 0; i < numVariables; ++i) {
-    offsets.push_back(static_cast<uint32_t>(cells));
-    cells += space.domainSize(i);
-  }
-  for (size_t i = 0; i < lastIndex.size(); ++i)
-    lastIndex[i] = double(space.domainSize(i) - 1);
-  numInputs += cells;
-  layout.hiddenBias = numInputs * options.hidden;
+    : options(options), cells(space), rng(seed) {
+  layout.hiddenBias = numInputs() * options.hidden;
   layout.output = layout.hiddenBias + options.hidden;
   layout.outputBias = layout.output + options.hidden * numTargets;
   layout.skip = layout.outputBias + numTargets;
-  layout.size = layout.skip + numInputs * numTargets;
+  layout.size = layout.skip + numInputs() * numTargets;
 
   // As many inputs are on as there are variables; the skip begins at zero.
-  double inputScale = 1 / std::sqrt(double(numVariables));
+  double inputScale = 1 / std::sqrt(double(cells.numVariables()));
   double outputScale = 1 / std::sqrt(double(options.hidden));
   members.resize(options.members);
   for (Member &member : members) {
@@ -53,11 +44,11 @@ MlpEnsemble::MlpEnsemble(const StrategySpace &space, const Options &options,
 }
 
 MlpEnsemble::Input MlpEnsemble::encode(const Point &point) const {
-  Input input{point, {}};
-  for (size_t i = 0; i < numVariables; ++i)
-    input.cells[i] += offsets[i];
-  for (size_t i = 0; i < input.places.size(); ++i)
-    input.places[i] = lastIndex[i] > 0 ? 2 * point[i] / lastIndex[i] - 1 : 0;
+  Input input{cells.of(point), {}};
+  for (size_t i = 0; i < input.places.size(); ++i) {
+    double last = double(cells.begin(i + 1) - cells.begin(i)) - 1;
+    input.places[i] = last > 0 ? 2 * point[i] / last - 1 : 0;
+  }
   return input;
 }
 
@@ -65,12 +56,11 @@ MlpEnsemble::Input MlpEnsemble::encode(const Point &point) const {
 // A network
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(input, value)` for every input that is not zero.
+/// Calls `visit(index, value)` for every input that is not zero.
 template <typename Input, typename Visit>
-static void forEachInput(const Input &input, size_t numInputs, Visit visit) {
+static void forEachInput(const Input &input, size_t firstPlace, Visit visit) {
   for (uint32_t cell : input.cells)
     visit(size_t(cell), 1.);
-  size_t firstPlace = numInputs - input.places.size();
   for (size_t i = 0; i < input.places.size(); ++i)
     visit(firstPlace + i, input.places[i]);
 }
@@ -84,7 +74,7 @@ Targets MlpEnsemble::forward(const Member &member, const Input &input,
     outputs[t] = weights[layout.outputBias + t];
   hidden.assign(weights + layout.hiddenBias,
                 weights + layout.hiddenBias + width);
-  forEachInput(input, numInputs, [&](size_t i, double value) {
+  forEachInput(input, cells.size(), [&](size_t i, double value) {
     for (size_t j = 0; j < width; ++j)
       hidden[j] += value * weights[i * width + j];
     for (size_t t = 0; t < numTargets; ++t)
@@ -118,7 +108,7 @@ void MlpEnsemble::backward(const Member &member, const Input &input,
     }
     gradient[layout.hiddenBias + j] += hiddenSlope[j];
   }
-  forEachInput(input, numInputs, [&](size_t i, double value) {
+  forEachInput(input, cells.size(), [&](size_t i, double value) {
     for (size_t j = 0; j < width; ++j)
       gradient[i * width + j] += value * hiddenSlope[j];
     for (size_t t = 0; t < numTargets; ++t)
@@ -135,16 +125,19 @@ void MlpEnsemble::add(const Point &point, const Targets &targets,
   samples.push_back({encode(point), targets, badness});
 }
 
-void MlpEnsemble::standardise() {
+void MlpEnsemble::standardise(size_t target) {
+  // Less is what rounding leaves of a constant.
+  constexpr double leastDeviation = 1e-9;
   double n = double(samples.size());
-  for (size_t t = 0; t < numTargets; ++t) {
-    mean[t] = deviation[t] = 0;
-    for (const Sample &sample : samples)
-      mean[t] += sample.targets[t] / n;
-    for (const Sample &sample : samples)
-      deviation[t] += std::pow(sample.targets[t] - mean[t], 2) / n;
-    deviation[t] = std::sqrt(deviation[t]);
-  }
+  mean[target] = 0;
+  for (const Sample &sample : samples)
+    mean[target] += sample.targets[target] / n;
+  double variance = 0;
+  for (const Sample &sample : samples)
+    variance += std::pow(sample.targets[target] - mean[target], 2) / n;
+  deviation[target] = std::sqrt(variance);
+  if (deviation[target] < leastDeviation)
+    deviation[target] = 0;
 }
 
 void MlpEnsemble::fit() {
@@ -152,8 +145,9 @@ void MlpEnsemble::fit() {
   if (samples.size() < nextTraining)
     return;
   nextTraining = samples.size() + options.interval;
-  if (!isTrained)
-    standardise();
+  for (size_t t = 0; t < numTargets; ++t)
+    if (deviation[t] == 0)
+      standardise(t);
   std::vector<size_t> best(samples.size());
   std::iota(best.begin(), best.end(), 0);
   std::stable_sort(best.begin(), best.end(), [&](size_t a, size_t b) {
@@ -171,15 +165,14 @@ void MlpEnsemble::fit() {
 void MlpEnsemble::step(Member &member, const std::vector<size_t> &best) {
   constexpr double beta1 = .9, beta2 = .999, epsilon = 1e-8;
   constexpr double huber = 1;
-  // A target that never varied is left alone.
-  constexpr double leastDeviation = 1e-9;
   std::vector<double> gradient(layout.size, 0), hidden;
   for (size_t i = 0; i < options.batch; ++i) {
     const Sample &sample = samples[i % 2 ? best[rng.below(best.size())]
                                          : rng.below(samples.size())];
     Targets slope = forward(member, sample.input, hidden);
     for (size_t t = 0; t < numTargets; ++t) {
-      double wanted = deviation[t] > leastDeviation
+      // There is nothing to learn of a target that never varied.
+      double wanted = deviation[t] > 0
                           ? (sample.targets[t] - mean[t]) / deviation[t]
                           : slope[t];
       slope[t] =
