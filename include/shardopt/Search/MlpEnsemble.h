@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SEARCH_MLPENSEMBLE_H
 #define SHARDOPT_SEARCH_MLPENSEMBLE_H
 
-#include "shardopt/Search/Cells.h"
+#include "shardopt/Search/Mlp.h"
 #include "shardopt/Search/Regressor.h"
 #include "shardopt/Search/Rng.h"
 
@@ -17,11 +17,10 @@
 
 namespace shardopt::search {
 
-/// Networks of one hidden layer with a linear skip, of which one, drawn at each
-/// fit, predicts: where they disagree, each gets its chance to be wrong.
+/// Networks, of which one, drawn at each fit, predicts: where they disagree,
+/// each gets its chance to be wrong.
 ///
-/// Inputs are one cell for every (variable, value) and the place of each degree
-/// in its domain, from -1 to 1. The loss is Huber's on targets standardised by
+/// The loss is Huber's on targets standardised by
 /// the samples of the first training in which they vary; a step of Adam takes
 /// half of its batch from all samples and half from the best.
 class MlpEnsemble final : public Regressor {
@@ -46,39 +45,21 @@ public:
   Targets predict(const Point &point) const override;
 
 private:
-  static constexpr size_t numPlaces = StrategySpace::FirstDim;
-  struct Input {
-    std::vector<uint32_t> cells;
-    std::array<double, numPlaces> places; ///< of the degrees
-  };
   struct Sample {
-    Input input;
+    Mlp::Input input;
     Targets targets;
     double badness;
   };
-  /// All weights of a network in one row, as Adam and the clip see them.
   struct Member {
     std::vector<double> weights, first, second; ///< and Adam's moments
     uint64_t steps = 0;
   };
-  /// Where the parts of `weights` begin.
-  struct Layout {
-    size_t hiddenBias, output, outputBias, skip, size;
-  };
 
-  size_t numInputs() const { return cells.size() + numPlaces; }
-  Input encode(const Point &point) const;
-  Targets forward(const Member &member, const Input &input,
-                  std::vector<double> &hidden) const;
-  void backward(const Member &member, const Input &input,
-                const std::vector<double> &hidden, const Targets &slope,
-                std::vector<double> &gradient) const;
   void step(Member &member, const std::vector<size_t> &best);
   void standardise(size_t target);
 
   const Options options;
-  const Cells cells;
-  Layout layout;
+  const Mlp network;
   Rng rng;
   std::vector<Sample> samples;
   std::vector<Member> members;
