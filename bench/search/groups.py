@@ -10,7 +10,6 @@ MAIN = (
     searchers.PPO_PAPER,
     searchers.SURROGATE,
     searchers.COORDINATE,
-    searchers.COORDINATE_WARM,
     searchers.TPE,
     searchers.CATCMAWM,
     searchers.CROSS_ENTROPY,

@@ -58,63 +58,35 @@ class Batch:
 
 ROOFLINE = ("moe-50", "moe-25", "models")
 BLACK_BOXES = ("runtime", "fixed")
+MAIN = (s.PPO, s.SURROGATE, *s.CLASSIC, s.CATCMAWM)
+PARTS = (*s.PPO_PARTS, *s.SURROGATE_CRITICS)
+TRANSFER = (*s.PPO_TRANSFER, *s.SURROGATE_TRANSFER)
+SOME, FEW = range(5), range(3)  # seeds of what takes long, before all ten
 
 PLAN = (
     Batch("proved optima", ROOFLINE, (s.EXACT,)),
     Batch("Megatron's strategies", (*ROOFLINE, *BLACK_BOXES), s.MEGATRON),
-    Batch("main rows", ("moe-50",), (s.PPO, s.SURROGATE, *s.CLASSIC, s.CATCMAWM)),
+    Batch("main rows, SLO 50", ("moe-50",), MAIN),
+    Batch("main rows, black boxes", BLACK_BOXES, MAIN),
+    Batch("main rows, SLO 25 and published models", ("moe-25", "models"), MAIN),
+    Batch("draws charged, SLO 50", ("moe-50",), MAIN, (CHARGED,)),
+    Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (CHARGED,)),
+    Batch("parts, SLO 50 and fixed, 5 seeds", ("moe-50", "fixed"), PARTS, seeds=SOME),
+    Batch("transfer, 5 seeds", BLACK_BOXES, TRANSFER, seeds=SOME),
+    Batch("TPE, SLO 50, 3 seeds", ("moe-50",), (s.TPE,), ACCOUNTINGS, FEW),
+    Batch("draws charged, elsewhere", ("moe-25", "models"), MAIN, (CHARGED,)),
+    Batch("draws charged, black boxes", BLACK_BOXES, MAIN, (CHARGED,)),
+    Batch("the paper's agent, repeats free", ("moe-50",), (s.PPO_PAPER,), seeds=SOME),
+    Batch("parts, elsewhere", ("moe-25", "runtime"), PARTS, seeds=SOME),
+    Batch("parts, all seeds", ("moe-50", "moe-25", *BLACK_BOXES), PARTS),
+    Batch("transfer, all seeds", BLACK_BOXES, TRANSFER),
     Batch(
-        "main rows of black boxes",
-        BLACK_BOXES,
-        (s.PPO, s.SURROGATE, s.COORDINATE_WARM, *s.CLASSIC, s.CATCMAWM),
-    ),
-    Batch(
-        "main rows of other roofline workloads",
-        ("moe-25", "models"),
-        (s.PPO, s.SURROGATE, *s.CLASSIC, s.CATCMAWM),
-    ),
-    Batch(
-        "every draw charged",
-        ROOFLINE,
-        (s.PPO, s.SURROGATE, *s.CLASSIC, s.CATCMAWM),
-        (CHARGED,),
-    ),
-    Batch("the paper's agent", ("moe-50",), (s.PPO_PAPER,), (CHARGED, FREE)),
-    Batch(
-        "what each part is worth, where it is worth most",
-        ("moe-50", "fixed"),
-        (*s.PPO_PARTS, *s.SURROGATE_CRITICS),
-    ),
-    Batch(
-        "what the roofline is worth to a black box",
-        BLACK_BOXES,
-        (*s.PPO_TRANSFER, *s.SURROGATE_TRANSFER),
-    ),
-    Batch("TPE", ("moe-50",), (s.TPE,), ACCOUNTINGS, range(3)),
-    Batch(
-        "what each part is worth, elsewhere",
-        ("moe-25", "runtime"),
-        (*s.PPO_PARTS, *s.SURROGATE_CRITICS),
-    ),
-    Batch(
-        "every draw charged, black boxes",
-        BLACK_BOXES,
-        (s.PPO, s.SURROGATE, s.COORDINATE_WARM, *s.CLASSIC, s.CATCMAWM),
-        (CHARGED,),
-    ),
-    Batch(
-        "the paper's agent elsewhere",
-        ("moe-25", "models", *BLACK_BOXES),
+        "the paper's agent, everywhere",
+        (*ROOFLINE, *BLACK_BOXES),
         (s.PPO_PAPER,),
-        (CHARGED, FREE),
-    ),
-    Batch("TPE, all seeds", ("moe-50",), (s.TPE,), ACCOUNTINGS),
-    Batch(
-        "TPE elsewhere",
-        ("moe-25", "models", *BLACK_BOXES),
-        (s.TPE,),
         ACCOUNTINGS,
     ),
+    Batch("TPE, everywhere", (*ROOFLINE, *BLACK_BOXES), (s.TPE,), ACCOUNTINGS),
 )
 
 QUICK_GROUPS = {"moe-50": 1, "models": 1, "fixed": 1}  # workloads of each
@@ -124,7 +96,7 @@ QUICK_PLAN = (
     Batch(
         "quick",
         tuple(QUICK_GROUPS),
-        (s.PPO, s.SURROGATE, *s.CLASSIC, s.CATCMAWM, s.PPO_PAPER),
+        (*MAIN, s.PPO_PAPER),
         seeds=QUICK_SEEDS,
     ),
 )

@@ -5,6 +5,10 @@ indices into them. The first four are the degrees, which are ordered; the others
 are dims, which are not. A generator yields points and is sent the loss of each.
 """
 
+import collections
+import itertools
+import math
+
 ORDERED = 4
 
 
@@ -29,11 +33,14 @@ def optuna_tpe(sizes, seed):
         study.tell(trial, loss)
 
 
-def catcmawm(sizes, seed, population=50):
+def catcmawm(sizes, seed, population=50, patience=3):
     """CMA-ES with margin for integers and categories (package cmaes).
 
-    Starts again, with another seed, when all of a generation are the same or
-    its losses are, or when the optimiser itself says that it has converged.
+    Its margin keeps about a quarter of a generation away from the mode for
+    ever, and its own criteria do not know categories. So it starts again, with
+    another seed, not only where it says that it has converged, but also when
+    half of a generation is one point and `patience` generations in a row have
+    found nothing better.
     """
     import cmaes
     import numpy
@@ -41,17 +48,16 @@ def catcmawm(sizes, seed, population=50):
     free = [index for index, size in enumerate(sizes) if size > 1]
     integers = [index for index in free if index < ORDERED]
     categories = [index for index in free if index >= ORDERED]
-    start = 0
-    while True:
+    for start in itertools.count():
         optimizer = cmaes.CatCMAwM(
             z_space=[list(range(sizes[index])) for index in integers] or None,
             c_space=[sizes[index] for index in categories] or None,
             population_size=population,
             seed=seed + 1_000_003 * start,
         )
-        start += 1
-        while True:
-            solutions, points = [], []
+        best, waited, has_collapsed = math.inf, 0, False
+        while not (has_collapsed and waited >= patience):
+            solutions, points = [], collections.Counter()
             for _ in range(population):
                 solution = optimizer.ask()
                 point = [0] * len(sizes)
@@ -59,13 +65,13 @@ def catcmawm(sizes, seed, population=50):
                     point[index] = int(value)
                 for index, one_hot in zip(categories, solution.c):
                     point[index] = int(numpy.argmax(one_hot))
-                loss = yield tuple(point)
-                solutions.append((solution, loss))
-                points.append(tuple(point))
-            losses = {loss for _, loss in solutions}
-            if len(set(points)) == 1 or len(losses) == 1:
-                break
+                points[tuple(point)] += 1
+                solutions.append((solution, (yield tuple(point))))
             optimizer.tell(solutions)
+            found = min(loss for _, loss in solutions)
+            waited = 0 if found < best else waited + 1
+            best = min(best, found)
+            has_collapsed = max(points.values()) >= population / 2
             if optimizer.should_stop():
                 break
 

@@ -34,7 +34,8 @@ the budget.
 
 `optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, 64 random trials
 first; `catcmawm` is CatCMAwM of [cmaes](https://github.com/CyberAgentAILab/cmaes),
-population 50, restarted when a generation is all equal. Both ask `shard-cost --serve`
+population 50, restarted when half of a generation is one point and three generations
+in a row have found nothing better. Both ask `shard-cost --serve`
 and minimise −log throughput, or, of an invalid strategy, a penalty by how far it exceeds
 memory and SLO. They do not know how their calls are counted, so that one run of
 theirs is counted both ways; TPE, which needs 100 s for 4000 proposals, makes no more

@@ -25,7 +25,6 @@ CURVES = {
     searchers.PPO: "#D55E00",
     searchers.SURROGATE: "#0072B2",
     searchers.COORDINATE: "#009E73",
-    searchers.COORDINATE_WARM: "#56B4E9",
     searchers.CATCMAWM: "#CC79A7",
     searchers.TPE: "#F0E442",
     searchers.ANNEALING: "#E69F00",

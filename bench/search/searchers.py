@@ -54,7 +54,6 @@ ANNEALING = Searcher("annealing")
 GENETIC = Searcher("genetic")
 CROSS_ENTROPY = Searcher("cross-entropy")
 COORDINATE = Searcher("coordinate")
-COORDINATE_WARM = Searcher("coordinate", "warm-start=exact", "after the warm start")
 CLASSIC = (RANDOM_WALK, RANDOM, ANNEALING, GENETIC, CROSS_ENTROPY, COORDINATE)
 
 TPE = Searcher("optuna-tpe", cpu_s=105)
