@@ -1,5 +1,4 @@
-//===- ScreenedSearch.h - Edit elites, call what a critic likes best *- C++
-//-*-===//
+//===- ScreenedSearch.h - Edit elites, ask a critic -------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
