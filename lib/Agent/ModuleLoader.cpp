@@ -105,17 +105,30 @@ ErrorOr<Placement> parseDevice(const std::string &device) {
   return placement;
 }
 
-ErrorOr<std::unique_ptr<HistoryNetwork>>
-createHistoryNetwork(const std::string &user, const HistoryShape &shape,
-                     const Placement &placement) {
+/// Calls one of the functions of the module that create a network.
+template <typename Made, typename Shape>
+static ErrorOr<std::unique_ptr<Made>> create(
+    const std::string &user, const Shape &shape, const Placement &placement,
+    Failure (*Module::*function)(const Shape &, const Placement &, Made *&)) {
   ErrorOr<const Module *> module = loadModule(user);
   if (!module)
     return module.error();
-  HistoryNetwork *network = nullptr;
-  if (Failure failure =
-          (*module)->createHistoryNetwork(shape, placement, network))
+  Made *network = nullptr;
+  if (Failure failure = ((*module)->*function)(shape, placement, network))
     return moduleError(user, failure);
-  return std::unique_ptr<HistoryNetwork>(network);
+  return std::unique_ptr<Made>(network);
+}
+
+ErrorOr<std::unique_ptr<HistoryNetwork>>
+createHistoryNetwork(const std::string &user, const HistoryShape &shape,
+                     const Placement &placement) {
+  return create(user, shape, placement, &Module::createHistoryNetwork);
+}
+
+ErrorOr<std::unique_ptr<EditNetwork>>
+createEditNetwork(const std::string &user, const EditShape &shape,
+                  const Placement &placement) {
+  return create(user, shape, placement, &Module::createEditNetwork);
 }
 
 } // namespace shardopt::agent

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Agent/Registration.h"
+#include "shardopt/Agent/EditSearcher.h"
 #include "shardopt/Agent/Encoding.h"
 #include "shardopt/Agent/ModuleLoader.h"
 #include "shardopt/Agent/PaperSearcher.h"
@@ -30,7 +31,24 @@ static SearcherOr makePaper(const search::SearcherContext &context) {
       std::make_unique<PaperSearcher>(context, constants, std::move(*network)));
 }
 
+static SearcherOr makePpo(const search::SearcherContext &context) {
+  EditSearcherConstants constants;
+  if (auto error = constants.table().set(context.options.constants))
+    return *error;
+  ErrorOr<Placement> placement = parseDevice(context.options.device);
+  if (!placement)
+    return placement.error();
+  std::vector<uint32_t> choices = choicesOf(context.space);
+  auto network = createEditNetwork(
+      "ppo", constants.edits.shape(choices, constants.screened.elites),
+      *placement);
+  if (!network)
+    return network.error();
+  return makeEditSearcher(context, constants, std::move(*network));
+}
+
 void addAgentSearchers(search::SearcherRegistry &registry) {
+  registry.add("ppo", makePpo);
   registry.add("ppo-paper", makePaper);
 }
 

@@ -19,7 +19,7 @@ shardoptAgentModule() {
   static const Module module = [] {
     at::set_num_threads(1);
     return Module{interfaceVersion, "LibTorch " TORCH_VERSION,
-                  makeHistoryNetwork};
+                  makeHistoryNetwork, makeEditNetwork};
   }();
   return &module;
 }

@@ -15,6 +15,8 @@ namespace shardopt::agent {
 Failure makeHistoryNetwork(const HistoryShape &shape,
                            const Placement &placement,
                            HistoryNetwork *&network);
+Failure makeEditNetwork(const EditShape &shape, const Placement &placement,
+                        EditNetwork *&network);
 
 } // namespace shardopt::agent
 

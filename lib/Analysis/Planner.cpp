@@ -186,7 +186,7 @@ ErrorOr<PlanSummary> Planner::run() {
   options.trace = request.trace;
   summary.search =
       search::runSearch(**searcher, simulator(), objective, options);
-  if (auto error = (*searcher)->failure())
+  if (auto error = (*searcher)->finish())
     return *error;
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);

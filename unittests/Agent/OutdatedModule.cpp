@@ -10,6 +10,7 @@
 using namespace shardopt::agent;
 
 extern "C" const Module *shardoptAgentModule() {
-  static const Module module{interfaceVersion + 1000, "another", nullptr};
+  static const Module module{interfaceVersion + 1000, "another", nullptr,
+                             nullptr};
   return &module;
 }

@@ -193,7 +193,7 @@ TEST_F(PaperSearcherTest, StopsWhenItsNetworkFails) {
   network->failure = "out of memory";
   SearchResult result = run(*searcher, 100);
   EXPECT_EQ(result.evaluations, 2u);
-  ASSERT_TRUE(searcher->failure());
-  EXPECT_EQ(searcher->failure()->message,
-            "searcher 'ppo-paper': out of memory");
+  std::optional<Error> error = searcher->finish();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "searcher 'ppo-paper': out of memory");
 }

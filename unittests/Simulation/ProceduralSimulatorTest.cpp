@@ -195,11 +195,11 @@ TEST(ProceduralSimulator, SaysWhichLimitIsExceeded) {
 TEST(ProceduralSimulator, DimsOfDistantOpsInteract) {
   const cost::CostModel costs = unlimited(cost::test::gptMoe(60));
   auto interaction = [&](auto latency) {
-    // attention, and combine
-    const double none = latency("001000201001"),
-                 first = latency("001200201001"),
-                 second = latency("001000201011"),
-                 both = latency("001200201011");
+    // attn_norm, and router
+    const double none = latency("001000201001");
+    const double first = latency("011000201001");
+    const double second = latency("001000001001");
+    const double both = latency("011000001001");
     return std::abs(none - first - second + both) / none;
   };
   const Degrees degrees = {8, 4, 2, 512};

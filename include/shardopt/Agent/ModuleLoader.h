@@ -42,6 +42,10 @@ ErrorOr<std::unique_ptr<HistoryNetwork>>
 createHistoryNetwork(const std::string &user, const HistoryShape &shape,
                      const Placement &placement);
 
+ErrorOr<std::unique_ptr<EditNetwork>>
+createEditNetwork(const std::string &user, const EditShape &shape,
+                  const Placement &placement);
+
 } // namespace shardopt::agent
 
 #endif // SHARDOPT_AGENT_MODULELOADER_H

@@ -77,7 +77,7 @@ public:
   void tell(const std::vector<Strategy> &strategies,
             const std::vector<Evaluation> &evaluations) override;
   bool done() const override { return error.has_value(); }
-  std::optional<Error> failure() const override { return error; }
+  std::optional<Error> finish() override { return error; }
 
   // What tests look at.
   const EliteHistory &elites() const { return history; }

@@ -53,8 +53,10 @@ public:
   /// Draws that the searcher discarded itself; they cost no evaluation.
   virtual uint64_t rejected() const { return 0; }
 
-  /// Why the searcher cannot go on; it is then done.
-  virtual std::optional<Error> failure() const { return std::nullopt; }
+  /// Called once when the search has ended, whatever the reason: writes what
+  /// the searcher leaves behind. An error is what could not be written, or why
+  /// the searcher could not go on; it was then done.
+  virtual std::optional<Error> finish() { return std::nullopt; }
 
   virtual Certificate certificate() const { return {}; }
 };
