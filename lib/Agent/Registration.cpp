@@ -48,8 +48,22 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
 }
 
 void addAgentSearchers(search::SearcherRegistry &registry) {
-  registry.add("ppo", makePpo);
-  registry.add("ppo-paper", makePaper);
+  search::SearcherTraits ppo;
+  ppo.summary =
+      "Learns a policy that edits a niched archive of elites, whose edits a "
+      "critic screens (needs LibTorch).";
+  ppo.options = {"agent-critic", "agent-critic-prior", "agent-mask",
+                 "warm-start",   "agent-pretrain",     "agent-save",
+                 "agent-device"};
+  ppo.constants = [] { return EditSearcherConstants().table().markdown(); };
+  registry.add("ppo", makePpo, std::move(ppo));
+
+  search::SearcherTraits paper;
+  paper.summary = "The agent of Learning to Shard, arXiv 2509.00217 (needs "
+                  "LibTorch).";
+  paper.options = {"agent-device"};
+  paper.constants = [] { return PaperConstants().table().markdown(); };
+  registry.add("ppo-paper", makePaper, std::move(paper));
 }
 
 } // namespace shardopt::agent
