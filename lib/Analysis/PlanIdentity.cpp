@@ -7,6 +7,7 @@
 
 #include "PlanIdentity.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Support/Files.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -30,6 +31,13 @@ static std::string fingerprint(ModuleOp module) {
   std::string text;
   ::llvm::raw_string_ostream stream(text);
   program->print(stream);
+  return fingerprint(text);
+}
+
+static std::string fingerprint(const Machine &machine) {
+  std::string text;
+  json::Writer writer(text);
+  writeMachine(writer, machine);
   return fingerprint(text);
 }
 
@@ -82,7 +90,8 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"comm-model", options.commModel},
       {"imbalance", options.imbalance},
       {"partition", options.partition},
-      {"machine", scenario.machine().name},
+      {"machine",
+       scenario.machine().name + " " + fingerprint(scenario.machine())},
       {"model", scenario.program().name + " " + fingerprint(scenario.module())},
       {"tp", spellDomain(space.degreeDomain(StrategySpace::Tp))},
       {"ep", spellDomain(space.degreeDomain(StrategySpace::Ep))},

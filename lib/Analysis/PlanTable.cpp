@@ -28,12 +28,6 @@ std::string shardopt::formatNumber(double value, int digits) {
   return text;
 }
 
-static std::string fixed(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//

@@ -142,7 +142,9 @@ Planner::openCheckpoint(const search::StrategySpace &space) {
   if (!log)
     return log.error();
   replay = std::make_unique<search::ReplaySimulator>(
-      scenario.simulator(), std::move(*log), request.warn);
+      scenario.simulator(), std::move(*log),
+      search::ReplaySimulator::Hooks{[this] { return isStopped(); },
+                                     request.warn});
   summary.resumedEvaluations = replay->numResumed();
   return std::nullopt;
 }
@@ -183,13 +185,26 @@ ErrorOr<PlanSummary> Planner::run() {
   if (scenario.external())
     options.threads = std::max(options.threads, scenario.external()->workers());
   options.stopRequested = [this] { return isStopped(); };
-  options.trace = request.trace;
+  // What the search is measured by afterwards, where it is wanted on the way.
+  std::optional<search::ExactResult> exact;
+  const search::Decomposition *decomposition = simulator().decomposition();
+  if (request.progress && decomposition && summary.searcher != "exact")
+    exact = search::findOptimum(*space, *decomposition, request.goal,
+                                request.threads, options.stopRequested);
+  options.trace = [&](const search::TraceEntry &entry) {
+    if (request.trace)
+      request.trace(entry);
+    if (request.progress)
+      request.progress(entry, exact ? exact->bound : std::nullopt);
+  };
   summary.search =
       search::runSearch(**searcher, simulator(), objective, options);
   if (auto error = (*searcher)->finish())
     return *error;
-  search::certify(summary.search, *space, scenario.simulator(), objective,
-                  options);
+  if (exact)
+    search::certify(summary.search, *exact, objective);
+  else
+    search::certify(summary.search, *space, simulator(), objective, options);
   if (scenario.external())
     summary.breakdown = scenario.external()->breakdown();
   summary.plan = summary.search.best;

@@ -11,8 +11,8 @@ namespace shardopt::search {
 
 ReplaySimulator::ReplaySimulator(const Simulator &inner,
                                  std::unique_ptr<EvaluationLog> log,
-                                 std::function<void(const Error &)> warn)
-    : inner(inner), log(std::move(log)), warn(std::move(warn)) {
+                                 Hooks hooks)
+    : inner(inner), log(std::move(log)), hooks(std::move(hooks)) {
   for (const Plan &plan : this->log->resumed())
     known.insert(plan.strategy, plan.evaluation);
 }
@@ -24,6 +24,10 @@ Evaluation ReplaySimulator::evaluate(const Strategy &strategy) const {
       return *evaluation;
   }
   Evaluation evaluation = inner.evaluate(strategy);
+  bool isInterrupted = evaluation.reason == Reason::Failed &&
+                       hooks.isStopping && hooks.isStopping();
+  if (isInterrupted)
+    return evaluation;
   std::lock_guard lock(mutex);
   if (const Evaluation *first = known.find(strategy))
     return *first; // another thread was faster
@@ -32,8 +36,8 @@ Evaluation ReplaySimulator::evaluate(const Strategy &strategy) const {
     return evaluation;
   if (std::optional<Error> error = log->append({strategy, evaluation})) {
     isBroken = true;
-    if (warn)
-      warn(*error);
+    if (hooks.warn)
+      hooks.warn(*error);
   }
   return evaluation;
 }

@@ -12,9 +12,6 @@
 
 namespace shardopt::search {
 
-/// Keep tp * ep * pp far from overflow.
-static constexpr int64_t maxDegree = int64_t(1) << 20;
-static constexpr int64_t maxBatch = int64_t(1) << 31;
 /// Degree tuples are listed, so there is an end to their number.
 static constexpr double maxTuples = 1 << 24;
 

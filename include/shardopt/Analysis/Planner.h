@@ -40,6 +40,9 @@ struct PlanRequest {
   std::function<void(const Error &)> warn;
   /// Told every evaluation, in order; may be empty.
   std::function<void(const search::TraceEntry &)> trace;
+  /// Told the same, with the bound on the goal if there is one; may be empty.
+  std::function<void(const search::TraceEntry &, std::optional<double> bound)>
+      progress;
 };
 
 /// Runs the search, and what makes its report: the distance to the optimum and

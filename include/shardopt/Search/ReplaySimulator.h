@@ -24,11 +24,20 @@ namespace shardopt::search {
 /// goes through the same states without a call, and then goes on.
 class ReplaySimulator final : public Simulator {
 public:
-  /// `inner` outlives it. `warn` is told once, from any thread, if the log
-  /// cannot be written: what is evaluated from then on is not in it, which is
-  /// no reason to lose the search. May be empty.
+  struct Hooks {
+    /// Whether the search is being stopped: an evaluation that fails meanwhile
+    /// is not logged, because an interrupt says nothing of the strategy. May be
+    /// empty.
+    std::function<bool()> isStopping = {};
+    /// Told once, from any thread, that the log cannot be written: what is
+    /// evaluated from then on is not in it, which is no reason to lose the
+    /// search. May be empty.
+    std::function<void(const Error &)> warn = {};
+  };
+
+  /// `inner` outlives it.
   ReplaySimulator(const Simulator &inner, std::unique_ptr<EvaluationLog> log,
-                  std::function<void(const Error &)> warn = {});
+                  Hooks hooks);
 
   Evaluation evaluate(const Strategy &strategy) const override;
   const Decomposition *decomposition() const override {
@@ -41,7 +50,7 @@ public:
 private:
   const Simulator &inner;
   const std::unique_ptr<EvaluationLog> log;
-  const std::function<void(const Error &)> warn;
+  const Hooks hooks;
 
   mutable std::mutex mutex; ///< of all below, and of `log`
   mutable EvaluationCache known;

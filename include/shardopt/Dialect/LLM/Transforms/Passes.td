@@ -128,10 +128,10 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "0", "Tensor parallelism">,
-    Option<"ep", "ep", "int64_t", "0", "Expert parallelism">,
-    Option<"pp", "pp", "int64_t", "0", "Pipeline stages">,
-    Option<"batch", "batch", "int64_t", "0",
+    Option<"tp", "tp", "std::string", [{""}], "Tensor parallelism">,
+    Option<"ep", "ep", "std::string", [{""}], "Expert parallelism">,
+    Option<"pp", "pp", "std::string", [{""}], "Pipeline stages">,
+    Option<"batch", "batch", "std::string", [{""}],
       "Sequences (decode) or prompts (prefill), over all devices">,
     Option<"dims", "dims", "std::string", [{""}],
       "Dims of all ops, in order: 0, 1, and 2 or none, joined by commas">,
@@ -187,7 +187,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
     Option<"objective", "objective", "std::string", [{"throughput"}],
       "What to optimise: throughput (per device), or latency">,
     Option<"searcher", "searcher", "std::string", [{""}],
-      "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy, coordinate or surrogate">,
+      "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy, coordinate, surrogate (default for black boxes), ppo or ppo-paper">,
     Option<"budget", "budget", "uint64_t", "0",
       "Most evaluations that `accounting` counts (0: 4000, or for megatron-* as many as there are degrees)">,
     Option<"accounting", "accounting", "std::string", [{"asked"}],
@@ -221,6 +221,8 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
       "File for the evaluations, one JSON line each">,
+    Option<"progress", "progress", "std::string", [{"auto"}],
+      "Where the search is, on the standard error: auto (one line, on a terminal), lines (where the best improves, and at powers of two) or none">,
     Option<"checkpoint", "checkpoint", "std::string", [{""}],
       "File that keeps the evaluations as they are made; a search that finds its own goes on from there">,
   ], ReportPassOptions);
