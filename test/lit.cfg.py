@@ -29,6 +29,9 @@ config.substitutions += [
     ("%python", config.python),
 ]
 
+if config.have_torch:
+    config.available_features.add("torch")
+
 data = os.environ.get(
     "SHARDOPT_DATA", os.path.join(config.source_root, "../shared/data")
 )

@@ -17,6 +17,9 @@ STD_LAYERS = {
     "Machine": ["Support"],
     "Cost": ["Machine", "Support"],
     "Search": ["Support"],
+    "Agent": ["Search", "Support"],
+    # The only user of LibTorch, a module that nothing links.
+    "AgentTorch": ["Agent", "Search", "Support"],
     "BlackBox": ["Search", "Machine", "Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
@@ -24,6 +27,7 @@ STD_LAYERS = {
 MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
     "Analysis": [
+        "Agent",
         "Dialect/LLM/IR",
         "BlackBox",
         "Simulation",
@@ -53,7 +57,8 @@ FOREIGN = {
     "llvm-c/": lambda top, layer: layer not in STD_LAYERS,
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
     "gtest/": lambda top, layer: top == "unittests",
-    "torch/": lambda top, layer: False,
+    "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
+    "ATen/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')

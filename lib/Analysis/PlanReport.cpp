@@ -60,6 +60,7 @@ void ReportWriter::write() {
   json.member("rejected_draws", int64_t(summary.search.rejected));
   json.member("accounting", search::spell(summary.accounting));
   json.member("charged", int64_t(summary.search.charged));
+  json.member("resumed_evaluations", int64_t(summary.resumedEvaluations));
   json.member("wall_s", summary.wallSeconds);
   json.member("stopped",
               summary.breakdown ? "simulator"

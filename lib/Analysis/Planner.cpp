@@ -7,10 +7,12 @@
 
 #include "shardopt/Analysis/Planner.h"
 #include "Infeasibility.h"
+#include "PlanIdentity.h"
 #include "shardopt/Analysis/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
+#include "shardopt/Search/ReplaySimulator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -41,6 +43,12 @@ private:
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
   uint64_t defaultBudget(const search::StrategySpace &space) const;
+  /// Opens the checkpoint, if one is asked for.
+  std::optional<Error> openCheckpoint(const search::StrategySpace &space);
+  /// What evaluates, over the checkpoint if there is one.
+  const search::Simulator &simulator() const {
+    return replay ? *replay : scenario.simulator();
+  }
   void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -50,6 +58,7 @@ private:
   const search::Objective objective;
   PlanSummary summary;
   uint64_t budget = 0; ///< of the request, or the default
+  std::unique_ptr<const search::ReplaySimulator> replay;
   /// The hopeless degrees; empty for a black box.
   std::function<bool(const Degrees &)> isHopeless;
 };
@@ -122,6 +131,22 @@ uint64_t Planner::defaultBudget(const search::StrategySpace &space) const {
   return std::max<uint64_t>(usual, space.degreeTuples().size() + 1);
 }
 
+std::optional<Error>
+Planner::openCheckpoint(const search::StrategySpace &space) {
+  if (request.checkpoint.empty())
+    return std::nullopt;
+  auto log = search::EvaluationLog::open(
+      request.checkpoint,
+      planIdentity(scenario, request, space, summary.searcher, budget),
+      {scenario.opNames(), scenario.latencyKey()});
+  if (!log)
+    return log.error();
+  replay = std::make_unique<search::ReplaySimulator>(
+      scenario.simulator(), std::move(*log), request.warn);
+  summary.resumedEvaluations = replay->numResumed();
+  return std::nullopt;
+}
+
 ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
@@ -146,6 +171,9 @@ ErrorOr<PlanSummary> Planner::run() {
   if (!searcher)
     return searcher.error();
 
+  if (auto error = openCheckpoint(*space))
+    return *error;
+
   search::DriverOptions options;
   options.budget = budget;
   options.accounting = request.accounting;
@@ -157,7 +185,9 @@ ErrorOr<PlanSummary> Planner::run() {
   options.stopRequested = [this] { return isStopped(); };
   options.trace = request.trace;
   summary.search =
-      search::runSearch(**searcher, scenario.simulator(), objective, options);
+      search::runSearch(**searcher, simulator(), objective, options);
+  if (auto error = (*searcher)->finish())
+    return *error;
   search::certify(summary.search, *space, scenario.simulator(), objective,
                   options);
   if (scenario.external())
@@ -213,7 +243,7 @@ void Planner::explainBest(const search::StrategySpace &space) {
     return;
   }
   larger.strategy.degrees.batch = *next;
-  larger.evaluation = scenario.simulator().evaluate(larger.strategy);
+  larger.evaluation = simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
     summary.binding = explainInvalid(scenario, larger);
   summary.binding.batch = *next;

@@ -71,6 +71,8 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
     return failure();
 
   std::unique_ptr<Scenario> scenario(new Scenario());
+  scenario->moduleOp = module;
+  scenario->settings = options;
   scenario->moduleModel = std::move(*model);
   for (const cost::Node *node : scenario->moduleModel.model.nodesByVariable())
     scenario->names.push_back(node->name);

@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Analysis/Searchers.h"
+#include "shardopt/Agent/Registration.h"
 
 using namespace shardopt;
 
 search::SearcherRegistry shardopt::allSearchers() {
-  return search::SearcherRegistry::builtin();
+  auto registry = search::SearcherRegistry::builtin();
+  agent::addAgentSearchers(registry);
+  return registry;
 }

@@ -10,8 +10,9 @@
 namespace shardopt::search {
 
 ReplaySimulator::ReplaySimulator(const Simulator &inner,
-                                 std::unique_ptr<EvaluationLog> log)
-    : inner(inner), log(std::move(log)) {
+                                 std::unique_ptr<EvaluationLog> log,
+                                 std::function<void(const Error &)> warn)
+    : inner(inner), log(std::move(log)), warn(std::move(warn)) {
   for (const Plan &plan : this->log->resumed())
     known.insert(plan.strategy, plan.evaluation);
 }
@@ -27,14 +28,14 @@ Evaluation ReplaySimulator::evaluate(const Strategy &strategy) const {
   if (const Evaluation *first = known.find(strategy))
     return *first; // another thread was faster
   known.insert(strategy, evaluation);
-  if (!failure)
-    failure = log->append({strategy, evaluation});
+  if (isBroken)
+    return evaluation;
+  if (std::optional<Error> error = log->append({strategy, evaluation})) {
+    isBroken = true;
+    if (warn)
+      warn(*error);
+  }
   return evaluation;
-}
-
-std::optional<Error> ReplaySimulator::error() const {
-  std::lock_guard lock(mutex);
-  return failure;
 }
 
 } // namespace shardopt::search

@@ -120,6 +120,7 @@ private:
   EditStart startAt(const NichedArchive::Elite &elite) const {
     return {elite.point, slackOf(elite.evaluation, objective)};
   }
+  std::vector<EditSequence> draw(const std::vector<EditStart> &starts);
   /// Whether `point` may be evaluated; counts what is rejected.
   bool admit(const Point &point);
   std::vector<Candidate> admitted(std::vector<EditSequence> drawn);
@@ -216,6 +217,29 @@ const NichedArchive::Elite &ScreenedSearch::drawParent() {
   return elites[static_cast<size_t>(position * double(elites.size()))];
 }
 
+/// One sequence a start. Those that lead out of the device limit, under a tight
+/// one most of them, are drawn again a few times.
+std::vector<EditSequence>
+ScreenedSearch::draw(const std::vector<EditStart> &starts) {
+  constexpr int mostRounds = 8;
+  std::vector<EditSequence> sequences = policy->draw(starts, archive, rng);
+  for (int i = 1; i < mostRounds; ++i) {
+    std::vector<size_t> outside;
+    std::vector<EditStart> again;
+    for (size_t j = 0; j < sequences.size(); ++j)
+      if (!space.fits(sequences[j].result())) {
+        outside.push_back(j);
+        again.push_back(starts[j]);
+      }
+    if (outside.empty())
+      break;
+    std::vector<EditSequence> redrawn = policy->draw(again, archive, rng);
+    for (size_t j = 0; j < outside.size(); ++j)
+      sequences[outside[j]] = std::move(redrawn[j]);
+  }
+  return sequences;
+}
+
 bool ScreenedSearch::admit(const Point &point) {
   if (!space.fits(point))
     return false;
@@ -252,7 +276,7 @@ void ScreenedSearch::judge(std::vector<Candidate> &candidates) {
 std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
   const NichedArchive::Elite &parent = drawParent();
   std::vector<EditStart> starts(constants.draws, startAt(parent));
-  std::vector<Candidate> first = admitted(policy->draw(starts, archive, rng));
+  std::vector<Candidate> first = admitted(draw(starts));
   if (first.empty())
     return std::nullopt;
   judge(first);
@@ -267,7 +291,7 @@ std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
     const Candidate &origin = first[origins[i]];
     starts[i] = {origin.point, origin.opinion.slack};
   }
-  std::vector<Candidate> second = admitted(policy->draw(starts, archive, rng));
+  std::vector<Candidate> second = admitted(draw(starts));
   judge(second);
   if (!second.empty() && second[0].opinion.score > first[0].opinion.score) {
     const Candidate &origin = first[origins[second[0].origin]];
@@ -287,7 +311,7 @@ std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeFirst() {
       parents[i] = &drawParent();
       starts[i] = startAt(*parents[i]);
     }
-    std::vector<EditSequence> drawn = policy->draw(starts, archive, rng);
+    std::vector<EditSequence> drawn = draw(starts);
     for (size_t i = 0; i < together; ++i) {
       Point point = drawn[i].result();
       if (admit(point))

@@ -52,6 +52,7 @@ struct PlanSummary {
   search::SearchResult search;
   /// Why the simulator could not go on and ended the search; none: it did.
   std::optional<Error> breakdown;
+  uint64_t resumedEvaluations = 0; ///< that a checkpoint had
   double wallSeconds = 0;
 
   /// Why there is no strategy to look at: pins, lists and the number of devices

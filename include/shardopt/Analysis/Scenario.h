@@ -51,6 +51,8 @@ public:
   static mlir::FailureOr<std::unique_ptr<Scenario>>
   create(mlir::ModuleOp module, const ScenarioOptions &options);
 
+  mlir::ModuleOp module() const { return moduleOp; }
+  const ScenarioOptions &options() const { return settings; }
   const ModuleModel &program() const { return moduleModel; }
   const Machine &machine() const { return cluster; }
   const cost::CostModel &costs() const { return *costModel; }
@@ -91,6 +93,8 @@ public:
 private:
   Scenario() = default;
 
+  mlir::ModuleOp moduleOp;
+  ScenarioOptions settings;
   ModuleModel moduleModel;
   std::vector<std::string> names;
   Machine cluster;

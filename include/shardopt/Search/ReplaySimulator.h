@@ -12,6 +12,7 @@
 #include "shardopt/Search/EvaluationLog.h"
 #include "shardopt/Search/Simulator.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -23,8 +24,11 @@ namespace shardopt::search {
 /// goes through the same states without a call, and then goes on.
 class ReplaySimulator final : public Simulator {
 public:
-  /// `inner` outlives it.
-  ReplaySimulator(const Simulator &inner, std::unique_ptr<EvaluationLog> log);
+  /// `inner` outlives it. `warn` is told once, from any thread, if the log
+  /// cannot be written: what is evaluated from then on is not in it, which is
+  /// no reason to lose the search. May be empty.
+  ReplaySimulator(const Simulator &inner, std::unique_ptr<EvaluationLog> log,
+                  std::function<void(const Error &)> warn = {});
 
   Evaluation evaluate(const Strategy &strategy) const override;
   const Decomposition *decomposition() const override {
@@ -34,17 +38,14 @@ public:
   /// The evaluations that the log had at the start.
   size_t numResumed() const { return log->resumed().size(); }
 
-  /// Why the log could not be written, if so. A search that goes on after that
-  /// cannot be resumed from here.
-  std::optional<Error> error() const;
-
 private:
   const Simulator &inner;
   const std::unique_ptr<EvaluationLog> log;
+  const std::function<void(const Error &)> warn;
 
   mutable std::mutex mutex; ///< of all below, and of `log`
   mutable EvaluationCache known;
-  mutable std::optional<Error> failure;
+  mutable bool isBroken = false; ///< the log could not be written
 };
 
 } // namespace shardopt::search

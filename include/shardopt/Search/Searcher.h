@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_SEARCHER_H
 #define SHARDOPT_SEARCH_SEARCHER_H
 
+#include "shardopt/Support/Error.h"
 #include "shardopt/Support/Strategy.h"
 
 #include <cstddef>
@@ -51,6 +52,11 @@ public:
 
   /// Draws that the searcher discarded itself; they cost no evaluation.
   virtual uint64_t rejected() const { return 0; }
+
+  /// Called once when the search has ended, whatever the reason: writes what
+  /// the searcher leaves behind. An error is what could not be written, or why
+  /// the searcher could not go on; it was then done.
+  virtual std::optional<Error> finish() { return std::nullopt; }
 
   virtual Certificate certificate() const { return {}; }
 };

@@ -108,6 +108,10 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   request.budget = budget;
   request.threads = threadCount(threads);
   request.stop = stop;
+  request.checkpoint = checkpoint;
+  request.warn = [this](const Error &error) {
+    emitWarning(getOperation().getLoc(), error.message);
+  };
   return std::nullopt;
 }
 
@@ -273,6 +277,10 @@ LogicalResult SearchShardingPass::run() {
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
   if (!summary)
     return emitError(module.getLoc(), summary.error().message);
+  if (summary->resumedEvaluations)
+    emitRemark(module.getLoc(), "resumed ")
+        << summary->resumedEvaluations << " evaluations of '" << checkpoint
+        << "'";
   return finish(*summary, outputs);
 }
 

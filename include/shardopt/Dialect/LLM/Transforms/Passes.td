@@ -221,6 +221,8 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
       "File for the evaluations, one JSON line each">,
+    Option<"checkpoint", "checkpoint", "std::string", [{""}],
+      "File that keeps the evaluations as they are made; a search that finds its own goes on from there">,
   ], ReportPassOptions);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }

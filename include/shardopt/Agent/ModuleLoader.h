@@ -1,0 +1,51 @@
+//===- ModuleLoader.h - Open the module of networks -------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_AGENT_MODULELOADER_H
+#define SHARDOPT_AGENT_MODULELOADER_H
+
+#include "shardopt/Agent/Network.h"
+#include "shardopt/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardopt::agent {
+
+/// The file name of the module.
+inline constexpr const char *moduleFile = "libShardOptAgentTorch.so";
+/// The environment variable that names another file.
+inline constexpr const char *moduleVariable = "SHARDOPT_AGENT_TORCH";
+
+/// Where the module is looked for: beside the program or the shared library
+/// that holds this code, as the build tree and as an installation have it.
+std::vector<std::string> moduleCandidates();
+
+/// Opens the module in the file that the environment names, else the first of
+/// the candidates that exists. It stays open until the process ends. An error
+/// tells searcher `user` what is missing and what to do, or which two versions
+/// of the interface do not agree.
+ErrorOr<const Module *> loadModule(const std::string &user);
+
+/// The error in which a module's failure ends.
+Error moduleError(const std::string &user, Failure failure);
+
+/// "cpu", "cuda", or the default, from an option.
+ErrorOr<Placement> parseDevice(const std::string &device);
+
+ErrorOr<std::unique_ptr<HistoryNetwork>>
+createHistoryNetwork(const std::string &user, const HistoryShape &shape,
+                     const Placement &placement);
+
+ErrorOr<std::unique_ptr<EditNetwork>>
+createEditNetwork(const std::string &user, const EditShape &shape,
+                  const Placement &placement);
+
+} // namespace shardopt::agent
+
+#endif // SHARDOPT_AGENT_MODULELOADER_H

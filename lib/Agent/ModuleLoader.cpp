@@ -1,0 +1,134 @@
+//===- ModuleLoader.cpp - Open the module of networks ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Agent/ModuleLoader.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace shardopt::agent {
+
+/// The folders of the object file that holds this code and of the program. They
+/// differ where this is part of a plugin; the first may be unknown (a program
+/// found through PATH is known to the loader by its bare name).
+static std::vector<fs::path> ownFolders() {
+  std::vector<fs::path> folders;
+  auto add = [&](const fs::path &file) {
+    std::error_code error;
+    fs::path whole = fs::canonical(file, error);
+    if (!error)
+      folders.push_back(whole.parent_path());
+  };
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void *>(&ownFolders), &info) &&
+      fs::path(info.dli_fname).has_parent_path())
+    add(info.dli_fname);
+  add("/proc/self/exe");
+  if (folders.size() == 2 && folders[0] == folders[1])
+    folders.pop_back();
+  return folders;
+}
+
+std::vector<std::string> moduleCandidates() {
+  // Of a program and of a shared library, in a build tree and installed.
+  const fs::path places[] = {
+      fs::path("..") / "lib", ".",
+      fs::path("..") / SHARDOPT_INSTALL_LIBDIR / "shardopt", "shardopt"};
+  std::vector<std::string> candidates;
+  for (const fs::path &folder : ownFolders())
+    for (const fs::path &place : places)
+      candidates.push_back(
+          (folder / place / moduleFile).lexically_normal().string());
+  return candidates;
+}
+
+/// The file to open; empty if there is none.
+static std::string findModule() {
+  if (const char *named = std::getenv(moduleVariable); named && *named)
+    return named;
+  for (const std::string &candidate : moduleCandidates()) {
+    std::error_code error;
+    if (fs::exists(candidate, error))
+      return candidate;
+  }
+  return "";
+}
+
+static Error needs(const std::string &user, const std::string &problem) {
+  return {"searcher '" + user + "' needs the module " + moduleFile + ", " +
+          problem};
+}
+
+ErrorOr<const Module *> loadModule(const std::string &user) {
+  std::string file = findModule();
+  if (file.empty())
+    return needs(user, "which this build does not have: install LibTorch "
+                       "(libtorch-dev) and build again, or set " +
+                           std::string(moduleVariable) +
+                           " to the path of the module");
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return needs(user, "which cannot be opened: " + std::string(dlerror()));
+  auto entry = reinterpret_cast<ModuleEntry *>(dlsym(library, moduleEntryName));
+  if (!entry)
+    return needs(user, "which '" + file + "' is not: it exports no " +
+                           std::string(moduleEntryName));
+  const Module *module = entry();
+  if (module->interfaceVersion != interfaceVersion)
+    return needs(user, "and '" + file + "' has version " +
+                           std::to_string(module->interfaceVersion) +
+                           " of its interface instead of " +
+                           std::to_string(interfaceVersion) +
+                           ": build both from the same sources");
+  return module;
+}
+
+Error moduleError(const std::string &user, Failure failure) {
+  return {"searcher '" + user + "': " + failure};
+}
+
+ErrorOr<Placement> parseDevice(const std::string &device) {
+  if (device != "" && device != "cpu" && device != "cuda")
+    return Error{"unknown agent-device '" + abbreviate(device) + "', " +
+                 listKnown(device, {"cpu", "cuda"})};
+  Placement placement;
+  placement.cuda = device == "cuda";
+  return placement;
+}
+
+/// Calls one of the functions of the module that create a network.
+template <typename Made, typename Shape>
+static ErrorOr<std::unique_ptr<Made>> create(
+    const std::string &user, const Shape &shape, const Placement &placement,
+    Failure (*Module::*function)(const Shape &, const Placement &, Made *&)) {
+  ErrorOr<const Module *> module = loadModule(user);
+  if (!module)
+    return module.error();
+  Made *network = nullptr;
+  if (Failure failure = ((*module)->*function)(shape, placement, network))
+    return moduleError(user, failure);
+  return std::unique_ptr<Made>(network);
+}
+
+ErrorOr<std::unique_ptr<HistoryNetwork>>
+createHistoryNetwork(const std::string &user, const HistoryShape &shape,
+                     const Placement &placement) {
+  return create(user, shape, placement, &Module::createHistoryNetwork);
+}
+
+ErrorOr<std::unique_ptr<EditNetwork>>
+createEditNetwork(const std::string &user, const EditShape &shape,
+                  const Placement &placement) {
+  return create(user, shape, placement, &Module::createEditNetwork);
+}
+
+} // namespace shardopt::agent

@@ -1,0 +1,55 @@
+//===- Registration.cpp - The searchers that learn a policy ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Agent/Registration.h"
+#include "shardopt/Agent/EditSearcher.h"
+#include "shardopt/Agent/Encoding.h"
+#include "shardopt/Agent/ModuleLoader.h"
+#include "shardopt/Agent/PaperSearcher.h"
+
+namespace shardopt::agent {
+
+using SearcherOr = ErrorOr<std::unique_ptr<search::Searcher>>;
+
+static SearcherOr makePaper(const search::SearcherContext &context) {
+  PaperConstants constants;
+  if (auto error = constants.table().set(context.options.constants))
+    return *error;
+  ErrorOr<Placement> placement = parseDevice(context.options.device);
+  if (!placement)
+    return placement.error();
+  std::vector<uint32_t> choices = choicesOf(context.space);
+  auto network = createHistoryNetwork(
+      "ppo-paper", PaperSearcher::shape(constants, choices), *placement);
+  if (!network)
+    return network.error();
+  return std::unique_ptr<search::Searcher>(
+      std::make_unique<PaperSearcher>(context, constants, std::move(*network)));
+}
+
+static SearcherOr makePpo(const search::SearcherContext &context) {
+  EditSearcherConstants constants;
+  if (auto error = constants.table().set(context.options.constants))
+    return *error;
+  ErrorOr<Placement> placement = parseDevice(context.options.device);
+  if (!placement)
+    return placement.error();
+  std::vector<uint32_t> choices = choicesOf(context.space);
+  auto network = createEditNetwork(
+      "ppo", constants.edits.shape(choices, constants.screened.elites),
+      *placement);
+  if (!network)
+    return network.error();
+  return makeEditSearcher(context, constants, std::move(*network));
+}
+
+void addAgentSearchers(search::SearcherRegistry &registry) {
+  registry.add("ppo", makePpo);
+  registry.add("ppo-paper", makePaper);
+}
+
+} // namespace shardopt::agent
