@@ -177,9 +177,17 @@ int GuardedProcess::kill() {
   return status;
 }
 
+static std::string describeSignal(int signal) {
+  return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
 std::string blackbox::describeStatus(int status) {
   if (WIFSIGNALED(status))
-    return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-           strsignal(WTERMSIG(status)) + ")";
-  return "exited with status " + std::to_string(WEXITSTATUS(status));
+    return "was killed by " + describeSignal(WTERMSIG(status));
+  const int code = WEXITSTATUS(status);
+  std::string text = "exited with status " + std::to_string(code);
+  // That is how a shell tells that a signal killed its command.
+  if (code > 128 && code < 128 + SIGRTMIN)
+    text += ", as after " + describeSignal(code - 128);
+  return text;
 }

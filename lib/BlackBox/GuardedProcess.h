@@ -71,7 +71,8 @@ private:
   int status = 0;
 };
 
-/// "exited with status 3", "was killed by signal 11 (Segmentation fault)".
+/// "exited with status 3", "was killed by signal 11 (Segmentation fault)",
+/// "exited with status 139, as after signal 11 (Segmentation fault)".
 std::string describeStatus(int status);
 
 } // namespace shardopt::blackbox

@@ -107,6 +107,19 @@ TEST(ExternalSimulator, DoesNotWaitForEver) {
   EXPECT_EQ(simulator->failures()[Failure::Timeout], 2u);
 }
 
+TEST(ExternalSimulator, NoticesAClosedOutput) {
+  std::vector<std::string> warnings;
+  ExternalOptions options = shellWorker("exec >&-; sleep 1000");
+  options.warn = [&](const std::string &text) { warnings.push_back(text); };
+  auto simulator = start(options);
+  EXPECT_EQ(simulator->evaluate(strategy).reason, Reason::Failed);
+  EXPECT_EQ(simulator->failures()[Failure::Crash], 1u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("closed its standard output, or was killed"),
+            std::string::npos)
+      << warnings[0];
+}
+
 TEST(ExternalSimulator, KeepsAWorkerThatIsInStep) {
   auto simulator = start(shellWorker(
       R"(test $n = 1 && echo '{"id": 1, "valid": true}' || )" + goodAnswer));

@@ -41,9 +41,6 @@ def misbehave(request):
     elif KIND == "half":
         say('{"id": 1, "va')
         os._exit(0)
-    elif KIND == "close":
-        os.close(1)
-        time.sleep(1000)
     elif KIND == "hang":
         time.sleep(1000)
     elif KIND == "silent":
