@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/reference from the ODS files, or with --check compares.
+"""Writes docs/reference, or with --check compares.
 
-Every page is the output of one mlir-tblgen generator on its .td files.
+Every page is the output of one mlir-tblgen generator on its .td files, but for
+that of the searchers, which shard-opt prints.
 """
 
 import argparse
@@ -58,13 +59,26 @@ def page(title, pattern, flags):
     return "\n\n".join([note, f"# {title}", *sections]) + "\n"
 
 
+def searchers_page(build):
+    """The page of what the searchers of a build read."""
+    command = [str(build / "bin/shard-opt"), "--list-searchers"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(result.stderr)
+    note = "<!-- Printed by shard-opt --list-searchers. Do not edit. -->"
+    return "\n\n".join([note, "# Searchers", result.stdout])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="fail on a difference")
-    check = parser.parse_args().check
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    args = parser.parse_args()
+    check = args.check
 
     folder = ROOT / "docs/reference"
     pages = {name: page(*rest) for name, *rest in PAGES}
+    pages["Searchers.md"] = searchers_page(args.build.resolve())
     stale = sorted(
         path.name for path in folder.glob("*.md") if path.name not in pages
     ) + [

@@ -48,20 +48,22 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
 }
 
 void addAgentSearchers(search::SearcherRegistry &registry) {
-  registry.add("ppo", makePpo,
-               {"Edits a niched archive of elites as a policy that attends to "
-                "them has learned with PPO, and screens the edits by a critic.",
-                /*needsDecomposition=*/false,
-                {"agent-critic", "agent-critic-prior", "agent-mask",
-                 "warm-start", "agent-pretrain", "agent-save", "agent-device"},
-                [] { return EditSearcherConstants().table().markdown(); }});
-  registry.add("ppo-paper", makePaper,
-               {"The agent of \"Learning to Shard\": PPO on a policy that "
-                "attends to the three best strategies and draws every variable "
-                "from a head of its own.",
-                /*needsDecomposition=*/false,
-                {"agent-device"},
-                [] { return PaperConstants().table().markdown(); }});
+  search::SearcherTraits ppo;
+  ppo.summary =
+      "Learns a policy that edits a niched archive of elites, whose edits a "
+      "critic screens (needs LibTorch).";
+  ppo.options = {"agent-critic", "agent-critic-prior", "agent-mask",
+                 "warm-start",   "agent-pretrain",     "agent-save",
+                 "agent-device"};
+  ppo.constants = [] { return EditSearcherConstants().table().markdown(); };
+  registry.add("ppo", makePpo, std::move(ppo));
+
+  search::SearcherTraits paper;
+  paper.summary = "The agent of Learning to Shard, arXiv 2509.00217 (needs "
+                  "LibTorch).";
+  paper.options = {"agent-device"};
+  paper.constants = [] { return PaperConstants().table().markdown(); };
+  registry.add("ppo-paper", makePaper, std::move(paper));
 }
 
 } // namespace shardopt::agent

@@ -10,14 +10,17 @@
 
 using namespace shardopt;
 
-/// The part of a model that degrees do not fit.
+/// The part of a model that degrees do not fit; empty if a black box has
+/// reasons of its own.
 static std::string structuralPart(const Scenario &scenario,
                                   const Degrees &degrees) {
   if (scenario.maxDevices() && degrees.devices() > scenario.maxDevices())
     return "devices";
   if (degrees.pp > scenario.program().model.numLayers())
     return "stages";
-  return scenario.costs().fits(degrees) ? "dims" : "experts";
+  if (!scenario.costs().fits(degrees))
+    return "experts";
+  return scenario.simulator().decomposition() ? "dims" : "";
 }
 
 /// The largest of the three kinds of time.
@@ -53,6 +56,8 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
     }
     return binding;
   }
+  if (!scenario.simulator().decomposition())
+    return binding;
   cost::Breakdown breakdown = cost::breakdown(scenario.costs(), plan.strategy);
   if (plan.evaluation.reason == Reason::Memory)
     binding.part = breakdown.memory.weightsGb >= breakdown.memory.kvCacheGb
@@ -61,6 +66,11 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
   else
     binding.part = slowestPart(breakdown);
   return binding;
+}
+
+/// ", most of it <part>", if that is known.
+static std::string mostOf(const std::string &part) {
+  return part.empty() ? "" : ", most of it " + part;
 }
 
 std::string shardopt::describe(const Binding &binding,
@@ -78,19 +88,22 @@ std::string shardopt::describe(const Binding &binding,
                          : "";
   case Reason::Memory:
     return "memory: " + needs + formatNumber(constraint.value) + " GB of " +
-           formatNumber(constraint.limit) + " GB a device, most of it " +
-           (binding.part == "weights" ? "weights" : "kv cache");
+           formatNumber(constraint.limit) + " GB a device" +
+           mostOf(binding.part == "kv_cache" ? "kv cache" : binding.part);
   case Reason::Slo:
     return std::string("SLO: ") + needs + "a " +
            (scenario.isPrefill() ? "TTFT" : "TPOT") + " of " +
            formatNumber(constraint.value) + " ms instead of " +
-           formatNumber(constraint.limit) + " ms, most of it " + binding.part +
-           " time";
+           formatNumber(constraint.limit) + " ms" +
+           mostOf(binding.part.empty() ? "" : binding.part + " time");
   case Reason::Structural:
     if (constraint.limit)
       return "structure: " + formatNumber(constraint.value) + " " +
              binding.part + " of " + formatNumber(constraint.limit);
-    return "structure: " + binding.part;
+    return binding.part.empty() ? "structure, says the simulator"
+                                : "structure: " + binding.part;
+  case Reason::Failed:
+    return "the simulator failed on it";
   }
   return "";
 }

@@ -25,6 +25,7 @@ public:
 
 private:
   void writeSubject();
+  void writeFailures();
   void writeBest();
   void writeBreakdown(const cost::Breakdown &breakdown);
   void writeBaselines();
@@ -59,10 +60,14 @@ void ReportWriter::write() {
   json.member("rejected_draws", int64_t(summary.search.rejected));
   json.member("accounting", search::spell(summary.accounting));
   json.member("charged", int64_t(summary.search.charged));
+  json.member("resumed_evaluations", int64_t(summary.resumedEvaluations));
   json.member("wall_s", summary.wallSeconds);
-  json.member("stopped", summary.search.stopped == search::StopReason::Requested
-                             ? "signal"
-                             : search::spell(summary.search.stopped));
+  json.member("stopped",
+              summary.breakdown ? "simulator"
+              : summary.search.stopped == search::StopReason::Requested
+                  ? "signal"
+                  : search::spell(summary.search.stopped));
+  writeFailures();
   writeBest();
   writeBaselines();
   writeOptional("bound", summary.search.bound);
@@ -92,6 +97,20 @@ void ReportWriter::writeSubject() {
     json.null();
 }
 
+void ReportWriter::writeFailures() {
+  json.key("simulator_failures");
+  if (!scenario.external()) {
+    json.null();
+    return;
+  }
+  blackbox::FailureCounts failures = scenario.external()->failures();
+  json.beginObject();
+  for (size_t i = 0; i < blackbox::numFailures; ++i)
+    json.member(blackbox::spell(static_cast<blackbox::Failure>(i)),
+                int64_t(failures.counts[i]));
+  json.endObject();
+}
+
 void ReportWriter::writePlan(const search::Plan &plan) {
   json.key("strategy");
   writeStrategy(json, plan.strategy, scenario.opNames());
@@ -106,6 +125,11 @@ void ReportWriter::writeBest() {
   }
   json.beginObject(json::Layout::Block);
   writePlan(*summary.plan);
+  if (!scenario.simulator().decomposition()) {
+    // A black box does not say what its metrics consist of.
+    json.key("memory_parts_gb").null().key("breakdown").null().endObject();
+    return;
+  }
   cost::Breakdown breakdown =
       cost::breakdown(scenario.costs(), summary.plan->strategy);
   // Activations live in the reserve that the capacity leaves out.

@@ -28,12 +28,6 @@ std::string shardopt::formatNumber(double value, int digits) {
   return text;
 }
 
-static std::string fixed(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -94,6 +88,8 @@ void TableWriter::writeSubject() {
   fact("machine", scenario.machine().name + ", " + devices +
                       formatNumber(scenario.memoryCapacityGb()) +
                       " GB usable memory");
+  if (scenario.external())
+    fact("simulator", scenario.simulatorName());
   std::string metric = scenario.isPrefill() ? "TTFT" : "TPOT";
   fact("limit", std::isinf(scenario.sloMs())
                     ? "none on " + metric
@@ -270,6 +266,9 @@ void TableWriter::writeVerdict() {
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
   }
+  if (scenario.external())
+    if (auto failures = scenario.external()->failures(); failures.total())
+      fact("failures", "of the simulator: " + blackbox::describe(failures));
   if (std::string facts = table.print(); !facts.empty())
     text += "\n" + facts;
 }
@@ -279,9 +278,8 @@ std::string TableWriter::write() {
   collectColumns();
   if (!columns.empty())
     writeColumns();
-  bool isStructural =
-      summary.plan && summary.plan->evaluation.reason == Reason::Structural;
-  if (summary.plan && !isStructural) {
+  if (summary.plan && summary.plan->evaluation.hasMetrics() &&
+      scenario.simulator().decomposition()) {
     cost::Breakdown breakdown =
         cost::breakdown(scenario.costs(), summary.plan->strategy);
     writeMemory(breakdown);

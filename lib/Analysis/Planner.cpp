@@ -7,10 +7,12 @@
 
 #include "shardopt/Analysis/Planner.h"
 #include "Infeasibility.h"
+#include "PlanIdentity.h"
 #include "shardopt/Analysis/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
+#include "shardopt/Search/ReplaySimulator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -29,12 +31,24 @@ public:
   ErrorOr<PlanSummary> run();
 
 private:
-  bool isStopped() const { return request.stop && request.stop->requested(); }
+  bool isStopped() const {
+    return (request.stop && request.stop->requested()) || isBrokenDown();
+  }
+  /// Whether no evaluation can succeed any more.
+  bool isBrokenDown() const {
+    return scenario.external() && scenario.external()->breakdown();
+  }
   /// Whether the searcher is told which degrees are hopeless.
   ErrorOr<bool> givesMask() const;
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
   uint64_t defaultBudget(const search::StrategySpace &space) const;
+  /// Opens the checkpoint, if one is asked for.
+  std::optional<Error> openCheckpoint(const search::StrategySpace &space);
+  /// What evaluates, over the checkpoint if there is one.
+  const search::Simulator &simulator() const {
+    return replay ? *replay : scenario.simulator();
+  }
   void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -44,6 +58,7 @@ private:
   const search::Objective objective;
   PlanSummary summary;
   uint64_t budget = 0; ///< of the request, or the default
+  std::unique_ptr<const search::ReplaySimulator> replay;
   /// The hopeless degrees; empty for a black box.
   std::function<bool(const Degrees &)> isHopeless;
 };
@@ -116,6 +131,24 @@ uint64_t Planner::defaultBudget(const search::StrategySpace &space) const {
   return std::max<uint64_t>(usual, space.degreeTuples().size() + 1);
 }
 
+std::optional<Error>
+Planner::openCheckpoint(const search::StrategySpace &space) {
+  if (request.checkpoint.empty())
+    return std::nullopt;
+  auto log = search::EvaluationLog::open(
+      request.checkpoint,
+      planIdentity(scenario, request, space, summary.searcher, budget),
+      {scenario.opNames(), scenario.latencyKey()});
+  if (!log)
+    return log.error();
+  replay = std::make_unique<search::ReplaySimulator>(
+      scenario.simulator(), std::move(*log),
+      search::ReplaySimulator::Hooks{[this] { return isStopped(); },
+                                     request.warn});
+  summary.resumedEvaluations = replay->numResumed();
+  return std::nullopt;
+}
+
 ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
@@ -140,19 +173,40 @@ ErrorOr<PlanSummary> Planner::run() {
   if (!searcher)
     return searcher.error();
 
+  if (auto error = openCheckpoint(*space))
+    return *error;
+
   search::DriverOptions options;
   options.budget = budget;
   options.accounting = request.accounting;
   options.isHopeless = isHopeless;
   options.threads = request.threads;
+  // Threads that wait for workers take no core.
+  if (scenario.external())
+    options.threads = std::max(options.threads, scenario.external()->workers());
   options.stopRequested = [this] { return isStopped(); };
-  options.trace = request.trace;
+  // What the search is measured by afterwards, where it is wanted on the way.
+  std::optional<search::ExactResult> exact;
+  const search::Decomposition *decomposition = simulator().decomposition();
+  if (request.progress && decomposition && summary.searcher != "exact")
+    exact = search::findOptimum(*space, *decomposition, request.goal,
+                                request.threads, options.stopRequested);
+  options.trace = [&](const search::TraceEntry &entry) {
+    if (request.trace)
+      request.trace(entry);
+    if (request.progress)
+      request.progress(entry, exact ? exact->bound : std::nullopt);
+  };
   summary.search =
-      search::runSearch(**searcher, scenario.simulator(), objective, options);
+      search::runSearch(**searcher, simulator(), objective, options);
   if (auto error = (*searcher)->finish())
     return *error;
-  search::certify(summary.search, *space, scenario.simulator(), objective,
-                  options);
+  if (exact)
+    search::certify(summary.search, *exact, objective);
+  else
+    search::certify(summary.search, *space, simulator(), objective, options);
+  if (scenario.external())
+    summary.breakdown = scenario.external()->breakdown();
   summary.plan = summary.search.best;
   summary.planName = summary.searcher.empty() ? "given"
                      : summary.search.proved  ? "optimum"
@@ -190,9 +244,10 @@ void Planner::findBaselines(const search::StrategySpace &space) {
 }
 
 /// Which limit the next larger batch would exceed. Where there is none, that of
-/// the list itself binds.
+/// the list itself binds. Of a black box it is not asked: its calls are what
+/// costs, and the budget counts them all.
 void Planner::explainBest(const search::StrategySpace &space) {
-  if (space.size() == 1)
+  if (space.size() == 1 || !scenario.simulator().decomposition())
     return;
   const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
   search::Plan larger = *summary.plan;
@@ -203,7 +258,7 @@ void Planner::explainBest(const search::StrategySpace &space) {
     return;
   }
   larger.strategy.degrees.batch = *next;
-  larger.evaluation = scenario.simulator().evaluate(larger.strategy);
+  larger.evaluation = simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
     summary.binding = explainInvalid(scenario, larger);
   summary.binding.batch = *next;

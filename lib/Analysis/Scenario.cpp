@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Analysis/Scenario.h"
+#include "SimulatorOption.h"
 #include "shardopt/Analysis/RooflineSimulator.h"
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Simulation/ProceduralSimulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,29 +35,6 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
 }
 
 //===----------------------------------------------------------------------===//
-// Simulators
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The values of option 'simulator'.
-enum class Oracle { Roofline, ProceduralRuntime, ProceduralFixed };
-} // namespace
-
-/// `skew`: none for an even load of experts.
-static std::unique_ptr<search::Simulator>
-makeProcedural(const Scenario &scenario, Oracle kind,
-               std::optional<double> skew) {
-  using simulation::ProceduralSettings;
-  ProceduralSettings settings = kind == Oracle::ProceduralRuntime
-                                    ? ProceduralSettings::runtime()
-                                    : ProceduralSettings::fixed();
-  if (!skew)
-    settings.routingExponent = std::nullopt;
-  return std::make_unique<simulation::ProceduralSimulator>(
-      scenario.costs(), scenario.machine(), settings);
-}
-
-//===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
 
@@ -66,13 +43,9 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
   auto fail = [&](const Error &error) {
     return emitError(module.getLoc(), error.message);
   };
-  ErrorOr<Oracle> kind = parseChoice<Oracle>(
-      "simulator", options.simulator,
-      {{"roofline", Oracle::Roofline},
-       {"procedural:runtime", Oracle::ProceduralRuntime},
-       {"procedural:fixed", Oracle::ProceduralFixed}});
-  if (!kind)
-    return fail(kind.error());
+  ErrorOr<SimulatorChoice> choice = parseSimulator(options.simulator);
+  if (!choice)
+    return fail(choice.error());
   ErrorOr<bool> isEven =
       parseChoice<bool>("partition", options.partition, {{"even", true}});
   if (!isEven)
@@ -98,6 +71,8 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
     return failure();
 
   std::unique_ptr<Scenario> scenario(new Scenario());
+  scenario->moduleOp = module;
+  scenario->settings = options;
   scenario->moduleModel = std::move(*model);
   for (const cost::Node *node : scenario->moduleModel.model.nodesByVariable())
     scenario->names.push_back(node->name);
@@ -117,13 +92,15 @@ Scenario::create(ModuleOp module, const ScenarioOptions &options) {
       std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
   scenario->rooflineOracle =
       std::make_unique<RooflineSimulator>(*scenario->costModel);
-  if (*kind != Oracle::Roofline) {
-    if (scenario->isPrefill())
-      return fail({"simulator '" + options.simulator +
-                   "' is for decode only, and the module's phase is prefill"});
-    scenario->oracle = makeProcedural(*scenario, *kind, timing->skew);
-  }
   scenario->oracleName = options.simulator;
+  auto oracle = makeSimulator(
+      *choice, *scenario, options,
+      [module](const std::string &text) mutable { module.emitWarning(text); });
+  if (!oracle)
+    return fail(oracle.error());
+  scenario->oracle = std::move(*oracle);
+  scenario->externalOracle =
+      dynamic_cast<const blackbox::ExternalSimulator *>(scenario->oracle.get());
   return scenario;
 }
 

@@ -73,7 +73,7 @@ static search::DimDomain legalDims(const Scenario &scenario, size_t op) {
     Strategy strategy;
     strategy.dims.assign(scenario.opNames().size(), Dim::None);
     strategy.dims[op] = dim;
-    if (scenario.simulator().evaluate(strategy).reason != Reason::Structural)
+    if (scenario.roofline().evaluate(strategy).reason != Reason::Structural)
       legal.push_back(dim);
   }
   return legal;

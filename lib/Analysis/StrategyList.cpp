@@ -74,6 +74,9 @@ ErrorOr<ListSummary> shardopt::evaluateList(const Scenario &scenario,
     if (stop && stop->requested())
       return Error{"interrupted after line " + std::to_string(all.lines) +
                    " of '" + path + "'"};
+    if (scenario.external())
+      if (std::optional<Error> error = scenario.external()->breakdown())
+        return *error;
     ErrorOr<std::vector<std::string_view>> lines = reader->next();
     if (!lines)
       return lines.error();

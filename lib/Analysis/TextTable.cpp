@@ -8,6 +8,7 @@
 #include "TextTable.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace shardopt;
 
@@ -28,5 +29,11 @@ std::string TextTable::print() const {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
+  return text;
+}
+
+std::string shardopt::fixed(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
   return text;
 }

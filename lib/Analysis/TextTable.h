@@ -29,6 +29,9 @@ private:
   std::vector<Row> rows;
 };
 
+/// `value` with `decimals` digits after the point.
+std::string fixed(double value, int decimals);
+
 } // namespace shardopt
 
 #endif // SHARDOPT_LIB_ANALYSIS_TEXTTABLE_H

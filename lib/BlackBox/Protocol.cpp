@@ -8,9 +8,7 @@
 #include "shardopt/BlackBox/Protocol.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Support/Json.h"
-#include "shardopt/Support/Suggest.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -253,54 +251,6 @@ static Hello readHello(const json::Value &root, std::string_view line) {
     for (const json::Value &op : ops.elements())
       hello.ops.push_back(op.string());
   return hello;
-}
-
-static Dim readDim(const json::Value &value) {
-  return static_cast<Dim>(value.integer(std::nullopt, 0, 2));
-}
-
-static std::vector<Dim> readDims(const json::Value &dims,
-                                 const std::vector<std::string> &opNames) {
-  std::vector<Dim> read;
-  if (dims.isArray()) {
-    for (const json::Value &element : dims.elements())
-      read.push_back(readDim(element));
-    if (read.size() != opNames.size())
-      dims.fail("expected " + std::to_string(opNames.size()) +
-                " dims, one an op, found " + std::to_string(read.size()));
-    return read;
-  }
-  // Members mostly come in the order of the ops, so look at the next op first.
-  constexpr Dim unset = Dim(255);
-  read.assign(opNames.size(), unset);
-  size_t next = 0;
-  for (const auto &[name, value] : dims.members()) {
-    size_t op = next;
-    if (op == opNames.size() || opNames[op] != name)
-      op = std::find(opNames.begin(), opNames.end(), name) - opNames.begin();
-    if (op == opNames.size()) {
-      dims.fail("unknown op '" + abbreviate(name) + "'; " +
-                listKnown(name, opNames));
-      return read;
-    }
-    read[op] = readDim(value);
-    next = op + 1;
-  }
-  for (size_t op = 0; op < read.size(); ++op)
-    if (read[op] == unset)
-      dims[opNames[op]].failExpected("0, 1 or 2 (none)");
-  return read;
-}
-
-static Strategy readStrategy(const json::Value &value,
-                             const std::vector<std::string> &opNames) {
-  Strategy strategy;
-  strategy.degrees.tp = value["tp"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.ep = value["ep"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.pp = value["pp"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.batch = value["batch"].integer(std::nullopt, 1, maxBatch);
-  strategy.dims = readDims(value["dims"], opNames);
-  return strategy;
 }
 
 std::variant<Hello, Request, Refusal>

@@ -59,8 +59,7 @@ static std::string respond(Service &service, std::string_view line) {
   return answerLine(request.id, *answer, service.latencyKey());
 }
 
-/// Whether all of `text` was taken.
-static bool writeAll(int descriptor, std::string_view text) {
+bool blackbox::writeAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
     ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR)

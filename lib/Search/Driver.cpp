@@ -8,7 +8,6 @@
 #include "shardopt/Search/Driver.h"
 #include "ParallelFor.h"
 #include "shardopt/Search/EvaluationCache.h"
-#include "shardopt/Search/ExactSearch.h"
 
 #include <algorithm>
 #include <cassert>
@@ -231,14 +230,10 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
   return std::move(result);
 }
 
-void certify(SearchResult &result, const StrategySpace &space,
-             const Simulator &simulator, const Objective &objective,
-             const DriverOptions &options) {
-  const Decomposition *decomposition = simulator.decomposition();
-  if (result.bound || result.proved || !decomposition)
+void certify(SearchResult &result, const ExactResult &exact,
+             const Objective &objective) {
+  if (result.bound || result.proved)
     return;
-  ExactResult exact = findOptimum(space, *decomposition, objective.goal,
-                                  options.threads, options.stopRequested);
   result.bound = exact.bound;
   if (!exact.proved)
     return;
@@ -246,6 +241,18 @@ void certify(SearchResult &result, const StrategySpace &space,
                       ? exact.best && !objective.better(exact.best->evaluation,
                                                         result.best->evaluation)
                       : !exact.best;
+}
+
+void certify(SearchResult &result, const StrategySpace &space,
+             const Simulator &simulator, const Objective &objective,
+             const DriverOptions &options) {
+  const Decomposition *decomposition = simulator.decomposition();
+  if (result.bound || result.proved || !decomposition)
+    return;
+  certify(result,
+          findOptimum(space, *decomposition, objective.goal, options.threads,
+                      options.stopRequested),
+          objective);
 }
 
 } // namespace shardopt::search

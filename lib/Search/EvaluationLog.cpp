@@ -52,20 +52,6 @@ static std::string evaluationLine(const Plan &plan,
   return line + '\n';
 }
 
-static Strategy readStrategy(const json::Value &value,
-                             const std::vector<std::string> &opNames) {
-  Strategy strategy;
-  strategy.degrees.tp = value["tp"].positiveInteger();
-  strategy.degrees.ep = value["ep"].positiveInteger();
-  strategy.degrees.pp = value["pp"].positiveInteger();
-  strategy.degrees.batch = value["batch"].positiveInteger();
-  json::Value dims = value["dims"];
-  for (const std::string &name : opNames)
-    strategy.dims.push_back(
-        static_cast<Dim>(dims[name].integer(std::nullopt, 0, 2)));
-  return strategy;
-}
-
 static Evaluation readEvaluation(const json::Value &value, LatencyKey latency) {
   Evaluation evaluation;
   evaluation.throughput = value["throughput"].number();
@@ -77,7 +63,8 @@ static Evaluation readEvaluation(const json::Value &value, LatencyKey latency) {
       {{spell(Reason::None), Reason::None},
        {spell(Reason::Structural), Reason::Structural},
        {spell(Reason::Memory), Reason::Memory},
-       {spell(Reason::Slo), Reason::Slo}});
+       {spell(Reason::Slo), Reason::Slo},
+       {spell(Reason::Failed), Reason::Failed}});
   return evaluation;
 }
 

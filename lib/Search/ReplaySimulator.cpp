@@ -10,8 +10,9 @@
 namespace shardopt::search {
 
 ReplaySimulator::ReplaySimulator(const Simulator &inner,
-                                 std::unique_ptr<EvaluationLog> log)
-    : inner(inner), log(std::move(log)) {
+                                 std::unique_ptr<EvaluationLog> log,
+                                 Hooks hooks)
+    : inner(inner), log(std::move(log)), hooks(std::move(hooks)) {
   for (const Plan &plan : this->log->resumed())
     known.insert(plan.strategy, plan.evaluation);
 }
@@ -23,18 +24,22 @@ Evaluation ReplaySimulator::evaluate(const Strategy &strategy) const {
       return *evaluation;
   }
   Evaluation evaluation = inner.evaluate(strategy);
+  bool isInterrupted = evaluation.reason == Reason::Failed &&
+                       hooks.isStopping && hooks.isStopping();
+  if (isInterrupted)
+    return evaluation;
   std::lock_guard lock(mutex);
   if (const Evaluation *first = known.find(strategy))
     return *first; // another thread was faster
   known.insert(strategy, evaluation);
-  if (!failure)
-    failure = log->append({strategy, evaluation});
+  if (isBroken)
+    return evaluation;
+  if (std::optional<Error> error = log->append({strategy, evaluation})) {
+    isBroken = true;
+    if (hooks.warn)
+      hooks.warn(*error);
+  }
   return evaluation;
-}
-
-std::optional<Error> ReplaySimulator::error() const {
-  std::lock_guard lock(mutex);
-  return failure;
 }
 
 } // namespace shardopt::search

@@ -23,7 +23,7 @@ void EventSimulation::clear() {
 
 int EventSimulation::add(const Task &task) {
   const int number = static_cast<int>(tasks.size());
-  for (int before : task.after)
+  for ([[maybe_unused]] int before : task.after)
     assert(before < number && "a task waits for an earlier one");
   tasks.push_back(task);
   queues[static_cast<size_t>(task.stream)].push_back(number);

@@ -24,6 +24,13 @@ double LayerProgram::seconds() const {
   return sum;
 }
 
+bool LayerProgram::sendsKernel(size_t i) const {
+  const auto [first, second, third] = tasks[i].after;
+  return tasks[i].link != Link::None && first >= 0 && second == Task::none &&
+         third == Task::none &&
+         tasks[static_cast<size_t>(first)].link == Link::None;
+}
+
 LayerWalker::LayerWalker(const cost::CostModel &costs, const TaskMaker &maker,
                          const Strategy &strategy)
     : costs(costs), maker(maker), strategy(strategy) {}
@@ -171,6 +178,10 @@ bool LayerWalker::program(unsigned body, const LayerContext &context,
     return false;
   addEnd(costs.model().bodies[body], static_cast<double>(context.whole.rows),
          result);
+  result.isSent.assign(result.tasks.size(), false);
+  for (size_t i = 0; i < result.tasks.size(); ++i)
+    if (result.sendsKernel(i))
+      result.isSent[static_cast<size_t>(result.tasks[i].after[0])] = true;
   return true;
 }
 

@@ -35,7 +35,9 @@ struct LayerProgram {
   /// In program order; `after` counts from the layer's first task. The last
   /// one, which may take no time, ends the layer.
   std::vector<Task> tasks;
-  std::vector<unsigned> firstTasks;      ///< by op, and of the end of the layer
+  std::vector<unsigned> firstTasks; ///< by op, and of the end of the layer
+  /// By task: a kernel whose result a collective sends as it is.
+  std::vector<bool> isSent;
   cost::Layout anchor = cost::Layout::R; ///< of the residual that enters
   cost::LayerExit end;                   ///< of the sum that leaves
   double operandBytes = 0; ///< most that one op reads of activations, a device
@@ -44,6 +46,9 @@ struct LayerProgram {
   size_t numOps() const { return firstTasks.size(); }
   /// Of all tasks, one after the other.
   double seconds() const;
+  /// Whether task number `i` is a collective that sends what one kernel of the
+  /// layer makes.
+  bool sendsKernel(size_t i) const;
 };
 
 /// Walks the dims of a strategy through layers, as the cost model does.

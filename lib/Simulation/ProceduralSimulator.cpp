@@ -17,14 +17,14 @@ using namespace shardopt;
 using namespace shardopt::simulation;
 
 /// How much longer a kernel takes beside a collective.
-static constexpr double interference = 0.1;
+static constexpr double interference = 0.15;
 
 /// What a runtime chooses from, in order of chunks.
 static constexpr Schedule runtimeSchedules[] = {
-    {false, 1, false}, {true, 1, false}, {true, 2, false},
-    {true, 2, true},   {true, 4, false}, {true, 4, true},
+    {false, 1, false, 1}, {true, 1, false, 1}, {true, 1, false, 2},
+    {true, 2, false, 1},  {true, 2, true, 1},  {true, 4, true, 1},
 };
-static constexpr Schedule fixedSchedules[] = {{true, 2, false}};
+static constexpr Schedule fixedSchedules[] = {{true, 2, true, 1}};
 
 ProceduralSettings ProceduralSettings::runtime() { return {true, 0.1, 0}; }
 
@@ -48,8 +48,9 @@ private:
   };
 
   bool buildPrograms(int64_t chunks);
-  LayerContext context(size_t kind, int64_t sequences, unsigned sample,
-                       unsigned microBatchClass) const;
+  LayerContext context(size_t kind, int64_t begin, int64_t sequences) const;
+  cost::Routing routing(size_t kind, int64_t rows, unsigned sample,
+                        unsigned microBatchClass) const;
   void measureEnds();
   void measureBytes();
   Outcome simulate(const Schedule &schedule);
@@ -121,34 +122,35 @@ double ProceduralSimulator::Step::opSeconds(const cost::OpCost &cost) const {
 // Layers
 //===----------------------------------------------------------------------===//
 
-/// What ops of the layers of `kind` see of a micro-batch of which the first
-/// `sequences` sequences are computed at once.
-LayerContext
-ProceduralSimulator::Step::context(size_t kind, int64_t sequences,
-                                   unsigned sample,
+/// What ops of the layers of `kind` see when `sequences` of the sequences of
+/// each group are computed at once, the first of which is number `begin`.
+LayerContext ProceduralSimulator::Step::context(size_t kind, int64_t begin,
+                                                int64_t sequences) const {
+  cost::Context seen = outer;
+  seen.window = kinds[kind].window;
+  seen.microBatch = seen.rows = sequences;
+  LayerContext context{seen, seen};
+  auto longest = [&](int64_t parts) {
+    return simulator.lengths[kind].longest(degrees.ep, outer.groupBatch, begin,
+                                           sequences, parts);
+  };
+  context.whole.workload.context = longest(1);
+  context.cut.workload.context = longest(degrees.tp);
+  return context;
+}
+
+cost::Routing
+ProceduralSimulator::Step::routing(size_t kind, int64_t rows, unsigned sample,
                                    unsigned microBatchClass) const {
-  cost::Context whole = outer;
-  whole.window = kinds[kind].window;
-  whole.microBatch = whole.rows = sequences;
-  whole.routing = cost::Routing();
-  whole.routing.meanCopies = whole.routing.copies =
-      static_cast<double>(whole.rows);
   const cost::Body &body = costs.model().bodies[kinds[kind].body];
   if (const auto &loads = simulator.loads[kinds[kind].body])
-    whole.routing =
-        loads->route(whole.rows, degrees.ep, sample, microBatchClass);
-  else if (body.experts)
-    whole.routing = cost::makeRouting(body.experts, body.topK, whole.rows,
-                                      degrees.ep, std::nullopt);
-
-  LayerContext context{whole, whole};
-  const SequenceLengths &lengths = simulator.lengths[kind];
-  const int64_t begin = microBatchClass * outer.microBatch;
-  context.whole.workload.context = lengths.longest(
-      degrees.ep, outer.groupBatch, begin, sequences, /*parts=*/1);
-  context.cut.workload.context = lengths.longest(degrees.ep, outer.groupBatch,
-                                                 begin, sequences, degrees.tp);
-  return context;
+    return loads->route(rows, degrees.ep, sample, microBatchClass);
+  if (body.experts)
+    return cost::makeRouting(body.experts, body.topK, rows, degrees.ep,
+                             std::nullopt);
+  cost::Routing dense;
+  dense.meanCopies = dense.copies = static_cast<double>(rows);
+  return dense;
 }
 
 /// Makes the programs of all kinds of layers for micro-batches in `chunks`
@@ -158,11 +160,16 @@ bool ProceduralSimulator::Step::buildPrograms(int64_t chunks) {
   programs.resize(kinds.size() * numClasses * ExpertLoads::numSamples);
   auto program = programs.begin();
   for (size_t kind = 0; kind < kinds.size(); ++kind)
-    for (unsigned c = 0; c < numClasses; ++c)
-      for (unsigned sample = 0; sample < ExpertLoads::numSamples; ++sample)
-        if (!walker.program(kinds[kind].body,
-                            context(kind, sequences, sample, c), *program++))
+    for (unsigned c = 0; c < numClasses; ++c) {
+      // The chunks of a micro-batch are as slow as its first.
+      LayerContext seen = context(kind, c * outer.microBatch, sequences);
+      for (unsigned sample = 0; sample < ExpertLoads::numSamples; ++sample) {
+        seen.whole.routing = seen.cut.routing =
+            routing(kind, sequences, sample, c);
+        if (!walker.program(kinds[kind].body, seen, *program++))
           return false;
+      }
+    }
   return true;
 }
 
@@ -212,12 +219,12 @@ void ProceduralSimulator::Step::measureBytes() {
 
   std::vector<double> layerBytes;
   for (size_t kind = 0; kind < kinds.size(); ++kind) {
-    LayerContext all = context(kind, outer.microBatch, 0, 0);
-    const SequenceLengths &lengths = simulator.lengths[kind];
-    all.whole.workload.context = lengths.longest(
-        degrees.ep, outer.groupBatch, 0, outer.groupBatch, /*parts=*/1);
-    all.cut.workload.context = lengths.longest(degrees.ep, outer.groupBatch, 0,
-                                               outer.groupBatch, degrees.tp);
+    // Caches of all sequences, of which ops see a micro-batch at a time.
+    LayerContext all = context(kind, 0, outer.groupBatch);
+    for (cost::Context *seen : {&all.whole, &all.cut}) {
+      seen->microBatch = seen->rows = outer.microBatch;
+      seen->routing = routing(kind, outer.rows, 0, 0);
+    }
     layerBytes.push_back(walker.bytes(kinds[kind].body, all));
   }
   for (const cost::Stage &stage : stages) {

@@ -12,7 +12,20 @@
 using namespace shardopt;
 using namespace shardopt::simulation;
 
+/// All micro-batches alike: either one of them is always on its way, or the
+/// slowest stage is always busy.
+static double uniformRound(const StageTimes &times, int64_t microBatches) {
+  double way = times.back - times.travel, slowest = 0;
+  for (double busy : times.busy) {
+    way += busy + times.travel;
+    slowest = std::max(slowest, busy);
+  }
+  return std::max(way, static_cast<double>(microBatches) * slowest);
+}
+
 double simulation::roundSeconds(const StageTimes &times, int64_t microBatches) {
+  if (times.numClasses == 1)
+    return uniformRound(times, microBatches);
   constexpr int numRounds = 4;
   const size_t numStages = times.numStages();
   std::vector<double> arrival(static_cast<size_t>(microBatches), 0);

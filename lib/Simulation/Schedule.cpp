@@ -18,13 +18,14 @@ namespace {
 /// Adds the tasks of some layers to an event simulation, op by op.
 class Issuer {
 public:
-  Issuer(EventSimulation &events, LayerSamples samples, int64_t chunks)
-      : events(events), samples(samples),
+  Issuer(EventSimulation &events, LayerSamples samples,
+         const Schedule &schedule)
+      : events(events), samples(samples), schedule(schedule),
         opsPerLayer(static_cast<int64_t>(samples[0].numOps())),
-        chunks(static_cast<size_t>(chunks)) {}
+        chunks(static_cast<size_t>(schedule.chunks)) {}
 
-  /// Ops of `layers` layers. Each chunk is `lag` ops behind the one before.
-  void issue(int64_t layers, int64_t lag);
+  /// Ops of `layers` layers.
+  void issue(int64_t layers);
 
   /// When layer number `layer` is finished in all chunks. After the run.
   double finish(int64_t layer) const;
@@ -35,16 +36,19 @@ private:
     std::vector<int> ends;  ///< numbers of the last task of each layer
   };
   void issueOp(Chunk &chunk, int64_t op);
+  int addSliced(Task task, bool followsSlices);
 
   EventSimulation &events;
   const LayerSamples samples;
+  const Schedule &schedule;
   const int64_t opsPerLayer;
   std::vector<Chunk> chunks;
 };
 
 } // namespace
 
-void Issuer::issue(int64_t layers, int64_t lag) {
+void Issuer::issue(int64_t layers) {
+  const int64_t lag = schedule.isStaggered ? opsPerLayer / 2 : 0; // of a chunk
   const int64_t numOps = layers * opsPerLayer;
   const int64_t numSlots =
       numOps + lag * (static_cast<int64_t>(chunks.size()) - 1);
@@ -56,6 +60,21 @@ void Issuer::issue(int64_t layers, int64_t lag) {
       op -= lag;
     }
   }
+}
+
+/// Adds `task` in slices, and returns the number of the last one. A collective
+/// follows those of its kernel one by one; its latency counts once.
+int Issuer::addSliced(Task task, bool followsSlices) {
+  const int last = task.after[0];
+  task.work /= schedule.slices;
+  int added = Task::none;
+  for (int slice = 0; slice < schedule.slices; ++slice) {
+    if (followsSlices)
+      task.after[0] = last - (schedule.slices - 1 - slice);
+    added = events.add(task);
+    task.latency = 0;
+  }
+  return added;
 }
 
 void Issuer::issueOp(Chunk &chunk, int64_t op) {
@@ -75,7 +94,9 @@ void Issuer::issueOp(Chunk &chunk, int64_t op) {
       else if (before != Task::none)
         before = chunk.tasks[static_cast<size_t>(before)];
     }
-    chunk.tasks.push_back(events.add(task));
+    const bool sends = program.sendsKernel(i);
+    chunk.tasks.push_back(program.isSent[i] || sends ? addSliced(task, sends)
+                                                     : events.add(task));
   }
   if (isLast)
     chunk.ends.push_back(chunk.tasks.back());
@@ -109,10 +130,8 @@ LayerTimes simulation::simulateLayers(EventSimulation &events,
   const auto numSamples = static_cast<int64_t>(samples.size());
   events.clear();
   const int sent = events.add(send);
-  Issuer issuer(events, samples, schedule.chunks);
-  const auto lag =
-      schedule.isStaggered ? static_cast<int64_t>(samples[0].numOps() / 2) : 0;
-  issuer.issue(2 * numSamples, lag);
+  Issuer issuer(events, samples, schedule);
+  issuer.issue(2 * numSamples);
   events.run();
 
   const double half = issuer.finish(numSamples - 1);

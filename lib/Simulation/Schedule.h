@@ -20,6 +20,9 @@ struct Schedule {
   int64_t chunks = 1;
   /// Each chunk is half a layer behind the one before it, and not in step.
   bool isStaggered = false;
+  /// Parts of a kernel's result, each of which a collective that follows sends
+  /// as soon as it is made.
+  int slices = 1;
 };
 
 /// Times of the layers of one kind in a stage.

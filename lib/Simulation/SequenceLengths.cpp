@@ -52,9 +52,11 @@ int64_t SequenceLengths::longest(int64_t groups, int64_t stride, int64_t begin,
     return uniform;
   const int64_t each = cost::ceilDiv(size, parts);
   double most = 0;
-  for (int64_t group = 0; group < groups; ++group) {
+  int64_t seen = 0;
+  for (int64_t group = 0; group < groups && seen < maxParts; ++group) {
     const int64_t first = group * stride + begin;
-    for (int64_t offset = 0; offset < size; offset += each)
+    for (int64_t offset = 0; offset < size && seen < maxParts;
+         offset += each, ++seen)
       most = std::max(
           most, tokens(first + offset, first + std::min(offset + each, size)));
   }

@@ -13,6 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -85,6 +89,49 @@ static int createBeside(const std::string &folder, mode_t mode,
   return -1;
 }
 
+//===----------------------------------------------------------------------===//
+// Files that are being replaced
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The targets of all outputs that will be renamed, under one name each.
+struct OpenTargets {
+  std::mutex mutex;
+  std::set<std::string> names;
+};
+} // namespace
+
+static OpenTargets &openTargets() {
+  static OpenTargets targets;
+  return targets;
+}
+
+/// The same name for all ways to spell the path of a file, be it there or not.
+static std::string canonicalName(const std::string &path) {
+  std::error_code error;
+  std::filesystem::path name = std::filesystem::weakly_canonical(path, error);
+  return error ? path : std::filesystem::absolute(name, error).string();
+}
+
+bool OutputFile::isOpen(const std::string &path) {
+  OpenTargets &targets = openTargets();
+  std::lock_guard lock(targets.mutex);
+  return targets.names.count(canonicalName(path));
+}
+
+bool OutputFile::claim() {
+  std::string name = canonicalName(target);
+  std::lock_guard lock(openTargets().mutex);
+  if (!openTargets().names.insert(name).second)
+    return false;
+  claimed = std::move(name);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
 ErrorOr<OutputFile> OutputFile::open(const std::string &path) {
   OutputFile file;
   file.path = path;
@@ -115,6 +162,8 @@ ErrorOr<OutputFile> OutputFile::open(const std::string &path) {
     return file;
   }
 
+  if (!file.claim())
+    return Error{path + ": cannot write: it is another output too"};
   // Renaming over a file asks no permission of the file itself.
   if (exists &&
       ::faccessat(AT_FDCWD, file.target.c_str(), W_OK, AT_EACCESS) != 0)
@@ -152,6 +201,7 @@ OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
   descriptor = std::exchange(other.descriptor, -1);
   writeError = other.writeError;
   other.temporary.clear();
+  claimed = std::exchange(other.claimed, {});
   return *this;
 }
 
@@ -164,6 +214,11 @@ void OutputFile::release() {
   if (!temporary.empty())
     ::unlink(temporary.c_str());
   temporary.clear();
+  if (claimed.empty())
+    return;
+  std::lock_guard lock(openTargets().mutex);
+  openTargets().names.erase(claimed);
+  claimed.clear();
 }
 
 void OutputFile::write(std::string_view text) {

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Analysis/Searchers.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Support/Nesting.h"
 #include "shardopt/Support/OutputFile.h"
@@ -80,6 +81,11 @@ static int fail(const std::string &message) {
   return 1;
 }
 
+static llvm::cl::opt<bool> listSearchers(
+    "list-searchers", llvm::cl::init(false),
+    llvm::cl::desc("Describe the searchers, their options and their constants "
+                   "(Markdown)"));
+
 /// Runs what the command line asks for on the file `input`.
 static int run(const std::string &input, const std::string &output,
                mlir::DialectRegistry &registry) {
@@ -91,6 +97,10 @@ static int run(const std::string &input, const std::string &output,
   if (config.shouldShowDialects()) {
     llvm::interleave(registry.getDialectNames(), llvm::outs(), "\n");
     llvm::outs() << '\n';
+    return 0;
+  }
+  if (listSearchers) {
+    llvm::outs() << allSearchers().markdown();
     return 0;
   }
   std::string message;

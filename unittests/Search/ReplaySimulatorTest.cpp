@@ -72,7 +72,7 @@ protected:
     auto log = EvaluationLog::open(path, {{"searcher", GetParam()}},
                                    {space.ops(), LatencyKey::Tpot});
     EXPECT_TRUE(log) << log.error().message;
-    ReplaySimulator simulator(inner, std::move(*log));
+    ReplaySimulator simulator(inner, std::move(*log), {});
     return search(simulator, stopAfter, threads);
   }
 
@@ -174,4 +174,48 @@ TEST_P(Resume, ReplaysASimulatorThatIsNotDeterministic) {
   Noisy noisy(toy);
   const Course whole = run(noisy);
   EXPECT_EQ(run(noisy), whole);
+}
+
+//===----------------------------------------------------------------------===//
+// Simulators that fail
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Gives no answer.
+class Failing : public Simulator {
+public:
+  Evaluation evaluate(const Strategy &) const override {
+    Evaluation evaluation;
+    evaluation.reason = Reason::Failed;
+    return evaluation;
+  }
+};
+
+class ReplayFailures : public testing::Test {
+protected:
+  std::unique_ptr<EvaluationLog> open() {
+    auto log = EvaluationLog::open(folder.path("log"), {}, {});
+    EXPECT_TRUE(log) << log.error().message;
+    return std::move(*log);
+  }
+  TemporaryFolder folder;
+  Strategy strategy;
+  Failing failing;
+};
+
+} // namespace
+
+TEST_F(ReplayFailures, AreLoggedLikeOtherEvaluations) {
+  ReplaySimulator(failing, open(), {}).evaluate(strategy);
+  auto log = open();
+  ASSERT_EQ(log->resumed().size(), 1u);
+  EXPECT_EQ(log->resumed()[0].evaluation.reason, Reason::Failed);
+}
+
+TEST_F(ReplayFailures, AreNotLoggedWhenAStopMayBeTheCause) {
+  ReplaySimulator::Hooks hooks;
+  hooks.isStopping = [] { return true; };
+  ReplaySimulator(failing, open(), hooks).evaluate(strategy);
+  EXPECT_TRUE(open()->resumed().empty());
 }

@@ -204,3 +204,33 @@ TEST(OutputFile, readOnlyFilesAreRefused) {
   EXPECT_EQ(message, path + ": cannot write: Permission denied");
   EXPECT_EQ(folder.read("out"), "old");
 }
+
+TEST(OutputFile, noTwoOutputsAreOneFile) {
+  TemporaryFolder folder;
+  std::string path = folder.path("out");
+  ErrorOr<OutputFile> first = OutputFile::open(path);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(OutputFile::isOpen(path));
+  fs::create_symlink("out", folder.path("link"));
+  for (const char *other : {"out", "./out", "link"}) {
+    ErrorOr<OutputFile> second = OutputFile::open(folder.path(other));
+    ASSERT_FALSE(second) << other;
+    EXPECT_EQ(second.error().message,
+              folder.path(other) + ": cannot write: it is another output too");
+  }
+  // What was refused did not free the name.
+  EXPECT_FALSE(OutputFile::open(path));
+  OutputFile moved = std::move(*first);
+  EXPECT_TRUE(OutputFile::isOpen(path));
+  moved.write("text");
+  EXPECT_FALSE(moved.keep());
+  EXPECT_FALSE(OutputFile::isOpen(path));
+  EXPECT_EQ(publish(path, "again"), "");
+}
+
+TEST(OutputFile, devicesMayBeOpenedTwice) {
+  ErrorOr<OutputFile> first = OutputFile::open("/dev/null");
+  ErrorOr<OutputFile> second = OutputFile::open("/dev/null");
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(OutputFile::isOpen("/dev/null"));
+}

@@ -96,10 +96,10 @@ TEST(ParseStrategyLine, notAnObject) {
 
 TEST(ParseStrategyLine, wrongDegrees) {
   const std::string wanted =
-      "/tp: expected an integer from 1 to 1000000, found ";
+      "/tp: expected an integer from 1 to 1048576, found ";
   EXPECT_EQ(parseError(withTp("0")), wanted + "0");
   EXPECT_EQ(parseError(withTp("-8")), wanted + "-8");
-  EXPECT_EQ(parseError(withTp("1000001")), wanted + "1000001");
+  EXPECT_EQ(parseError(withTp("1048577")), wanted + "1048577");
   EXPECT_EQ(parseError(withTp("18446744073709551615")),
             wanted + "18446744073709551615");
   EXPECT_EQ(parseError(withTp("1e300")), wanted + "1e300");
@@ -112,7 +112,7 @@ TEST(ParseStrategyLine, wrongDegrees) {
 
 TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
   EXPECT_EQ(parseError(R"({"tp": 8, "ep": 16, "batch": 1, "dims": [0, 1, 2]})"),
-            "/pp: missing, expected an integer from 1 to 1000000");
+            "/pp: missing, expected an integer from 1 to 1048576");
   EXPECT_EQ(parseError(R"({"tp": 8, "ep": 16, "pp": 1, "batch": 1})"),
             "/dims: missing, expected an array of dims or an object of dims by "
             "op name");

@@ -28,7 +28,7 @@ struct Binding {
   /// Memory: "weights" or "kv_cache"; SLO: "compute", "memory" or "collective"
   /// time; whichever is largest. Structural: "devices", "stages", "experts",
   /// "dims", or "request" if that leaves no strategy. Nothing binds: "batch" if
-  /// no larger one is allowed. Else empty.
+  /// no larger one is allowed. Else, and where a black box knows, empty.
   std::string part;
   /// The batch at which it binds, where that is not the plan's own.
   std::optional<int64_t> batch;
@@ -50,6 +50,9 @@ struct PlanSummary {
   uint64_t seed = 0;
   search::Accounting accounting = search::Accounting::Asked;
   search::SearchResult search;
+  /// Why the simulator could not go on and ended the search; none: it did.
+  std::optional<Error> breakdown;
+  uint64_t resumedEvaluations = 0; ///< that a checkpoint had
   double wallSeconds = 0;
 
   /// Why there is no strategy to look at: pins, lists and the number of devices

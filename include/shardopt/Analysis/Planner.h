@@ -32,14 +32,24 @@ struct PlanRequest {
   search::Accounting accounting = search::Accounting::Asked;
   unsigned threads = 1;
   const StopToken *stop = nullptr; ///< may be null
+  /// A file that keeps the evaluations; a search whose file is there goes on
+  /// from it. Empty: none.
+  std::string checkpoint;
+  /// Told what goes wrong without ending the search, from any thread, one at a
+  /// time; may be empty.
+  std::function<void(const Error &)> warn;
   /// Told every evaluation, in order; may be empty.
   std::function<void(const search::TraceEntry &)> trace;
+  /// Told the same, with the bound on the goal if there is one; may be empty.
+  std::function<void(const search::TraceEntry &, std::optional<double> bound)>
+      progress;
 };
 
 /// Runs the search, and what makes its report: the distance to the optimum and
 /// to Megatron's plans, what binds, and if nothing is feasible, what would be.
 /// A space that leaves one strategy is evaluated, not searched. An unknown
-/// searcher, and options that do not go with it, are errors.
+/// searcher, options that do not go with it, and a checkpoint that cannot be
+/// used are errors.
 ErrorOr<PlanSummary> makePlan(const Scenario &scenario,
                               const PlanRequest &request);
 

@@ -10,11 +10,13 @@
 
 #include "shardopt/Analysis/ModuleModel.h"
 #include "shardopt/Analysis/Timing.h"
+#include "shardopt/BlackBox/ExternalSimulator.h"
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
+#include "shardopt/Support/Stop.h"
 #include "shardopt/Support/StrategyJson.h"
 
 #include <memory>
@@ -32,6 +34,11 @@ struct ScenarioOptions {
   std::string commModel = "fast";
   std::string imbalance = "model";
   std::string partition = "even";
+
+  // Of simulators in processes of their own.
+  unsigned simulatorWorkers = 1;       ///< processes at most
+  double simulatorTimeoutSeconds = 60; ///< of an evaluation
+  const StopToken *stop = nullptr;     ///< ends a wait for one; may be null
 };
 
 /// A module, a machine and limits: all that the metrics of a strategy depend
@@ -44,6 +51,8 @@ public:
   static mlir::FailureOr<std::unique_ptr<Scenario>>
   create(mlir::ModuleOp module, const ScenarioOptions &options);
 
+  mlir::ModuleOp module() const { return moduleOp; }
+  const ScenarioOptions &options() const { return settings; }
   const ModuleModel &program() const { return moduleModel; }
   const Machine &machine() const { return cluster; }
   const cost::CostModel &costs() const { return *costModel; }
@@ -53,7 +62,12 @@ public:
   }
   /// The cost model as a simulator, whatever `simulator` is.
   const search::Simulator &roofline() const { return *rooflineOracle; }
+  /// As the option spells it.
   const std::string &simulatorName() const { return oracleName; }
+  /// The simulator if it runs in processes of its own, else null.
+  const blackbox::ExternalSimulator *external() const { return externalOracle; }
+  /// The systematic imbalance of the load of experts; none: it is even.
+  std::optional<double> expertSkew() const { return skew; }
 
   const cost::Workload &workload() const { return moduleModel.model.workload; }
   bool isPrefill() const { return workload().phase == cost::Phase::Prefill; }
@@ -79,6 +93,8 @@ public:
 private:
   Scenario() = default;
 
+  mlir::ModuleOp moduleOp;
+  ScenarioOptions settings;
   ModuleModel moduleModel;
   std::vector<std::string> names;
   Machine cluster;
@@ -88,6 +104,7 @@ private:
   std::unique_ptr<const cost::CostModel> costModel;
   std::unique_ptr<const search::Simulator> rooflineOracle;
   std::unique_ptr<const search::Simulator> oracle; ///< null: the roofline
+  const blackbox::ExternalSimulator *externalOracle = nullptr; ///< `oracle`
   std::string oracleName;
 };
 

@@ -48,6 +48,9 @@ public:
 /// if `in` cannot be read or nobody reads `out` any more.
 bool serve(Service &service, int in, int out);
 
+/// Writes `text` to a descriptor that blocks. Whether all of it was taken.
+bool writeAll(int descriptor, std::string_view text);
+
 } // namespace shardopt::blackbox
 
 #endif // SHARDOPT_BLACKBOX_SERVER_H

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_DRIVER_H
 #define SHARDOPT_SEARCH_DRIVER_H
 
+#include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Searcher.h"
 #include "shardopt/Search/Simulator.h"
@@ -102,9 +103,14 @@ SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options);
 
-/// Fills in `bound` and `proved` of a search whose searcher knew none, by exact
-/// search of the same space: the distance of any searcher to the true optimum.
-/// Makes no evaluation; does nothing for a black box.
+/// Fills in `bound` and `proved` of a search whose searcher knew none, from
+/// what exact search of the same space found: the distance of any searcher to
+/// the true optimum.
+void certify(SearchResult &result, const ExactResult &exact,
+             const Objective &objective);
+
+/// The same, of an exact search that is made where it is needed. Makes no
+/// evaluation; does nothing for a black box.
 void certify(SearchResult &result, const StrategySpace &space,
              const Simulator &simulator, const Objective &objective,
              const DriverOptions &options);

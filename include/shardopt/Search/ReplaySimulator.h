@@ -12,6 +12,7 @@
 #include "shardopt/Search/EvaluationLog.h"
 #include "shardopt/Search/Simulator.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -23,8 +24,20 @@ namespace shardopt::search {
 /// goes through the same states without a call, and then goes on.
 class ReplaySimulator final : public Simulator {
 public:
+  struct Hooks {
+    /// Whether the search is being stopped: an evaluation that fails meanwhile
+    /// is not logged, because an interrupt says nothing of the strategy. May be
+    /// empty.
+    std::function<bool()> isStopping = {};
+    /// Told once, from any thread, that the log cannot be written: what is
+    /// evaluated from then on is not in it, which is no reason to lose the
+    /// search. May be empty.
+    std::function<void(const Error &)> warn = {};
+  };
+
   /// `inner` outlives it.
-  ReplaySimulator(const Simulator &inner, std::unique_ptr<EvaluationLog> log);
+  ReplaySimulator(const Simulator &inner, std::unique_ptr<EvaluationLog> log,
+                  Hooks hooks);
 
   Evaluation evaluate(const Strategy &strategy) const override;
   const Decomposition *decomposition() const override {
@@ -34,17 +47,14 @@ public:
   /// The evaluations that the log had at the start.
   size_t numResumed() const { return log->resumed().size(); }
 
-  /// Why the log could not be written, if so. A search that goes on after that
-  /// cannot be resumed from here.
-  std::optional<Error> error() const;
-
 private:
   const Simulator &inner;
   const std::unique_ptr<EvaluationLog> log;
+  const Hooks hooks;
 
   mutable std::mutex mutex; ///< of all below, and of `log`
   mutable EvaluationCache known;
-  mutable std::optional<Error> failure;
+  mutable bool isBroken = false; ///< the log could not be written
 };
 
 } // namespace shardopt::search

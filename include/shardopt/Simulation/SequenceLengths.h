@@ -18,7 +18,7 @@ namespace shardopt::simulation {
 /// same length in every batch, and the sequences repeat after `period`.
 class SequenceLengths {
 public:
-  static constexpr int64_t period = 8192;
+  static constexpr int64_t period = 8192, maxParts = 256;
 
   /// `spread` is the standard deviation of the logarithm; 0: all alike. What
   /// exceeds a `window` is not attended to; 0: no window.
@@ -27,8 +27,9 @@ public:
 
   /// Of `groups` groups of `stride` consecutive sequences each, those between
   /// `begin` and `begin + size` of every group are divided, in order, into
-  /// parts of ceil(size / parts). The longest of all parts, in tokens a
-  /// sequence of a full part, rounded; at least 1.
+  /// parts of ceil(size / parts). The longest of all parts (of the first
+  /// `maxParts`, if there are more), in tokens a sequence of a full part,
+  /// rounded; at least 1.
   int64_t longest(int64_t groups, int64_t stride, int64_t begin, int64_t size,
                   int64_t parts) const;
 

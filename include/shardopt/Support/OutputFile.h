@@ -28,8 +28,12 @@ namespace shardopt {
 /// directly, in order, and are never renamed over or removed.
 class OutputFile {
 public:
-  /// Opens `path` for writing. Errors name the path and the reason.
+  /// Opens `path` for writing. Errors name the path and the reason. A file that
+  /// another `OutputFile` is about to replace is one.
   static ErrorOr<OutputFile> open(const std::string &path);
+
+  /// Whether an `OutputFile` is about to replace the file at `path`.
+  static bool isOpen(const std::string &path);
 
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&other) noexcept;
@@ -49,6 +53,8 @@ public:
 
 private:
   OutputFile() = default;
+  /// Claims the target, unless another output has.
+  bool claim();
   /// Hands the buffer to the system; notes the first failure.
   void drain();
   /// Closes what is open and removes what was not published.
@@ -56,6 +62,7 @@ private:
 
   std::string path;      ///< as the user gave it, for messages
   std::string target;    ///< what `temporary` becomes, links followed
+  std::string claimed;   ///< its canonical name, while no other may have it
   std::string temporary; ///< empty if the output is written directly
   std::string buffer;    ///< text not yet handed to the system
   int descriptor = -1;   ///< -1 once closed

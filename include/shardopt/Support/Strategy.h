@@ -23,6 +23,11 @@ namespace shardopt {
 /// activation (others) is cut over the tensor-parallel group.
 enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
 
+/// The largest degree and batch that anything may ask for: far beyond any
+/// cluster, and small enough that products of them fit an int64.
+constexpr int64_t maxDegree = int64_t(1) << 20;
+constexpr int64_t maxBatch = int64_t(1) << 31;
+
 /// Degrees of parallelism and the number of concurrent sequences.
 struct Degrees {
   int64_t tp = 1;    ///< tensor parallelism, innermost axis of the grid

@@ -25,11 +25,6 @@
 
 namespace shardopt {
 
-/// The largest degree and batch that text may ask for: far beyond any cluster,
-/// and small enough that products of them fit an int64.
-constexpr int64_t maxDegree = 1'000'000;
-constexpr int64_t maxBatch = 1'000'000'000;
-
 /// Reads one strategy, `{"tp":8,"ep":16,"pp":4,"batch":8192,"dims":[0,0,1]}`.
 /// `dims` holds 0, 1 or 2 (none) for every op: an array in the order of
 /// `opNames`, or an object by op name. Nothing may be missing, unknown or given
@@ -38,6 +33,11 @@ constexpr int64_t maxBatch = 1'000'000'000;
 /// the caller knows the file and line.
 ErrorOr<Strategy> parseStrategyLine(std::string_view text,
                                     const std::vector<std::string> &opNames);
+
+/// Reads the strategy at a place of a document, of the same form but that keys
+/// it does not know are ignored. What is wrong becomes the document's error.
+Strategy readStrategy(const json::Value &value,
+                      const std::vector<std::string> &opNames);
 
 /// Writes `strategy` as an object, its dims as an object by op name:
 /// {"tp": 8, "ep": 16, "pp": 4, "batch": 8192, "dims": {"embed": 0, …}}.

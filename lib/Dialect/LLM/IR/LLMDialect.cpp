@@ -97,12 +97,11 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    std::optional<int64_t> ep,
                                    std::optional<int64_t> pp,
                                    std::optional<int64_t> batch) {
-  // Products of the degrees must stay far from overflow.
   std::tuple<StringRef, std::optional<int64_t>, int64_t> fields[] = {
-      {"tp", tp, int64_t(1) << 20},
-      {"ep", ep, int64_t(1) << 20},
-      {"pp", pp, int64_t(1) << 20},
-      {"batch", batch, int64_t(1) << 31}};
+      {"tp", tp, maxDegree},
+      {"ep", ep, maxDegree},
+      {"pp", pp, maxDegree},
+      {"batch", batch, maxBatch}};
   for (auto [name, value, limit] : fields) {
     if (value && *value < 1)
       return emitError() << "'" << name << "' must be positive, found "

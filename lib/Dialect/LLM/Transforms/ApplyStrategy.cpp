@@ -85,7 +85,7 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
                                const std::vector<std::string> &opNames) {
   struct Option {
     const char *name;
-    int64_t value;
+    const std::string &text;
     int64_t limit;
     std::optional<int64_t> *target;
   };
@@ -93,15 +93,13 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
                             {"ep", ep, maxDegree, &annotation.ep},
                             {"pp", pp, maxDegree, &annotation.pp},
                             {"batch", batch, maxBatch, &annotation.batch}};
-  for (auto [name, value, limit, target] : degrees) {
-    if (value < 0)
-      return Error{std::string("'") + name + "' is " + std::to_string(value) +
-                   ", expected a positive integer"};
-    if (value > limit)
-      return Error{std::string("'") + name + "' is " + std::to_string(value) +
-                   ", expected at most " + std::to_string(limit)};
-    if (value == 0)
+  for (auto [name, text, limit, target] : degrees) {
+    if (text.empty())
       continue;
+    int64_t value;
+    if (StringRef(text).getAsInteger(10, value) || value < 1 || value > limit)
+      return Error{std::string("'") + name + "' is " + abbreviate(text) +
+                   ", expected an integer from 1 to " + std::to_string(limit)};
     if (!strategies.empty())
       return Error{std::string("'") + name +
                    "' and 'strategies' are given, expected one of them"};

@@ -34,7 +34,7 @@ public:
 
   void runOnOperation() override {
     FailureOr<std::unique_ptr<Scenario>> scenario =
-        Scenario::create(getOperation(), scenarioOptions());
+        Scenario::create(getOperation(), scenarioOptions(stop));
     if (failed(scenario) ||
         failed(strategies.empty() ? evaluateAnnotation(**scenario)
                                   : evaluateFile(**scenario)))
@@ -43,6 +43,7 @@ public:
   }
 
 private:
+  unsigned listThreads(const Scenario &scenario) const;
   LogicalResult evaluateFile(const Scenario &scenario);
   LogicalResult evaluateAnnotation(const Scenario &scenario);
   LogicalResult writeReport(const PlanSummary &summary);
@@ -51,6 +52,13 @@ private:
 };
 
 } // namespace
+
+/// Enough to keep every worker of the simulator busy.
+unsigned EvaluateStrategyPass::listThreads(const Scenario &scenario) const {
+  unsigned wanted = threadCount(threads);
+  return scenario.external() ? std::max(wanted, scenario.external()->workers())
+                             : wanted;
+}
 
 LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
   ModuleOp module = getOperation();
@@ -62,11 +70,15 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
   if (!out)
     return emitError(module.getLoc(), out.error().message);
   ErrorOr<ListSummary> summary =
-      evaluateList(scenario, strategies, *out, threadCount(threads), stop);
+      evaluateList(scenario, strategies, *out, listThreads(scenario), stop);
   if (!summary)
     return emitError(module.getLoc(), summary.error().message);
   if (std::optional<Error> error = out->keep())
     return emitError(module.getLoc(), error->message);
+  if (scenario.external())
+    if (auto failures = scenario.external()->failures(); failures.total())
+      emitWarning(module.getLoc(), "failures of the simulator: ")
+          << blackbox::describe(failures);
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("evaluated").category(getArgument()))
       << remark::metric("lines", summary->lines)

@@ -51,7 +51,8 @@ public:
   using ListsOptions<Base>::ListsOptions;
 
 protected:
-  ScenarioOptions scenarioOptions() const {
+  /// `stop` may be null.
+  ScenarioOptions scenarioOptions(const StopToken *stop) const {
     ScenarioOptions options;
     options.machine = this->machine;
     options.maxDevices = this->maxDevices;
@@ -61,6 +62,9 @@ protected:
     options.commModel = this->commModel;
     options.imbalance = this->imbalance;
     options.partition = this->partition;
+    options.simulatorWorkers = this->simulatorWorkers;
+    options.simulatorTimeoutSeconds = this->simulatorTimeoutSeconds;
+    options.stop = stop;
     return options;
   }
 };

@@ -7,11 +7,14 @@
 
 #include "PassOptions.h"
 #include "shardopt/Analysis/Planner.h"
+#include "shardopt/Analysis/Progress.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Support/OutputFile.h"
 
 #include "mlir/IR/Remarks.h"
+
+#include <filesystem>
 
 namespace shardopt::llm {
 #define GEN_PASS_DEF_SEARCHSHARDINGPASS
@@ -51,9 +54,12 @@ private:
   std::optional<Error> readRequest(PlanRequest &request);
   search::SearcherOptions searcherOptions() const;
   void readPins(const Scenario &scenario, PlanRequest &request);
+  std::optional<Error> checkFiles();
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
   LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
+  std::optional<Progress> makeProgress(const Scenario &scenario,
+                                       search::Goal goal) const;
   void emitRemarks(const PlanSummary &summary);
 
   const StopToken *stop = nullptr;
@@ -91,9 +97,6 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
     return unknownChoice("objective", objective, {"throughput", "latency"});
   if (pins != "honour" && pins != "ignore")
     return unknownChoice("pins", pins, {"honour", "ignore"});
-  if (!report.empty() && report.getValue() == trace.getValue() && report != "-")
-    return Error{"'report' and 'trace' are both '" + report.getValue() +
-                 "', expected two files"};
   ErrorOr<search::Accounting> counted =
       parseChoice<search::Accounting>("accounting", accounting,
                                       {{"asked", search::Accounting::Asked},
@@ -102,12 +105,18 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   if (!counted)
     return counted.error();
   request.accounting = *counted;
+  if (progress != "auto" && progress != "lines" && progress != "none")
+    return unknownChoice("progress", progress, {"auto", "lines", "none"});
   request.searcher = searcher;
   request.options = searcherOptions();
   request.seed = seed;
   request.budget = budget;
   request.threads = threadCount(threads);
   request.stop = stop;
+  request.checkpoint = checkpoint;
+  request.warn = [this](const Error &error) {
+    emitWarning(getOperation().getLoc(), error.message);
+  };
   return std::nullopt;
 }
 
@@ -143,6 +152,46 @@ void SearchShardingPass::readPins(const Scenario &scenario,
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
+
+/// The file that `module` was parsed from; empty if it was not, or from bytes
+/// without locations.
+static std::string sourceOf(ModuleOp module) {
+  auto location = dyn_cast<FileLineColLoc>(module.getLoc());
+  return location ? location.getFilename().str() : "";
+}
+
+static bool isSameFile(const std::string &a, const std::string &b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+/// Whether writing to `path` writes into a pipe, a device or the like.
+static bool isStream(const std::string &path) {
+  std::error_code error;
+  return path == "-" || std::filesystem::is_other(path, error);
+}
+
+/// Whether all files are different ones: those of the options, the output of
+/// the tool, and the program itself.
+std::optional<Error> SearchShardingPass::checkFiles() {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"the program", sourceOf(getOperation())}};
+  for (auto [name, path] :
+       {std::pair("'report'", &report), std::pair("'trace'", &trace),
+        std::pair("'checkpoint'", &checkpoint)}) {
+    if (path->empty() || isStream(*path))
+      continue;
+    for (const auto &[otherName, otherPath] : files)
+      if (!otherPath.empty() && isSameFile(path->getValue(), otherPath))
+        return Error{otherName + " and " + name + " are both '" +
+                     path->getValue() + "', expected two files"};
+    if (OutputFile::isOpen(path->getValue()))
+      return Error{std::string(name) + " is '" + path->getValue() +
+                   "', which is the output too; expected two files"};
+    files.emplace_back(name, path->getValue());
+  }
+  return std::nullopt;
+}
 
 LogicalResult SearchShardingPass::open(Outputs &outputs) {
   for (auto [path, file] : {std::pair(&report, &outputs.report),
@@ -190,6 +239,17 @@ static std::string traceLine(const search::TraceEntry &entry,
   return text;
 }
 
+/// What shows the progress; none if nothing is to be shown.
+std::optional<Progress>
+SearchShardingPass::makeProgress(const Scenario &scenario,
+                                 search::Goal goal) const {
+  bool isLine = progress == "auto" && ::llvm::errs().is_displayed();
+  if (progress != "lines" && !isLine)
+    return std::nullopt;
+  return Progress(isLine ? Progress::Style::Rewritten : Progress::Style::Lines,
+                  scenario.objective(goal), ::llvm::errs());
+}
+
 void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
   ModuleOp module = getOperation();
   const Degrees &degrees = summary.plan->strategy.degrees;
@@ -217,6 +277,10 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     return emitError(module.getLoc(), summary.emptySpace->message);
   if (!report.empty())
     ::llvm::errs() << "\n  report    " << report << "\n";
+  if (summary.breakdown && summary.plan)
+    emitWarning(module.getLoc(),
+                "the search ended early, with the best so far: ")
+        << summary.breakdown->message;
   if (summary.plan) {
     writeAnnotation(module, scenario.program(),
                     Annotation(summary.plan->strategy));
@@ -227,6 +291,8 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     emitRemarks(summary);
     return success();
   }
+  if (summary.breakdown)
+    return emitError(module.getLoc(), summary.breakdown->message);
   if (summary.search.stopped == search::StopReason::Requested)
     return emitError(module.getLoc(),
                      "interrupted before a feasible strategy was found");
@@ -249,7 +315,9 @@ LogicalResult SearchShardingPass::run() {
   PlanRequest request;
   if (std::optional<Error> error = readRequest(request))
     return emitError(module.getLoc(), error->message);
-  ScenarioOptions options = scenarioOptions();
+  if (std::optional<Error> error = checkFiles())
+    return emitError(module.getLoc(), error->message);
+  ScenarioOptions options = scenarioOptions(stop);
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
@@ -264,9 +332,22 @@ LogicalResult SearchShardingPass::run() {
       outputs.trace->write(traceLine(entry, **scenario, request.goal));
     };
 
+  std::optional<Progress> shown = makeProgress(**scenario, request.goal);
+  if (shown)
+    request.progress = [&](const search::TraceEntry &entry,
+                           std::optional<double> bound) {
+      shown->tell(entry, bound);
+    };
+
   ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
+  if (shown)
+    shown->finish();
   if (!summary)
     return emitError(module.getLoc(), summary.error().message);
+  if (summary->resumedEvaluations)
+    emitRemark(module.getLoc(), "resumed ")
+        << summary->resumedEvaluations << " evaluations of '" << checkpoint
+        << "'";
   return finish(*summary, outputs);
 }
 

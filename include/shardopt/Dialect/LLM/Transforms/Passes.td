@@ -25,7 +25,11 @@ defvar ScenarioPassOptions = [
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
     "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
   Option<"simulator", "simulator", "std::string", [{"roofline"}],
-    "What says how good a strategy is: roofline, procedural:runtime or procedural:fixed">,
+    "What says how good a strategy is: roofline, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
+  Option<"simulatorWorkers", "simulator-workers", "unsigned", "1",
+    "Processes that a plugin: or exec: simulator may run in at once">,
+  Option<"simulatorTimeoutSeconds", "simulator-timeout-s", "double", "60",
+    "Longest time that a plugin: or exec: simulator may take for a strategy, seconds">,
   Option<"commModel", "comm-model", "std::string", [{"fast"}],
     "How collectives are implemented: fast, direct or ring">,
   Option<"imbalance", "imbalance", "std::string", [{"model"}],
@@ -65,8 +69,8 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     Every line gives one line of `report`, in the same order, with five keys:
     `throughput` (tokens/s per device), `tpot_ms` (decode) or `ttft_ms`
     (prefill), `memory_gb` (1e9 bytes a device), `valid`, and `reason` (empty,
-    "structural", "memory" or "slo"; the metrics of a structurally invalid
-    strategy are 0). A line that cannot be read, an empty one among them, gives
+    "structural", "memory", "slo", or "failed" where an external simulator gave
+    no answer; the metrics of a structural or failed strategy are 0). A line that cannot be read, an empty one among them, gives
     `{"error": …}`. Invalid strategies and unreadable lines are no failure.
 
     Input:
@@ -124,10 +128,10 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "0", "Tensor parallelism">,
-    Option<"ep", "ep", "int64_t", "0", "Expert parallelism">,
-    Option<"pp", "pp", "int64_t", "0", "Pipeline stages">,
-    Option<"batch", "batch", "int64_t", "0",
+    Option<"tp", "tp", "std::string", [{""}], "Tensor parallelism">,
+    Option<"ep", "ep", "std::string", [{""}], "Expert parallelism">,
+    Option<"pp", "pp", "std::string", [{""}], "Pipeline stages">,
+    Option<"batch", "batch", "std::string", [{""}],
       "Sequences (decode) or prompts (prefill), over all devices">,
     Option<"dims", "dims", "std::string", [{""}],
       "Dims of all ops, in order: 0, 1, and 2 or none, joined by commas">,
@@ -183,7 +187,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
     Option<"objective", "objective", "std::string", [{"throughput"}],
       "What to optimise: throughput (per device), or latency">,
     Option<"searcher", "searcher", "std::string", [{""}],
-      "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy, coordinate or surrogate">,
+      "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy, coordinate, surrogate (default for black boxes), ppo or ppo-paper">,
     Option<"budget", "budget", "uint64_t", "0",
       "Most evaluations that `accounting` counts (0: 4000, or for megatron-* as many as there are degrees)">,
     Option<"accounting", "accounting", "std::string", [{"asked"}],
@@ -217,6 +221,10 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
       "File for the evaluations, one JSON line each">,
+    Option<"progress", "progress", "std::string", [{"auto"}],
+      "Where the search is, on the standard error: auto (one line, on a terminal), lines (where the best improves, and at powers of two) or none">,
+    Option<"checkpoint", "checkpoint", "std::string", [{""}],
+      "File that keeps the evaluations as they are made; a search that finds its own goes on from there">,
   ], ReportPassOptions);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }

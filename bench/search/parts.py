@@ -1,0 +1,67 @@
+"""The section that says what each part of a searcher is worth."""
+
+from . import markdown, searchers
+from .manifest import FREE
+from .summary import Comparison, Summary
+from .workloads import GROUPS
+
+ROWS = {
+    searchers.PPO: (*searchers.PPO_PARTS, *searchers.PPO_TRANSFER),
+    searchers.SURROGATE: (*searchers.SURROGATE_CRITICS, *searchers.SURROGATE_TRANSFER),
+}
+HEADER = (
+    "variant",
+    "runs",
+    "mean",
+    "min",
+    "calls to 99 %",
+    "mean − default",
+    "calls − default",
+)
+
+
+def _row(searcher, runs, default):
+    s = Summary.of(runs)
+    cells = [
+        searcher.label if searcher.variant else f"{searcher.label}, default",
+        s.runs,
+        markdown.ratio(s.mean),
+        markdown.ratio(s.min),
+        markdown.calls(s.calls),
+    ]
+    comparison = Comparison.of(runs, default) if searcher.variant else None
+    if not comparison:
+        return [*cells, "", ""]
+    return [
+        *cells,
+        markdown.difference(comparison.mean, markdown.ratio),
+        markdown.difference(comparison.calls, markdown.calls),
+    ]
+
+
+def _table(group, measured):
+    rows = []
+    for default, variants in ROWS.items():
+        of_default = measured.of_group(group, default, FREE)
+        for searcher in (default, *variants):
+            runs = measured.of_group(group, searcher, FREE)
+            if runs:
+                rows.append(_row(searcher, runs, of_default))
+    return markdown.table(HEADER, rows) if len(rows) > 1 else None
+
+
+def section(measured):
+    """The text, with a table for every group that has variants measured."""
+    parts = [
+        "## What each part is worth",
+        "Repeats and masked degrees are free here. Differences are paired, by workload"
+        " and seed; in bold where the 95 % interval leaves 0 out. A run that never gets"
+        " to 99 % counts as one call above the budget.",
+    ]
+    for group in GROUPS:
+        table = _table(group, measured)
+        if table:
+            parts += [f"### {GROUPS[group].title}", table]
+    if len(parts) == 2:
+        parts.append("Not measured yet.")
+    return "\n\n".join(parts)

@@ -1,0 +1,86 @@
+"""The table of results: one row a run, appended as it is measured."""
+
+import csv
+import dataclasses
+import os
+
+# Order is that of the file. `optimum`, `ratio` and `calls_to_99` are as known
+# when the run was measured, for readers; whoever has a better optimum computes
+# them anew from `steps`. An empty field is "none" or "never".
+FIELDS = (
+    "workload",
+    "simulator",
+    "slo_ms",
+    "searcher",
+    "variant",
+    "accounting",
+    "seed",
+    "budget",
+    "best",
+    "optimum",
+    "ratio",
+    "calls_to_99",
+    "charged",
+    "evaluations",
+    "rejected",
+    "stopped",
+    "wall_s",
+    "cpu_s",
+    "version",
+    "steps",
+)
+KEY_FIELDS = FIELDS[:8]
+
+
+def key_of(row):
+    """What identifies a row: a second row of the same key replaces the first."""
+    return tuple(row[field] for field in KEY_FIELDS)
+
+
+@dataclasses.dataclass
+class Results:
+    """The rows of a file, by key; the last of equal keys."""
+
+    path: object  # pathlib.Path
+    rows: dict
+
+    @classmethod
+    def load(cls, path):
+        """Reads a file; a missing one is empty, and so is a last line that a
+        killed bench left without its end."""
+        rows = {}
+        if path.exists():
+            with open(path, newline="") as file:
+                whole = [line for line in file if line.endswith("\n")]
+            for row in csv.DictReader(whole):
+                rows[key_of(row)] = row
+        return cls(path, rows)
+
+    def append(self, row):
+        """Writes a row through to the disk. Values are written as they print."""
+        row = {field: _text(row[field]) for field in FIELDS}
+        with open(self.path, "a+", newline="") as file:
+            _drop_torn_line(file)
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            if file.tell() == 0:
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
+            os.fsync(file.fileno())
+        self.rows[key_of(row)] = row
+
+
+def _drop_torn_line(file):
+    """Cuts off what follows the last line end, and stands at the file's end."""
+    file.seek(0)
+    text = file.read()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.truncate(len(whole.encode()))
+    file.seek(0, os.SEEK_END)
+
+
+def _text(value):
+    if value is None:
+        return ""
+    return f"{value:.8g}" if isinstance(value, float) else str(value)

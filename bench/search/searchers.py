@@ -1,0 +1,112 @@
+"""The searchers that are compared, and the variants of those that learn."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Searcher:
+    """One row of the tables.
+
+    `name` is what `searcher=` takes, or an optimiser of another project;
+    `variant` holds further options of the pass, as a user types them.
+    `cpu_s` estimates a run of 4000 calls on the roofline.
+    """
+
+    name: str
+    variant: str = ""
+    title: str = ""
+    cpu_s: float = 0.5
+
+    @property
+    def key(self):
+        """What identifies it in a table of results."""
+        return (self.name, self.variant)
+
+    @property
+    def label(self):
+        """What the tables call it."""
+        return f"`{self.name}`" + (f", {self.title}" if self.title else "")
+
+    @property
+    def is_outside(self):
+        """Whether it belongs to another project and asks through a pipe."""
+        return self.name in OUTSIDE
+
+    @property
+    def has_seeds(self):
+        """Whether runs differ; those without a seed run once, to their end."""
+        return self.name != "exact" and not self.name.startswith("megatron-")
+
+    @property
+    def learns_policy(self):
+        """Whether reinforcement learning is at work."""
+        return self.name.startswith("ppo")
+
+
+OUTSIDE = ("optuna-tpe", "catcmawm")
+
+EXACT = Searcher("exact")
+MEGATRON = tuple(Searcher(f"megatron-{style}") for style in ("classic", "slice", "sp"))
+
+RANDOM = Searcher("random")
+RANDOM_WALK = Searcher("random-walk")
+ANNEALING = Searcher("annealing")
+GENETIC = Searcher("genetic")
+CROSS_ENTROPY = Searcher("cross-entropy")
+COORDINATE = Searcher("coordinate")
+CLASSIC = (RANDOM_WALK, RANDOM, ANNEALING, GENETIC, CROSS_ENTROPY, COORDINATE)
+
+TPE = Searcher("optuna-tpe", cpu_s=105)
+CATCMAWM = Searcher("catcmawm", cpu_s=3.5)
+
+PPO_PAPER = Searcher("ppo-paper", cpu_s=60)
+PPO = Searcher("ppo", cpu_s=11)
+SURROGATE = Searcher("surrogate", cpu_s=3.5)
+
+# What searches a simulator that cannot be opened, unless a user says otherwise.
+BLACK_BOX_DEFAULT = SURROGATE
+
+UNTRAINED = "agent-options=learning-rate=0"
+
+# What each part is worth: the searcher with one thing changed.
+SURROGATE_CRITICS = (
+    Searcher("surrogate", "agent-critic=none", "no critic", cpu_s=1),
+    Searcher("surrogate", "agent-critic=random", "random critic", cpu_s=1),
+    Searcher("surrogate", "agent-critic=ensemble", "ensemble critic", cpu_s=4),
+)
+PPO_PARTS = (
+    Searcher("ppo", "agent-critic=none", "no critic", cpu_s=6),
+    Searcher("ppo", UNTRAINED, "untrained", cpu_s=5),
+    Searcher("ppo", f"{UNTRAINED} agent-critic=none", "untrained, no critic", cpu_s=3),
+    Searcher("ppo", "agent-critic=random", "random critic", cpu_s=6),
+    Searcher("ppo", "agent-critic=ensemble", "ensemble critic", cpu_s=13),
+    Searcher("ppo", "agent-options=attention=0", "no attention", cpu_s=6),
+)
+# These have a meaning for black boxes only, where a free model is at hand.
+SURROGATE_TRANSFER = (
+    Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5),
+    Searcher("surrogate", "agent-critic-prior=none", "no prior", cpu_s=3.5),
+    Searcher(
+        "surrogate",
+        "warm-start=none agent-critic-prior=none",
+        "no warm start, no prior",
+        cpu_s=2.5,
+    ),
+)
+PPO_TRANSFER = (
+    Searcher("ppo", "agent-pretrain=roofline", "pretrained on the roofline", cpu_s=14),
+    Searcher("ppo", "warm-start=none", "no warm start", cpu_s=11),
+    Searcher("ppo", "agent-critic-prior=none", "no prior", cpu_s=11),
+    Searcher(
+        "ppo",
+        "warm-start=none agent-critic-prior=none",
+        "no warm start, no prior",
+        cpu_s=8,
+    ),
+    Searcher(
+        "ppo",
+        "agent-pretrain=roofline agent-critic=none",
+        "pretrained, no critic",
+        cpu_s=10,
+    ),
+)

@@ -1,0 +1,76 @@
+"""What the project promises of its searchers, beside what was measured."""
+
+import dataclasses
+
+from . import markdown, searchers
+from .manifest import FREE
+from .summary import Summary
+from .workloads import GROUPS
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A limit on one number of a summary, on a group or one workload of it."""
+
+    searcher: searchers.Searcher
+    group: str
+    number: str  # a field of Summary
+    limit: float
+    workload: str = ""
+
+    @property
+    def is_at_least(self):
+        return self.number in ("mean", "min", "near")
+
+    def runs(self, measured):
+        if not self.workload:
+            return measured.of_group(self.group, self.searcher, FREE)
+        named = [w for w in GROUPS[self.group].workloads if w.name == self.workload]
+        return measured.of(named[0], self.searcher, FREE)
+
+
+def _quality(searcher, group, mean, least, calls):
+    return (
+        Target(searcher, group, "mean", mean),
+        Target(searcher, group, "min", least),
+        Target(searcher, group, "calls", calls),
+    )
+
+
+TARGETS = (
+    *_quality(searchers.PPO, "moe-50", 0.999, 0.99, 400),
+    *_quality(searchers.PPO, "moe-25", 0.998, 0.98, 600),
+    Target(searchers.PPO, "models", "mean", 0.995, "deepseek-v3"),
+    Target(searchers.PPO, "moe-50", "wall_s", 10),
+    *_quality(searchers.BLACK_BOX_DEFAULT, "runtime", 0.999, 0.99, 200),
+    *_quality(searchers.BLACK_BOX_DEFAULT, "fixed", 0.999, 0.99, 200),
+)
+
+NAMES = {
+    "mean": "mean",
+    "min": "min",
+    "calls": "median calls to 99 %",
+    "wall_s": "median wall s",
+}
+
+
+def _row(target, measured):
+    title = GROUPS[target.group].title
+    where = f"{title}: {target.workload}" if target.workload else title
+    what = f"{target.searcher.label}, {NAMES[target.number]}; {where}"
+    sign = "≥" if target.is_at_least else "≤"
+    asked = f"{sign} {target.limit:g}"
+    runs = target.runs(measured)
+    if not runs:
+        return [what, asked, markdown.NONE, "not measured"]
+    value = getattr(Summary.of(runs), target.number)
+    met = value >= target.limit if target.is_at_least else value <= target.limit
+    show = {"calls": markdown.calls, "wall_s": "{:.1f}".format}
+    shown = show.get(target.number, markdown.ratio)(value)
+    return [what, asked, shown, "met" if met else "**missed**"]
+
+
+def section(measured):
+    rows = [_row(target, measured) for target in TARGETS]
+    table = markdown.table(["promise", "limit", "measured", ""], rows)
+    return f"## Promises\n\nRepeats and masked degrees are free.\n\n{table}"

@@ -1,0 +1,122 @@
+"""The workloads: a model, a context, an SLO and the simulator that answers."""
+
+import dataclasses
+import json
+
+MACHINE = "h100_sxm"
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """One search problem, in decode."""
+
+    name: str
+    config: str
+    context: int
+    slo_ms: int
+    simulator: str = "roofline"
+    max_devices: int = 0  # no limit
+
+    @property
+    def key(self):
+        """What identifies it in a table of results, as text."""
+        return (self.name, self.simulator, str(self.slo_ms))
+
+    @property
+    def is_black_box(self):
+        """Whether no solver can open the simulator: then no optimum is known."""
+        return self.simulator != "roofline"
+
+    def find_config(self, paths):
+        """The path of the model's config.json, or None where it is missing."""
+        folders = [paths.root / "examples/configs"]
+        if paths.data:
+            folders.append(paths.data / "configs")
+        found = (folder / self.config for folder in folders)
+        return next((path for path in found if path.exists()), None)
+
+    def import_command(self, paths, output):
+        """The command that writes the model's program to `output`."""
+        return [
+            paths.tool("shard-translate"),
+            "--import-hf",
+            str(self.find_config(paths)),
+            "--phase=decode",
+            f"--context={self.context}",
+            "-o",
+            str(output),
+        ]
+
+    def memory_gb(self, paths):
+        """What a device of the machine can hold, in 1e9 bytes."""
+        machine = json.loads((paths.root / f"machines/{MACHINE}.json").read_text())
+        memory = machine["memory"]
+        return memory["capacity_bytes"] * memory["usable_fraction"] / 1e9
+
+    def pass_options(self):
+        """Its part of the options of --llm-search-sharding and shard-cost."""
+        options = {"machine": MACHINE, "slo-tpot-ms": self.slo_ms}
+        if self.max_devices:
+            options["max-devices"] = self.max_devices
+        if self.is_black_box:
+            options["simulator"] = self.simulator
+        return options
+
+
+def _mixtures(slo_ms, simulator="roofline"):
+    return tuple(
+        Workload(
+            f"gpt-moe-{size}-{context}k",
+            f"gpt-moe-{size}.json",
+            context * 1024,
+            slo_ms,
+            simulator,
+        )
+        for size in ("1.2T", "1.6T")
+        for context in (16, 32, 64)
+    )
+
+
+def _published():
+    configs = {
+        "deepseek-v3": "deepseek-ai--DeepSeek-V3_config.json",
+        "qwen3-235b": "Qwen--Qwen3-235B-A22B_config.json",
+        "llama-3.1-405b": "meta-llama--Meta-Llama-3.1-405B_config.json",
+    }
+    return tuple(
+        Workload(name, config, 16384, 50, max_devices=64)
+        for name, config in configs.items()
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Workloads that are summarised together."""
+
+    name: str
+    title: str
+    workloads: tuple
+
+    @property
+    def is_black_box(self):
+        return self.workloads[0].is_black_box
+
+
+GROUPS = {
+    group.name: group
+    for group in (
+        Group("moe-50", "GPT-MoE, SLO 50 ms", _mixtures(50)),
+        Group("moe-25", "GPT-MoE, SLO 25 ms", _mixtures(25)),
+        Group("models", "Published models, at most 64 devices", _published()),
+        Group(
+            "runtime",
+            "GPT-MoE, procedural simulator, schedule picked by the runtime",
+            _mixtures(50, "procedural:runtime"),
+        ),
+        Group(
+            "fixed",
+            "GPT-MoE, procedural simulator, fixed schedule and strong skew",
+            _mixtures(50, "procedural:fixed"),
+        ),
+    )
+}

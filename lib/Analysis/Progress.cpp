@@ -1,0 +1,72 @@
+//===- Progress.cpp - Telling where a search is ---------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Analysis/Progress.h"
+#include "TextTable.h"
+#include "shardopt/Analysis/Plan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace shardopt;
+
+/// Goes to the start of the line and clears it.
+static constexpr const char *clearLine = "\r\x1b[K";
+
+static std::string spell(const search::TraceEntry &entry,
+                         const search::Objective &objective,
+                         std::optional<double> bound) {
+  std::string text =
+      "  evaluations " + std::to_string(entry.index + 1) + ", best ";
+  if (!entry.best)
+    return text + "none yet";
+  double best = objective.value(*entry.best);
+  text += formatNumber(best);
+  if (bound)
+    text += ", " + fixed(std::abs(*bound / best - 1) * 100, 2) +
+            " % from the bound";
+  return text;
+}
+
+bool Progress::isDue(const search::TraceEntry &entry) {
+  if (style == Style::Rewritten) {
+    Clock::time_point now = Clock::now();
+    if (now < nextTime)
+      return false;
+    nextTime = now + std::chrono::milliseconds(100);
+    return true;
+  }
+  std::optional<double> best;
+  if (entry.best)
+    best = objective.value(*entry.best);
+  bool isBetter = best != lastBest;
+  lastBest = best;
+  return isBetter || ::llvm::isPowerOf2_64(entry.index + 1);
+}
+
+void Progress::tell(const search::TraceEntry &entry,
+                    std::optional<double> bound) {
+  if (!isDue(entry))
+    return;
+  std::string text = ::spell(entry, objective, bound);
+  if (style == Style::Lines) {
+    stream << text << '\n';
+    return;
+  }
+  stream << clearLine << text;
+  stream.flush();
+  hasLine = true;
+}
+
+void Progress::finish() {
+  if (!hasLine)
+    return;
+  stream << clearLine;
+  stream.flush();
+  hasLine = false;
+}

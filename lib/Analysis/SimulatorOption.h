@@ -1,0 +1,43 @@
+//===- SimulatorOption.h - The option 'simulator' ---------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
+#define SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
+
+#include "shardopt/Analysis/Scenario.h"
+
+#include <functional>
+
+namespace shardopt {
+
+/// What the option names: "roofline", "procedural:runtime", "plugin:<file>",
+/// "exec:<command>".
+struct SimulatorChoice {
+  enum class Kind : uint8_t {
+    Roofline,
+    ProceduralRuntime,
+    ProceduralFixed,
+    Plugin,
+    Exec,
+  };
+  Kind kind = Kind::Roofline;
+  std::string argument; ///< the file or the command
+};
+
+/// Reads the option. An unknown simulator is an error with the known ones.
+ErrorOr<SimulatorChoice> parseSimulator(const std::string &text);
+
+/// Makes the simulator of `choice` for what `scenario` knows; null for the
+/// roofline, which the scenario has anyway. `warn` is told what fails later.
+ErrorOr<std::unique_ptr<search::Simulator>>
+makeSimulator(const SimulatorChoice &choice, const Scenario &scenario,
+              const ScenarioOptions &options,
+              std::function<void(const std::string &)> warn);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
