@@ -64,7 +64,7 @@ protected:
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(, LearnedSearcher, testing::Values("ppo-paper"),
+INSTANTIATE_TEST_SUITE_P(, LearnedSearcher, testing::Values("ppo", "ppo-paper"),
                          [](const testing::TestParamInfo<std::string> &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
