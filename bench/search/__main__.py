@@ -64,12 +64,12 @@ def estimated_cpu(jobs, results):
     """Seconds for `jobs`: by rows of the same searcher, or as declared."""
     measured = collections.defaultdict(list)
     for row in results.rows.values():
-        measured[row["searcher"], row["variant"], row["simulator"]].append(
-            float(row["cpu_s"])
-        )
+        kind = (row["searcher"], row["variant"], row["simulator"], row["accounting"])
+        measured[kind].append(float(row["cpu_s"]))
     total = 0.0
     for job in jobs:
-        known = measured.get((*job.searcher.key, job.workload.simulator))
+        kind = (*job.searcher.key, job.workload.simulator, job.accountings[0])
+        known = measured.get(kind)
         # A call to a black box is half a millisecond at most.
         asking = job.budget * 0.0005 * job.workload.is_black_box
         total += sum(known) / len(known) if known else job.searcher.cpu_s + asking

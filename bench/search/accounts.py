@@ -8,8 +8,6 @@ STRUCTURAL = 1e4
 # Below the logarithm of any throughput, so that every valid strategy is better
 # than every invalid one.
 INVALID = 100.0
-# A search that does not find what is new ends here; a multiple of the budget.
-MAX_ASKED_PER_BUDGET = 25
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +36,14 @@ def _excess(value, limit):
 
 
 class Account:
-    """Counts the strategies of one search and keeps its best."""
+    """Counts the strategies of one search and keeps its best.
 
-    def __init__(self, budget, max_asked=None):
+    A search that finds nothing new any more ends at `max_asked` strategies.
+    """
+
+    def __init__(self, budget, max_asked):
         self.budget = budget
-        self.max_asked = max_asked or MAX_ASKED_PER_BUDGET * budget
+        self.max_asked = max_asked
         self.asked = 0
         self.new = 0
         self.best = None

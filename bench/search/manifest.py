@@ -73,7 +73,7 @@ PLAN = (
     Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (CHARGED,)),
     Batch("parts, SLO 50 and fixed, 5 seeds", ("moe-50", "fixed"), PARTS, seeds=SOME),
     Batch("transfer, 5 seeds", BLACK_BOXES, TRANSFER, seeds=SOME),
-    Batch("TPE, SLO 50, 3 seeds", ("moe-50",), (s.TPE,), ACCOUNTINGS, FEW),
+    Batch("TPE, SLO 50, 3 seeds", ("moe-50",), (s.TPE,), seeds=FEW),
     Batch("draws charged, elsewhere", ("moe-25", "models"), MAIN, (CHARGED,)),
     Batch("draws charged, black boxes", BLACK_BOXES, MAIN, (CHARGED,)),
     Batch("the paper's agent, repeats free", ("moe-50",), (s.PPO_PAPER,), seeds=SOME),
@@ -86,7 +86,7 @@ PLAN = (
         (s.PPO_PAPER,),
         ACCOUNTINGS,
     ),
-    Batch("TPE, everywhere", (*ROOFLINE, *BLACK_BOXES), (s.TPE,), ACCOUNTINGS),
+    Batch("TPE, everywhere", (*ROOFLINE, *BLACK_BOXES), (s.TPE,)),
 )
 
 QUICK_GROUPS = {"moe-50": 1, "models": 1, "fixed": 1}  # workloads of each
@@ -115,7 +115,7 @@ def _jobs_of(batch, limits, budget):
             if seed == batch.seeds[0]:
                 yield Job(workload, searcher, (FREE,), 0, 0)
         elif searcher.is_outside:
-            yield Job(workload, searcher, batch.accountings, seed, budget)
+            yield Job(workload, searcher, ACCOUNTINGS, seed, budget)
         else:
             for accounting in batch.accountings:
                 yield Job(workload, searcher, (accounting,), seed, budget)

@@ -76,7 +76,7 @@ def catcmawm(sizes, seed, population=50, patience=3):
                 break
 
 
-# name: (optimiser, strategies at most; None: as many as the account allows).
-# TPE needs 25 ms for each at the end of a run, and longer after it, so that its
-# repeats are discounted but not replaced.
-OPTIMIZERS = {"optuna-tpe": (optuna_tpe, 4000), "catcmawm": (catcmawm, None)}
+# name: (optimiser, strategies at most for each call of the budget). TPE needs
+# 25 ms for each at the end of a run, and longer after it, so that its repeats
+# are discounted but not replaced.
+OPTIMIZERS = {"optuna-tpe": (optuna_tpe, 1), "catcmawm": (catcmawm, 25)}

@@ -68,10 +68,10 @@ def main():
     parser.add_argument("server", nargs="+", help="the command of the simulator")
     args = parser.parse_args()
 
-    make, max_asked = OPTIMIZERS[args.optimizer]
+    make, asked_per_call = OPTIMIZERS[args.optimizer]
     server = Server(args.server)
     limits = Limits(args.slo_ms, args.memory_gb)
-    account = Account(args.budget, max_asked)
+    account = Account(args.budget, asked_per_call * args.budget)
     with open(args.trace, "w") as trace:
         for line in search(
             server, lambda sizes: make(sizes, args.seed), account, limits

@@ -44,8 +44,9 @@ of them, even if repeats among them were free.
 Intervals in brackets are 95 % bootstrap intervals over seeds ({resamples}
 resamples). *Calls to 99 %* is the median number of charged calls after which
 the best is at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where
-fewer runs than that got there. *Wall s* is the median time of the process, start and
-reading of the program included. Bands of the curves hold the middle 80 % of the seeds."""
+fewer runs than that got there. *Wall s* is the median time of the process; its start, the
+reading of the program and, on the roofline, the proof of the optimum are in it. Bands
+of the curves hold the middle 80 % of the seeds."""
 
 
 def wanted_runs(budget):

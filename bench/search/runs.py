@@ -51,23 +51,23 @@ def _row(key, outcome, finished):
 # --- searchers of shard-opt ---------------------------------------------------
 
 
-def _pass_options(job, report, trace):
-    """The options of --llm-search-sharding for a job, as text."""
+def _pass_options(job, files):
+    """The options of --llm-search-sharding for a job, as text; `files` are those
+    that name an output."""
     options = {**job.workload.pass_options(), "searcher": job.searcher.name}
     options["threads"] = 1
     if job.searcher.has_seeds:
         options["seed"] = job.seed
         options["budget"] = job.budget
         options["accounting"] = job.accountings[0]
-    options |= {"report": report, "trace": trace}
-    words = [f"{key}={value}" for key, value in options.items()]
+    words = [f"{key}={value}" for key, value in {**options, **files}.items()]
     return " ".join([*words, *job.searcher.variant.split()])
 
 
-def _search(job, module, paths, processes):
+def _search(job, module, paths, processes, **files):
     """Runs shard-opt; the members of its report, and how it finished."""
-    report, trace = paths.scratch / "report.json", paths.scratch / "trace.jsonl"
-    options = _pass_options(job, report, trace)
+    report = paths.scratch / "report.json"
+    options = _pass_options(job, {"report": report, **files})
     command = [
         paths.tool("shard-opt"),
         str(module),
@@ -83,8 +83,9 @@ def _search(job, module, paths, processes):
 
 
 def _run_inside(job, module, paths, processes):
-    facts, finished = _search(job, module, paths, processes)
-    with open(paths.scratch / "trace.jsonl") as lines:
+    trace = paths.scratch / "trace.jsonl"
+    facts, finished = _search(job, module, paths, processes, trace=trace)
+    with open(trace) as lines:
         entries = [(entry["charged"], entry["best"]) for entry in map(json.loads, lines)]
     outcome = Outcome(
         scores.steps_of(entries),

@@ -57,11 +57,11 @@ COORDINATE = Searcher("coordinate")
 CLASSIC = (RANDOM_WALK, RANDOM, ANNEALING, GENETIC, CROSS_ENTROPY, COORDINATE)
 
 TPE = Searcher("optuna-tpe", cpu_s=105)
-CATCMAWM = Searcher("catcmawm", cpu_s=1.5)
+CATCMAWM = Searcher("catcmawm", cpu_s=3.5)
 
-PPO_PAPER = Searcher("ppo-paper", cpu_s=30)
-PPO = Searcher("ppo", cpu_s=8)
-SURROGATE = Searcher("surrogate", cpu_s=2.5)
+PPO_PAPER = Searcher("ppo-paper", cpu_s=60)
+PPO = Searcher("ppo", cpu_s=11)
+SURROGATE = Searcher("surrogate", cpu_s=3.5)
 
 # What searches a simulator that cannot be opened, unless a user says otherwise.
 BLACK_BOX_DEFAULT = SURROGATE
@@ -79,13 +79,13 @@ PPO_PARTS = (
     Searcher("ppo", UNTRAINED, "untrained", cpu_s=5),
     Searcher("ppo", f"{UNTRAINED} agent-critic=none", "untrained, no critic", cpu_s=3),
     Searcher("ppo", "agent-critic=random", "random critic", cpu_s=6),
-    Searcher("ppo", "agent-critic=ensemble", "ensemble critic", cpu_s=9),
+    Searcher("ppo", "agent-critic=ensemble", "ensemble critic", cpu_s=13),
     Searcher("ppo", "agent-options=attention=0", "no attention", cpu_s=6),
 )
 # These have a meaning for black boxes only, where a free model is at hand.
 SURROGATE_TRANSFER = (
-    Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=2.5),
-    Searcher("surrogate", "agent-critic-prior=none", "no prior", cpu_s=2.5),
+    Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5),
+    Searcher("surrogate", "agent-critic-prior=none", "no prior", cpu_s=3.5),
     Searcher(
         "surrogate",
         "warm-start=none agent-critic-prior=none",
@@ -94,9 +94,9 @@ SURROGATE_TRANSFER = (
     ),
 )
 PPO_TRANSFER = (
-    Searcher("ppo", "agent-pretrain=roofline", "pretrained on the roofline", cpu_s=12),
-    Searcher("ppo", "warm-start=none", "no warm start", cpu_s=8),
-    Searcher("ppo", "agent-critic-prior=none", "no prior", cpu_s=8),
+    Searcher("ppo", "agent-pretrain=roofline", "pretrained on the roofline", cpu_s=14),
+    Searcher("ppo", "warm-start=none", "no warm start", cpu_s=11),
+    Searcher("ppo", "agent-critic-prior=none", "no prior", cpu_s=11),
     Searcher(
         "ppo",
         "warm-start=none agent-critic-prior=none",

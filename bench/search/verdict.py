@@ -52,6 +52,8 @@ def _on_agent(group, measured):
             winners.append(_against(rival, comparison, measured, group))
         else:
             (beaten if comparison.second_wins else level).append(rival.label)
+    if not winners + level + beaten:
+        return False, f"{title}: {AGENT.label} is compared with nothing yet."
     words = []
     if winners:
         words.append(f"{AGENT.label} is beaten by {markdown.enumeration(winners)}")

@@ -13,6 +13,22 @@
 
 namespace shardopt::agent {
 
+/// Calls `visit` for every action that `state` allows, in ascending order.
+template <typename Visitor>
+static void forEachAllowed(const EditState &state, const ActionLayout &layout,
+                           const Visitor &visit) {
+  for (size_t j = 0; j < layout.numVariables(); ++j) {
+    if (state.isEdited[j])
+      continue;
+    uint32_t first = layout.first(j), count = layout.choices()[j];
+    for (uint32_t action = first; action < first + count; ++action)
+      if (action != first + state.point[j])
+        visit(action);
+  }
+  if (state.hasEdits())
+    visit(layout.end());
+}
+
 EditModel::EditModel(const ActionLayout &layout, const EditShape &shape)
     : layout(layout), hidden(shape.hidden), ordered(shape.ordered),
       attends(shape.elites > 0) {
@@ -50,11 +66,14 @@ Failure EditModel::load(const Network &network) {
   return nullptr;
 }
 
-void EditModel::addRow(std::vector<float> &sum, const Table &table, size_t row,
-                       float factor) const {
-  const float *from = table.data() + row * sum.size();
-  for (size_t i = 0; i < sum.size(); ++i)
-    sum[i] += factor * from[i];
+/// Adds `factor` times a row of a table whose rows are as long as `sum`.
+static void addRow(std::vector<float> &sum, const std::vector<float> &table,
+                   size_t row, float factor = 1) {
+  const size_t size = sum.size();
+  const float *from = table.data() + row * size;
+  float *to = sum.data();
+  for (size_t i = 0; i < size; ++i)
+    to[i] += factor * from[i];
 }
 
 void EditModel::observe(const EliteView &elites) {
@@ -96,56 +115,55 @@ void EditModel::apply(Position &position, const search::Edit &edit) const {
   position.state.apply(edit);
 }
 
-void EditModel::attend(const std::vector<float> &embedding,
-                       std::vector<float> &state,
-                       std::vector<float> &logits) const {
+void EditModel::attend(const std::vector<float> &embedding) {
   size_t count = view.positions.size();
-  std::vector<float> weights(count);
+  attention.resize(count);
   float scale = 1 / std::sqrt(static_cast<float>(hidden));
   for (size_t i = 0; i < count; ++i) {
     const float *key = keys.data() + i * hidden;
     float dot = 0;
     for (size_t k = 0; k < hidden; ++k)
       dot += embedding[k] * key[k];
-    weights[i] = dot * scale;
+    attention[i] = dot * scale;
   }
-  float largest = *std::max_element(weights.begin(), weights.end());
+  float largest = *std::max_element(attention.begin(), attention.end());
   float total = 0;
-  for (float &weight : weights)
+  for (float &weight : attention)
     total += weight = std::exp(weight - largest);
   for (size_t i = 0; i < count; ++i) {
-    float weight = weights[i] / total;
-    addRow(state, contexts, i, weight);
+    float weight = attention[i] / total;
+    addRow(hiddenState, contexts, i, weight);
     for (size_t j = 0; j < layout.numVariables(); ++j)
       logits[view.positions[i][j]] += weight * copyGain[j];
   }
 }
 
 void EditModel::probabilities(const Position &position,
-                              std::vector<float> &result) const {
-  std::vector<float> state = position.embedding;
-  std::vector<float> logits = outBias;
+                              std::vector<float> &result) {
+  const EditState &state = position.state;
+  hiddenState = position.embedding;
+  logits = outBias;
   if (attends && !view.positions.empty())
-    attend(position.embedding, state, logits);
+    attend(position.embedding);
   for (size_t i = 0; i < hidden; ++i)
-    if (state[i] > 0)
-      addRow(logits, outWeight, i, state[i]);
+    if (hiddenState[i] > 0)
+      addRow(logits, outWeight, i, hiddenState[i]);
   for (size_t j = 0; j < ordered; ++j)
     for (uint32_t value = 0; value < layout.choices()[j]; ++value)
       logits[layout.first(j) + value] +=
-          logits[stepBase[j] + value - position.state.point[j]];
+          logits[stepBase[j] + value - state.point[j]];
 
   result.assign(layout.numActions(), 0);
-  float largest = -INFINITY;
-  for (uint32_t action = 0; action < layout.numActions(); ++action)
-    if (position.state.allows(action, layout))
-      largest = std::max(largest, logits[action]);
   float total = 0;
-  for (uint32_t action = 0; action < layout.numActions(); ++action)
-    if (position.state.allows(action, layout))
-      total += result[action] = std::exp(logits[action] - largest);
-  for (float &probability : result)
-    if (total > 0)
+  float largest = -INFINITY;
+  forEachAllowed(state, layout, [&](uint32_t action) {
+    largest = std::max(largest, logits[action]);
+  });
+  forEachAllowed(state, layout, [&](uint32_t action) {
+    total += result[action] = std::exp(logits[action] - largest);
+  });
+  if (total > 0)
+    for (float &probability : result)
       probability /= total;
 }
 

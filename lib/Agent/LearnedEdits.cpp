@@ -136,8 +136,7 @@ drawIndex(const std::vector<float> &probabilities, Rng &rng) {
 
 /// `first` has the probabilities at the start.
 EditSequence LearnedEdits::drawOne(const EditModel::Position &start,
-                                   const std::vector<float> &first,
-                                   Rng &rng) const {
+                                   const std::vector<float> &first, Rng &rng) {
   EditSequence sequence{{start.state.point, start.state.slack}, {}};
   EditModel::Position position = start;
   std::vector<float> probabilities = first;

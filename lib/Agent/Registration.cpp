@@ -48,8 +48,20 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
 }
 
 void addAgentSearchers(search::SearcherRegistry &registry) {
-  registry.add("ppo", makePpo);
-  registry.add("ppo-paper", makePaper);
+  registry.add("ppo", makePpo,
+               {"Edits a niched archive of elites as a policy that attends to "
+                "them has learned with PPO, and screens the edits by a critic.",
+                /*needsDecomposition=*/false,
+                {"agent-critic", "agent-critic-prior", "agent-mask",
+                 "warm-start", "agent-pretrain", "agent-save", "agent-device"},
+                [] { return EditSearcherConstants().table().markdown(); }});
+  registry.add("ppo-paper", makePaper,
+               {"The agent of \"Learning to Shard\": PPO on a policy that "
+                "attends to the three best strategies and draws every variable "
+                "from a head of its own.",
+                /*needsDecomposition=*/false,
+                {"agent-device"},
+                [] { return PaperConstants().table().markdown(); }});
 }
 
 } // namespace shardopt::agent

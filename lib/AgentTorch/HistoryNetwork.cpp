@@ -143,6 +143,7 @@ TorchHistoryNetwork::TorchHistoryNetwork(const HistoryShape &shape,
   valueHidden = addLinear("value_hidden.weight", "value_hidden.bias", width,
                           shape.hidden);
   valueOut = addLinear("value_out.weight", "value_out.bias", shape.hidden, 1);
+  join();
 }
 
 /// The gains of Stable-Baselines3: sqrt(2) for features and hidden layers, so

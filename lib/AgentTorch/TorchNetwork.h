@@ -19,6 +19,7 @@
 #include <torch/torch.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -76,8 +77,11 @@ private:
 };
 
 /// Implements `Network` for `Base`, an interface derived from it. A class that
-/// derives from this adds its parameters in its constructor and draws them in
-/// `initialize`.
+/// derives from this adds its parameters in its constructor, then joins them,
+/// and draws them in `initialize`.
+///
+/// The parameters are views of one tensor, and so are their gradients: a step
+/// of the optimiser is then a dozen operations, however many blocks there are.
 template <typename Base> class TorchNetwork : public Base {
 public:
   Failure reset(uint64_t seed) final {
@@ -85,10 +89,9 @@ public:
       torch::NoGradGuard noGrad;
       Initializer initializer(seed);
       initialize(initializer);
-      for (torch::Tensor &parameter : parameters)
-        parameter.mutable_grad() = torch::Tensor();
       adam = std::make_unique<torch::optim::Adam>(
-          parameters, torch::optim::AdamOptions().eps(adamEpsilon));
+          std::vector<torch::Tensor>{joined},
+          torch::optim::AdamOptions().eps(adamEpsilon));
     });
   }
 
@@ -116,7 +119,7 @@ public:
 
   Failure step(double learningRate, double maxGradNorm) final {
     return guarded([&] {
-      torch::nn::utils::clip_grad_norm_(parameters, maxGradNorm);
+      torch::nn::utils::clip_grad_norm_(joined, maxGradNorm);
       for (torch::optim::OptimizerParamGroup &group : adam->param_groups())
         static_cast<torch::optim::AdamOptions &>(group.options())
             .lr(learningRate);
@@ -135,6 +138,24 @@ protected:
     names.push_back(name);
     parameters.push_back(torch::zeros(sizes, options).set_requires_grad(true));
     return parameters.back();
+  }
+
+  /// Moves all parameters, and their gradients, into one tensor.
+  void join() {
+    int64_t size = 0, first = 0;
+    for (const torch::Tensor &parameter : parameters)
+      size += parameter.numel();
+    joined = torch::zeros({size}, options).set_requires_grad(true);
+    joined.mutable_grad() = torch::zeros({size}, options);
+    for (torch::Tensor &parameter : parameters) {
+      auto part = [&](const torch::Tensor &whole) {
+        return whole.narrow(0, first, parameter.numel())
+            .view(parameter.sizes());
+      };
+      parameter.set_data(part(joined.detach()));
+      parameter.mutable_grad() = part(joined.grad());
+      first += parameter.numel();
+    }
   }
 
   Linear addLinear(const char *weightName, const char *biasName, int64_t in,
@@ -167,7 +188,7 @@ protected:
 
   /// Forgets the gradients and computes those of `loss`.
   void differentiate(const torch::Tensor &loss) {
-    adam->zero_grad();
+    joined.grad().zero_(); // in place: the blocks' gradients are views of it
     loss.backward();
   }
 
@@ -177,6 +198,7 @@ private:
   const double adamEpsilon;
   std::vector<const char *> names;
   std::vector<torch::Tensor> parameters;
+  torch::Tensor joined;
   std::unique_ptr<torch::optim::Adam> adam;
 };
 

@@ -8,6 +8,7 @@
 #include "shardopt/Search/Critic.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace shardopt::search {
 
@@ -15,6 +16,9 @@ namespace shardopt::search {
 /// the goal; and how likely a refusal has to look to cost anything.
 static constexpr double refusalPenalty = 20;
 static constexpr double refusalThreshold = .25;
+
+/// Refusals are not to be forgotten where samples have to go.
+static constexpr double leastBadness = -std::numeric_limits<double>::max();
 
 Critic::~Critic() = default;
 
@@ -42,18 +46,21 @@ void LearnedCritic::tell(const Point &point, const Evaluation &evaluation) {
     metrics->add(point, *targets, bad);
   if (!targets && !refusals) {
     refusals = makeRegressor();
-    for (const Point &earlier : told)
-      refusals->add(earlier, {0}, 0);
+    for (const auto &[earlier, itsBadness] : accepted)
+      refusals->add(earlier, {0}, itsBadness);
+    accepted.clear();
   }
   if (refusals)
-    refusals->add(point, {targets ? 0. : 1.}, bad);
-  told.push_back(point);
+    refusals->add(point, {targets ? 0. : 1.}, targets ? bad : leastBadness);
+  else
+    accepted.emplace_back(point, bad);
+  ++numTold;
 }
 
 void LearnedCritic::prepare() {
-  if (told.size() < nextFit)
+  if (numTold < nextFit)
     return;
-  nextFit = told.size() + refitInterval;
+  nextFit = numTold + refitInterval;
   metrics->fit();
   if (refusals)
     refusals->fit();

@@ -8,6 +8,7 @@
 #include "shardopt/Search/EditPolicy.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace shardopt::search {
 
@@ -33,6 +34,7 @@ static Edit editAt(uint64_t index, const std::vector<uint32_t> &free,
     uint32_t value = static_cast<uint32_t>(index);
     return {variable, value < point[variable] ? value : value + 1};
   }
+  assert(false && "fewer edits are left");
   return {};
 }
 

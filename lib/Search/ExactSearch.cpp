@@ -132,6 +132,8 @@ std::vector<Plan> findBestPlans(const StrategySpace &space,
   Objective objective;
   objective.goal = goal;
   std::vector<Plan> plans;
+  if (count == 0)
+    return plans;
   auto tuples = boundTuples(space.degreeTuples(), space.dimDomains(),
                             decomposition, goal, threads, stopRequested);
   if (!tuples)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Search/Regressor.h"
 #include "shardopt/Search/Searcher.h"
 #include "shardopt/Search/Simulator.h"
 
@@ -12,6 +13,7 @@ namespace shardopt::search {
 
 Simulator::~Simulator() = default;
 Decomposition::~Decomposition() = default;
+Regressor::~Regressor() = default;
 Searcher::~Searcher() = default;
 
 } // namespace shardopt::search

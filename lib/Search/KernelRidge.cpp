@@ -8,40 +8,72 @@
 #include "shardopt/Search/KernelRidge.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
 namespace shardopt::search {
 
-Regressor::~Regressor() = default;
+/// Deviations below it are what rounding leaves of a constant.
+static constexpr double leastDeviation = 1e-9;
 
 KernelRidge::KernelRidge(const StrategySpace &space, const Options &options)
-    : options(options), numVariables(space.numVariables()) {
-  for (size_t i = 0; i < numVariables; ++i) {
-    offsets.push_back(static_cast<uint32_t>(numCells));
-    numCells += space.domainSize(i);
-  }
-  similarity.assign(numCells * numCells, 0);
-  for (size_t i = 0; i < numVariables; ++i)
-    for (size_t a = 0; a < space.domainSize(i); ++a)
-      for (size_t b = 0; b < space.domainSize(i); ++b) {
+    : options(options), cells(space), similarity(cells.size() * cells.size()) {
+  assert(options.keptRecent <= options.keptSamples &&
+         options.keptSamples < options.maxSamples &&
+         "some samples are dropped");
+  for (size_t i = 0; i < cells.numVariables(); ++i)
+    for (size_t a = cells.begin(i); a < cells.begin(i + 1); ++a)
+      for (size_t b = cells.begin(i); b < cells.begin(i + 1); ++b) {
         double distance = a > b ? double(a - b) : double(b - a);
         bool isDegree = i < StrategySpace::FirstDim;
-        similarity[(offsets[i] + a) * numCells + offsets[i] + b] =
+        similarity[a * cells.size() + b] =
             isDegree ? std::exp(-distance / 2) : a == b;
       }
 }
 
 double KernelRidge::kernel(const Sample &a, const Sample &b) const {
   double sum = 0;
-  for (size_t i = 0; i < numVariables; ++i)
-    sum += similarity[a.cells[i] * numCells + b.cells[i]];
-  sum /= double(numVariables);
+  for (size_t i = 0; i < cells.numVariables(); ++i)
+    sum += similarity[a.cells[i] * cells.size() + b.cells[i]];
+  sum /= double(cells.numVariables());
   return options.single * sum + (1 - options.single) * sum * sum;
 }
 
 //===----------------------------------------------------------------------===//
 // Samples
+//===----------------------------------------------------------------------===//
+
+void KernelRidge::add(const Point &point, const Targets &targets,
+                      double badness) {
+  if (samples.size() >= options.maxSamples)
+    dropSamples();
+  samples.push_back({cells.of(point), targets, badness});
+}
+
+void KernelRidge::dropSamples() {
+  std::vector<size_t> order(samples.size() - options.keptRecent);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return samples[a].badness < samples[b].badness;
+  });
+  order.resize(options.keptSamples - options.keptRecent);
+  for (size_t i = samples.size() - options.keptRecent; i < samples.size(); ++i)
+    order.push_back(i);
+  std::sort(order.begin(), order.end());
+
+  std::vector<Sample> kept;
+  for (size_t i : order)
+    kept.push_back(std::move(samples[i]));
+  samples = std::move(kept);
+  factor.clear();
+  for (std::vector<double> &values : whitened)
+    values.clear();
+  whitenedOnes.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Cholesky factor
 //===----------------------------------------------------------------------===//
 
 /// Four partial sums: one would make every addition wait for the one before.
@@ -56,57 +88,40 @@ static double dot(const double *a, const double *b, size_t n) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-void KernelRidge::appendRow(const Sample &sample) {
-  size_t n = factor.size();
-  std::vector<double> row(n + 1);
-  for (size_t i = 0; i < n; ++i)
-    row[i] =
-        (kernel(sample, samples[i]) - dot(row.data(), factor[i].data(), i)) /
-        factor[i][i];
+/// Several rows at a time, column by column, so that the rows before them are
+/// read once for all.
+void KernelRidge::growFactor() {
+  constexpr size_t together = 8;
+  while (factor.size() < samples.size()) {
+    size_t begin = factor.size();
+    size_t end = std::min(begin + together, samples.size());
+    for (size_t i = begin; i < end; ++i)
+      factor.emplace_back(i + 1);
+    for (size_t i = 0; i < end; ++i) {
+      if (i >= begin)
+        finishRow(i);
+      const std::vector<double> &column = factor[i];
+      for (size_t r = std::max(begin, i + 1); r < end; ++r)
+        factor[r][i] = (kernel(samples[r], samples[i]) -
+                        dot(factor[r].data(), column.data(), i)) /
+                       column[i];
+    }
+  }
+}
+
+void KernelRidge::finishRow(size_t i) {
+  const Sample &sample = samples[i];
+  std::vector<double> &row = factor[i];
   double rest =
-      kernel(sample, sample) + options.noise - dot(row.data(), row.data(), n);
-  row[n] = std::sqrt(std::max(rest, options.noise));
+      kernel(sample, sample) + options.noise - dot(row.data(), row.data(), i);
+  // It is at least the noise, but for rounding.
+  row[i] = std::sqrt(std::max(rest, options.noise));
   for (size_t target = 0; target < numTargets; ++target)
     whitened[target].push_back(
-        (sample.targets[target] - dot(row.data(), whitened[target].data(), n)) /
-        row[n]);
-  whitenedOnes.push_back((1 - dot(row.data(), whitenedOnes.data(), n)) /
-                         row[n]);
-  factor.push_back(std::move(row));
-}
-
-void KernelRidge::add(const Point &point, const Targets &targets,
-                      double badness) {
-  if (samples.size() >= options.maxSamples)
-    dropSamples();
-  Sample sample{point, targets, badness};
-  for (size_t i = 0; i < numVariables; ++i)
-    sample.cells[i] += offsets[i];
-  appendRow(sample);
-  samples.push_back(std::move(sample));
-}
-
-void KernelRidge::dropSamples() {
-  std::vector<size_t> order(samples.size() - options.keptRecent);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return samples[a].badness < samples[b].badness;
-  });
-  order.resize(options.keptSamples - options.keptRecent);
-  for (size_t i = samples.size() - options.keptRecent; i < samples.size(); ++i)
-    order.push_back(i);
-  std::sort(order.begin(), order.end());
-
-  std::vector<Sample> all = std::move(samples);
-  samples.clear();
-  factor.clear();
-  for (std::vector<double> &values : whitened)
-    values.clear();
-  whitenedOnes.clear();
-  for (size_t i : order) {
-    appendRow(all[i]);
-    samples.push_back(std::move(all[i]));
-  }
+        (sample.targets[target] - dot(row.data(), whitened[target].data(), i)) /
+        row[i]);
+  whitenedOnes.push_back((1 - dot(row.data(), whitenedOnes.data(), i)) /
+                         row[i]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,43 +129,64 @@ void KernelRidge::dropSamples() {
 //===----------------------------------------------------------------------===//
 
 void KernelRidge::fit() {
-  for (size_t target = 0; target < numTargets; ++target) {
-    std::vector<double> alpha = solve(target);
+  growFactor();
+  for (size_t target = 0; target < numTargets; ++target)
+    standardise(target);
+  Vectors alpha = solve();
+  for (size_t target = 0; target < numTargets; ++target)
     if (models[target].deviation > 0)
-      buildTable(target, alpha);
-  }
+      buildTable(target, alpha[target]);
 }
 
-std::vector<double> KernelRidge::solve(size_t target) {
-  size_t n = samples.size();
+void KernelRidge::standardise(size_t target) {
+  double n = double(samples.size());
   Model &model = models[target];
   model = {};
-  if (n == 0)
-    return {};
   for (const Sample &sample : samples)
-    model.mean += sample.targets[target] / double(n);
+    model.mean += sample.targets[target] / n;
   double variance = 0;
   for (const Sample &sample : samples) {
     double difference = sample.targets[target] - model.mean;
-    variance += difference * difference / double(n);
+    variance += difference * difference / n;
   }
-  // What rounding leaves of a constant is not worth learning.
-  constexpr double leastDeviation = 1e-9;
-  if (std::sqrt(variance) < leastDeviation)
-    return {};
-  model.deviation = std::sqrt(variance);
+  double deviation = std::sqrt(variance);
+  model.deviation = deviation < leastDeviation ? 0 : deviation;
+}
 
-  std::vector<double> alpha(n);
-  for (size_t i = 0; i < n; ++i)
-    alpha[i] =
-        (whitened[target][i] - model.mean * whitenedOnes[i]) / model.deviation;
-  for (size_t i = n; i-- > 0;) {
-    const std::vector<double> &row = factor[i];
-    alpha[i] /= row[i];
-    for (size_t j = 0; j < i; ++j)
-      alpha[j] -= alpha[i] * row[j];
+/// One pass over the factor for all targets: reading it is what costs.
+KernelRidge::Vectors KernelRidge::solve() const {
+  Vectors alphas;
+  std::vector<std::vector<double> *> varying;
+  for (size_t target = 0; target < numTargets; ++target) {
+    const Model &model = models[target];
+    if (model.deviation == 0)
+      continue;
+    varying.push_back(&alphas[target]);
+    for (size_t i = 0; i < samples.size(); ++i)
+      alphas[target].push_back(
+          (whitened[target][i] - model.mean * whitenedOnes[i]) /
+          model.deviation);
   }
-  return alpha;
+  for (size_t i = samples.size(); i-- > 0;) {
+    const double *row = factor[i].data();
+    for (std::vector<double> *alpha : varying) {
+      double *values = alpha->data();
+      const double last = values[i] /= row[i];
+      for (size_t j = 0; j < i; ++j)
+        values[j] -= last * row[j];
+    }
+  }
+  return alphas;
+}
+
+/// The transpose of a square matrix.
+static std::vector<double> transposed(const std::vector<double> &matrix,
+                                      size_t size) {
+  std::vector<double> result(matrix.size());
+  for (size_t a = 0; a < size; ++a)
+    for (size_t b = 0; b < size; ++b)
+      result[b * size + a] = matrix[a * size + b];
+  return result;
 }
 
 /// s(x) = sum_v similarity(x_v, x'_v) / n, so with C the sum over samples of
@@ -158,47 +194,50 @@ std::vector<double> KernelRidge::solve(size_t target) {
 ///   sum_i alpha_i s_i(x)   = sum_v (S c)[x_v] / n,
 ///   sum_i alpha_i s_i(x)^2 = sum_vu (S C S)[x_v, x_u] / n^2.
 void KernelRidge::buildTable(size_t target, const std::vector<double> &alpha) {
-  std::vector<double> counts(numCells), pairs(numCells * numCells);
+  const size_t size = cells.size();
+  std::vector<double> counts(size), pairs(size * size);
   for (size_t i = 0; i < samples.size(); ++i) {
-    const std::vector<uint32_t> &cells = samples[i].cells;
-    for (uint32_t a : cells) {
-      counts[a] += alpha[i];
-      for (uint32_t b : cells)
-        pairs[a * numCells + b] += alpha[i];
+    const std::vector<uint32_t> &on = samples[i].cells;
+    for (size_t v = 0; v < on.size(); ++v) {
+      counts[on[v]] += alpha[i];
+      double *row = pairs.data() + on[v] * size;
+      for (size_t u = 0; u <= v; ++u)
+        row[on[u]] += alpha[i];
     }
   }
-  // S is block diagonal and the identity outside the degrees' cells.
-  size_t numDegreeCells = offsets[StrategySpace::FirstDim];
-  auto smoothed = [&](const std::vector<double> &matrix, size_t columns) {
-    std::vector<double> product(matrix);
-    for (size_t a = 0; a < numDegreeCells; ++a)
-      for (size_t column = 0; column < columns; ++column) {
-        double sum = 0;
-        for (size_t b = 0; b < numDegreeCells; ++b)
-          sum += similarity[a * numCells + b] * matrix[b * columns + column];
-        product[a * columns + column] = sum;
-      }
-    return product;
-  };
-  auto transposed = [&](const std::vector<double> &matrix) {
-    std::vector<double> result(matrix.size());
-    for (size_t a = 0; a < numCells; ++a)
-      for (size_t b = 0; b < numCells; ++b)
-        result[b * numCells + a] = matrix[a * numCells + b];
-    return result;
-  };
+  for (size_t a = 0; a < size; ++a)
+    for (size_t b = 0; b < a; ++b)
+      pairs[b * size + a] = pairs[a * size + b];
   Model &model = models[target];
   model.single = smoothed(counts, 1);
   // C is symmetric, so S C S = S (S C)^T.
-  model.pair = smoothed(transposed(smoothed(pairs, numCells)), numCells);
-  double n = double(numVariables);
+  model.pair = smoothed(transposed(smoothed(pairs, size), size), size);
+  double n = double(cells.numVariables());
   for (double &value : model.single)
     value *= options.single / n;
   for (double &value : model.pair)
     value *= (1 - options.single) / (n * n);
 }
 
+/// S is block diagonal, and the identity outside the degrees' cells.
+std::vector<double> KernelRidge::smoothed(const std::vector<double> &matrix,
+                                          size_t columns) const {
+  std::vector<double> product(matrix);
+  std::fill_n(product.begin(), cells.begin(StrategySpace::FirstDim) * columns,
+              0);
+  for (size_t v = 0; v < StrategySpace::FirstDim; ++v)
+    for (size_t a = cells.begin(v); a < cells.begin(v + 1); ++a)
+      for (size_t b = cells.begin(v); b < cells.begin(v + 1); ++b) {
+        const double weight = similarity[a * cells.size() + b];
+        for (size_t column = 0; column < columns; ++column)
+          product[a * columns + column] +=
+              weight * matrix[b * columns + column];
+      }
+  return product;
+}
+
 Targets KernelRidge::predict(const Point &point) const {
+  const std::vector<uint32_t> on = cells.of(point);
   Targets targets{};
   for (size_t target = 0; target < numTargets; ++target) {
     const Model &model = models[target];
@@ -206,13 +245,12 @@ Targets KernelRidge::predict(const Point &point) const {
     if (model.deviation == 0)
       continue;
     double sum = 0;
-    for (size_t i = 0; i < numVariables; ++i) {
-      size_t a = offsets[i] + point[i];
-      const double *row = model.pair.data() + a * numCells;
+    for (size_t i = 0; i < on.size(); ++i) {
+      const double *row = model.pair.data() + on[i] * cells.size();
       double twice = 0;
       for (size_t j = 0; j < i; ++j)
-        twice += row[offsets[j] + point[j]];
-      sum += model.single[a] + row[a] + 2 * twice;
+        twice += row[on[j]];
+      sum += model.single[on[i]] + row[on[i]] + 2 * twice;
     }
     targets[target] += model.deviation * sum;
   }

@@ -13,138 +13,35 @@
 
 namespace shardopt::search {
 
-/// A normal draw (Box and Muller).
-static double normal(Rng &rng) {
-  constexpr double twoPi = 6.283185307179586;
-  double radius = std::sqrt(-2 * std::log(1 - rng.real()));
-  return radius * std::cos(twoPi * rng.real());
-}
-
 MlpEnsemble::MlpEnsemble(const StrategySpace &space, const Options &options,
                          uint64_t seed)
-    : options(options), numVariables(space.numVariables()), rng(seed),
-      nextTraining(options.firstSamples) {
-  size_t cells = 0;
-  for (size_t i = 0; i < numVariables; ++i) {
-    offsets.push_back(static_cast<uint32_t>(cells));
-    cells += space.domainSize(i);
-  }
-  for (size_t i = 0; i < lastIndex.size(); ++i)
-    lastIndex[i] = double(space.domainSize(i) - 1);
-  numInputs += cells;
-  layout.hiddenBias = numInputs * options.hidden;
-  layout.output = layout.hiddenBias + options.hidden;
-  layout.outputBias = layout.output + options.hidden * numTargets;
-  layout.skip = layout.outputBias + numTargets;
-  layout.size = layout.skip + numInputs * numTargets;
-
-  // As many inputs are on as there are variables; the skip begins at zero.
-  double inputScale = 1 / std::sqrt(double(numVariables));
-  double outputScale = 1 / std::sqrt(double(options.hidden));
+    : options(options), network(space, options.hidden), rng(seed) {
   members.resize(options.members);
   for (Member &member : members) {
-    member.weights.assign(layout.size, 0);
-    member.first = member.second = member.weights;
-    for (size_t i = 0; i < layout.hiddenBias; ++i)
-      member.weights[i] = inputScale * normal(rng);
-    for (size_t i = layout.output; i < layout.outputBias; ++i)
-      member.weights[i] = outputScale * normal(rng);
+    member.weights = network.initialWeights(rng);
+    member.first.assign(network.numWeights(), 0);
+    member.second = member.first;
   }
 }
-
-MlpEnsemble::Input MlpEnsemble::encode(const Point &point) const {
-  Input input{point, {}};
-  for (size_t i = 0; i < numVariables; ++i)
-    input.cells[i] += offsets[i];
-  for (size_t i = 0; i < input.places.size(); ++i)
-    input.places[i] = lastIndex[i] > 0 ? 2 * point[i] / lastIndex[i] - 1 : 0;
-  return input;
-}
-
-//===----------------------------------------------------------------------===//
-// A network
-//===----------------------------------------------------------------------===//
-
-/// Calls `visit(input, value)` for every input that is not zero.
-template <typename Input, typename Visit>
-static void forEachInput(const Input &input, size_t numInputs, Visit visit) {
-  for (uint32_t cell : input.cells)
-    visit(size_t(cell), 1.);
-  size_t firstPlace = numInputs - input.places.size();
-  for (size_t i = 0; i < input.places.size(); ++i)
-    visit(firstPlace + i, input.places[i]);
-}
-
-Targets MlpEnsemble::forward(const Member &member, const Input &input,
-                             std::vector<double> &hidden) const {
-  const double *weights = member.weights.data();
-  const size_t width = options.hidden;
-  Targets outputs;
-  for (size_t t = 0; t < numTargets; ++t)
-    outputs[t] = weights[layout.outputBias + t];
-  hidden.assign(weights + layout.hiddenBias,
-                weights + layout.hiddenBias + width);
-  forEachInput(input, numInputs, [&](size_t i, double value) {
-    for (size_t j = 0; j < width; ++j)
-      hidden[j] += value * weights[i * width + j];
-    for (size_t t = 0; t < numTargets; ++t)
-      outputs[t] += value * weights[layout.skip + i * numTargets + t];
-  });
-  for (size_t j = 0; j < width; ++j) {
-    hidden[j] = std::max(0., hidden[j]);
-    for (size_t t = 0; t < numTargets; ++t)
-      outputs[t] += hidden[j] * weights[layout.output + j * numTargets + t];
-  }
-  return outputs;
-}
-
-/// Adds to `gradient` the derivatives, where `slope` is that of the loss by the
-/// outputs.
-void MlpEnsemble::backward(const Member &member, const Input &input,
-                           const std::vector<double> &hidden,
-                           const Targets &slope,
-                           std::vector<double> &gradient) const {
-  const double *weights = member.weights.data();
-  const size_t width = options.hidden;
-  std::vector<double> hiddenSlope(width, 0);
-  for (size_t t = 0; t < numTargets; ++t)
-    gradient[layout.outputBias + t] += slope[t];
-  for (size_t j = 0; j < width; ++j) {
-    for (size_t t = 0; t < numTargets; ++t) {
-      gradient[layout.output + j * numTargets + t] += slope[t] * hidden[j];
-      if (hidden[j] > 0)
-        hiddenSlope[j] +=
-            slope[t] * weights[layout.output + j * numTargets + t];
-    }
-    gradient[layout.hiddenBias + j] += hiddenSlope[j];
-  }
-  forEachInput(input, numInputs, [&](size_t i, double value) {
-    for (size_t j = 0; j < width; ++j)
-      gradient[i * width + j] += value * hiddenSlope[j];
-    for (size_t t = 0; t < numTargets; ++t)
-      gradient[layout.skip + i * numTargets + t] += value * slope[t];
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Training
-//===----------------------------------------------------------------------===//
 
 void MlpEnsemble::add(const Point &point, const Targets &targets,
                       double badness) {
-  samples.push_back({encode(point), targets, badness});
+  samples.push_back({network.encode(point), targets, badness});
 }
 
-void MlpEnsemble::standardise() {
+void MlpEnsemble::standardise(size_t target) {
+  // Less is what rounding leaves of a constant.
+  constexpr double leastDeviation = 1e-9;
   double n = double(samples.size());
-  for (size_t t = 0; t < numTargets; ++t) {
-    mean[t] = deviation[t] = 0;
-    for (const Sample &sample : samples)
-      mean[t] += sample.targets[t] / n;
-    for (const Sample &sample : samples)
-      deviation[t] += std::pow(sample.targets[t] - mean[t], 2) / n;
-    deviation[t] = std::sqrt(deviation[t]);
-  }
+  mean[target] = 0;
+  for (const Sample &sample : samples)
+    mean[target] += sample.targets[target] / n;
+  double variance = 0;
+  for (const Sample &sample : samples)
+    variance += std::pow(sample.targets[target] - mean[target], 2) / n;
+  deviation[target] = std::sqrt(variance);
+  if (deviation[target] < leastDeviation)
+    deviation[target] = 0;
 }
 
 void MlpEnsemble::fit() {
@@ -152,8 +49,9 @@ void MlpEnsemble::fit() {
   if (samples.size() < nextTraining)
     return;
   nextTraining = samples.size() + options.interval;
-  if (!isTrained)
-    standardise();
+  for (size_t t = 0; t < numTargets; ++t)
+    if (deviation[t] == 0)
+      standardise(t);
   std::vector<size_t> best(samples.size());
   std::iota(best.begin(), best.end(), 0);
   std::stable_sort(best.begin(), best.end(), [&](size_t a, size_t b) {
@@ -171,21 +69,20 @@ void MlpEnsemble::fit() {
 void MlpEnsemble::step(Member &member, const std::vector<size_t> &best) {
   constexpr double beta1 = .9, beta2 = .999, epsilon = 1e-8;
   constexpr double huber = 1;
-  // A target that never varied is left alone.
-  constexpr double leastDeviation = 1e-9;
-  std::vector<double> gradient(layout.size, 0), hidden;
+  std::vector<double> gradient(network.numWeights(), 0), hidden;
   for (size_t i = 0; i < options.batch; ++i) {
     const Sample &sample = samples[i % 2 ? best[rng.below(best.size())]
                                          : rng.below(samples.size())];
-    Targets slope = forward(member, sample.input, hidden);
+    Targets slope = network.forward(member.weights, sample.input, hidden);
     for (size_t t = 0; t < numTargets; ++t) {
-      double wanted = deviation[t] > leastDeviation
+      // There is nothing to learn of a target that never varied.
+      double wanted = deviation[t] > 0
                           ? (sample.targets[t] - mean[t]) / deviation[t]
                           : slope[t];
       slope[t] =
           std::clamp(slope[t] - wanted, -huber, huber) / double(options.batch);
     }
-    backward(member, sample.input, hidden, slope, gradient);
+    network.backward(member.weights, sample.input, hidden, slope, gradient);
   }
   double norm = std::sqrt(std::inner_product(gradient.begin(), gradient.end(),
                                              gradient.begin(), 0.));
@@ -194,7 +91,7 @@ void MlpEnsemble::step(Member &member, const std::vector<size_t> &best) {
   ++member.steps;
   double correction1 = 1 - std::pow(beta1, double(member.steps));
   double correction2 = 1 - std::pow(beta2, double(member.steps));
-  for (size_t i = 0; i < layout.size; ++i) {
+  for (size_t i = 0; i < network.numWeights(); ++i) {
     double slope = scale * gradient[i];
     double &first = member.first[i], &second = member.second[i];
     first = beta1 * first + (1 - beta1) * slope;
@@ -208,7 +105,8 @@ Targets MlpEnsemble::predict(const Point &point) const {
   if (!isTrained)
     return {};
   std::vector<double> hidden;
-  Targets outputs = forward(members[active], encode(point), hidden);
+  Targets outputs =
+      network.forward(members[active].weights, network.encode(point), hidden);
   for (size_t t = 0; t < numTargets; ++t)
     outputs[t] = mean[t] + deviation[t] * outputs[t];
   return outputs;

@@ -36,8 +36,11 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.real("unscreened", unscreened, -1, 1,
              "Share of proposals that the critic does not see; below 0: .1 for "
              "the ensemble, 0 for others.");
+  table.real(
+      "explore", explore, 0, 1,
+      "Share of screened proposals that are of degrees never evaluated.");
   table.integer("refit", refit, 1, 1000,
-                "Evaluations between fits of the critic.");
+                "Evaluations between fits of the critic `ridge`.");
   table.integer("parallel", parallel, 1, 4096,
                 "Proposals between updates, for simulators with workers.");
 }
@@ -65,6 +68,11 @@ struct PointHash {
   }
 };
 
+/// The tuple of degrees of `point`, its niche.
+Point degreesOf(const Point &point) {
+  return Point(point.begin(), point.begin() + StrategySpace::FirstDim);
+}
+
 class ScreenedSearch final : public Searcher {
 public:
   ScreenedSearch(const SearcherContext &context,
@@ -77,9 +85,7 @@ public:
         policy(std::move(policy)), critic(std::move(critic)),
         archive(constants.elites, context.objective) {
     for (const Plan &plan : firstPlans)
-      if (std::optional<Point> point = space.pointOf(plan.strategy))
-        if (known.insert(*point).second)
-          round.push_back({*point, {}, {}});
+      queue({*space.pointOf(plan.strategy), {}, {}});
     int64_t uniform =
         firstPlans.empty() ? constants.initial : constants.warmInitial;
     for (int64_t i = 0; i < uniform || round.empty(); ++i)
@@ -108,12 +114,13 @@ private:
     EditSequence edits;
     Point point;
     Critic::Opinion opinion;
-    size_t origin; ///< of the second stage: the imagined parent
+    size_t draw; ///< its place among the draws
   };
 
   void propose();
   std::optional<Proposal> proposeScreened();
   std::optional<Proposal> proposeFirst();
+  void queue(Proposal proposal);
   bool queueUniform();
 
   const NichedArchive::Elite &drawParent();
@@ -124,8 +131,10 @@ private:
   /// Whether `point` may be evaluated; counts what is rejected.
   bool admit(const Point &point);
   std::vector<Candidate> admitted(std::vector<EditSequence> drawn);
+  void keepUnvisited(std::vector<Candidate> &candidates) const;
   void judge(std::vector<Candidate> &candidates);
   std::optional<Point> uniformUnknown();
+  std::vector<Point> firstOfHopeful() const;
   void finishRound();
 
   const StrategySpace &space;
@@ -137,12 +146,15 @@ private:
   std::unique_ptr<Critic> critic; ///< null: no screening
   NichedArchive archive;
 
-  std::unordered_set<Point, PointHash> known; ///< evaluated or proposed
+  std::unordered_set<Point, PointHash> known;   ///< evaluated or proposed
+  std::unordered_set<Point, PointHash> visited; ///< degrees evaluated
   std::vector<Proposal> round; ///< proposed together, told together
   size_t asked = 0;            ///< of the round
   std::vector<Evaluation> told;
   bool isExhausted = false; ///< no strategy is left to propose
   uint64_t rejectedDraws = 0;
+  /// `firstOfHopeful`, once it was needed.
+  std::optional<std::vector<Point>> hopeful;
 };
 
 } // namespace
@@ -152,7 +164,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 std::vector<Strategy> ScreenedSearch::ask(size_t n) {
-  if (asked == round.size())
+  if (asked == round.size() && !isExhausted)
     propose();
   std::vector<Strategy> strategies;
   for (; asked < round.size() && strategies.size() < n; ++asked)
@@ -180,6 +192,7 @@ void ScreenedSearch::finishRound() {
   }
   for (size_t i = 0; i < round.size(); ++i) {
     archive.tell(round[i].point, told[i]);
+    visited.insert(degreesOf(round[i].point));
     if (critic)
       critic->tell(round[i].point, told[i]);
   }
@@ -202,13 +215,16 @@ void ScreenedSearch::propose() {
       proposal = proposeScreened();
     if (!proposal)
       proposal = proposeFirst();
-    if (proposal) {
-      known.insert(proposal->point);
-      round.push_back(std::move(*proposal));
-    } else if (!queueUniform()) {
+    if (proposal)
+      queue(std::move(*proposal));
+    else if (!queueUniform())
       break;
-    }
   }
+}
+
+void ScreenedSearch::queue(Proposal proposal) {
+  known.insert(proposal.point);
+  round.push_back(std::move(proposal));
 }
 
 const NichedArchive::Elite &ScreenedSearch::drawParent() {
@@ -243,8 +259,8 @@ ScreenedSearch::draw(const std::vector<EditStart> &starts) {
 bool ScreenedSearch::admit(const Point &point) {
   if (!space.fits(point))
     return false;
-  bool isRefused = known.count(point) ||
-                   (isHopeless && isHopeless(space.strategyAt(point).degrees));
+  bool isRefused =
+      known.count(point) || (isHopeless && isHopeless(space.degreesAt(point)));
   rejectedDraws += isRefused;
   return !isRefused;
 }
@@ -259,6 +275,16 @@ ScreenedSearch::admitted(std::vector<EditSequence> drawn) {
       candidates.push_back({std::move(drawn[i]), std::move(point), {}, i});
   }
   return candidates;
+}
+
+/// Of these, the ones of degrees that were never evaluated.
+void ScreenedSearch::keepUnvisited(std::vector<Candidate> &candidates) const {
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate &candidate) {
+                                    return visited.count(
+                                        degreesOf(candidate.point));
+                                  }),
+                   candidates.end());
 }
 
 /// Puts the best first.
@@ -276,7 +302,12 @@ void ScreenedSearch::judge(std::vector<Candidate> &candidates) {
 std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
   const NichedArchive::Elite &parent = drawParent();
   std::vector<EditStart> starts(constants.draws, startAt(parent));
+  // The critic prefers what it knows to be good. A share of the calls goes to
+  // the most promising degrees that it has not seen.
+  bool isExploring = rng.real() < constants.explore;
   std::vector<Candidate> first = admitted(draw(starts));
+  if (isExploring)
+    keepUnvisited(first);
   if (first.empty())
     return std::nullopt;
   judge(first);
@@ -292,27 +323,30 @@ std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeScreened() {
     starts[i] = {origin.point, origin.opinion.slack};
   }
   std::vector<Candidate> second = admitted(draw(starts));
+  if (isExploring)
+    keepUnvisited(second);
   judge(second);
   if (!second.empty() && second[0].opinion.score > first[0].opinion.score) {
-    const Candidate &origin = first[origins[second[0].origin]];
+    const Candidate &origin = first[origins[second[0].draw]];
     best.point = second[0].point;
     best.trajectory = {origin.edits, second[0].edits};
   }
   return best;
 }
 
-/// The first draw that is admitted, each from a parent of its own.
+/// The first draw that is admitted, each from a parent of its own; none after
+/// `tries`.
 std::optional<ScreenedSearch::Proposal> ScreenedSearch::proposeFirst() {
-  constexpr size_t together = 10;
-  std::vector<EditStart> starts(together);
-  std::vector<const NichedArchive::Elite *> parents(together);
-  for (int64_t tried = 0; tried < constants.tries; tried += together) {
-    for (size_t i = 0; i < together; ++i) {
-      parents[i] = &drawParent();
-      starts[i] = startAt(*parents[i]);
+  constexpr int64_t together = 10; // what a network draws at little extra cost
+  for (int64_t left = constants.tries; left > 0; left -= together) {
+    std::vector<EditStart> starts;
+    std::vector<const NichedArchive::Elite *> parents;
+    for (int64_t i = 0; i < std::min(left, together); ++i) {
+      parents.push_back(&drawParent());
+      starts.push_back(startAt(*parents.back()));
     }
     std::vector<EditSequence> drawn = draw(starts);
-    for (size_t i = 0; i < together; ++i) {
+    for (size_t i = 0; i < drawn.size(); ++i) {
       Point point = drawn[i].result();
       if (admit(point))
         return Proposal{
@@ -327,8 +361,7 @@ bool ScreenedSearch::queueUniform() {
   isExhausted |= !point;
   if (!point)
     return false;
-  known.insert(*point);
-  round.push_back({std::move(*point), {}, {}});
+  queue({std::move(*point), {}, {}});
   return true;
 }
 
@@ -342,45 +375,44 @@ static bool nextDims(Point &point, const StrategySpace &space) {
   return false;
 }
 
+/// The first strategy of every tuple of degrees that is not hopeless.
+std::vector<Point> ScreenedSearch::firstOfHopeful() const {
+  std::vector<Point> points;
+  Strategy strategy = space.strategyAt(Point(space.numVariables(), 0));
+  for (const Degrees &degrees : space.degreeTuples()) {
+    strategy.degrees = degrees;
+    if (!isHopeless || !isHopeless(degrees))
+      points.push_back(*space.pointOf(strategy));
+  }
+  return points;
+}
+
 /// A strategy drawn uniformly of those that may be evaluated; where most may
 /// not, drawn from the degrees that are not hopeless; where all draws are known
-/// as well, the first one found of these degrees.
+/// as well, the first of these degrees that is not known. None if there is
+/// none.
 std::optional<Point> ScreenedSearch::uniformUnknown() {
   constexpr int mostDraws = 1000;
-  constexpr uint64_t mostSteps = 1000000;
   for (int i = 0; i < mostDraws; ++i) {
     Point point = space.sample(rng);
     if (admit(point))
       return point;
   }
-  std::vector<Degrees> hopeful;
-  for (const Degrees &degrees : space.degreeTuples())
-    if (!isHopeless || !isHopeless(degrees))
-      hopeful.push_back(degrees);
-  if (hopeful.empty())
-    return std::nullopt;
-  auto firstOf = [&](const Degrees &degrees) {
-    Strategy strategy = space.strategyAt(Point(space.numVariables(), 0));
-    strategy.degrees = degrees;
-    return *space.pointOf(strategy);
-  };
-  for (int i = 0; i < mostDraws; ++i) {
-    Point point = firstOf(hopeful[rng.below(hopeful.size())]);
+  if (!hopeful)
+    hopeful = firstOfHopeful();
+  for (int i = 0; i < mostDraws && !hopeful->empty(); ++i) {
+    Point point = (*hopeful)[rng.below(hopeful->size())];
     for (size_t v = StrategySpace::FirstDim; v < point.size(); ++v)
       point[v] = static_cast<uint32_t>(rng.below(space.domainSize(v)));
     if (admit(point))
       return point;
   }
-  uint64_t steps = 0;
-  for (const Degrees &degrees : hopeful) {
-    Point point = firstOf(degrees);
-    do {
+  // No more steps than strategies are known, and one.
+  for (Point point : *hopeful)
+    do
       if (!known.count(point))
         return point;
-      if (++steps == mostSteps)
-        return std::nullopt;
-    } while (nextDims(point, space));
-  }
+    while (nextDims(point, space));
   return std::nullopt;
 }
 

@@ -241,11 +241,15 @@ bool StrategySpace::fits(const Point &point) const {
   return std::binary_search(grids.begin(), grids.end(), grid);
 }
 
+Degrees StrategySpace::degreesAt(const Point &point) const {
+  return {degrees[Tp][point[Tp]], degrees[Ep][point[Ep]],
+          degrees[Pp][point[Pp]], degrees[Batch][point[Batch]]};
+}
+
 Strategy StrategySpace::strategyAt(const Point &point) const {
   assert(point.size() == numVariables() && "one index a variable");
   Strategy strategy;
-  strategy.degrees = {degrees[Tp][point[Tp]], degrees[Ep][point[Ep]],
-                      degrees[Pp][point[Pp]], degrees[Batch][point[Batch]]};
+  strategy.degrees = degreesAt(point);
   strategy.dims.reserve(dims.size());
   for (size_t op = 0; op < dims.size(); ++op)
     strategy.dims.push_back(dims[op][point[FirstDim + op]]);

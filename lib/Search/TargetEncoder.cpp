@@ -12,14 +12,17 @@
 
 namespace shardopt::search {
 
-/// Outliers beyond a factor of exp(3) from the limit would take the fit over.
-static constexpr double largestTarget = 3;
+/// What exceeds a limit by more than a factor of exp(3) would take the fit
+/// over.
+static constexpr double largestExcess = 3;
 /// What a limit that is exceeded by 1 % costs, relative to 1 % of the goal.
 static constexpr double limitPenalty = 5;
 static constexpr double largestSlack = 2;
 
+static bool isKnown(double limit) { return limit > 0 && std::isfinite(limit); }
+
 static double logRatio(double value, double limit) {
-  return value > 0 && limit > 0 ? std::log(value / limit) : 0;
+  return value > 0 && isKnown(limit) ? std::log(value / limit) : 0;
 }
 
 static Slack clipped(double memory, double latency) {
@@ -32,8 +35,9 @@ Slack slackOf(const Evaluation &evaluation, const Objective &objective) {
                  logRatio(evaluation.latencyMs, objective.sloMs));
 }
 
-static bool hasMetrics(const Evaluation &evaluation) {
-  return evaluation.latencyMs > 0 && evaluation.throughput > 0;
+static bool hasLogarithms(const Evaluation &evaluation) {
+  return evaluation.hasMetrics() && evaluation.latencyMs > 0 &&
+         evaluation.throughput > 0;
 }
 
 static double logDevicesPerSequence(const Strategy &strategy) {
@@ -44,9 +48,14 @@ static double logDevicesPerSequence(const Strategy &strategy) {
 Targets TargetEncoder::logarithms(const Strategy &strategy,
                                   const Evaluation &evaluation) const {
   Targets targets;
-  targets[Latency] = std::log(evaluation.latencyMs /
-                              (objective.sloMs > 0 ? objective.sloMs : 1));
-  targets[Memory] = logRatio(evaluation.memoryGb, objective.memoryCapacityGb);
+  targets[Latency] =
+      isKnown(objective.sloMs)
+          ? std::min(logRatio(evaluation.latencyMs, objective.sloMs),
+                     largestExcess)
+          : std::log(evaluation.latencyMs);
+  targets[Memory] =
+      std::clamp(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
+                 -largestExcess, largestExcess);
   targets[Rate] = std::log(evaluation.throughput * evaluation.latencyMs) +
                   logDevicesPerSequence(strategy);
   return targets;
@@ -56,21 +65,19 @@ Targets TargetEncoder::origin(const Strategy &strategy) const {
   if (!freeModel)
     return {};
   Evaluation evaluation = freeModel->evaluate(strategy);
-  return hasMetrics(evaluation) ? logarithms(strategy, evaluation) : Targets{};
+  return hasLogarithms(evaluation) ? logarithms(strategy, evaluation)
+                                   : Targets{};
 }
 
 std::optional<Targets>
 TargetEncoder::encode(const Strategy &strategy,
                       const Evaluation &evaluation) const {
-  if (!hasMetrics(evaluation))
+  if (!hasLogarithms(evaluation))
     return std::nullopt;
   Targets targets = logarithms(strategy, evaluation);
   Targets relativeTo = origin(strategy);
   for (size_t i = 0; i < numTargets; ++i)
     targets[i] -= relativeTo[i];
-  for (Target limited : {Latency, Memory})
-    targets[limited] =
-        std::clamp(targets[limited], -largestTarget, largestTarget);
   return targets;
 }
 
@@ -79,7 +86,7 @@ TargetEncoder::Opinion TargetEncoder::decode(const Strategy &strategy,
   Targets targets = origin(strategy);
   for (size_t i = 0; i < numTargets; ++i)
     targets[i] += predicted[i];
-  double latency = objective.sloMs > 0 ? targets[Latency] : 0;
+  double latency = isKnown(objective.sloMs) ? targets[Latency] : 0;
   double score = -targets[Latency];
   if (objective.goal == Goal::Throughput)
     score += targets[Rate] - logDevicesPerSequence(strategy);

@@ -52,20 +52,20 @@ class Losses(unittest.TestCase):
 
 class Accounts(unittest.TestCase):
     def test_repeats_and_masked_degrees_are_free_under_new(self):
-        account = Account(budget=10)
+        account = Account(budget=10, max_asked=50)
         account.record((0,), valid(1))
         account.record((0,), valid(1))
         line = account.record((1,), {"valid": False, "masked": True})
         self.assertEqual(line, {"asked": 3, "new": 1, "best": 1})
 
     def test_ends_where_nothing_new_comes(self):
-        account = Account(budget=2)
+        account = Account(budget=2, max_asked=50)
         while not account.is_spent:
             account.record((0,), valid(1))
         self.assertEqual((account.asked, account.new), (50, 1))
 
     def test_one_run_gives_both_accountings(self):
-        account = Account(budget=3)
+        account = Account(budget=3, max_asked=50)
         points = ["a", "a", "b", "b", "c"]
         entries = [account.record(p, valid(i)) for i, p in enumerate(points, 1)]
         free = runs.replayed(entries, "new", 3)
@@ -89,7 +89,7 @@ class Pipe(unittest.TestCase):
 
     def test_a_search_finds_the_best_and_is_told_every_loss(self):
         losses = []
-        account = Account(budget=12)  # as many as are not masked
+        account = Account(budget=12, max_asked=50)  # as many as are not masked
         lines = list(search(self.server, enumerating(losses), account, LIMITS))
         self.assertEqual(lines[-1]["new"], 12)
         self.assertEqual(lines[-1]["best"], 4)

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::search;
 
@@ -77,6 +79,56 @@ TEST_P(ExactSearch, IsTheSameOnAnyNumberOfThreads) {
     ASSERT_TRUE(one.best && four.best);
     EXPECT_EQ(one.best->strategy, four.best->strategy);
   }
+}
+
+/// The optima of all degree tuples by enumeration, as `findBestPlans` orders
+/// them.
+static std::vector<Plan> optimaOfTuples(const StrategySpace &space,
+                                        const Simulator &simulator,
+                                        const Objective &objective) {
+  std::vector<Plan> optima; // of tuples in ascending order
+  forEachStrategy(space, [&](const Strategy &strategy) {
+    Evaluation evaluation = simulator.evaluate(strategy);
+    if (!evaluation.valid)
+      return;
+    if (optima.empty() || !(optima.back().strategy.degrees == strategy.degrees))
+      optima.push_back({strategy, evaluation});
+    else if (objective.better(evaluation, optima.back().evaluation))
+      optima.back() = {strategy, evaluation};
+  });
+  std::stable_sort(optima.begin(), optima.end(),
+                   [&](const Plan &a, const Plan &b) {
+                     return objective.better(a.evaluation, b.evaluation);
+                   });
+  return optima;
+}
+
+TEST_P(ExactSearch, FindsTheBestPlansOfEnumeration) {
+  StrategySpace space = makeSpace(4, smallRequest());
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    ToySimulator simulator(4, seed);
+    simulator.looseness = 1 + seed % 4;
+    std::vector<Plan> expected =
+        optimaOfTuples(space, simulator, simulator.objective(GetParam()));
+    for (size_t count : {size_t(1), size_t(7), expected.size() + 5}) {
+      std::vector<Plan> found =
+          findBestPlans(space, simulator, GetParam(), count);
+      ASSERT_EQ(found.size(), std::min(count, expected.size()));
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].strategy, expected[i].strategy) << i;
+        EXPECT_EQ(found[i].evaluation.throughput,
+                  expected[i].evaluation.throughput);
+      }
+    }
+  }
+}
+
+TEST(FindBestPlans, AreNoneWhereNothingIsFeasibleOrAskedFor) {
+  StrategySpace space = makeSpace(4, smallRequest());
+  ToySimulator simulator(4, 0);
+  EXPECT_TRUE(findBestPlans(space, simulator, Goal::Throughput, 0).empty());
+  simulator.sloMs = 1;
+  EXPECT_TRUE(findBestPlans(space, simulator, Goal::Throughput, 5).empty());
 }
 
 TEST(FindOptimum, SkipsTuplesThatTheirBoundExcludes) {

@@ -76,9 +76,9 @@ protected:
 /// The searchers whose course depends on a seed.
 class SeededSearcher : public EverySearcher {};
 
-static const std::vector<std::string> seeded = {"random",        "random-walk",
-                                                "annealing",     "genetic",
-                                                "cross-entropy", "coordinate"};
+static const std::vector<std::string> seeded = {
+    "random",        "random-walk", "annealing", "genetic",
+    "cross-entropy", "coordinate",  "surrogate"};
 
 static std::string testName(const testing::TestParamInfo<std::string> &info) {
   std::string name = info.param;

@@ -43,18 +43,14 @@ public:
 
   /// The probability of every action, 0 where it is not allowed; none has one
   /// if none is allowed.
-  void probabilities(const Position &position,
-                     std::vector<float> &result) const;
+  void probabilities(const Position &position, std::vector<float> &result);
 
 private:
   using Table = std::vector<float>; ///< rows of one length, one after the other
 
-  void addRow(std::vector<float> &sum, const Table &table, size_t row,
-              float factor = 1) const;
-  /// Adds the context of `embedding` to `state`, and what it copies from the
-  /// elites to `logits`.
-  void attend(const std::vector<float> &embedding, std::vector<float> &state,
-              std::vector<float> &logits) const;
+  /// Adds the context of `embedding` to `hiddenState`, and what it copies from
+  /// the elites to `logits`.
+  void attend(const std::vector<float> &embedding);
 
   const ActionLayout &layout;
   const size_t hidden, ordered;
@@ -67,6 +63,10 @@ private:
   std::vector<uint32_t> stepBase; ///< as the network's, of ordered variables
   EliteView view;
   Table keys, contexts; ///< of each elite in view
+
+  // Of one evaluation; members, because it is so short that the heap would
+  // take as long.
+  std::vector<float> hiddenState, logits, attention;
 };
 
 } // namespace shardopt::agent

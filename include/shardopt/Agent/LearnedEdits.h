@@ -88,7 +88,7 @@ private:
   void look(const search::NichedArchive &archive);
   search::EditSequence drawOne(const EditModel::Position &start,
                                const std::vector<float> &first,
-                               search::Rng &rng) const;
+                               search::Rng &rng);
   void update();
   void check(Failure problem);
 

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace shardopt::search {
@@ -56,11 +57,13 @@ private:
   const MakeRegressor makeRegressor;
   const size_t refitInterval;
 
-  std::vector<Point> told;
+  size_t numTold = 0;
   size_t nextFit = 0; ///< at so many evaluations told
   std::unique_ptr<Regressor> metrics;
   /// 1 where there are no metrics, else 0; null while all had some.
   std::unique_ptr<Regressor> refusals;
+  /// What was told before the first refusal, with its badness.
+  std::vector<std::pair<Point, double>> accepted;
 };
 
 /// Has opinions that mean nothing: what screening is worth by itself.

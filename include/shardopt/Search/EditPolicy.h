@@ -39,7 +39,8 @@ struct EditStart {
 };
 
 /// A start and its edits: 1 to `EditPolicy::maxEdits`, of different variables,
-/// each to a value other than the present one.
+/// each to a value other than the present one. None where the space leaves no
+/// variable a choice.
 struct EditSequence {
   EditStart start;
   std::vector<Edit> edits;

@@ -1,5 +1,4 @@
-//===- KernelRidge.h - Ridge regression on single variables and pairs *- C++
-//-*-===//
+//===- KernelRidge.h - Ridge regression on pairs ----------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_KERNELRIDGE_H
 #define SHARDOPT_SEARCH_KERNELRIDGE_H
 
+#include "shardopt/Search/Cells.h"
 #include "shardopt/Search/Regressor.h"
 
 #include <vector>
@@ -24,7 +24,8 @@ namespace shardopt::search {
 ///
 /// i the index in the domain, the kernel is k = single * s + (1 - single) *
 /// s^2. The targets are standardised; alpha = (K + noise I)^-1 y by a Cholesky
-/// factor that grows by a row with each sample.
+/// factor that grows by a row with each sample. A target that does not vary is
+/// predicted to be what it is.
 ///
 /// Because k is a polynomial in a sum over variables, a prediction needs no
 /// sample: it is a sum of table entries, one for each variable and each pair.
@@ -47,30 +48,38 @@ public:
 
 private:
   struct Sample {
-    std::vector<uint32_t> cells; ///< of each variable: offset + index
+    std::vector<uint32_t> cells;
     Targets targets;
     double badness;
   };
+  using Vectors = std::array<std::vector<double>, numTargets>;
 
   double kernel(const Sample &a, const Sample &b) const;
-  void appendRow(const Sample &sample);
   void dropSamples();
-  /// alpha of a target, none if it is constant; sets its mean and deviation.
-  std::vector<double> solve(size_t target);
+  /// Gives the factor a row for every sample.
+  void growFactor();
+  /// The diagonal of row `i` and what is whitened by it; the rest is there.
+  void finishRow(size_t i);
+  /// Sets mean and deviation of a target.
+  void standardise(size_t target);
+  /// alpha of each target, none of one that is constant.
+  Vectors solve() const;
   void buildTable(size_t target, const std::vector<double> &alpha);
+  /// The product of the similarity with a matrix of `columns` columns.
+  std::vector<double> smoothed(const std::vector<double> &matrix,
+                               size_t columns) const;
 
   const Options options;
-  const size_t numVariables;
-  std::vector<uint32_t> offsets; ///< first cell of each variable
-  size_t numCells = 0;           ///< (variable, value) pairs
+  const Cells cells;
   /// Similarity of two cells of one variable; 0 of two variables.
   std::vector<double> similarity;
 
   std::vector<Sample> samples;
-  /// Rows of the lower Cholesky factor L of K + noise I.
+  /// Rows of the lower Cholesky factor L of K + noise I: of the first samples,
+  /// and after a fit of all.
   std::vector<std::vector<double>> factor;
-  /// L^-1 y of each target, and L^-1 1, a value for each sample.
-  std::array<std::vector<double>, numTargets> whitened;
+  /// L^-1 y of each target, and L^-1 1, a value for each row.
+  Vectors whitened;
   std::vector<double> whitenedOnes;
 
   struct Model {

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_MLPENSEMBLE_H
 #define SHARDOPT_SEARCH_MLPENSEMBLE_H
 
+#include "shardopt/Search/Mlp.h"
 #include "shardopt/Search/Regressor.h"
 #include "shardopt/Search/Rng.h"
 
@@ -16,22 +17,20 @@
 
 namespace shardopt::search {
 
-/// Networks of one hidden layer with a linear skip, of which one, drawn at each
-/// fit, predicts: where they disagree, each gets its chance to be wrong.
+/// Networks, of which one, drawn at each fit, predicts: where they disagree,
+/// each gets its chance to be wrong.
 ///
-/// Inputs are one cell for every (variable, value) and the place of each degree
-/// in its domain, from -1 to 1. The loss is Huber's on targets standardised by
-/// the first samples; a step of Adam takes half of its batch from all samples
-/// and half from the best.
+/// The loss is Huber's on targets standardised by
+/// the samples of the first training in which they vary; a step of Adam takes
+/// half of its batch from all samples and half from the best.
 class MlpEnsemble final : public Regressor {
 public:
   struct Options {
     size_t members = 5;
     size_t hidden = 64;
-    size_t interval = 16;     ///< samples between trainings
-    size_t firstSamples = 64; ///< before the first one
-    size_t firstSteps = 128;
-    size_t steps = 16;
+    size_t firstSteps = 128; ///< of the first training, at the first `fit`
+    size_t interval = 16;    ///< samples between trainings
+    size_t steps = 16;       ///< of every other one
     size_t batch = 64;
     size_t best = 256; ///< of which half of a batch is drawn
     double learningRate = 3e-3;
@@ -46,47 +45,28 @@ public:
   Targets predict(const Point &point) const override;
 
 private:
-  struct Input {
-    std::vector<uint32_t> cells;
-    std::array<double, 4> places; ///< of the degrees
-  };
   struct Sample {
-    Input input;
+    Mlp::Input input;
     Targets targets;
     double badness;
   };
-  /// All weights of a network in one row, as Adam and the clip see them.
   struct Member {
     std::vector<double> weights, first, second; ///< and Adam's moments
     uint64_t steps = 0;
   };
-  /// Where the parts of `weights` begin.
-  struct Layout {
-    size_t hiddenBias, output, outputBias, skip, size;
-  };
 
-  Input encode(const Point &point) const;
-  Targets forward(const Member &member, const Input &input,
-                  std::vector<double> &hidden) const;
-  void backward(const Member &member, const Input &input,
-                const std::vector<double> &hidden, const Targets &slope,
-                std::vector<double> &gradient) const;
   void step(Member &member, const std::vector<size_t> &best);
-  void standardise();
+  void standardise(size_t target);
 
   const Options options;
-  const size_t numVariables;
-  std::vector<uint32_t> offsets;
-  std::array<double, 4> lastIndex; ///< of each degree's domain
-  size_t numInputs = 4;            ///< cells, then places
-  Layout layout;
+  const Mlp network;
   Rng rng;
   std::vector<Sample> samples;
   std::vector<Member> members;
   size_t active = 0;
-  size_t nextTraining;
+  size_t nextTraining = 1; ///< at so many samples
   bool isTrained = false;
-  Targets mean{}, deviation{};
+  Targets mean{}, deviation{}; ///< deviation 0: never varied so far
 };
 
 } // namespace shardopt::search

@@ -1,5 +1,4 @@
-//===- NichedArchive.h - The best strategies, of different degrees *- C++
-//-*-===//
+//===- NichedArchive.h - The best strategies, by niche ----------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ScreenedSearch.h - Edit elites, call what a critic likes best *- C++
-//-*-===//
+//===- ScreenedSearch.h - Edit elites, ask a critic -------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,6 +27,7 @@ struct ScreenedConstants {
   int64_t imagined = 8;
   int64_t tries = 60;
   double unscreened = -1; ///< below 0: the default of the critic
+  double explore = 0;
   int64_t refit = 4;
   int64_t parallel = 1;
 

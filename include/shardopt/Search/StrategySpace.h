@@ -80,6 +80,7 @@ public:
   bool contains(const Strategy &strategy) const;
   /// Whether tp * ep * pp of `point` is within the device limit.
   bool fits(const Point &point) const;
+  Degrees degreesAt(const Point &point) const;
   Strategy strategyAt(const Point &point) const;
   /// The indices of a strategy; none if it is not in the space.
   std::optional<Point> pointOf(const Strategy &strategy) const;

@@ -20,14 +20,17 @@ namespace shardopt::search {
 /// Turns evaluations into the logarithms that a critic learns, and what it
 /// predicts back into a score.
 ///
-///   targets[Latency] = log(latency / SLO), or of 1 ms if there is no SLO
-///   targets[Memory]  = log(memory / capacity), 0 if either is unknown
+///   targets[Latency] = log(latency / SLO), at most 3; without an SLO
+///                      log(latency / ms)
+///   targets[Memory]  = log(memory / capacity), within [-3, 3]; 0 if either is
+///                      unknown
 ///   targets[Rate]    = log(throughput * latency * devices / batch), which is
 ///                      constant where throughput is batch / latency / devices
 ///
 /// Products of speeds and sizes become sums, and where a limit is exceeded the
-/// targets still say by how much. With a free model they are the differences to
-/// those of that model, which is added back in the score.
+/// targets still say by how much. A limit of 0 or infinity is none. With a free
+/// model they are the differences to those of that model, which is added back
+/// in the score.
 class TargetEncoder {
 public:
   enum Target : size_t { Latency, Memory, Rate };
@@ -36,7 +39,7 @@ public:
   TargetEncoder(const Objective &objective, const Simulator *freeModel)
       : objective(objective), freeModel(freeModel) {}
 
-  /// None if the evaluation has no metrics: structural, or failed.
+  /// None if the evaluation has no logarithms: structural, failed, or zero.
   std::optional<Targets> encode(const Strategy &strategy,
                                 const Evaluation &evaluation) const;
 
@@ -45,8 +48,10 @@ public:
   Targets origin(const Strategy &strategy) const;
 
   struct Opinion {
-    double score; ///< log of the goal, less a penalty for exceeded limits
-    Slack slack;  ///< as far as it is predicted
+    /// The logarithm of the goal, more being better, plus that of the SLO;
+    /// less a penalty for limits that are exceeded.
+    double score;
+    Slack slack; ///< as far as it is predicted
   };
 
   /// What `predicted` says of `strategy`.
