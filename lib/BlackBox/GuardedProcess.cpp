@@ -7,12 +7,13 @@
 
 #include "GuardedProcess.h"
 
-#include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,18 @@ private:
 
 static constexpr int exitCannotRun = 127;
 
+/// Closes the descriptors from `first` to `last`, open or not.
+static void closeRange(unsigned first, unsigned last) {
+#ifdef SYS_close_range
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+    return;
+#endif
+  const long limit = sysconf(_SC_OPEN_MAX);
+  for (long descriptor = first; descriptor <= last && descriptor < limit;
+       ++descriptor)
+    ::close(static_cast<int>(descriptor));
+}
+
 /// Becomes the command.
 [[noreturn]] static void runCommand(char *const *arguments, int input,
                                     int output, int errors) {
@@ -71,6 +84,7 @@ static constexpr int exitCannotRun = 127;
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
+  closeRange(STDERR_FILENO + 1, UINT_MAX);
   // Handlers go with the execution; what is ignored or blocked would stay.
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD})
     ::signal(signal, SIG_DFL);
@@ -83,23 +97,15 @@ static constexpr int exitCannotRun = 127;
   _exit(exitCannotRun);
 }
 
-/// Closes all descriptors but `kept`. A pipe of another worker that stayed open
-/// here would keep that worker from seeing its end.
-static void closeOthers(int kept) {
-  long limit = sysconf(_SC_OPEN_MAX);
-  constexpr long enough = 1 << 16;
-  limit = limit < 0 || limit > enough ? enough : limit;
-  for (int descriptor = 0; descriptor < limit; ++descriptor)
-    if (descriptor != kept)
-      ::close(descriptor);
-}
-
 /// Waits for the end of the lifeline, kills the group of `command`, and sends
 /// its status over the lifeline. All signals are blocked.
 [[noreturn]] static void standGuard(pid_t command, int lifeline) {
   setpgid(0, 0);
   setpgid(command, command);
-  closeOthers(lifeline);
+  // A pipe of another worker that stayed open here would keep that worker from
+  // seeing its end.
+  closeRange(0, lifeline - 1);
+  closeRange(lifeline + 1, UINT_MAX);
   char byte;
   while (::read(lifeline, &byte, 1) < 0 && errno == EINTR) {
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Machine/MachineReader.h"
+#include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Support/Files.h"
 
 #include <gtest/gtest.h>
@@ -183,4 +184,52 @@ TEST(ParseMachine, namesAreNotEmpty) {
 TEST(ParseMachine, notAnObject) {
   EXPECT_EQ(parseError("[]"),
             "m.json: expected an object, found an array of length 0");
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// `machine` as it is read back from what is written of it.
+static Machine throughText(const Machine &machine) {
+  std::string text;
+  json::Writer writer(text);
+  writeMachine(writer, machine);
+  ErrorOr<Machine> read = parseMachine(text, "written.json");
+  EXPECT_TRUE(read) << read.error().message;
+  return read ? *read : Machine();
+}
+
+TEST(MachineWriter, whatIsWrittenReadsBack) {
+  for (const std::string &name : knownMachines()) {
+    Machine machine = shipped(name), read = throughText(machine);
+    EXPECT_EQ(read.name, name);
+    EXPECT_EQ(read.bf16Flops, machine.bf16Flops);
+    EXPECT_EQ(read.fp8Flops, machine.fp8Flops);
+    EXPECT_EQ(read.memoryBandwidth, machine.memoryBandwidth);
+    EXPECT_EQ(read.memoryCapacity, machine.memoryCapacity);
+    EXPECT_EQ(read.kernelLatency, machine.kernelLatency);
+    EXPECT_EQ(read.domainSize, machine.domainSize);
+    EXPECT_DOUBLE_EQ(read.linkBandwidth, machine.linkBandwidth);
+    EXPECT_EQ(read.multicastBandwidth.has_value(),
+              machine.multicastBandwidth.has_value());
+    EXPECT_DOUBLE_EQ(read.multicastBandwidth.value_or(0),
+                     machine.multicastBandwidth.value_or(0));
+    EXPECT_EQ(read.networkBandwidth, machine.networkBandwidth);
+    EXPECT_EQ(read.collectiveLatency, machine.collectiveLatency);
+    EXPECT_EQ(read.linkLatency, machine.linkLatency);
+    EXPECT_EQ(read.networkLatency, machine.networkLatency);
+    EXPECT_EQ(read.ringCollectiveLatency, machine.ringCollectiveLatency);
+    EXPECT_EQ(read.ringLinkStep, machine.ringLinkStep);
+    EXPECT_EQ(read.ringNetworkStep, machine.ringNetworkStep);
+    EXPECT_EQ(read.expertSkew, machine.expertSkew);
+  }
+}
+
+TEST(MachineWriter, multicastMayBeTheFaster) {
+  Machine machine = shipped("h100_sxm");
+  machine.multicastBandwidth = 2 * machine.linkBandwidth;
+  EXPECT_EQ(throughText(machine).linkBandwidth, machine.linkBandwidth);
+  EXPECT_EQ(throughText(machine).multicastBandwidth,
+            machine.multicastBandwidth);
 }

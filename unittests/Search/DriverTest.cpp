@@ -133,6 +133,39 @@ TEST(Driver, StopsBetweenEvaluationsAndTellsThoseMade) {
   EXPECT_TRUE(result.best);
 }
 
+TEST(Driver, ForgetsWhatAStopInterrupted) {
+  /// Fails from the fourth call on, when a stop is requested.
+  class Interrupted : public Counting {
+  public:
+    explicit Interrupted(std::atomic<bool> &stop) : stop(stop) {}
+    Evaluation evaluate(const Strategy &strategy) const override {
+      Evaluation evaluation = Counting::evaluate(strategy);
+      if (strategy.degrees.batch < 8)
+        return evaluation;
+      stop = true;
+      evaluation = {};
+      evaluation.reason = Reason::Failed;
+      return evaluation;
+    }
+
+  private:
+    std::atomic<bool> &stop;
+  };
+  for (unsigned threads : {1u, 3u}) {
+    Scripted searcher(withBatches({2, 4, 6, 8, 10}));
+    std::atomic<bool> stop = false;
+    DriverOptions options;
+    options.threads = threads;
+    options.stopRequested = [&] { return stop.load(); };
+    SearchResult result = runSearch(searcher, Interrupted(stop), {}, options);
+    EXPECT_LE(result.evaluations, 3u);
+    EXPECT_EQ(searcher.told.size(), result.evaluations);
+    for (const Evaluation &evaluation : searcher.told)
+      EXPECT_TRUE(evaluation.valid);
+    EXPECT_EQ(result.stopped, StopReason::Requested);
+  }
+}
+
 TEST(Driver, KeepsTheLeastViolatingWhereNothingIsValid) {
   Scripted searcher(withBatches({9, 5, 7}));
   Objective objective{Goal::Throughput, 0, 4};

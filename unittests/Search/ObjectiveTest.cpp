@@ -52,6 +52,7 @@ TEST(Objective, InvalidByViolation) {
   EXPECT_DOUBLE_EQ(objective.violation(both), 2 * std::log(2));
   EXPECT_TRUE(objective.better(slow, both));
   EXPECT_TRUE(objective.better(both, invalid(Reason::Structural, 0, 0)));
+  EXPECT_TRUE(objective.better(both, invalid(Reason::Failed, 0, 0)));
 }
 
 TEST(Objective, UnknownLimitsLeaveAConstant) {
