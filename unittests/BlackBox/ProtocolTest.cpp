@@ -145,8 +145,8 @@ TEST(Protocol, WrongRequestsAreRefusedUnderTheirId) {
     return std::get<Refusal>(message).error.message;
   };
   EXPECT_EQ(refusal(R"({"tp": 0})"),
-            "line: /strategy/tp: expected an integer from 1 to 1000000, found "
-            "0");
+            "line: /strategy/tp: expected an integer from 1 to " +
+                std::to_string(maxDegree) + ", found 0");
   const std::string degrees = R"({"tp": 1, "ep": 1, "pp": 1, "batch": 1, )";
   EXPECT_EQ(refusal(degrees + R"("dims": [0]})"),
             "line: /strategy/dims: expected 2 dims, one an op, found 1");
