@@ -27,7 +27,7 @@ struct ScreenedConstants {
   int64_t imagined = 8;
   int64_t tries = 60;
   double unscreened = -1; ///< below 0: the default of the critic
-  double explore = 0;
+  double explore = .1;
   int64_t refit = 4;
   int64_t parallel = 1;
 
