@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <unordered_set>
 
 using namespace shardopt;
@@ -198,11 +199,28 @@ static double meanAfter(const std::string &critic,
 }
 
 TEST_F(Surrogate, ScreeningSavesCalls) {
-  double blind = meanAfter("none");
-  EXPECT_GT(meanAfter("ridge"), 1.05 * blind);
-  EXPECT_GT(meanAfter("ensemble"), 1.05 * blind);
-  EXPECT_LT(meanAfter("random"), 1.05 * blind);
-  EXPECT_LT(meanAfter("ridge", "unscreened=1"), 1.05 * blind);
+  double blind = meanAfter("none", "explore=0");
+  EXPECT_GT(meanAfter("ridge", "explore=0"), 1.05 * blind);
+  EXPECT_GT(meanAfter("ensemble", "explore=0"), 1.05 * blind);
+  EXPECT_LT(meanAfter("random", "explore=0"), 1.05 * blind);
+  EXPECT_LT(meanAfter("ridge", "explore=0,unscreened=1"), 1.05 * blind);
+}
+
+/// How many of 60 proposals are of degrees that no strategy before had.
+static size_t unseenDegrees(SearcherContext context, const char *constants) {
+  context.options.constants = constants;
+  std::vector<Strategy> asked = run(*make(context), context, 76);
+  std::set<Degrees> seen;
+  size_t unseen = 0;
+  for (size_t i = 0; i < asked.size(); ++i)
+    if (seen.insert(asked[i].degrees).second)
+      unseen += i >= 16;
+  return unseen;
+}
+
+TEST_F(Surrogate, ExploresUnseenDegrees) {
+  EXPECT_EQ(unseenDegrees(context, "initial=16,explore=1"), 60u);
+  EXPECT_LT(unseenDegrees(context, "initial=16,explore=0"), 40u);
 }
 
 namespace {
