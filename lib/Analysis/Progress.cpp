@@ -11,8 +11,6 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <cmath>
-
 using namespace shardopt;
 
 /// Goes to the start of the line and clears it.
@@ -27,9 +25,10 @@ static std::string spell(const search::TraceEntry &entry,
     return text + "none yet";
   double best = objective.value(*entry.best);
   text += formatNumber(best);
+  text +=
+      objective.goal == search::Goal::Latency ? " ms" : " tokens/s per device";
   if (bound)
-    text += ", " + fixed(std::abs(*bound / best - 1) * 100, 2) +
-            " % from the bound";
+    text += ", " + fixed(best / *bound, 4) + " of the bound";
   return text;
 }
 

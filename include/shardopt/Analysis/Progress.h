@@ -20,7 +20,7 @@ namespace shardopt {
 
 /// Tells a person where a search is, and how far from the optimum:
 ///
-///     evaluations 512, best 171.203, 3.63 % from the bound
+///     evaluations 512, best 171.203 tokens/s per device, 0.9637 of the bound
 class Progress {
 public:
   enum class Style : uint8_t {

@@ -3,7 +3,8 @@
 
 usage: same_search.py <prefix> <prefix>, each of .mlir, .trace and .json
 
-Reports may differ in the time that was spent and in what was resumed.
+Reports may differ in what is of a run, not of the search: the time that was
+spent, what was resumed, and how the simulator failed meanwhile.
 """
 
 import json
@@ -13,7 +14,8 @@ import sys
 def outputs(prefix):
     with open(prefix + ".json") as file:
         report = json.load(file)
-    del report["wall_s"], report["resumed_evaluations"]
+    for key in ("wall_s", "resumed_evaluations", "simulator_failures"):
+        report.pop(key)
     texts = [open(prefix + suffix).read() for suffix in (".mlir", ".trace")]
     return [*texts, json.dumps(report)]
 
