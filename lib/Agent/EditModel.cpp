@@ -91,10 +91,16 @@ void EditModel::observe(const EliteView &elites) {
       addRow(sum, featureTable, f, static_cast<float>(view.features[i][f]));
     result.insert(result.end(), sum.begin(), sum.end());
   };
-  for (size_t i = 0; i < view.positions.size(); ++i) {
-    embed(i, keyValues, keyFeatures, keys);
+  size_t count = view.positions.size();
+  Table rows;
+  for (size_t i = 0; i < count; ++i) {
+    embed(i, keyValues, keyFeatures, rows);
     embed(i, contextValues, contextFeatures, contexts);
   }
+  keys.resize(rows.size());
+  for (size_t i = 0; i < count; ++i)
+    for (size_t k = 0; k < hidden; ++k)
+      keys[k * count + i] = rows[i * hidden + k];
 }
 
 EditModel::Position EditModel::start(const search::EditStart &start) const {
@@ -117,15 +123,10 @@ void EditModel::apply(Position &position, const search::Edit &edit) const {
 
 void EditModel::attend(const std::vector<float> &embedding) {
   size_t count = view.positions.size();
-  attention.resize(count);
+  attention.assign(count, 0);
   float scale = 1 / std::sqrt(static_cast<float>(hidden));
-  for (size_t i = 0; i < count; ++i) {
-    const float *key = keys.data() + i * hidden;
-    float dot = 0;
-    for (size_t k = 0; k < hidden; ++k)
-      dot += embedding[k] * key[k];
-    attention[i] = dot * scale;
-  }
+  for (size_t k = 0; k < hidden; ++k)
+    addRow(attention, keys, k, embedding[k] * scale);
   float largest = *std::max_element(attention.begin(), attention.end());
   float total = 0;
   for (float &weight : attention)

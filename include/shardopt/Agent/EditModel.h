@@ -62,7 +62,8 @@ private:
 
   std::vector<uint32_t> stepBase; ///< as the network's, of ordered variables
   EliteView view;
-  Table keys, contexts; ///< of each elite in view
+  Table contexts; ///< a row an elite in view
+  Table keys;     ///< a column an elite: all dot products in one sweep
 
   // Of one evaluation; members, because it is so short that the heap would
   // take as long.
