@@ -45,6 +45,9 @@ private:
   uint64_t defaultBudget(const search::StrategySpace &space) const;
   /// Opens the checkpoint, if one is asked for.
   std::optional<Error> openCheckpoint(const search::StrategySpace &space);
+  /// Runs `searcher`, and measures what it found by the optimum.
+  std::optional<Error> runSearcher(search::Searcher &searcher,
+                                   const search::StrategySpace &space);
   /// What evaluates, over the checkpoint if there is one.
   const search::Simulator &simulator() const {
     return replay ? *replay : scenario.simulator();
@@ -149,6 +152,39 @@ Planner::openCheckpoint(const search::StrategySpace &space) {
   return std::nullopt;
 }
 
+std::optional<Error> Planner::runSearcher(search::Searcher &searcher,
+                                          const search::StrategySpace &space) {
+  search::DriverOptions options;
+  options.budget = budget;
+  options.accounting = request.accounting;
+  options.isHopeless = isHopeless;
+  options.threads = request.threads;
+  // Threads that wait for workers take no core.
+  if (scenario.external())
+    options.threads = std::max(options.threads, scenario.external()->workers());
+  options.stopRequested = [this] { return isStopped(); };
+  // What the search is measured by afterwards, where it is wanted on the way.
+  std::optional<search::ExactResult> exact;
+  const search::Decomposition *decomposition = simulator().decomposition();
+  if (request.progress && decomposition && summary.searcher != "exact")
+    exact = search::findOptimum(space, *decomposition, request.goal,
+                                request.threads, options.stopRequested);
+  options.trace = [&](const search::TraceEntry &entry) {
+    if (request.trace)
+      request.trace(entry);
+    if (request.progress)
+      request.progress(entry, exact ? exact->bound : std::nullopt);
+  };
+  summary.search = search::runSearch(searcher, simulator(), objective, options);
+  if (auto error = searcher.finish())
+    return *error;
+  if (exact)
+    search::certify(summary.search, *exact, objective);
+  else
+    search::certify(summary.search, space, simulator(), objective, options);
+  return std::nullopt;
+}
+
 ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
@@ -172,39 +208,10 @@ ErrorOr<PlanSummary> Planner::run() {
   auto searcher = makeSearcher(*space);
   if (!searcher)
     return searcher.error();
-
   if (auto error = openCheckpoint(*space))
     return *error;
-
-  search::DriverOptions options;
-  options.budget = budget;
-  options.accounting = request.accounting;
-  options.isHopeless = isHopeless;
-  options.threads = request.threads;
-  // Threads that wait for workers take no core.
-  if (scenario.external())
-    options.threads = std::max(options.threads, scenario.external()->workers());
-  options.stopRequested = [this] { return isStopped(); };
-  // What the search is measured by afterwards, where it is wanted on the way.
-  std::optional<search::ExactResult> exact;
-  const search::Decomposition *decomposition = simulator().decomposition();
-  if (request.progress && decomposition && summary.searcher != "exact")
-    exact = search::findOptimum(*space, *decomposition, request.goal,
-                                request.threads, options.stopRequested);
-  options.trace = [&](const search::TraceEntry &entry) {
-    if (request.trace)
-      request.trace(entry);
-    if (request.progress)
-      request.progress(entry, exact ? exact->bound : std::nullopt);
-  };
-  summary.search =
-      search::runSearch(**searcher, simulator(), objective, options);
-  if (auto error = (*searcher)->finish())
+  if (auto error = runSearcher(**searcher, *space))
     return *error;
-  if (exact)
-    search::certify(summary.search, *exact, objective);
-  else
-    search::certify(summary.search, *space, simulator(), objective, options);
   if (scenario.external())
     summary.breakdown = scenario.external()->breakdown();
   summary.plan = summary.search.best;

@@ -35,10 +35,12 @@ struct TraceEntry {
   uint64_t index; ///< from 0
   const Strategy &strategy;
   const Evaluation &evaluation;
-  bool repeated;          ///< answered by the cache
-  bool hopeless;          ///< of degrees that no dims make feasible
-  uint64_t charged;       ///< to the budget, so far
-  uint64_t rejected;      ///< draws that the searcher rejected, so far
+  bool repeated;    ///< answered by the cache
+  bool hopeless;    ///< of degrees that no dims make feasible
+  uint64_t charged; ///< to the budget, so far
+  /// Draws that the searcher rejected until it returned the strategies that
+  /// were asked for together with this one.
+  uint64_t rejected;
   const Evaluation *best; ///< the best valid one so far; null if none
 };
 
