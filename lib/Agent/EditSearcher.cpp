@@ -55,9 +55,9 @@ class EditSearcher final : public Searcher {
 public:
   EditSearcher(std::unique_ptr<Searcher> search,
                std::shared_ptr<LearnedEdits> policy, const StrategySpace &space,
-               std::string savePath)
+               std::optional<OutputFile> saved)
       : search(std::move(search)), policy(std::move(policy)), space(space),
-        savePath(std::move(savePath)) {}
+        saved(std::move(saved)) {}
 
   std::vector<Strategy> ask(size_t n) override { return search->ask(n); }
   void tell(const std::vector<Strategy> &strategies,
@@ -70,8 +70,8 @@ public:
   std::optional<Error> finish() override {
     if (policy->failure())
       return policy->failure();
-    if (!savePath.empty())
-      return savePolicy(savePath, policy->network(), space);
+    if (saved)
+      return savePolicy(*saved, policy->network(), space);
     return std::nullopt;
   }
 
@@ -79,7 +79,7 @@ private:
   std::unique_ptr<Searcher> search;
   std::shared_ptr<LearnedEdits> policy;
   const StrategySpace &space;
-  const std::string savePath;
+  std::optional<OutputFile> saved; ///< where the policy goes
 };
 
 } // namespace
@@ -144,15 +144,22 @@ SearcherOr makeEditSearcher(const SearcherContext &context,
   auto policy = std::make_shared<LearnedEdits>(
       context.space, context.objective, constants.edits,
       constants.screened.elites, context.seed, std::move(network));
+  // Opened before the first call, so that a wrong path costs none.
+  std::optional<OutputFile> saved;
+  if (!context.options.save.empty()) {
+    auto file = OutputFile::open(context.options.save);
+    if (!file)
+      return file.error();
+    saved = std::move(*file);
+  }
   if (auto error = pretrain(context, constants, policy))
     return *error;
   auto search = makeScreenedSearch(context, constants.screened,
                                    std::make_unique<BorrowedEdits>(policy));
   if (!search)
     return search.error();
-  return std::unique_ptr<Searcher>(
-      std::make_unique<EditSearcher>(std::move(*search), std::move(policy),
-                                     context.space, context.options.save));
+  return std::unique_ptr<Searcher>(std::make_unique<EditSearcher>(
+      std::move(*search), std::move(policy), context.space, std::move(saved)));
 }
 
 } // namespace shardopt::agent

@@ -79,10 +79,11 @@ ErrorOr<const Module *> loadModule(const std::string &user) {
   if (!library)
     return needs(user, "which cannot be opened: " + std::string(dlerror()));
   auto entry = reinterpret_cast<ModuleEntry *>(dlsym(library, moduleEntryName));
-  if (!entry)
-    return needs(user, "which '" + file + "' is not: it exports no " +
+  const Module *module = entry ? entry() : nullptr;
+  if (!module)
+    return needs(user, "which '" + file + "' is not: it " +
+                           (entry ? "gives nothing by " : "exports no ") +
                            std::string(moduleEntryName));
-  const Module *module = entry();
   if (module->interfaceVersion != interfaceVersion)
     return needs(user, "and '" + file + "' has version " +
                            std::to_string(module->interfaceVersion) +

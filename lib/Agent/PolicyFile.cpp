@@ -7,8 +7,8 @@
 
 #include "shardopt/Agent/PolicyFile.h"
 #include "shardopt/Support/Json.h"
-#include "shardopt/Support/OutputFile.h"
 
+#include <cmath>
 #include <vector>
 
 namespace shardopt::agent {
@@ -38,7 +38,7 @@ static Error failed(const std::string &path, const std::string &problem) {
   return {"policy '" + path + "': " + problem};
 }
 
-std::optional<Error> savePolicy(const std::string &path, const Network &network,
+std::optional<Error> savePolicy(OutputFile &file, const Network &network,
                                 const search::StrategySpace &space) {
   std::string text;
   json::Writer writer(text);
@@ -51,18 +51,20 @@ std::optional<Error> savePolicy(const std::string &path, const Network &network,
     ParameterBlock block = network.block(i);
     numbers.resize(block.size);
     if (Failure failure = network.readParameters(i, numbers))
-      return failed(path, failure);
+      return Error{"the policy cannot be saved: " + std::string(failure)};
     writer.key(block.name).beginArray();
-    for (double number : numbers)
+    for (double number : numbers) {
+      if (!std::isfinite(number))
+        return Error{"the policy cannot be saved: " + std::string(block.name) +
+                     " has a value that is not finite, so it has diverged; a "
+                     "lower 'learning-rate' would help"};
       writer.value(number);
+    }
     writer.endArray();
   }
   writer.endObject().endObject();
-  auto file = OutputFile::open(path);
-  if (!file)
-    return file.error();
-  file->write(text + "\n");
-  return file->keep();
+  file.write(text + "\n");
+  return file.keep();
 }
 
 /// The parameters in a document, one vector a block of `network`.

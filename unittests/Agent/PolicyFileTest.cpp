@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace shardopt;
 using namespace shardopt::agent;
 using namespace shardopt::search;
@@ -46,6 +48,13 @@ protected:
   StrategySpace space = spaceWith({1, 8});
 };
 
+static std::optional<Error> save(const std::string &path,
+                                 const Network &network,
+                                 const StrategySpace &space) {
+  auto file = OutputFile::open(path);
+  return file ? savePolicy(*file, network, space) : file.error();
+}
+
 TEST_F(PolicyFileTest, NamesVariablesAndValues) {
   EXPECT_EQ(describeVariables(space),
             "tp 1,2; ep 1; pp 1; batch 1,8; op0 0,1,2");
@@ -57,14 +66,22 @@ TEST_F(PolicyFileTest, GivesTheSameNumbersBack) {
   for (std::vector<double> &block : written.parameters)
     for (double &value : block)
       value = rng.real() - 0.5;
-  EXPECT_FALSE(savePolicy(path, written, space));
+  EXPECT_FALSE(save(path, written, space));
   ScriptedEditNetwork read = networkFor(space);
   EXPECT_FALSE(loadPolicy(path, read, space));
   EXPECT_EQ(read.parameters, written.parameters);
 }
 
+TEST_F(PolicyFileTest, SavesNoPolicyThatDiverged) {
+  ScriptedEditNetwork network = networkFor(space);
+  network.parameters[0][0] = std::nan("");
+  auto error = save(path, network, space);
+  ASSERT_TRUE(error);
+  EXPECT_TRUE(contains(error->message, "not finite")) << error->message;
+}
+
 TEST_F(PolicyFileTest, RefusesOtherVariablesAndNamesBoth) {
-  EXPECT_FALSE(savePolicy(path, networkFor(space), space));
+  EXPECT_FALSE(save(path, networkFor(space), space));
   StrategySpace other = spaceWith({1, 16});
   ScriptedEditNetwork network = networkFor(other);
   auto error = loadPolicy(path, network, other);
@@ -74,7 +91,7 @@ TEST_F(PolicyFileTest, RefusesOtherVariablesAndNamesBoth) {
 }
 
 TEST_F(PolicyFileTest, RefusesAnotherShape) {
-  EXPECT_FALSE(savePolicy(path, networkFor(space), space));
+  EXPECT_FALSE(save(path, networkFor(space), space));
   ScriptedEditNetwork network = networkFor(space, /*hidden=*/4);
   auto error = loadPolicy(path, network, space);
   ASSERT_TRUE(error);

@@ -11,6 +11,7 @@
 #include "shardopt/Agent/Network.h"
 #include "shardopt/Search/StrategySpace.h"
 #include "shardopt/Support/Error.h"
+#include "shardopt/Support/OutputFile.h"
 
 #include <optional>
 #include <string>
@@ -23,8 +24,8 @@ namespace shardopt::agent {
 std::string describeVariables(const search::StrategySpace &space);
 
 /// Writes the parameters of `network` as JSON: `variables`, and `parameters` by
-/// name.
-std::optional<Error> savePolicy(const std::string &path, const Network &network,
+/// name; keeps the file. Parameters that are not finite are an error.
+std::optional<Error> savePolicy(OutputFile &file, const Network &network,
                                 const search::StrategySpace &space);
 
 /// Reads them back. A file that is for other variables or for a network of

@@ -160,9 +160,15 @@ static std::string sourceOf(ModuleOp module) {
   return location ? location.getFilename().str() : "";
 }
 
+/// Whether both paths lead to one file, which need not exist.
 static bool isSameFile(const std::string &a, const std::string &b) {
   std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
+  auto canonical = [&](const std::string &path) {
+    return std::filesystem::weakly_canonical(
+        std::filesystem::absolute(path, error), error);
+  };
+  return a == b || std::filesystem::equivalent(a, b, error) ||
+         canonical(a) == canonical(b);
 }
 
 /// Whether writing to `path` writes into a pipe, a device or the like.
@@ -178,7 +184,8 @@ std::optional<Error> SearchShardingPass::checkFiles() {
       {"the program", sourceOf(getOperation())}};
   for (auto [name, path] :
        {std::pair("'report'", &report), std::pair("'trace'", &trace),
-        std::pair("'checkpoint'", &checkpoint)}) {
+        std::pair("'checkpoint'", &checkpoint),
+        std::pair("'agent-save'", &agentSave)}) {
     if (path->empty() || isStream(*path))
       continue;
     for (const auto &[otherName, otherPath] : files)
