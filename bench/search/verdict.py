@@ -7,7 +7,7 @@ of the other number does not speak against it.
 
 from . import markdown, searchers
 from .groups import MAIN
-from .manifest import FREE
+from .manifest import CHARGED, FREE
 from .summary import Comparison, Summary
 from .workloads import GROUPS
 
@@ -98,6 +98,28 @@ def _on_exact(measured):
     ]
 
 
+def _on_charged(measured):
+    """Who is ahead of the agent in the mean where rejected draws are charged."""
+    said = []
+    for name, group in GROUPS.items():
+        agent = measured.of_group(name, AGENT, CHARGED)
+        if not agent:
+            continue
+        ours = Summary.of(agent).mean
+        ahead = []
+        for rival in SIMPLE:
+            runs = measured.of_group(name, rival, CHARGED)
+            if runs and Summary.of(runs).mean > ours:
+                ahead.append(f"{rival.label} ({markdown.ratio(Summary.of(runs).mean)})")
+        if ahead:
+            said.append(
+                f"**Where every rejected draw is charged too** ({group.title}),"
+                f" {markdown.enumeration(ahead)} reach more in the mean than"
+                f" {AGENT.label} ({markdown.ratio(ours)})."
+            )
+    return said
+
+
 def paragraph(measured):
     """What is said of each group, those with a defeat first."""
     said = []
@@ -108,4 +130,5 @@ def paragraph(measured):
             lost, words = lost or default_lost, f"{words} {more}".strip()
         said.append((lost, words))
     said.sort(key=lambda pair: not pair[0])
-    return " ".join([words for _, words in said] + _on_exact(measured))
+    sentences = _on_charged(measured) + [words for _, words in said]
+    return " ".join(sentences + _on_exact(measured))
