@@ -26,6 +26,7 @@ STD_LAYERS = {
 
 MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
+    "Conversion/LLMToLinalg": ["Dialect/LLM/IR", "Support"],
     "Analysis": [
         "Agent",
         "Dialect/LLM/IR",
@@ -39,6 +40,7 @@ MLIR_LAYERS = {
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
+        "Conversion/LLMToLinalg",
         "Dialect/LLM/IR",
         "Cost",
         "Search",

@@ -7,10 +7,15 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "PassOptions.h"
+#include "shardopt/Conversion/LLMToLinalg/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
@@ -55,10 +60,13 @@ void llm::registerPasses(const StopToken *stop) {
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerLLMCollectivesPasses();
+  registerLLMToLinalgPasses();
   registerShardPipeline(stop);
 }
 
 void llm::registerPassDialects(DialectRegistry &registry) {
-  registry.insert<LLMDialect, arith::ArithDialect, func::FuncDialect,
+  registry.insert<LLMDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, func::FuncDialect,
+                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
                   shard::ShardDialect, tensor::TensorDialect>();
 }
