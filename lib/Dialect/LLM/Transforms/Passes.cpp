@@ -8,6 +8,7 @@
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "PassOptions.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,6 +56,7 @@ void llm::registerPasses(const StopToken *stop) {
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerLLMCollectivesPasses();
+  registerLLMExecutionPasses();
   registerShardPipeline(stop);
 }
 
