@@ -21,6 +21,8 @@ STD_LAYERS = {
     # The only user of LibTorch, a module that nothing links.
     "AgentTorch": ["Agent", "Search", "Support"],
     "BlackBox": ["Search", "Machine", "Support"],
+    # Executes collectives; knows nothing of programs or of their cost.
+    "Runtime": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 

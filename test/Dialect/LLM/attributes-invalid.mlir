@@ -193,3 +193,28 @@ func.func private @result_role() -> (tensor<?xi32> {llm.role = "ids"})
 
 // expected-error @+1 {{'llm.role' of argument 0 must be a string, found 1 : i64}}
 func.func private @role_type(tensor<?xi32> {llm.role = 1 : i64})
+
+// -----
+
+// expected-error @+1 {{'llm.param' of argument 0 must be a string, found 1 : i64}}
+func.func private @param_type(tensor<8xf32> {llm.param = 1 : i64})
+
+// -----
+
+// expected-error @+1 {{'llm.source' of argument 0 must be a dictionary, found "w"}}
+func.func private @source_type(tensor<8xf32> {llm.source = "w"})
+
+// -----
+
+// expected-error @+1 {{'llm.layers' of argument 0 must be an array of 64-bit integers, found [0, 1]}}
+func.func private @layers_type(tensor<2x8xf32> {llm.layers = [0, 1]})
+
+// -----
+
+// expected-error @+1 {{'llm.param' belongs on arguments of functions, found on result 0}}
+func.func private @param_result() -> (tensor<8xf32> {llm.param = "w"})
+
+// -----
+
+// expected-error @+1 {{'llm.source' belongs on arguments of functions, found on 'builtin.module'}}
+module attributes {llm.source = {}} {}

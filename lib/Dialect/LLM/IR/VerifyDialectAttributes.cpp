@@ -19,12 +19,19 @@ using namespace shardopt::llm;
 static std::string knownAttributes(StringRef name) {
   return listKnown(name.str(), {modelAttrName.str(), machineAttrName.str(),
                                 workloadAttrName.str(), strategyAttrName.str(),
-                                roleAttrName.str()});
+                                roleAttrName.str(), paramAttrName.str(),
+                                sourceAttrName.str(), layersAttrName.str()});
 }
 
 static LogicalResult failUnknown(Operation *op, StringRef name) {
   return op->emitError() << "unknown attribute '" << name << "', "
                          << knownAttributes(name);
+}
+
+/// Whether `name` is an attribute of an argument that was an `llm.param`.
+static bool isOfParams(StringRef name) {
+  return name == paramAttrName || name == sourceAttrName ||
+         name == layersAttrName;
 }
 
 /// An attribute of a module, of type `AttrT`.
@@ -56,6 +63,10 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
                            << "' belongs on arguments and results of "
                               "functions, found on '"
                            << op->getName() << "'";
+  if (isOfParams(name))
+    return op->emitError() << "'" << name
+                           << "' belongs on arguments of functions, found on '"
+                           << op->getName() << "'";
   return failUnknown(op, name);
 }
 
@@ -67,6 +78,10 @@ static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
       name == workloadAttrName || name == strategyAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on a 'builtin.module', found on "
+                           << what << " " << index;
+  if (isOfParams(name))
+    return op->emitError() << "'" << name
+                           << "' belongs on arguments of functions, found on "
                            << what << " " << index;
   if (name != roleAttrName)
     return failUnknown(op, name);
@@ -87,10 +102,30 @@ static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
                          << listKnown(role.str(), known);
 }
 
+/// What is left of a param on argument `index` of a function.
+static LogicalResult verifyParam(Operation *op, unsigned index,
+                                 NamedAttribute attr) {
+  StringRef name = attr.getName();
+  auto fail = [&](StringRef wanted) -> LogicalResult {
+    return op->emitError() << "'" << name << "' of argument " << index
+                           << " must be " << wanted << ", found "
+                           << attr.getValue();
+  };
+  if (name == paramAttrName && !isa<StringAttr>(attr.getValue()))
+    return fail("a string");
+  if (name == sourceAttrName && !isa<DictionaryAttr>(attr.getValue()))
+    return fail("a dictionary");
+  if (name == layersAttrName && !isa<DenseI64ArrayAttr>(attr.getValue()))
+    return fail("an array of 64-bit integers");
+  return success();
+}
+
 LogicalResult LLMDialect::verifyRegionArgAttribute(Operation *op,
                                                    unsigned regionIndex,
                                                    unsigned argIndex,
                                                    NamedAttribute attr) {
+  if (isOfParams(attr.getName()))
+    return verifyParam(op, argIndex, attr);
   return verifyRole(op, "argument", argIndex, attr);
 }
 

@@ -9,6 +9,7 @@
 #include "PassOptions.h"
 #include "shardopt/Conversion/LLMToLinalg/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -61,6 +62,7 @@ void llm::registerPasses(const StopToken *stop) {
   registerDropShardingPass();
   registerLLMCollectivesPasses();
   registerLLMToLinalgPasses();
+  registerLLMExecutionPasses();
   registerShardPipeline(stop);
 }
 

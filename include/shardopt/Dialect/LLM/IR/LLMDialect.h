@@ -43,8 +43,14 @@ inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
 inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
 
 /// What an argument or a result of a program is to its caller.
-inline constexpr llvm::StringLiteral roles[] = {"tokens", "positions", "cache",
-                                                "token_ids", "logits"};
+inline constexpr llvm::StringLiteral roles[] = {
+    "tokens", "positions", "cache", "param", "token_ids", "logits"};
+
+/// Of an argument that was an `llm.param`: its name, and what it said of the
+/// checkpoint. One with layers is a stack, with a leading size.
+inline constexpr llvm::StringLiteral paramAttrName = "llm.param";
+inline constexpr llvm::StringLiteral sourceAttrName = "llm.source";
+inline constexpr llvm::StringLiteral layersAttrName = "llm.layers";
 
 } // namespace shardopt::llm
 
