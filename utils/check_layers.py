@@ -23,6 +23,7 @@ STD_LAYERS = {
     "BlackBox": ["Search", "Machine", "Support"],
     # Executes collectives; knows nothing of programs or of their cost.
     "Runtime": ["Support"],
+    "Tensors": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
@@ -47,6 +48,17 @@ MLIR_LAYERS = {
         "Cost",
         "Search",
         "Machine",
+        "Support",
+    ],
+    "Conversion": ["Dialect/LLM/IR", "Support"],
+    "Pipelines": ["Conversion", "Dialect/LLM/Transforms"],
+    "Execution": [
+        "Pipelines",
+        "Dialect/LLM/Transforms",
+        "Dialect/LLM/IR",
+        "Analysis",
+        "Runtime",
+        "Tensors",
         "Support",
     ],
 }

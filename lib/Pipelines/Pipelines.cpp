@@ -1,0 +1,88 @@
+//===- Pipelines.cpp - From the llm dialect to machine code ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Pipelines/Pipelines.h"
+#include "Entries.h"
+
+#include "shardopt/Conversion/LLMToLinalg/Passes.h"
+#include "shardopt/Conversion/ShardToRuntime/Passes.h"
+#include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace shardopt;
+
+void shardopt::addTensorPasses(OpPassManager &manager,
+                               const ExecutableOptions &options) {
+  manager.addPass(llm::createSplitStagesPass());
+  manager.addPass(llm::createParamsToArgumentsPass());
+  llm::ConvertLLMToLinalgPassOptions linalg;
+  linalg.keepValues = options.keepValues;
+  linalg.routing = options.isRoutingBalanced ? llm::Routing::Balanced
+                                             : llm::Routing::Model;
+  manager.addPass(llm::createConvertLLMToLinalgPass(linalg));
+  manager.addPass(llm::createConvertShardToRuntimePass());
+}
+
+/// From tensors to buffers that are freed.
+static void addBufferPasses(OpPassManager &manager) {
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  bufferize.allowReturnAllocsFromLoops = true;
+  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  manager.addPass(createCheckCachesPass());
+  bufferization::buildBufferDeallocationPipeline(
+      manager, bufferization::BufferDeallocationPipelineOptions());
+  manager.addPass(createConvertBufferizationToMemRefPass());
+}
+
+void shardopt::addLLVMPasses(OpPassManager &manager) {
+  manager.addPass(createOutlineEntriesPass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  addBufferPasses(manager);
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertMathToLibmPass());
+  ConvertToLLVMPassOptions toLLVM;
+  toLLVM.useDynamic = true;
+  manager.addPass(createConvertToLLVMPass(toLLVM));
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void shardopt::registerExecutionPipelines() {
+  PassPipelineRegistration<>(
+      "llm-to-llvm",
+      "Lower a program, plain or of one device, to the LLVM dialect and calls "
+      "of the runtime",
+      [](OpPassManager &manager) {
+        addTensorPasses(manager);
+        addLLVMPasses(manager);
+      });
+}
+
+void shardopt::registerExecutionDialects(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+}
