@@ -39,9 +39,11 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
+    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
+        "Conversion",
         "Dialect/LLM/IR",
         "Cost",
         "Search",
