@@ -39,11 +39,9 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
-    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
-        "Conversion",
         "Dialect/LLM/IR",
         "Cost",
         "Search",
