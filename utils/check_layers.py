@@ -23,12 +23,12 @@ STD_LAYERS = {
     "BlackBox": ["Search", "Machine", "Support"],
     # Executes collectives; knows nothing of programs or of their cost.
     "Runtime": ["Support"],
+    "Tensors": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
 MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
-    "Conversion/LLMToLinalg": ["Dialect/LLM/IR", "Support"],
     "Analysis": [
         "Agent",
         "Dialect/LLM/IR",
@@ -42,11 +42,21 @@ MLIR_LAYERS = {
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
-        "Conversion/LLMToLinalg",
         "Dialect/LLM/IR",
         "Cost",
         "Search",
         "Machine",
+        "Support",
+    ],
+    "Conversion": ["Dialect/LLM/IR", "Support"],
+    "Pipelines": ["Conversion", "Dialect/LLM/Transforms"],
+    "Execution": [
+        "Pipelines",
+        "Dialect/LLM/Transforms",
+        "Dialect/LLM/IR",
+        "Analysis",
+        "Runtime",
+        "Tensors",
         "Support",
     ],
 }

@@ -7,16 +7,11 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "PassOptions.h"
-#include "shardopt/Conversion/LLMToLinalg/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
@@ -61,14 +56,11 @@ void llm::registerPasses(const StopToken *stop) {
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerLLMCollectivesPasses();
-  registerLLMToLinalgPasses();
   registerLLMExecutionPasses();
   registerShardPipeline(stop);
 }
 
 void llm::registerPassDialects(DialectRegistry &registry) {
-  registry.insert<LLMDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+  registry.insert<LLMDialect, arith::ArithDialect, func::FuncDialect,
                   shard::ShardDialect, tensor::TensorDialect>();
 }
