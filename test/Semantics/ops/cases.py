@@ -1,7 +1,6 @@
-"""One case an op, piece or option: a function `@f` and what it is called with.
+"""One case an op, piece or option: a function and what it is called with.
 
-Sizes are odd where they may be. Arguments are random unless a case gives them;
-`?` are the case's `sizes`, in order, a new one for each letter of `dims`.
+Sizes are odd where they may be. Arguments are random unless a case gives them.
 """
 
 import dataclasses
@@ -14,7 +13,7 @@ import numpy as np
 class Case:
     """A function, by its arguments' types, its results' and its body.
 
-    rows: the size that `?` stands for; arguments of more dynamic dims are given.
+    rows: the size that `?` stands for; arguments with others are given.
     visible: whether only positions that rows see are compared (of scores).
     """
 
@@ -32,9 +31,9 @@ class Case:
         pairs = (pair.split(":") for pair in split_types(self.arguments))
         return {name.strip()[1:]: type_.strip() for name, type_ in pairs}
 
-    @property
-    def text(self):
-        return f"func.func @f({self.arguments}) -> ({self.results}) {{\n{self.body}\n}}\n"
+    def text(self, function):
+        """The case as a function of that name."""
+        return f"func.func @{function}({self.arguments}) -> ({self.results}) {{\n{self.body}\n}}\n"
 
     def inputs(self):
         """The values of the arguments, in order."""
@@ -42,11 +41,12 @@ class Case:
         return [self.input(rng, name, type_) for name, type_ in self.types.items()]
 
     def input(self, rng, name, type_):
-        if name in self.given:
-            return self.given[name]
         *shape, element = type_[len("tensor<") : -1].split("x")
+        if name in self.given:
+            return np.asarray(self.given[name], np.int32 if element == "i32" else np.float32)
         assert element in ("f32", "bf16"), f"{self.name}: give {name}"
-        return rng.normal(size=[self.rows if d == "?" else int(d) for d in shape])
+        shape = [self.rows if d == "?" else int(d) for d in shape]
+        return rng.normal(size=shape).astype(np.float32)
 
 
 def split_types(text):
@@ -61,21 +61,31 @@ def split_types(text):
     return [part for part in parts if part.strip()]
 
 
-def op(name, mnemonic, operands, results, attributes="", *, form="{}", **options):
-    """A case of a single op. operands: (%name, type); results: types.
+def op(name, mnemonic, operands, results, attributes="", *, form="", **options):
+    """A case of a single op. operands: {"%name": type}; results: their types.
 
-    form: how operands are written, if not one after the other.
+    form: how operands are written, if not one after the other. An index is a
+    tensor of one integer to the caller.
     """
-    written = form.format(*operands) if form != "{}" else ", ".join(operands)
-    types = ", ".join(operands.values())
-    arguments = ", ".join(f"{value}: {type_}" for value, type_ in operands.items())
-    outs = ", ".join(results)
-    count = f"%r:{len(results)}" if len(results) > 1 else "%r"
-    returned = (
-        ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
-    )
-    body = f"  {count} = llm.{mnemonic} {written} {{{attributes}}} : ({types}) -> ({outs})\n"
-    return Case(name, arguments, outs, body + f"  return {returned} : {outs}", **options)
+    arguments, lines = [], []
+    for value, type_ in operands.items():
+        if type_ != "index":
+            arguments.append(f"{value}: {type_}")
+            continue
+        arguments.append(f"{value}t: tensor<1xi32>")
+        lines += [
+            f"  {value}z = arith.constant 0 : index",
+            f"  {value}i = tensor.extract {value}t[{value}z] : tensor<1xi32>",
+            f"  {value} = arith.index_cast {value}i : i32 to index",
+        ]
+    written = (form or ", ".join(["{}"] * len(operands))).format(*operands)
+    types, outs = ", ".join(operands.values()), ", ".join(results)
+    names = [f"%r{i}" for i in range(len(results))]
+    lines += [
+        f"  {', '.join(names)} = llm.{mnemonic} {written} {{{attributes}}} : ({types}) -> ({outs})",
+        f"  return {', '.join(names)} : {outs}",
+    ]
+    return Case(name, ", ".join(arguments), outs, "\n".join(lines), **options)
 
 
 def i32(*values):
@@ -105,7 +115,7 @@ def embeddings():
         ["tensor<?x6xf32>"],
         'name = "e"',
         form="{}, {} offset({})",
-        given={"t": i32(3, 10, 13, 14, 3, 13, 2), "o": 3},
+        given={"t": i32(3, 10, 13, 14, 3, 13, 2), "ot": i32(3)},
     )
 
 
@@ -199,7 +209,7 @@ def gqa(name, attributes="", extra=None, form="", positions=DECODE, heads=6, kv=
             "p": positions,
             "k": random(prompts, LENGTH, kv, size, seed=2),
             "v": random(prompts, LENGTH, kv, size, seed=3),
-            "o": 3,
+            "ot": i32(3),
         },
     )
 
@@ -285,7 +295,7 @@ def cut_heads():
             "heads = 6, kv_heads = 2, head_dim = 4, group = 3, scale = 0.3, "
             "rope = #llm.rope<dim = 10, theta = 1.0e2>",
             form="{} at({}) cache({}) pair_offset({})",
-            given={"p": DECODE, "k": random(5, LENGTH, 2, 4), "o": offset},
+            given={"p": DECODE, "k": random(5, LENGTH, 2, 4), "ot": i32(offset)},
             visible=True,
         )
     values = {
@@ -511,7 +521,7 @@ def exchanges():
             {"%i": "tensor<?x2xi32>", "%b": "index"},
             [f"tensor<2x{homes}x3xi32>", "tensor<?xi32>"],
             form="{} block({})",
-            given={"i": choices, "b": 3},
+            given={"i": choices, "bt": i32(3)},
         )
     yield op(
         "permute",
@@ -617,7 +627,7 @@ def heads():
             "sequence = 3",
             form="{} offset({}) prompts({})",
             rows=rows,
-            given={"o": offset, "p": 3},
+            given={"ot": i32(offset), "pt": i32(3)},
         )
     logits = np.array([[1, 3, 3, 0, 9], [-5, -6, -7, -5, 0], [2, 2, 2, 2, 2]], float)
     for offset in (0, 8, 15):
@@ -628,7 +638,7 @@ def heads():
             ["tensor<?x2xi32>"],
             "vocabulary = 12",
             form="{} offset({})",
-            given={"l": logits, "o": offset},
+            given={"l": logits, "ot": i32(offset)},
         )
     values = np.array([[3, 4, 4], [-1, -2, -1], [0, 0, 0]], np.float32)
     indices = i32(1, 9, 7, 2, 9, 12, 0, 9, 8).reshape(3, 3)
