@@ -17,7 +17,8 @@ def ConvertLLMToLinalgPass : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     `scf` on tensors, in f32: all narrower floats of the module are widened first,
     those of function types, constants and collectives too. A repeat becomes a
     loop over its stacked values, in which bufferization updates the caches where
-    they lie. Collectives stay, and `llm.all_to_all_v` with them.
+    they lie; run `cse` after it, which finds that what would be copied is in its
+    place already. Collectives stay, and `llm.all_to_all_v` with them.
 
     Weights are values here: an `llm.param` that is left is an error.
 
