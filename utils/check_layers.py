@@ -41,11 +41,9 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
-    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
-        "Conversion",
         "Dialect/LLM/IR",
         "Cost",
         "Search",

@@ -34,6 +34,13 @@ countBefore(const std::vector<unsigned> &classes, size_t numClasses) {
   return counts;
 }
 
+int64_t cost::firstLayerOfStage(int64_t numLayers, int64_t stage, int64_t pp) {
+  const int64_t each = numLayers / pp, extra = numLayers % pp;
+  const int64_t firstWithExtra = pp - 1 - extra;
+  return stage * each +
+         std::min(extra, std::max<int64_t>(0, stage - firstWithExtra));
+}
+
 LayerIndex::LayerIndex(const Model &model) {
   for (const Segment &segment : model.segments)
     for (int64_t window : segment.windows)
@@ -54,13 +61,6 @@ LayerIndex::LayerIndex(const Model &model) {
   kindsBefore = countBefore(kindOf, kindList.size());
   transitionsBefore = countBefore(transitionOf, transitionList.size());
   transitionsBefore.push_back(transitionsBefore.back()); // the last has none
-}
-
-int64_t LayerIndex::firstLayer(int64_t stage, int64_t pp) const {
-  const int64_t each = numLayers() / pp, extra = numLayers() % pp;
-  const int64_t firstWithExtra = pp - 1 - extra;
-  return stage * each +
-         std::min(extra, std::max<int64_t>(0, stage - firstWithExtra));
 }
 
 std::vector<Stage> LayerIndex::stages(int64_t pp) const {

@@ -17,7 +17,8 @@ namespace shardopt {
 std::unique_ptr<mlir::Pass> createOutlineEntriesPass();
 
 /// On buffers: an error where a cache is returned, which means it was copied.
-std::unique_ptr<mlir::Pass> createCheckCachesPass();
+/// Drops the attributes of arguments and results.
+std::unique_ptr<mlir::Pass> createFinishEntriesPass();
 
 } // namespace shardopt
 

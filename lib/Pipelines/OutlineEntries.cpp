@@ -84,12 +84,12 @@ struct OutlineEntries : PassWrapper<OutlineEntries, OperationPass<ModuleOp>> {
 };
 
 /// Caches that are still returned have been copied, and the entry would lose
-/// what was written.
-struct CheckCaches : PassWrapper<CheckCaches, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckCaches)
+/// what was written. Attributes have no use from here on.
+struct FinishEntries : PassWrapper<FinishEntries, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FinishEntries)
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < function.getNumResults(); ++i)
         if (isCache(function.getResultAttrDict(i))) {
           emitError(function.getLoc())
@@ -97,6 +97,9 @@ struct CheckCaches : PassWrapper<CheckCaches, OperationPass<ModuleOp>> {
               << i << ", expected it to be updated in place";
           return signalPassFailure();
         }
+      function.removeArgAttrsAttr();
+      function.removeResAttrsAttr();
+    }
   }
 };
 
@@ -110,6 +113,6 @@ std::unique_ptr<Pass> shardopt::createOutlineEntriesPass() {
   return std::make_unique<OutlineEntries>();
 }
 
-std::unique_ptr<Pass> shardopt::createCheckCachesPass() {
-  return std::make_unique<CheckCaches>();
+std::unique_ptr<Pass> shardopt::createFinishEntriesPass() {
+  return std::make_unique<FinishEntries>();
 }

@@ -8,6 +8,9 @@ Each config of execution/small_models.py is imported, annotated, lowered by
 --llm-insert-collectives, and executed on all devices in lockstep with random
 weights, in prefill and in decode. Token ids, logits and caches of every device
 must be its slice of the unsharded program's. The first op that differs is named.
+
+The same program, cut by --llm-split-stages and with its weights made arguments,
+is executed too, stage by stage and micro-batch by micro-batch.
 """
 
 import argparse
@@ -23,7 +26,7 @@ import numpy as np
 import tools
 from cost.models import Model
 from cost.strategies import Strategy
-from execution.session import Session
+from execution.session import Session, StagedSession
 from execution.slices import block_of, entries
 from execution.small_models import CONFIGS, Weights
 
@@ -34,7 +37,7 @@ LENGTH = 6  # of prompts, and positions of the caches beyond the steps
 
 def draw(model, phase, rng):
     """A legal strategy of few devices, and a number of prompts."""
-    tp, pp = rng.choice((1, 2, 2, 3, 4, 4, 5)), rng.choice((1, 1, 1, 2))
+    tp, pp = rng.choice((1, 2, 2, 3, 4, 4, 5)), rng.choice((1, 1, 2, 2, 3, 5))
     ep = rng.choice([ep for ep in (1, 1, 2, 3, 4) if "moe" not in model.kinds or ep <= model.E])
     dims = []
     for name in model.op_names():
@@ -103,19 +106,49 @@ def first_difference(whole, sharded):
     return "no marked value differs"
 
 
-def compare_results(whole, sharded, inputs):
-    """Steps both; words on what differs."""
-    expected, found = whole.step(*inputs), sharded.step(*inputs)
+def difference(role, device, expected, part, found):
+    """Words on a device's value that is not its part of the unsharded program's."""
+    if part.shape != found.shape:
+        return [f"{role} of device {device}: {found.shape}, not {part.shape}"]
+    if np.abs(part - found).max(initial=0) > TOLERANCE * np.abs(expected).max():
+        return [f"{role} of device {device} differs"]
+    return []
+
+
+def compare_results(whole, expected, sharded, inputs):
+    """Steps the sharded program; words on what differs."""
     words = []
-    for (role, _, one), (_, held, many) in zip(expected, found, strict=True):
+    for (role, _, one), (_, held, many) in zip(expected, sharded.step(*inputs), strict=True):
         for device in sharded.devices:
             part = sharded.part(one[0], held, device)
-            if part.shape != many[device].shape:
-                words.append(f"{role} of device {device}: {many[device].shape}, not {part.shape}")
-            elif np.abs(part - many[device]).max(initial=0) > TOLERANCE * np.abs(one[0]).max():
-                words.append(f"{role} of device {device} differs")
+            words += difference(role, device, one[0], part, many[device])
     if words:
         words.append("first: " + first_difference(whole, sharded))
+    return words
+
+
+def compare_stages(expected, staged, inputs):
+    """Steps the program that is cut into stages; words on what differs."""
+    # A cache has the name of the argument that it comes from, which are in order.
+    caches = [value for role, _, (value,) in expected if role == "cache"]
+    names = {
+        attributes["shardopt.slice"]["name"]
+        for entry in staged.stages
+        for role, attributes in entry.results
+        if role == "cache"
+    }
+    ordered = sorted(names, key=lambda name: int(name.removeprefix("arg")))
+    wholes = dict(zip(ordered, caches, strict=True))
+    wholes.update({role: value for role, _, (value,) in expected if role != "cache"})
+    words, seen = [], set()
+    for role, held, micro, values in staged.step(*inputs):
+        name = held["name"] if role == "cache" else role
+        seen.add(name)
+        for device, found in values.items():
+            part = staged.part(wholes[name], held, device, micro)
+            what = f"stages, micro-batch {micro[0]}: {name}"
+            words += difference(what, device, wholes[name], part, found)
+    assert seen == set(wholes), f"stages return {seen}, not {set(wholes)}"
     return words
 
 
@@ -133,12 +166,20 @@ def check(args, config, phase, names, strategy, prompts):
     if args.keep:
         pathlib.Path(args.keep).write_text(text)
     sharded = Session(text, weights, prompts, LENGTH + STEPS)
+    passes += ["--llm-split-stages", "--llm-params-to-arguments"]
+    text = tools.generic(args.shard_opt, annotated, *passes)
+    staged = StagedSession(text, weights, prompts, LENGTH + STEPS)
+
+    def compare(inputs):
+        expected = whole.step(*inputs)
+        words = compare_results(whole, expected, sharded, inputs)
+        return words + compare_stages(expected, staged, inputs)
+
     if phase == "prefill":
-        positions = np.tile(np.arange(LENGTH), prompts)
-        return compare_results(whole, sharded, (tokens.reshape(-1), positions))
+        return compare((tokens.reshape(-1), np.tile(np.arange(LENGTH), prompts)))
     begin = np.arange(prompts) % 3  # sequences of one batch are not equally long
     for i in range(STEPS):
-        words = compare_results(whole, sharded, (tokens[:, i], begin + i))
+        words = compare((tokens[:, i], begin + i))
         if words:
             return [f"step {i}"] + words
     return []

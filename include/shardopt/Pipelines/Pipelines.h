@@ -40,10 +40,11 @@ void addLLVMPasses(mlir::OpPassManager &manager);
 /// The public function that runs `function` once it is lowered.
 std::string entryName(llvm::StringRef function);
 
-/// `--llm-to-llvm`, all of the above.
-void registerExecutionPipelines();
+/// Registers the conversions, and `--llm-to-llvm`, all of the above.
+void registerExecutionPasses();
 
-/// What these passes need beside the dialects of the passes before them.
+/// The dialects of what these passes leave, and how they are bufferized and
+/// lowered.
 void registerExecutionDialects(mlir::DialectRegistry &registry);
 
 } // namespace shardopt

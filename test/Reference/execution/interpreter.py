@@ -119,11 +119,18 @@ class Interpreter:
             op["sym_name"]: Grid(op["shape"]) for op in self.module.body if op.name == "shard.grid"
         }
         (self.grid,) = self.grids.values() or (Grid(),)
-        self.devices = range(self.grid.devices)
+        self.all_devices = self.devices = list(range(self.grid.devices))
+        self.mail = {}  # (source, destination) -> values that were sent, oldest first
 
-    def run(self, name, arguments):
-        """Results of a function; arguments and results are lists by device."""
+    def run(self, name, arguments, devices=None):
+        """Results of a function; arguments and results are lists by device.
+
+        devices: those that run it, all of them by default; they have to be whole
+        groups of every collective. What they send others find when they run.
+        """
         (block,) = self.functions[name].regions[0]
+        self.devices = self.all_devices if devices is None else list(devices)
+        self.position = {device: i for i, device in enumerate(self.devices)}
         self.iteration, self.window = None, None
         self.values = {}  # of every SSA value that has been computed
         self.trace = {}  # name of a fused op -> its results, an entry an execution
@@ -156,6 +163,10 @@ class Interpreter:
             return [[place[axis] for place in places] for axis in axes]
         if op.name == "llm.all_to_all_v" or op.name in COLLECTIVES:
             return [self.collective(op, operands)]
+        if op.name == "shard.send":
+            return [self.send(op, *operands)]
+        if op.name == "shard.recv":
+            return [self.receive(op, *operands)]
         if op.name not in SEMANTICS:
             raise NotImplementedError(f"line {op.line}: {op.name}")
         return self.compute(op, operands)
@@ -165,10 +176,10 @@ class Interpreter:
         if op.name == "tensor.pad":
             (block,) = op.regions[0]
             (yielded,) = self.block(block, [None] * len(block.arguments))
-        for device in self.devices:
+        for i, device in enumerate(self.devices):
             try:
-                context = {"window": self.window, "padding": yielded and yielded[device]}
-                by_device.append(compute(op, [o[device] for o in operands], context))
+                context = {"window": self.window, "padding": yielded and yielded[i]}
+                by_device.append(compute(op, [o[i] for o in operands], context))
             except Exception as error:
                 error.add_note(f"in {op.name}, line {op.line}, device {device}")
                 raise
@@ -193,15 +204,42 @@ class Interpreter:
     def collective(self, op, operands):
         results = [None] * len(self.devices)
         for group in self.grid.groups(op["grid_axes"]):
-            members = [[operand[device] for device in group] for operand in operands]
+            places = [self.position[device] for device in group if device in self.position]
+            if not places:
+                continue
+            assert len(places) == len(group), f"line {op.line}: {op.name} of a part of a group"
+            members = [[operand[place] for place in places] for operand in operands]
             if op.name == "llm.all_to_all_v":
                 values = all_to_all_v(*members)
             else:
                 values = COLLECTIVES[op.name](op, *members)
-            for device, value in zip(group, values):
-                results[device] = value
+            for place, value in zip(places, values):
+                results[place] = value
         self.check(f"line {op.line}: {op.name}", op.results[0].type, results)
         return results
+
+    def partner(self, op, device, coordinates):
+        """The device of `device`'s group over the axes of `op` that has these coordinates."""
+        place = list(self.grid.coordinates(device))
+        for axis, coordinate in zip(op["grid_axes"], coordinates, strict=True):
+            place[axis] = coordinate
+        return int(np.ravel_multi_index(place, self.grid.shape))
+
+    def send(self, op, values):
+        for device, value in zip(self.devices, values):
+            other = self.partner(op, device, op["destination"])
+            self.mail.setdefault((device, other), []).append(value)
+        return values
+
+    def receive(self, op, likes):
+        values = []
+        for device, like in zip(self.devices, likes):
+            mail = self.mail.get((self.partner(op, device, op["source"]), device))
+            assert mail, f"line {op.line}: nothing was sent to device {device}"
+            values.append(mail.pop(0))
+            found, wanted = values[-1].shape, like.shape
+            assert found == wanted, f"line {op.line}: device {device} got {found}, not {wanted}"
+        return values
 
     def repeat(self, op, operands):
         names = ["init", "stacked*", "invariants*"]
@@ -214,15 +252,12 @@ class Interpreter:
         for i in range(op["count"]):
             self.iteration = i
             self.window = (op["windows"][i] or None) if "windows" in op.attributes else None
-            slices = [[stack[device][i] for device in self.devices] for stack in stacked]
+            slices = [[values[i] for values in stack] for stack in stacked]
             residual, *new = self.block(block, [residual, *slices, *invariants])
             for collected, value in zip(layers, new, strict=True):
                 collected.append(value)
         self.iteration, self.window = outer
-        stacks = [
-            [np.stack([layer[device] for layer in collected]) for device in self.devices]
-            for collected in layers
-        ]
+        stacks = [[np.stack(values) for values in zip(*collected)] for collected in layers]
         return [residual, *stacks]
 
 

@@ -4,12 +4,14 @@ It has a dictionary for each dim: empty for a whole one; {axis, runs} with the
 entries that each coordinate of the grid axis holds, as runs [start, size,
 stride] or [start, size, stride, count, step], -1 for zeros; or {rows = axes}
 for rows, which are cut by whole prompts, by a ceiling over the first axis, and
-each part by a ceiling over the next.
+each part by a ceiling over the next. Between the two comes a cut into
+micro-batches, where stages work on them: an axis `micro` that no grid has.
 """
 
 import numpy as np
 
 AXES = ("pp", "ep", "tp")  # of the grid
+MICRO = "micro"
 
 
 def entries(runs):
@@ -33,6 +35,7 @@ def take(value, indices, axis):
 def block_of(prompts, axes, place, grid):
     """The prompts of a device: a range. place, grid: coordinate, size by axis."""
     begin, end = 0, prompts
+    axes = [*axes[:1], MICRO, *axes[1:]] if MICRO in grid else axes
     for axis in axes:
         block = -(-(end - begin) // grid[axis])
         begin = min(end, begin + place[axis] * block)

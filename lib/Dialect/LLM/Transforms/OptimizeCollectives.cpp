@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HoistCollectives.h"
+#include "LoweredModule.h"
 #include "PassOptions.h"
 
 #include "shardopt/Analysis/Timing.h"
@@ -461,18 +462,6 @@ struct OptimizeCollectives
 };
 
 } // namespace
-
-/// The degrees that the lowering recorded, or nothing on other modules.
-static std::optional<Degrees> recordedDegrees(ModuleOp module) {
-  auto strategy = module->getAttrOfType<DictionaryAttr>("shardopt.strategy");
-  if (!strategy)
-    return std::nullopt;
-  auto read = [&](StringRef name) -> int64_t {
-    auto value = strategy.getAs<IntegerAttr>(name);
-    return value ? value.getInt() : 1;
-  };
-  return Degrees{read("tp"), read("ep"), read("pp"), read("batch")};
-}
 
 void OptimizeCollectives::runOnOperation() {
   ModuleOp module = getOperation();

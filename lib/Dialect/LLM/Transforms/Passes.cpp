@@ -7,7 +7,6 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "PassOptions.h"
-#include "shardopt/Conversion/ShardToRuntime/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
@@ -58,7 +57,6 @@ void llm::registerPasses(const StopToken *stop) {
   registerDropShardingPass();
   registerLLMCollectivesPasses();
   registerLLMExecutionPasses();
-  registerShardToRuntimePasses();
   registerShardPipeline(stop);
 }
 

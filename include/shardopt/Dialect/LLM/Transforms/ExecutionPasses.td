@@ -10,6 +10,76 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
+  let summary = "Write a function for each pipeline stage";
+  let description = [{
+    Cuts every public function of a partitioned module into the stages that the first
+    axis of its grid has. The function `f` goes; `f_stage0`, `f_stage1` and so on, with
+    `shardopt.stage = {index, count}`, do what one stage does for one micro-batch:
+
+    - Layers, the iterations of the repeats, are divided evenly; of those that are left
+      over, the stages just before the last get one each. A repeat is cut with its
+      `windows` and the `layers` of its params. The first stage has the embedding, the last
+      the head.
+    - The residual travels, as the loop carries it, by `shard.send` and `shard.recv` over
+      the first axis. Where all devices of a tp group hold it whole, and the time model of the
+      machine says that it is quicker, each sends a block of the rows, and the receivers
+      gather them.
+    - Sizes, coordinates, reshards of positions and the like are made again in every stage that
+      needs them.
+    - Every stage takes tokens and positions, which say how many rows the micro-batch has,
+      and those arguments that it reads. It takes and returns the caches of its own layers; the
+      last stage returns the other results too. The `shardopt.slice` of a cache says which
+      layers each stage has: `{axis = "pp", runs = [...]}`, with an empty list for none.
+
+    A stage may have no layers and pass on what it receives. Where there is one stage, or no
+    grid, functions stay as they are and say that they are stage 0 of 1.
+
+    Constraints:
+    - (C1) layers are in repeats that stand in the function itself, and nothing there has side
+      effects
+    - (C2) stacked operands of these repeats are arguments that nothing else reads
+    - (C3) only the residual goes from layers of one stage to ops of another
+
+    Input:
+
+    ```
+    shard.grid @grid(shape = 2x1x1)
+    func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %y = llm.repeat 3 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      return %y : tensor<?x8xf32>
+    }
+    ```
+
+    Output:
+
+    ```
+    func.func @f_stage0(%x: tensor<?x8xf32>) attributes {shardopt.stage = {count = 2 : i64, index = 0 : i64}} {
+      %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      %sent = shard.send %y on @grid grid_axes = [0] destination = [1] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      return
+    }
+    func.func @f_stage1(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {shardopt.stage = {count = 2 : i64, index = 1 : i64}} {
+      %c0 = arith.constant 0 : index
+      %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
+      %like = tensor.empty(%rows) : tensor<?x8xf32>
+      %r = shard.recv %like on @grid grid_axes = [0] source = [0] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      %y = llm.repeat 1 init(%r) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      return %y : tensor<?x8xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", [{""}],
+      "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
+    Option<"commModel", "comm-model", "std::string", [{"fast"}],
+      "How collectives are implemented: fast, direct or ring">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def ParamsToArgumentsPass : Pass<"llm-params-to-arguments", "::mlir::ModuleOp"> {
   let summary = "Make every weight an argument of its function";
   let description = [{

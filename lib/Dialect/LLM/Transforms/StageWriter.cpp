@@ -1,0 +1,314 @@
+//===- StageWriter.cpp - Writes the function of a stage -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageWriter.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+static constexpr llvm::StringLiteral sliceAttrName = "shardopt.slice";
+
+void llm::markStage(func::FuncOp func, int64_t index, int64_t count) {
+  Builder builder(func.getContext());
+  func->setAttr(
+      stageAttrName,
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr("index", builder.getI64IntegerAttr(index)),
+           builder.getNamedAttr("count", builder.getI64IntegerAttr(count))}));
+}
+
+/// The role that a caller sees in an argument.
+static StringRef roleOf(BlockArgument argument, func::FuncOp func) {
+  auto role =
+      func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), roleAttrName);
+  return role ? role.getValue() : "";
+}
+
+//===----------------------------------------------------------------------===//
+// What the stage does
+//===----------------------------------------------------------------------===//
+
+Value StageWriter::getReceived() const {
+  return isFirst() ? Value() : plan.getBoundary(stage).value;
+}
+
+LogicalResult StageWriter::requireMade(OpResult value, Operation *user) {
+  Operation *op = value.getOwner();
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    Iterations part = getPart(repeat);
+    bool isResidual = value.getResultNumber() == 0;
+    bool ends = part.end == static_cast<int64_t>(repeat.getCount());
+    bool begins = part.begin == 0;
+    if (part.isEmpty() || !ends || !(begins || isResidual))
+      return user->emitOpError("needs what layers of another stage make: "
+                               "expected only the residual to leave a stage")
+                 .attachNote(repeat.getLoc())
+             << "layers are here";
+  }
+  if (required.insert(op).second)
+    open.push_back(op);
+  return success();
+}
+
+LogicalResult StageWriter::require(Value value, Operation *user) {
+  if (value == getReceived())
+    return success();
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return requireMade(cast<OpResult>(value), user);
+  requiredArguments.insert(argument);
+  return success();
+}
+
+LogicalResult StageWriter::requireOperands(Operation *op) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  for (Value value : captured)
+    if (failed(require(value, op)))
+      return failure();
+  auto repeat = dyn_cast<RepeatOp>(op);
+  if (!repeat)
+    return success(llvm::all_of(op->getOperands(), [&](Value operand) {
+      return succeeded(require(operand, op));
+    }));
+  for (Value invariant : repeat.getInvariants())
+    if (failed(require(invariant, op)))
+      return failure();
+  // In its middle a repeat goes on from what was received.
+  return getPart(repeat).begin == 0 ? require(repeat.getInit(), op) : success();
+}
+
+LogicalResult StageWriter::collect() {
+  func::FuncOp func = plan.getFunction();
+  Operation *terminator = func.front().getTerminator();
+  for (RepeatOp repeat : plan.getRepeats())
+    if (!getPart(repeat).isEmpty() && required.insert(repeat).second)
+      open.push_back(repeat);
+  if (plan.isLast(stage)) {
+    for (Value result : terminator->getOperands())
+      if (!plan.getStackOwner(result) && failed(require(result, terminator)))
+        return failure();
+  } else {
+    const Boundary &end = plan.getBoundary(stage + 1);
+    if (failed(require(end.rows, terminator)) ||
+        (end.value && failed(require(end.value, terminator))))
+      return failure();
+  }
+  if (!isFirst() && failed(require(plan.getBoundary(stage).rows, terminator)))
+    return failure();
+  while (!open.empty())
+    if (failed(requireOperands(open.pop_back_val())))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+bool StageWriter::keepsArgument(BlockArgument argument) const {
+  if (RepeatOp repeat = plan.getStackOwner(argument))
+    return !getPart(repeat).isEmpty();
+  StringRef role = roleOf(argument, plan.getFunction());
+  return role == "tokens" || role == "positions" ||
+         requiredArguments.contains(argument);
+}
+
+bool StageWriter::keepsResult(Value result) const {
+  if (RepeatOp repeat = plan.getStackOwner(result))
+    return !getPart(repeat).isEmpty();
+  return plan.isLast(stage);
+}
+
+Type StageWriter::typeHere(Value value) const {
+  RepeatOp repeat = plan.getStackOwner(value);
+  if (!repeat)
+    return value.getType();
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() = getPart(repeat).size();
+  return type.clone(shape);
+}
+
+/// The layers that each stage has of a stack.
+Attribute StageWriter::describeLayers(RepeatOp repeat) {
+  SmallVector<Attribute> stages;
+  for (int64_t i = 0; i < plan.getNumStages(); ++i) {
+    Iterations part = plan.getPart(repeat, i);
+    SmallVector<Attribute> runs;
+    if (!part.isEmpty())
+      runs.push_back(
+          builder.getDenseI64ArrayAttr({part.begin, part.size(), 1}));
+    stages.push_back(builder.getArrayAttr(runs));
+  }
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("axis", builder.getStringAttr("pp")),
+       builder.getNamedAttr("runs", builder.getArrayAttr(stages))});
+}
+
+/// What an argument or a result says of itself, `attributes` of the program's.
+DictionaryAttr StageWriter::describe(Value value, StringRef name,
+                                     DictionaryAttr attributes) {
+  RepeatOp repeat = plan.getStackOwner(value);
+  if (!repeat)
+    return attributes ? attributes : builder.getDictionaryAttr({});
+  NamedAttrList result(attributes);
+  auto type = cast<RankedTensorType>(value.getType());
+  NamedAttrList slice;
+  SmallVector<Attribute> dims(type.getRank(), builder.getDictionaryAttr({}));
+  if (auto known =
+          dyn_cast_or_null<DictionaryAttr>(result.get(sliceAttrName))) {
+    slice = known;
+    dims = llvm::to_vector(known.getAs<ArrayAttr>("dims").getValue());
+  } else {
+    SmallVector<int64_t> shape;
+    for (int64_t size : type.getShape())
+      shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+    slice.set("name", builder.getStringAttr(name));
+    slice.set("shape", builder.getDenseI64ArrayAttr(shape));
+  }
+  dims.front() = describeLayers(repeat);
+  slice.set("dims", builder.getArrayAttr(dims));
+  result.set(sliceAttrName, slice.getDictionary(builder.getContext()));
+  return result.getDictionary(builder.getContext());
+}
+
+/// The function without its ops; arguments are mapped.
+func::FuncOp StageWriter::declare(StringRef name) {
+  func::FuncOp func = plan.getFunction();
+  Block &program = func.front();
+  SmallVector<Type> inputs, outputs;
+  SmallVector<DictionaryAttr> inputAttrs, outputAttrs;
+  SmallVector<BlockArgument> kept;
+  for (BlockArgument argument : program.getArguments()) {
+    if (!keepsArgument(argument))
+      continue;
+    unsigned number = argument.getArgNumber();
+    kept.push_back(argument);
+    inputs.push_back(typeHere(argument));
+    inputAttrs.push_back(describe(argument, ("arg" + Twine(number)).str(),
+                                  func.getArgAttrDict(number)));
+  }
+  for (OpOperand &result : program.getTerminator()->getOpOperands()) {
+    if (!keepsResult(result.get()))
+      continue;
+    unsigned number = result.getOperandNumber();
+    outputs.push_back(typeHere(result.get()));
+    outputAttrs.push_back(describe(result.get(),
+                                   ("result" + Twine(number)).str(),
+                                   func.getResultAttrDict(number)));
+  }
+
+  builder.setInsertionPoint(func);
+  auto made = cast<func::FuncOp>(builder.insert(func->cloneWithoutRegions()));
+  made.setName(name);
+  made.setType(builder.getFunctionType(inputs, outputs));
+  made.removeArgAttrsAttr();
+  made.removeResAttrsAttr();
+  made.setAllArgAttrs(inputAttrs);
+  made.setAllResultAttrs(outputAttrs);
+  markStage(made, stage, plan.getNumStages());
+
+  Block *body = made.addEntryBlock();
+  for (auto [argument, local] : llvm::zip_equal(kept, body->getArguments())) {
+    local.setLoc(argument.getLoc());
+    mapping.map(argument, local);
+  }
+  builder.setInsertionPointToEnd(body);
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Body
+//===----------------------------------------------------------------------===//
+
+/// The numbers of a param's layers, in the iterations `part`.
+static DenseI64ArrayAttr layersOf(ParamOp param, RepeatOp whole,
+                                  Iterations part) {
+  SmallVector<int64_t> layers;
+  if (std::optional<ArrayRef<int64_t>> known = param.getLayers())
+    layers.assign(known->begin(), known->end());
+  else
+    layers = llvm::to_vector(
+        llvm::seq<int64_t>(0, static_cast<int64_t>(whole.getCount())));
+  return DenseI64ArrayAttr::get(
+      param.getContext(), ArrayRef(layers).slice(part.begin, part.size()));
+}
+
+void StageWriter::writePart(RepeatOp repeat) {
+  Iterations part = getPart(repeat);
+  auto made = cast<RepeatOp>(builder.clone(*repeat, mapping));
+  if (part.begin > 0)
+    made.getInitMutable().assign(received);
+  made.setCount(part.size());
+  for (auto [whole, local] :
+       llvm::zip_equal(repeat.getStacks(), made.getStacks()))
+    local.setType(cast<RankedTensorType>(typeHere(whole)));
+  if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
+    made.setWindows(windows->slice(part.begin, part.size()));
+  bool isCut = part.size() != static_cast<int64_t>(repeat.getCount());
+  for (auto param : made.getBody().getOps<ParamOp>())
+    if (isCut)
+      param.setLayersAttr(layersOf(param, repeat, part));
+}
+
+Value StageWriter::getSent() {
+  const Boundary &end = plan.getBoundary(stage + 1);
+  if (end.value)
+    return mapping.lookup(end.value);
+  // A stage without layers passes on what it received; otherwise it ends in
+  // the middle of a repeat.
+  for (RepeatOp repeat : llvm::reverse(plan.getRepeats()))
+    if (!getPart(repeat).isEmpty())
+      return mapping.lookup(repeat.getResult());
+  return received;
+}
+
+void StageWriter::writeEnd() {
+  Operation *terminator = plan.getFunction().front().getTerminator();
+  if (!plan.isLast(stage)) {
+    const Boundary &end = plan.getBoundary(stage + 1);
+    transfer.send(builder, getSent(), mapping.lookup(end.rows), end, stage + 1);
+  }
+  SmallVector<Value> results;
+  for (Value result : terminator->getOperands())
+    if (keepsResult(result))
+      results.push_back(mapping.lookup(result));
+  func::ReturnOp::create(builder, terminator->getLoc(), results);
+}
+
+void StageWriter::writeBody() {
+  const Boundary *begin = isFirst() ? nullptr : &plan.getBoundary(stage);
+  for (Operation &op : plan.getFunction().front().without_terminator()) {
+    if (begin && begin->place == &op) {
+      received = transfer.receive(builder, mapping.lookup(begin->rows), *begin,
+                                  stage - 1);
+      if (begin->value)
+        mapping.map(begin->value, received);
+    }
+    if (!required.contains(&op))
+      continue;
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      writePart(repeat);
+    else
+      builder.clone(op, mapping);
+  }
+  writeEnd();
+}
+
+LogicalResult StageWriter::write(StringRef name) {
+  if (failed(collect()))
+    return failure();
+  declare(name);
+  writeBody();
+  return success();
+}
