@@ -49,6 +49,7 @@ using namespace shardopt;
 
 void shardopt::addTensorPasses(OpPassManager &manager,
                                const ExecutableOptions &options) {
+  manager.addPass(llm::createSplitStagesPass());
   manager.addPass(llm::createParamsToArgumentsPass());
   llm::ConvertLLMToLinalgPassOptions linalg;
   linalg.keepValues = options.keepValues;
