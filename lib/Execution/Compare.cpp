@@ -123,9 +123,15 @@ Expected execution::assemble(const ProgramInterface &interface,
           if (&stage != &interface.stages.back())
             return;
           for (size_t step = 0; step < outcome.results.size(); ++step)
-            for (size_t i = 0; i < results.size(); ++i)
-              write(outcome.results[step][place.microBatch][i], results[i],
-                    whole.results[step][i]);
+            for (size_t i = 0; i < results.size(); ++i) {
+              const Tensor &part = outcome.results[step][place.microBatch][i];
+              Tensor &global = whole.results[step][i];
+              // What nothing cuts has the size that it has.
+              if (results[i].slice.shape.empty())
+                global = part;
+              else
+                write(part, results[i], global);
+            }
         });
   }
   return whole;

@@ -40,13 +40,25 @@ Shape execution::resolveShape(const Operand &operand,
   return shape;
 }
 
+/// Whether a tensor that the user gives can be `operand`, resolved to `shape`. A
+/// whole one may have as many rows as it likes: nothing is cut by them.
+static bool fits(const Operand &operand, const Tensor &tensor, Shape shape) {
+  if (tensor.element() != operand.element ||
+      tensor.shape().size() != shape.size())
+    return false;
+  if (operand.role == Role::Other && operand.slice.shape.empty())
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (operand.shape[i] < 0)
+        shape[i] = tensor.shape()[i];
+  return tensor.shape() == shape;
+}
+
 ErrorOr<Tensor> execution::makeArgument(const Operand &operand,
                                         const RunRequest &request) {
   Shape shape = resolveShape(operand, request);
   auto given = request.arguments.find(operand.name);
   if (given != request.arguments.end()) {
-    if (given->second.shape() != shape ||
-        given->second.element() != operand.element)
+    if (!fits(operand, given->second, shape))
       return Error{"argument '" + operand.name + "' is given as " +
                    toString(given->second.shape()) + ", expected " +
                    toString(shape)};

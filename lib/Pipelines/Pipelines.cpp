@@ -67,6 +67,9 @@ static void addBufferPasses(OpPassManager &manager) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   bufferize.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  // What a loop updates in place is then copied to where it lies, by another
+  // name of the same place: one name makes that no copy.
+  manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(bufferization::createDropEquivalentBufferResultsPass());
   manager.addPass(createFinishEntriesPass());

@@ -63,9 +63,9 @@ static void widen(Operation *op) {
 }
 
 void llm::widenFloats(ModuleOp module) {
+  module.walk([](Operation *op) { widen(op); });
   SmallVector<Operation *> conversions;
   module.walk([&](Operation *op) {
-    widen(op);
     if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&
         op->getOperand(0).getType() == op->getResult(0).getType())
       conversions.push_back(op);
