@@ -23,6 +23,8 @@ STD_LAYERS = {
     "BlackBox": ["Search", "Machine", "Support"],
     # Executes collectives; knows nothing of programs or of their cost.
     "Runtime": ["Support"],
+    # The only user of MPI, modules that nothing links.
+    "RuntimeMpi": ["Runtime"],
     "Tensors": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
@@ -48,7 +50,6 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
-    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Pipelines": ["Conversion", "Dialect/LLM/Transforms"],
     "Execution": [
         "Pipelines",
@@ -72,6 +73,7 @@ FOREIGN = {
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
     "gtest/": lambda top, layer: top == "unittests",
     "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
+    "mpi.h": lambda top, layer: (top, layer) == ("lib", "RuntimeMpi"),
     "ATen/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
 }
 

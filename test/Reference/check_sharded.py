@@ -18,6 +18,7 @@ import json
 import pathlib
 import random
 import sys
+import tempfile
 import traceback
 import zlib
 
@@ -29,6 +30,7 @@ from cost.strategies import Strategy
 from execution.session import Session, StagedSession
 from execution.slices import block_of, entries
 from execution.small_models import CONFIGS, Weights
+from workloads import ROOT
 
 TOLERANCE = 1e-9  # of the largest value; all is computed in f64
 STEPS = 5  # of decode, more than a window
@@ -152,6 +154,23 @@ def compare_stages(expected, staged, inputs):
     return words
 
 
+def split(args, annotated, passes, tp, slow):
+    """The generic assembly of the stages of a program, with weights as arguments.
+
+    slow: whether the network between tensor-parallel groups is so slow that a
+    residual that all of a group hold is sent in parts and gathered.
+    """
+    machine = json.loads((ROOT / "machines/h100_sxm.json").read_text())
+    if slow:
+        machine["domain"]["devices"] = tp
+        machine["network"]["bandwidth_bytes_per_s"] = 1e3
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(machine, file)
+        file.flush()
+        last = [f"--llm-split-stages=machine={file.name}", "--llm-params-to-arguments"]
+        return tools.generic(args.shard_opt, annotated, *passes, *last)
+
+
 def check(args, config, phase, names, strategy, prompts):
     """Words on what differs between a sharded program and the unsharded one."""
     weights = Weights()
@@ -166,8 +185,9 @@ def check(args, config, phase, names, strategy, prompts):
     if args.keep:
         pathlib.Path(args.keep).write_text(text)
     sharded = Session(text, weights, prompts, LENGTH + STEPS)
-    passes += ["--llm-split-stages", "--llm-params-to-arguments"]
-    text = tools.generic(args.shard_opt, annotated, *passes)
+    text = split(args, annotated, passes, strategy.tp, slow=prompts % 2 == 0)
+    if args.keep:
+        pathlib.Path(args.keep).with_suffix(".stages.mlir").write_text(text)
     staged = StagedSession(text, weights, prompts, LENGTH + STEPS)
 
     def compare(inputs):
@@ -193,7 +213,7 @@ def main():
     parser.add_argument("--only", default="", help="models and phases with this in 'model phase'")
     parser.add_argument("--optimize", action="store_true", help="run --llm-optimize-collectives")
     parser.add_argument("--strategy", help="one strategy as JSON, with 'prompts', instead of random")
-    parser.add_argument("--keep", help="where to leave the last lowered program")
+    parser.add_argument("--keep", help="where to leave the last lowered program, whole and in stages")
     args = parser.parse_args()
 
     wrong = 0

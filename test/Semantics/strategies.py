@@ -47,7 +47,7 @@ def op_names(shard_opt, module):
     """The names of a module's ops, in the order of `dims`."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "r.json")
-        options = f"searcher=random budget=1 tp=1 ep=1 pp=1 batch=1 report={report}"
+        options = f"searcher=exact tp=1 ep=1 pp=1 batch=1 report={report}"
         command = [shard_opt, module, f"--llm-search-sharding={options}", "-o", "/dev/null"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return list(json.loads(report.read_text())["best"]["strategy"]["dims"])

@@ -112,7 +112,8 @@ FailureOr<ResidualRows> RowCounter::countMade(Operation *op) {
                                             : gathered(exchange);
   }
   // What works row by row.
-  if (isa<shard::AllReduceOp, SelectColumnsOp, RmsNormOp, ScaleNormOp,
+  if (OpTrait::hasElementwiseMappableTraits(op) ||
+      isa<shard::AllReduceOp, SelectColumnsOp, RmsNormOp, ScaleNormOp,
           ActivationOp, LinearOp, FfnUpOp, FfnDownOp>(op))
     return count(op->getOperand(0));
   return user->emitOpError("needs the number of rows of its residual: expected "

@@ -25,8 +25,8 @@ def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
     part of the global tensor they are; ops that make the result of a named op
     say so in `shardopt.value`. Attributes of the module become `shardopt.*`.
 
-    The degree of pipeline parallelism is recorded on the grid; stages are not
-    cut.
+    The degree of pipeline parallelism is recorded on the grid;
+    `--llm-split-stages` cuts the stages.
 
     Input:
 
