@@ -1,5 +1,4 @@
-//===- Activation.cpp - Activations of feed-forward networks
-//----------------===//
+//===- Activation.cpp - Activations of feed-forward networks --------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -80,17 +79,17 @@ static Value half(LoopBuilder &b, Value x, int64_t which) {
 Value llm::activate(LoopBuilder &b, Value x, ActivationAttr activation,
                     int64_t blocks) {
   if (!activation.getGated())
-    return map(b, sizesOf(b, x), b.getF32Type(), Operand{x, {0, 1}},
+    return map(b, sizesOf(b, x), b.getF32Type(), whole(x),
                [&](LoopBuilder &b, ValueRange e) {
                  return apply(b, e[0], activation);
                });
   x = splitLast(b, x, {blocks, 2, staticSize(x, 1) / 2 / blocks});
   Value gate = half(b, x, 0), up = half(b, x, 1);
-  Value gated = map(b, sizesOf(b, gate), b.getF32Type(),
-                    {{gate, {0, 1, 2, 3}}, {up, {0, 1, 2, 3}}},
-                    [&](LoopBuilder &b, ValueRange e) {
-                      return applyGated(b, e[0], e[1], activation);
-                    });
+  Value gated =
+      map(b, sizesOf(b, gate), b.getF32Type(), {whole(gate), whole(up)},
+          [&](LoopBuilder &b, ValueRange e) {
+            return applyGated(b, e[0], e[1], activation);
+          });
   return mergeLast(b, mergeLast(b, gated));
 }
 

@@ -1,5 +1,4 @@
-//===- Attention.cpp - Grouped-query attention
-//------------------------------===//
+//===- Attention.cpp - Grouped-query attention ----------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

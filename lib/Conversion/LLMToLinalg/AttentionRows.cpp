@@ -1,5 +1,4 @@
-//===- AttentionRows.cpp - Attention, a row and head at a time
-//--------------===//
+//===- AttentionRows.cpp - Attention, a row and head at a time ------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +11,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace shardopt;
@@ -153,8 +150,7 @@ static Value fold(LoopBuilder &b, Value vector, Value init,
 }
 
 Value llm::softmax(LoopBuilder &b, Value scores, Value sink) {
-  Value lowest = real(b, -std::numeric_limits<double>::infinity());
-  Value highest = fold(b, scores, sink ? sink : lowest,
+  Value highest = fold(b, scores, sink ? sink : lowest(b),
                        [](LoopBuilder &b, Value x, Value y) -> Value {
                          return arith::MaximumFOp::create(b, x, y);
                        });
@@ -162,20 +158,17 @@ Value llm::softmax(LoopBuilder &b, Value scores, Value sink) {
     return math::ExpOp::create(b, subtract(b, x, highest));
   };
   Value powers =
-      map(b, sizesOf(b, scores), b.getF32Type(), Operand{scores, {0}},
+      map(b, sizesOf(b, scores), b.getF32Type(), whole(scores),
           [&](LoopBuilder &b, ValueRange e) { return power(b, e[0]); });
   Value total = fold(b, powers, sink ? power(b, sink) : real(b, 0), add);
-  return map(b, sizesOf(b, scores), b.getF32Type(), Operand{powers, {0}},
+  return map(b, sizesOf(b, scores), b.getF32Type(), whole(powers),
              [&](LoopBuilder &b, ValueRange e) {
                return arith::DivFOp::create(b, e[0], total).getResult();
              });
 }
 
 Value llm::scaled(LoopBuilder &b, Value x, double factor) {
-  Operand operand = {x, {}};
-  for (int64_t dim = 0; dim < rankOf(x); ++dim)
-    operand.loops.push_back(dim);
-  return map(b, sizesOf(b, x), b.getF32Type(), operand,
+  return map(b, sizesOf(b, x), b.getF32Type(), whole(x),
              [&](LoopBuilder &b, ValueRange e) {
                return multiply(b, e[0], real(b, factor));
              });

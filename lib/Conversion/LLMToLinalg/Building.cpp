@@ -12,6 +12,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace shardopt;
@@ -31,6 +34,10 @@ Value llm::real(LoopBuilder &b, double value) {
 
 Value llm::integer(LoopBuilder &b, int32_t value) {
   return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+Value llm::lowest(LoopBuilder &b) {
+  return real(b, -std::numeric_limits<double>::infinity());
 }
 
 Value llm::scalar(LoopBuilder &b, OpFoldResult size) {
@@ -213,6 +220,10 @@ Value llm::mergeLast(LoopBuilder &b, Value tensor) {
 // Loops
 //===----------------------------------------------------------------------===//
 
+Operand llm::whole(Value tensor) {
+  return {tensor, ::llvm::to_vector<4>(::llvm::seq(rankOf(tensor)))};
+}
+
 Values llm::nest(LoopBuilder &b, ArrayRef<Operand> inputs,
                  ArrayRef<Operand> outputs, Elements body) {
   int64_t loops = 0;
@@ -250,9 +261,7 @@ Values llm::nest(LoopBuilder &b, ArrayRef<Operand> inputs,
 
 Value llm::map(LoopBuilder &b, ArrayRef<OpFoldResult> sizes, Type element,
                ArrayRef<Operand> inputs, Element body) {
-  Operand output = {empty(b, sizes, element), {}};
-  for (size_t dim = 0; dim < sizes.size(); ++dim)
-    output.loops.push_back(dim);
+  Operand output = whole(empty(b, sizes, element));
   return nest(b, inputs, output, [&](LoopBuilder &b, ValueRange elements) {
     return Values{body(b, elements)};
   })[0];

@@ -31,6 +31,8 @@ using Values = llvm::SmallVector<Value, 4>;
 Value index(LoopBuilder &b, int64_t value);
 Value real(LoopBuilder &b, double value);
 Value integer(LoopBuilder &b, int32_t value);
+/// -inf, below which no f32 is.
+Value lowest(LoopBuilder &b);
 
 /// The scalar that a size is.
 Value scalar(LoopBuilder &b, mlir::OpFoldResult size);
@@ -100,6 +102,9 @@ struct Operand {
   Value tensor;
   llvm::SmallVector<int64_t, 4> loops;
 };
+
+/// A tensor whose dims follow loops 0, 1, ...
+Operand whole(Value tensor);
 
 /// Makes values of an element of each operand.
 using Elements = llvm::function_ref<Values(LoopBuilder &, ValueRange)>;

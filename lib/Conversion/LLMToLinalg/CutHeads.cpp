@@ -1,5 +1,4 @@
-//===- CutHeads.cpp - Attention with cut head features
-//----------------------===//
+//===- CutHeads.cpp - Attention with cut head features --------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Exchange.cpp - The order of copies of tokens
-//-------------------------===//
+//===- Exchange.cpp - The order of copies of tokens -----------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -115,8 +114,8 @@ static Value sumCopies(LoopBuilder &b, Value rows, Value origins,
         Value weight = at(b, weights, {token, rest(b, origin, k)});
         Sizes from = {i, b.getIndexAttr(0)}, to = {token, b.getIndexAttr(0)};
         Value sum =
-            nest(b, Operand{slice(b, rows, from, one), {0, 1}},
-                 Operand{slice(b, result, to, one), {0, 1}},
+            nest(b, whole(slice(b, rows, from, one)),
+                 whole(slice(b, result, to, one)),
                  [&](LoopBuilder &b, ValueRange e) {
                    return Values{add(b, e[1], multiply(b, e[0], weight))};
                  })[0];

@@ -1,5 +1,4 @@
-//===- Experts.cpp - Feed-forward products, plain and grouped
-//---------------===//
+//===- Experts.cpp - Feed-forward products, plain and grouped -------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

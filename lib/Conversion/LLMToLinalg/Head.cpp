@@ -1,5 +1,4 @@
-//===- Head.cpp - Greedy choice of tokens
-//-----------------------------------===//
+//===- Head.cpp - Greedy choice of tokens ---------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,19 +15,16 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-static constexpr double minusInfinity =
-    -std::numeric_limits<double>::infinity();
-
 /// For every row the largest value and its column plus `offset`, i32; the first
 /// of equals, `offset` where there is none. Columns that reach `vocabulary` by
 /// their offset do not count.
 static Values largestColumn(LoopBuilder &b, Value logits, Value offset,
                             int64_t vocabulary) {
   Sizes rows = {sizeOf(b, logits, 0)};
-  Value values = filled(b, rows, real(b, minusInfinity));
+  Value values = filled(b, rows, lowest(b));
   Value columns = filled(b, rows, toInteger(b, offset));
   return nest(
-      b, Operand{logits, {0, 1}}, {{values, {0}}, {columns, {0}}},
+      b, whole(logits), {whole(values), whole(columns)},
       [&](LoopBuilder &b, ValueRange e) {
         Value column = add(b, iteration(b, 1), offset);
         Value larger =
@@ -87,10 +83,10 @@ Values llm::lower(LoopBuilder &b, ArgmaxMergeOp op, const Lowering &) {
   int64_t pairs = staticSize(candidates, 1) / 2;
   Value bits = columns(b, candidates, 0, pairs, /*stride=*/2);
   Value indices = columns(b, candidates, 1, pairs, /*stride=*/2);
-  Value values = filled(b, rows, real(b, minusInfinity));
+  Value values = filled(b, rows, lowest(b));
   Value best = filled(b, rows, integer(b, std::numeric_limits<int32_t>::max()));
   return {nest(
-      b, {{bits, {0, 1}}, {indices, {0, 1}}}, {{values, {0}}, {best, {0}}},
+      b, {whole(bits), whole(indices)}, {whole(values), whole(best)},
       [](LoopBuilder &b, ValueRange e) {
         Value value = arith::BitcastOp::create(b, b.getF32Type(), e[0]);
         auto compare = [&](arith::CmpFPredicate predicate) -> Value {

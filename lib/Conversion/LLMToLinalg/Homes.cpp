@@ -1,5 +1,4 @@
-//===- Homes.cpp - Blocks of received rows
-//----------------------------------===//
+//===- Homes.cpp - Blocks of received rows --------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,8 +24,7 @@ using namespace shardopt::llm;
 /// i32 [sources, homes]: rows of each, over all experts.
 static Value addExperts(LoopBuilder &b, Value counts) {
   Sizes sizes = {sizeOf(b, counts, 0), sizeOf(b, counts, 1)};
-  return nest(b, Operand{counts, {0, 1, 2}},
-              Operand{filled(b, sizes, integer(b, 0)), {0, 1}},
+  return nest(b, whole(counts), whole(filled(b, sizes, integer(b, 0))),
               [](LoopBuilder &b, ValueRange e) {
                 return Values{add(b, e[0], e[1])};
               })[0];
@@ -35,7 +33,7 @@ static Value addExperts(LoopBuilder &b, Value counts) {
 /// The largest sum of a column.
 static Value largestHome(LoopBuilder &b, Value sizes) {
   Value total = filled(b, sizeOf(b, sizes, 1), integer(b, 0));
-  total = nest(b, Operand{sizes, {0, 1}}, Operand{total, {1}},
+  total = nest(b, whole(sizes), Operand{total, {1}},
                [](LoopBuilder &b, ValueRange e) {
                  return Values{add(b, e[0], e[1])};
                })[0];
@@ -47,11 +45,12 @@ static Value largestHome(LoopBuilder &b, Value sizes) {
               })[0];
 }
 
+using Move = function_ref<Value(LoopBuilder &, Value wire, Value home,
+                                Value place, Value count, Value result)>;
+
 /// Calls `move(first row on the wire, home, first row in the home's block,
 /// number of rows, result)` for every source and home, and returns the last
 /// result.
-using Move = function_ref<Value(LoopBuilder &, Value wire, Value home,
-                                Value place, Value count, Value result)>;
 static Value moveBlocks(LoopBuilder &b, Value sizes, Value result, Move move) {
   Value sources = index(b, staticSize(sizes, 0));
   Value homes = index(b, staticSize(sizes, 1));

@@ -1,5 +1,4 @@
-//===- KeepValues.cpp - Results of named ops for the runtime
-//----------------===//
+//===- KeepValues.cpp - Results of named ops for the runtime --------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

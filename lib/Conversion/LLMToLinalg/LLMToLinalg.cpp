@@ -1,5 +1,4 @@
-//===- LLMToLinalg.cpp - Replace the ops of the llm dialect
-//-----------------===//
+//===- LLMToLinalg.cpp - Replace the ops of the llm dialect ---------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +8,7 @@
 #include "KeepValues.h"
 #include "Lowering.h"
 #include "Widen.h"
+#include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -37,27 +37,6 @@ struct ConvertLLMToLinalg
   void runOnOperation() override;
 };
 
-/// Tries one op class after the other.
-template <typename... Ops> struct AnyOf {
-  /// What replaces the op's results; nothing for another op.
-  static std::optional<Values> lower(LoopBuilder &b, Operation *op,
-                                     const Lowering &lowering) {
-    std::optional<Values> results;
-    (void)((isa<Ops>(op) &&
-            (results = llm::lower(b, cast<Ops>(op), lowering), true)) ||
-           ...);
-    return results;
-  }
-};
-
-using LoweredOps =
-    AnyOf<ActivationOp, AddOp, ArgmaxMergeOp, ArgmaxOp, AttentionOp,
-          AttentionScoresOp, AttentionValuesOp, BlockSizeOp, CombineOp,
-          DispatchOp, EmbeddingOp, ExchangePlanOp, FfnDownOp, FfnUpOp,
-          LastRowsOp, LinearOp, LmHeadOp, OutProjOp, PackHomesOp, PermuteOp,
-          QkvProjOp, RmsNormOp, RouterOp, ScaleNormOp, SelectColumnsOp,
-          SumSquaresOp, TopKOp, UnpackHomesOp, UnpermuteOp>;
-
 } // namespace
 
 /// Weights must have become values before.
@@ -73,23 +52,6 @@ static LogicalResult checkNoParams(ModuleOp module) {
                            "--llm-params-to-arguments first");
 }
 
-/// Facts that are attributes of the dialect, as builtin ones.
-static void replaceModuleAttributes(ModuleOp module) {
-  Builder builder(module.getContext());
-  if (auto workload = module->getAttrOfType<WorkloadAttr>(workloadAttrName)) {
-    StringAttr phase =
-        builder.getStringAttr(stringifyPhase(workload.getPhase()));
-    IntegerAttr context =
-        builder.getI64IntegerAttr(workload.getContextLength());
-    module->setAttr(
-        "shardopt.workload",
-        builder.getDictionaryAttr({builder.getNamedAttr("phase", phase),
-                                   builder.getNamedAttr("context", context)}));
-  }
-  module->removeAttr(workloadAttrName);
-  module->removeAttr(strategyAttrName);
-}
-
 /// Loops of repeats, from the outside in.
 static void convertRepeats(ModuleOp module, Lowering &lowering) {
   SmallVector<RepeatOp> repeats;
@@ -99,9 +61,23 @@ static void convertRepeats(ModuleOp module, Lowering &lowering) {
     convertRepeat(repeat, lowering);
 }
 
+/// What replaces the op's results; nothing for one that stays.
+static std::optional<Values> lowerOp(LoopBuilder &b, Operation *op,
+                                     const Lowering &lowering) {
+  return TypeSwitch<Operation *, std::optional<Values>>(op)
+      .Case<ActivationOp, AddOp, ArgmaxMergeOp, ArgmaxOp, AttentionOp,
+            AttentionScoresOp, AttentionValuesOp, BlockSizeOp, CombineOp,
+            DispatchOp, EmbeddingOp, ExchangePlanOp, FfnDownOp, FfnUpOp,
+            LastRowsOp, LinearOp, LmHeadOp, OutProjOp, PackHomesOp, PermuteOp,
+            QkvProjOp, RmsNormOp, RouterOp, ScaleNormOp, SelectColumnsOp,
+            SumSquaresOp, TopKOp, UnpackHomesOp, UnpermuteOp>(
+          [&](auto op) { return lower(b, op, lowering); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 static void replace(Operation *op, const Lowering &lowering) {
   LoopBuilder b(op->getLoc(), op);
-  std::optional<Values> results = LoweredOps::lower(b, op, lowering);
+  std::optional<Values> results = lowerOp(b, op, lowering);
   if (!results)
     return;
   for (auto [old, value] : ::llvm::zip_equal(op->getResults(), *results)) {
@@ -131,5 +107,7 @@ void ConvertLLMToLinalg::runOnOperation() {
   });
   for (Operation *op : ops)
     replace(op, lowering);
-  replaceModuleAttributes(module);
+  // Nothing is decided any more.
+  module->removeAttr(strategyAttrName);
+  replaceWorkload(module);
 }

@@ -1,5 +1,4 @@
-//===- MlaAttention.cpp - Multi-head latent attention
-//-----------------------===//
+//===- MlaAttention.cpp - Multi-head latent attention ---------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

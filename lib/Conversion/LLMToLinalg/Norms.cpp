@@ -1,5 +1,4 @@
-//===- Norms.cpp - Root-mean-square norms
-//-----------------------------------===//
+//===- Norms.cpp - Root-mean-square norms ---------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,18 +14,11 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// The numbers from 0 up to `count`: loops of the dims of a tensor.
-static SmallVector<int64_t, 4> loops(int64_t count) {
-  return llvm::to_vector<4>(llvm::seq<int64_t>(count));
-}
-
 /// Sums of squares along the last dim, which the result lacks.
 static Value sumSquares(LoopBuilder &b, Value x) {
-  int64_t last = rankOf(x) - 1;
   Sizes sizes = sizesOf(b, x);
   sizes.pop_back();
-  return nest(b, Operand{x, loops(last + 1)},
-              Operand{zeros(b, sizes), loops(last)},
+  return nest(b, whole(x), whole(zeros(b, sizes)),
               [](LoopBuilder &b, ValueRange e) {
                 return Values{add(b, e[1], multiply(b, e[0], e[0]))};
               })[0];
@@ -38,7 +30,7 @@ static Value scale(LoopBuilder &b, Value x, Value squares, Value weight,
                    int64_t size, double epsilon) {
   int64_t last = rankOf(x) - 1;
   return map(b, sizesOf(b, x), b.getF32Type(),
-             {{x, loops(last + 1)}, {squares, loops(last)}, {weight, {last}}},
+             {whole(x), whole(squares), {weight, {last}}},
              [&](LoopBuilder &b, ValueRange e) {
                Value mean = arith::DivFOp::create(b, e[1], real(b, size));
                Value root =
@@ -53,7 +45,7 @@ Value llm::rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon) {
 }
 
 static Value sum(LoopBuilder &b, Value lhs, Value rhs) {
-  return map(b, sizesOf(b, lhs), b.getF32Type(), {{lhs, {0, 1}}, {rhs, {0, 1}}},
+  return map(b, sizesOf(b, lhs), b.getF32Type(), {whole(lhs), whole(rhs)},
              [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
 }
 

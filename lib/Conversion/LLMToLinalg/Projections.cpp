@@ -1,5 +1,4 @@
-//===- Projections.cpp - Products with weights
-//------------------------------===//
+//===- Projections.cpp - Products with weights ----------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

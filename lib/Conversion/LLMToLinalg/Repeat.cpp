@@ -1,5 +1,4 @@
-//===- Repeat.cpp - Layers as a loop
-//----------------------------------------===//
+//===- Repeat.cpp - Layers as a loop --------------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Rope.cpp - Rotary position embedding
-//---------------------------------===//
+//===- Rope.cpp - Rotary position embedding -------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -98,18 +97,18 @@ static Rotation makeRotation(LoopBuilder &b, Value positions, RopeStyle style,
                              Value frequencies, Value magnitudes) {
   Sizes sizes = {sizeOf(b, positions, 0), sizeOf(b, frequencies, 0)};
   Value table = empty(b, sizes, b.getF32Type());
-  Values turns = nest(
-      b, {{positions, {0}}, {frequencies, {1}}, {magnitudes, {1}}},
-      {{table, {0, 1}}, {table, {0, 1}}}, [](LoopBuilder &b, ValueRange e) {
-        Value position = arith::SIToFPOp::create(b, b.getF64Type(), e[0]);
-        Value angle = multiply(b, position, e[1]);
-        auto narrow = [&](Value x) -> Value {
-          return arith::TruncFOp::create(b, b.getF32Type(),
-                                         multiply(b, x, e[2]));
-        };
-        return Values{narrow(math::CosOp::create(b, angle)),
-                      narrow(math::SinOp::create(b, angle))};
-      });
+  Values turns =
+      nest(b, {{positions, {0}}, {frequencies, {1}}, {magnitudes, {1}}},
+           {whole(table), whole(table)}, [](LoopBuilder &b, ValueRange e) {
+             Value position = arith::SIToFPOp::create(b, b.getF64Type(), e[0]);
+             Value angle = multiply(b, position, e[1]);
+             auto narrow = [&](Value x) -> Value {
+               return arith::TruncFOp::create(b, b.getF32Type(),
+                                              multiply(b, x, e[2]));
+             };
+             return Values{narrow(math::CosOp::create(b, angle)),
+                           narrow(math::SinOp::create(b, angle))};
+           });
   return {turns[0], turns[1], style};
 }
 
@@ -144,17 +143,17 @@ Value llm::rotate(LoopBuilder &b, Value x, const Rotation &rotation) {
   Value second =
       columns(b, x, interleaved ? 1 : pairs, pairs, interleaved ? 2 : 1);
   Value half = empty(b, sizesOf(b, first), b.getF32Type());
-  Values parts = nest(
-      b,
-      {{first, {0, 1, 2}},
-       {second, {0, 1, 2}},
-       {rotation.cosines, {0, 2}},
-       {rotation.sines, {0, 2}}},
-      {{half, {0, 1, 2}}, {half, {0, 1, 2}}}, [](LoopBuilder &b, ValueRange e) {
-        return Values{
-            subtract(b, multiply(b, e[0], e[2]), multiply(b, e[1], e[3])),
-            add(b, multiply(b, e[1], e[2]), multiply(b, e[0], e[3]))};
-      });
+  Values parts =
+      nest(b,
+           {whole(first),
+            whole(second),
+            {rotation.cosines, {0, 2}},
+            {rotation.sines, {0, 2}}},
+           {whole(half), whole(half)}, [](LoopBuilder &b, ValueRange e) {
+             return Values{
+                 subtract(b, multiply(b, e[0], e[2]), multiply(b, e[1], e[3])),
+                 add(b, multiply(b, e[1], e[2]), multiply(b, e[0], e[3]))};
+           });
   if (2 * pairs < size)
     parts.push_back(columns(b, x, 2 * pairs, size - 2 * pairs));
   return beside(b, parts);

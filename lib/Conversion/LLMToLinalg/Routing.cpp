@@ -1,5 +1,4 @@
-//===- Routing.cpp - Choice of experts
-//--------------------------------------===//
+//===- Routing.cpp - Choice of experts ------------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,14 +11,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-
-static constexpr double minusInfinity =
-    -std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
 // Scores
@@ -28,22 +22,20 @@ static constexpr double minusInfinity =
 static Value softmaxRows(LoopBuilder &b, Value x) {
   Sizes rows = {sizeOf(b, x, 0)};
   Value highest =
-      nest(b, Operand{x, {0, 1}},
-           Operand{filled(b, rows, real(b, minusInfinity)), {0}},
+      nest(b, whole(x), Operand{filled(b, rows, lowest(b)), {0}},
            [](LoopBuilder &b, ValueRange e) {
              return Values{arith::MaximumFOp::create(b, e[0], e[1])};
            })[0];
   Value powers =
-      map(b, sizesOf(b, x), b.getF32Type(), {{x, {0, 1}}, {highest, {0}}},
+      map(b, sizesOf(b, x), b.getF32Type(), {whole(x), {highest, {0}}},
           [](LoopBuilder &b, ValueRange e) {
             return math::ExpOp::create(b, subtract(b, e[0], e[1])).getResult();
           });
-  Value totals = nest(b, Operand{powers, {0, 1}}, Operand{zeros(b, rows), {0}},
+  Value totals = nest(b, whole(powers), Operand{zeros(b, rows), {0}},
                       [](LoopBuilder &b, ValueRange e) {
                         return Values{add(b, e[0], e[1])};
                       })[0];
-  return map(b, sizesOf(b, x), b.getF32Type(),
-             {{powers, {0, 1}}, {totals, {0}}},
+  return map(b, sizesOf(b, x), b.getF32Type(), {whole(powers), {totals, {0}}},
              [](LoopBuilder &b, ValueRange e) {
                return arith::DivFOp::create(b, e[0], e[1]).getResult();
              });
@@ -51,7 +43,7 @@ static Value softmaxRows(LoopBuilder &b, Value x) {
 
 static Value sigmoid(LoopBuilder &b, Value x) {
   return map(
-      b, sizesOf(b, x), b.getF32Type(), Operand{x, {0, 1}},
+      b, sizesOf(b, x), b.getF32Type(), whole(x),
       [](LoopBuilder &b, ValueRange e) {
         Value power = math::ExpOp::create(b, arith::NegFOp::create(b, e[0]));
         return arith::DivFOp::create(b, real(b, 1), add(b, real(b, 1), power))
@@ -67,7 +59,7 @@ static Value sigmoid(LoopBuilder &b, Value x) {
 static Value firstLargest(LoopBuilder &b, Value x, Value row) {
   Value width = index(b, staticSize(x, 1));
   return repeatFor(
-      b, width, {real(b, minusInfinity), index(b, 0)},
+      b, width, {lowest(b), index(b, 0)},
       [&](LoopBuilder &b, Value column, ValueRange best) {
         Value value = at(b, x, {row, column});
         Value larger =
@@ -85,16 +77,16 @@ static Value largest(LoopBuilder &b, Value x, int64_t k) {
   Value chosen = empty(b, {rows, b.getIndexAttr(k)}, b.getI32Type());
   return repeatFor(
       b, rows, {x, chosen}, [&](LoopBuilder &b, Value row, ValueRange state) {
-        return repeatFor(
-            b, index(b, k), state,
-            [&](LoopBuilder &b, Value round, ValueRange state) {
-              Value best = firstLargest(b, state[0], row);
-              Value left = tensor::InsertOp::create(
-                  b, real(b, minusInfinity), state[0], ValueRange{row, best});
-              Value chosen = tensor::InsertOp::create(
-                  b, toInteger(b, best), state[1], ValueRange{row, round});
-              return Values{left, chosen};
-            });
+        return repeatFor(b, index(b, k), state,
+                         [&](LoopBuilder &b, Value round, ValueRange state) {
+                           Value best = firstLargest(b, state[0], row);
+                           Value left = tensor::InsertOp::create(
+                               b, lowest(b), state[0], ValueRange{row, best});
+                           Value chosen = tensor::InsertOp::create(
+                               b, toInteger(b, best), state[1],
+                               ValueRange{row, round});
+                           return Values{left, chosen};
+                         });
       })[1];
 }
 
@@ -106,9 +98,9 @@ static Value largest(LoopBuilder &b, Value x, int64_t k) {
 /// where groups have one).
 static Value bestTwo(LoopBuilder &b, Value grouped) {
   Sizes sizes = {sizeOf(b, grouped, 0), sizeOf(b, grouped, 1)};
-  Value start = filled(b, sizes, real(b, minusInfinity));
+  Value start = filled(b, sizes, lowest(b));
   Values best =
-      nest(b, Operand{grouped, {0, 1, 2}}, {{start, {0, 1}}, {start, {0, 1}}},
+      nest(b, whole(grouped), {{start, {0, 1}}, {start, {0, 1}}},
            [](LoopBuilder &b, ValueRange e) {
              Value smaller = arith::MinimumFOp::create(b, e[0], e[1]);
              return Values{arith::MaximumFOp::create(b, e[0], e[1]),
@@ -127,10 +119,10 @@ static Value keepBestGroups(LoopBuilder &b, Value scores, int64_t groups,
   int64_t width = staticSize(scores, 1) / groups;
   Value grouped = splitLast(b, scores, {groups, width});
   Value kept = largest(b, bestTwo(b, grouped), topGroups);
-  Value masked = filled(b, sizesOf(b, grouped), real(b, minusInfinity));
+  Value masked = filled(b, sizesOf(b, grouped), lowest(b));
   // A loop over the kept groups that writes where it finds them.
-  masked = nest(b, {{grouped, {0, 1, 2}}, {kept, {0, 3}}},
-                Operand{masked, {0, 1, 2}}, [](LoopBuilder &b, ValueRange e) {
+  masked = nest(b, {whole(grouped), {kept, {0, 3}}}, whole(masked),
+                [](LoopBuilder &b, ValueRange e) {
                   Value group = iteration(b, 1);
                   Value same = arith::CmpIOp::create(
                       b, arith::CmpIPredicate::eq, toIndex(b, e[1]), group);
@@ -163,7 +155,7 @@ static Value chooseExperts(LoopBuilder &b, Op op, Value scores,
   if (Value correction = op.getCorrection())
     scores =
         map(b, sizesOf(b, scores), b.getF32Type(),
-            {{scores, {0, 1}}, {correction, {1}}},
+            {whole(scores), {correction, {1}}},
             [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
   if (op.getGroups() > 1)
     scores = keepBestGroups(b, scores, op.getGroups(), op.getTopGroups());
@@ -175,17 +167,16 @@ static Value weigh(LoopBuilder &b, Value scores, Value chosen, bool normalize,
                    double factor) {
   Sizes sizes = sizesOf(b, chosen);
   Value weights =
-      map(b, sizes, b.getF32Type(), Operand{chosen, {0, 1}},
+      map(b, sizes, b.getF32Type(), whole(chosen),
           [&](LoopBuilder &b, ValueRange e) {
             return at(b, scores, {iteration(b, 0), toIndex(b, e[0])});
           });
-  SmallVector<Operand> inputs = {{weights, {0, 1}}};
+  SmallVector<Operand> inputs = {whole(weights)};
   if (normalize) {
-    Value totals =
-        nest(b, Operand{weights, {0, 1}}, Operand{zeros(b, sizes[0]), {0}},
-             [](LoopBuilder &b, ValueRange e) {
-               return Values{add(b, e[0], e[1])};
-             })[0];
+    Value totals = nest(b, whole(weights), Operand{zeros(b, sizes[0]), {0}},
+                        [](LoopBuilder &b, ValueRange e) {
+                          return Values{add(b, e[0], e[1])};
+                        })[0];
     inputs.push_back({totals, {0}});
   }
   return map(b, sizes, b.getF32Type(), inputs,

@@ -1,5 +1,4 @@
-//===- Rows.cpp - Rows and columns taken from a table
-//-----------------------===//
+//===- Rows.cpp - Rows and columns taken from a table ---------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

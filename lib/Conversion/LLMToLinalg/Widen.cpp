@@ -1,5 +1,4 @@
-//===- Widen.cpp - All floats as f32
-//----------------------------------------===//
+//===- Widen.cpp - All floats as f32 --------------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
