@@ -9,6 +9,8 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
+#include "mlir/IR/Builders.h"
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
