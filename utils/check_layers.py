@@ -41,6 +41,7 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
+    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",

@@ -32,7 +32,8 @@ static std::optional<Error> runPasses(ModuleOp module,
   return std::nullopt;
 }
 
-ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options) {
+ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
+                                Codegen codegen) {
   auto error = runPasses(
       module,
       [&](OpPassManager &manager) {
@@ -46,6 +47,8 @@ ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options) {
   if (!interface)
     return interface.error();
   built.interface = std::move(*interface);
+  if (codegen == Codegen::InterfaceOnly)
+    return built;
   if (auto failure = runPasses(module, addLLVMPasses, "lowered to LLVM"))
     return *failure;
   std::vector<std::string> entries;

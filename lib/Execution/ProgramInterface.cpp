@@ -204,6 +204,13 @@ static ErrorOr<Entry> readEntry(func::FuncOp function) {
 // Modules
 //===----------------------------------------------------------------------===//
 
+std::vector<std::string> ProgramInterface::describeSites() const {
+  std::vector<std::string> words;
+  for (const Site &site : sites)
+    words.push_back(site.words);
+  return words;
+}
+
 int64_t ProgramInterface::microBatches(int64_t prompts) const {
   int64_t each = (prompts + grid[1] - 1) / grid[1];
   return std::max<int64_t>(1, std::min(grid[0], each));

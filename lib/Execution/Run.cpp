@@ -296,6 +296,10 @@ public:
     bytes.append(static_cast<const char *>(tensor.data()),
                  size_t(tensor.size()) * sizeof(uint32_t));
   }
+  void text(const std::string &text) {
+    number(int64_t(text.size()));
+    bytes += text;
+  }
   template <typename List, typename Write>
   void list(const List &list, Write write) {
     number(int64_t(list.size()));
@@ -331,6 +335,11 @@ public:
     Tensor tensor(element, std::move(shape));
     copy(tensor.data(), size_t(tensor.size()) * sizeof(uint32_t));
     return tensor;
+  }
+  std::string text() {
+    std::string text(count(1), '\0');
+    copy(text.data(), text.size());
+    return text;
   }
   /// The length of a list whose elements take at least `least` bytes each.
   size_t count(size_t least) {
@@ -377,6 +386,28 @@ std::string execution::serialize(const RankOutcome &outcome) {
     to.number(site.bytes);
   });
   return std::move(to.bytes);
+}
+
+std::string execution::serialize(const NamedTensors &tensors) {
+  ByteWriter to;
+  to.list(tensors, [&](const auto &named) {
+    to.text(named.first);
+    to.tensor(named.second);
+  });
+  return std::move(to.bytes);
+}
+
+ErrorOr<NamedTensors> execution::deserializeTensors(std::string_view bytes) {
+  ByteReader from(bytes);
+  NamedTensors tensors;
+  for (size_t left = from.count(3 * sizeof(int64_t)); left > 0; --left) {
+    std::string name = from.text();
+    tensors[name] = from.tensor();
+  }
+  if (!from.isFine())
+    return Error{"arguments of " + std::to_string(bytes.size()) +
+                 " bytes are not whole"};
+  return tensors;
 }
 
 ErrorOr<RankOutcome> execution::deserialize(std::string_view bytes) {

@@ -16,7 +16,9 @@ namespace {
 class Threads final : public World {
 public:
   bool isLeader() const override { return true; }
-  ErrorOr<Executable> load(ErrorOr<Built> built) override;
+  bool agree(bool leaders) override { return leaders; }
+  ErrorOr<Executable>
+  load(const std::function<ErrorOr<Built>(Codegen)> &build) override;
   ErrorOr<std::vector<RankOutcome>> run(const Executable &program,
                                         const Weights &weights,
                                         const RunRequest &request) override;
@@ -24,7 +26,9 @@ public:
 
 } // namespace
 
-ErrorOr<Executable> Threads::load(ErrorOr<Built> built) {
+ErrorOr<Executable>
+Threads::load(const std::function<ErrorOr<Built>(Codegen)> &build) {
+  ErrorOr<Built> built = build(Codegen::Object);
   if (!built)
     return built.error();
   return execution::load(std::move(*built));
@@ -34,11 +38,8 @@ ErrorOr<std::vector<RankOutcome>> Threads::run(const Executable &program,
                                                const Weights &weights,
                                                const RunRequest &request) {
   const ProgramInterface &interface = program.interface;
-  std::vector<std::string> sites;
-  for (const Site &site : interface.sites)
-    sites.push_back(site.words);
   runtime::ThreadWorld world({interface.grid.begin(), interface.grid.end()},
-                             std::move(sites));
+                             interface.describeSites());
   std::vector<RankOutcome> outcomes(interface.ranks());
   auto error = world.run([&](runtime::Process &process) {
     ErrorOr<RankOutcome> outcome = runRank(process, program, weights, request);

@@ -68,18 +68,36 @@ execution::planRequests(const std::vector<ModuleOp> &modules,
 }
 
 ErrorOr<Built> execution::buildWhole(ModuleOp module,
-                                     const BuildOptions &options) {
+                                     const BuildOptions &options,
+                                     Codegen codegen) {
   OwningOpRef<ModuleOp> copy = module.clone();
   dropSharding(*copy);
-  return build(*copy, options);
+  return build(*copy, options, codegen);
 }
 
 ErrorOr<Built> execution::buildParts(ModuleOp module,
-                                     const VerifyOptions &options) {
+                                     const VerifyOptions &options,
+                                     Codegen codegen) {
   OwningOpRef<ModuleOp> copy = module.clone();
   if (auto error = partition(*copy, options.partition))
     return *error;
-  return build(*copy, options.build);
+  return build(*copy, options.build, codegen);
+}
+
+static ErrorOr<Executable> loadWhole(ModuleOp module,
+                                     const VerifyOptions &options,
+                                     World &world) {
+  return world.load([&](Codegen codegen) {
+    return buildWhole(module, options.build, codegen);
+  });
+}
+
+static ErrorOr<Executable> loadParts(ModuleOp module,
+                                     const VerifyOptions &options,
+                                     World &world) {
+  return world.load([&](Codegen codegen) {
+    return buildParts(module, options, codegen);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,14 +152,13 @@ static ErrorOr<std::string> explain(ModuleOp module, RunRequest whole,
   whole.wantsValues = parts.wantsValues = true;
   whole.wantsCaches = parts.wantsCaches = false;
   RandomWeights weights(options.seed);
-  ErrorOr<Executable> one =
-      world.load(buildWhole(module, keeping.build));
+  ErrorOr<Executable> one = loadWhole(module, keeping, world);
   if (!one)
     return one.error();
   auto expected = world.run(*one, weights, whole);
   if (!expected)
     return expected.error();
-  ErrorOr<Executable> many = world.load(buildParts(module, keeping));
+  ErrorOr<Executable> many = loadParts(module, keeping, world);
   if (!many)
     return many.error();
   auto found = world.run(*many, weights, parts);
@@ -166,14 +183,13 @@ execution::verify(const std::vector<ModuleOp> &modules,
     ModuleOp module = modules[i];
     std::optional<Executable> built;
     if (wholes.empty()) {
-      ErrorOr<Executable> whole =
-          world.load(buildWhole(module, options.build));
+      ErrorOr<Executable> whole = loadWhole(module, options, world);
       if (!whole)
         return whole.error();
       built = std::move(*whole);
     }
     const Executable &whole = wholes.empty() ? *built : *wholes[i];
-    ErrorOr<Executable> parts = world.load(buildParts(module, options));
+    ErrorOr<Executable> parts = loadParts(module, options, world);
     if (!parts)
       return parts.error();
 
@@ -189,22 +205,28 @@ execution::verify(const std::vector<ModuleOp> &modules,
       verdict.failure = found.error().message;
       return verdict;
     }
-    if (!world.isLeader())
-      continue;
-    Expected right = collect(whole.interface, std::move(expected->front()));
-    auto results = compare(right, parts->interface, *found, forParts);
-    if (!results) {
+    Expected right;
+    if (world.isLeader()) {
+      right = collect(whole.interface, std::move(expected->front()));
+      auto results = compare(right, parts->interface, *found, forParts);
+      if (results)
+        addResults(std::move(*results), options.tolerance, verdict);
+      else
+        verdict.failure = results.error().message;
+    }
+    if (!world.agree(verdict.failure.empty())) {
       verdict.isEqual = false;
-      verdict.failure = results.error().message;
       return verdict;
     }
-    addResults(std::move(*results), options.tolerance, verdict);
-    if (!verdict.isEqual) {
+    if (!world.agree(verdict.isEqual)) {
+      verdict.isEqual = false;
       ErrorOr<std::string> first =
           explain(module, forWhole, forParts, options, world);
       verdict.firstDifference = first ? *first : first.error().message;
       return verdict;
     }
+    if (!world.isLeader())
+      continue;
     partCaches = assemble(parts->interface, *found, forParts).caches;
     wholeCaches = std::move(right.caches);
   }

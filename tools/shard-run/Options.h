@@ -45,10 +45,12 @@ int verifyProgram(const Options &options,
                   const std::vector<mlir::ModuleOp> &modules,
                   execution::World &world);
 
-/// Verifies a plain program with each strategy of a list, each in a process of
-/// its own: against the unsharded program, or against the logits of --expect.
+/// Verifies a plain program with each strategy of a list: against the unsharded
+/// program, or against the logits of --expect. Each in a process of its own, or,
+/// where `world` is not null, one after the other on its ranks.
 int verifyList(const Options &options,
-               const std::vector<mlir::ModuleOp> &modules);
+               const std::vector<mlir::ModuleOp> &modules,
+               execution::World *world);
 
 /// Prints "error: …"; returns 1.
 int fail(const std::string &message);

@@ -276,7 +276,8 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   building.lowering.keepValues = options.keepsValues;
   session.request.wantsValues = options.keepsValues;
   session.request.wantsCaches = !options.dump.empty();
-  ErrorOr<Executable> program = world.load(build(module, building));
+  ErrorOr<Executable> program = world.load(
+      [&](Codegen codegen) { return build(module, building, codegen); });
   if (!program)
     return program.error();
   run.interface = program->interface;

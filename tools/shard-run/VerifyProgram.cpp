@@ -75,7 +75,7 @@ int run::verifyProgram(const Options &options,
 static std::pair<std::string, bool>
 verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
            const std::vector<const Executable *> &wholes,
-           const std::string &line) {
+           const std::string &line, World &world) {
   auto failed = [](const std::string &message) {
     return std::pair<std::string, bool>("verify: FAILED " + message, false);
   };
@@ -99,10 +99,9 @@ verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
       return failed(message);
     writeAnnotation(module, (*scenario)->program(), Annotation(*strategy));
   }
-  std::unique_ptr<World> world = createThreadWorld();
   ErrorOr<Verdict> verdict =
-      options.expect.empty() ? verify(modules, options.verify, *world, wholes)
-                             : expectLogits(options, first, *world);
+      options.expect.empty() ? verify(modules, options.verify, world, wholes)
+                             : expectLogits(options, first, world);
   if (!verdict)
     return failed(verdict.error().message +
                   (message.empty() ? "" : ": " + message));
@@ -137,7 +136,8 @@ startChild(const Options &options, const std::vector<mlir::ModuleOp> &modules,
     for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
       std::signal(signal, SIG_DFL); // the parent reports it in a line
     close(ends[0]);
-    auto [text, isEqual] = verifyLine(options, modules, wholes, line);
+    auto [text, isEqual] = verifyLine(options, modules, wholes, line,
+                                      *createThreadWorld());
     const char *from = text.data();
     for (size_t left = text.size(); left > 0;) {
       ssize_t written = write(ends[1], from, left);
@@ -169,8 +169,78 @@ static bool finishChild(const Child &child) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+namespace {
+
+/// The strategies of a list.
+struct ListedLine {
+  int64_t number = 0; ///< from 0
+  std::string text;
+};
+
+} // namespace
+
+static std::vector<ListedLine> splitLines(std::string_view text) {
+  std::vector<ListedLine> lines;
+  for (int64_t number = 0; !text.empty(); ++number) {
+    std::string line(takeLine(text));
+    if (line.find_first_not_of(" \t\r") != std::string::npos)
+      lines.push_back({number, std::move(line)});
+  }
+  return lines;
+}
+
+/// Verifies lines in processes of their own, as many at a time as there are
+/// processors; how many failed.
+static ErrorOr<int64_t>
+verifyInChildren(const Options &options,
+                 const std::vector<mlir::ModuleOp> &modules,
+                 const std::vector<const Executable *> &wholes,
+                 const std::vector<ListedLine> &lines) {
+  size_t most = std::max(1u, std::thread::hardware_concurrency());
+  std::deque<Child> children;
+  int64_t wrong = 0;
+  auto finishOldest = [&] {
+    wrong += !finishChild(children.front());
+    children.pop_front();
+  };
+  for (const ListedLine &line : lines) {
+    if (children.size() == most)
+      finishOldest();
+    ErrorOr<Child> child =
+        startChild(options, modules, wholes, line.text, line.number);
+    if (!child)
+      return child.error();
+    children.push_back(*child);
+  }
+  while (!children.empty())
+    finishOldest();
+  return wrong;
+}
+
+/// Verifies lines one after the other on the ranks of `world`; how many failed.
+static int64_t verifyInTurn(const Options &options,
+                            const std::vector<mlir::ModuleOp> &modules,
+                            const std::vector<const Executable *> &wholes,
+                            const std::vector<ListedLine> &lines,
+                            World &world) {
+  int64_t wrong = 0;
+  for (const ListedLine &line : lines) {
+    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> copies;
+    std::vector<mlir::ModuleOp> own;
+    for (mlir::ModuleOp module : modules)
+      own.push_back(*copies.emplace_back(module.clone()));
+    auto [text, isEqual] =
+        verifyLine(options, own, wholes, line.text, world);
+    wrong += !isEqual;
+    if (world.isLeader())
+      llvm::outs() << text << " line=" << line.number << '\n';
+  }
+  return wrong;
+}
+
 int run::verifyList(const Options &options,
-                    const std::vector<mlir::ModuleOp> &modules) {
+                    const std::vector<mlir::ModuleOp> &modules,
+                    World *world) {
   for (mlir::ModuleOp module : modules)
     if (isPartitioned(module))
       return fail("the module is partitioned already: --strategies wants a "
@@ -181,44 +251,29 @@ int run::verifyList(const Options &options,
 
   // What each line is compared with: the unsharded program, or a file.
   std::vector<Executable> wholes;
-  for (mlir::ModuleOp module :
-       options.expect.empty() ? modules : std::vector<mlir::ModuleOp>()) {
-    ErrorOr<Built> built = buildWhole(module, options.verify.build);
-    if (!built)
-      return fail(built.error().message);
-    ErrorOr<Executable> whole = load(std::move(*built));
-    if (!whole)
-      return fail(whole.error().message);
-    wholes.push_back(std::move(*whole));
-  }
+  if (options.expect.empty())
+    for (mlir::ModuleOp module : modules) {
+      std::unique_ptr<World> here = createThreadWorld();
+      ErrorOr<Executable> whole =
+          (world ? world : here.get())->load([&](Codegen codegen) {
+            return buildWhole(module, options.verify.build, codegen);
+          });
+      if (!whole)
+        return fail(whole.error().message);
+      wholes.push_back(std::move(*whole));
+    }
   std::vector<const Executable *> pointers;
   for (const Executable &whole : wholes)
     pointers.push_back(&whole);
 
-  size_t most = std::max(1u, std::thread::hardware_concurrency());
-  std::deque<Child> children;
-  int64_t lines = 0, wrong = 0;
-  auto finishOldest = [&] {
-    wrong += !finishChild(children.front());
-    children.pop_front();
-  };
-  std::string_view rest = *text;
-  for (int64_t number = 0; !rest.empty(); ++number) {
-    std::string line(takeLine(rest));
-    if (line.find_first_not_of(" \t\r") == std::string::npos)
-      continue;
-    ++lines;
-    if (children.size() == most)
-      finishOldest();
-    ErrorOr<Child> child =
-        startChild(options, modules, pointers, line, number);
-    if (!child)
-      return fail(child.error().message);
-    children.push_back(*child);
-  }
-  while (!children.empty())
-    finishOldest();
-  llvm::outs() << "verified " << lines << " strategies, " << wrong
-               << " failed\n";
-  return wrong == 0 && lines > 0 ? 0 : 1;
+  std::vector<ListedLine> lines = splitLines(*text);
+  ErrorOr<int64_t> wrong =
+      world ? verifyInTurn(options, modules, pointers, lines, *world)
+            : verifyInChildren(options, modules, pointers, lines);
+  if (!wrong)
+    return fail(wrong.error().message);
+  if (!world || world->isLeader())
+    llvm::outs() << "verified " << lines.size() << " strategies, " << *wrong
+                 << " failed\n";
+  return *wrong == 0 && !lines.empty() ? 0 : 1;
 }

@@ -89,20 +89,33 @@ static cl::opt<std::string>
     routing("routing", cl::cat(category), cl::init("model"),
             cl::desc("Who chooses experts: model (the router), or balanced "
                      "(turns)"));
+static cl::opt<std::string>
+    backend("backend", cl::cat(category), cl::init("auto"),
+            cl::desc("Ranks are threads of this process, or processes that "
+                     "mpirun started: threads, mpi (default: mpi under mpirun)"));
+static cl::opt<std::string>
+    mpi("mpi", cl::cat(category), cl::init("auto"),
+        cl::desc("Which MPI: openmpi or mpich (default: that of mpirun)"));
 static cl::opt<int64_t, true>
     droppedAllReduce("drop-all-reduce", cl::Hidden,
                      cl::location(options.verify.partition.droppedAllReduce),
                      cl::desc("Leave out the all_reduce of this number, to "
                               "test what must find it"));
 
+/// Whether another process says what is to be said.
+static bool isQuiet = false;
+
 int run::fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
+  if (!isQuiet)
+    llvm::errs() << "error: " << message << '\n';
   return 1;
 }
 
 /// What is wrong with the options, taken together.
 static std::optional<std::string> checkOptions() {
   auto &verify = options.verify;
+  if (backend != "auto" && backend != "threads" && backend != "mpi")
+    return "--backend is '" + backend + "', expected threads or mpi";
   if (routing != "model" && routing != "balanced")
     return "--routing is '" + routing + "', expected model or balanced";
   if (verify.steps < 1)
@@ -128,6 +141,21 @@ static std::optional<std::string> checkOptions() {
   if (!options.expect.empty() && options.tokens.empty())
     return "--expect needs --tokens";
   return std::nullopt;
+}
+
+/// Whether ranks are processes.
+static bool usesMpi() {
+  return backend == "mpi" ||
+         (backend == "auto" && (execution::isUnderMpi() || mpi != "auto"));
+}
+
+static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
+  if (!usesMpi())
+    return execution::createThreadWorld();
+  ErrorOr<runtime::MpiKind> kind = runtime::parseMpiKind(mpi);
+  if (!kind)
+    return kind.error();
+  return execution::createMpiWorld(*kind);
 }
 
 /// The module in the file at `path`; null after a message.
@@ -166,6 +194,12 @@ int main(int argc, char **argv) {
     return fail(*message);
   options.verify.build.lowering.isRoutingBalanced = routing == "balanced";
 
+  ErrorOr<std::unique_ptr<execution::World>> world = createWorld();
+  if (!world)
+    return fail(world.error().message);
+  if (!(*world)->isLeader())
+    isQuiet = true;
+
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
   registerExecutionDialects(registry);
@@ -174,6 +208,8 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false); // the op may be the whole module
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  if (isQuiet)
+    context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
   auto module = readModule(options.input, sources, context);
   if (!module)
     return 1;
@@ -185,9 +221,8 @@ int main(int argc, char **argv) {
       return 1;
     modules.push_back(*second);
   }
-  std::unique_ptr<execution::World> world = execution::createThreadWorld();
   if (!options.strategies.empty())
-    return verifyList(options, modules);
-  return options.verifies ? verifyProgram(options, modules, *world)
-                          : runProgram(options, *module, *world);
+    return verifyList(options, modules, usesMpi() ? world->get() : nullptr);
+  return options.verifies ? verifyProgram(options, modules, **world)
+                          : runProgram(options, *module, **world);
 }

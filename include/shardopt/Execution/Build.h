@@ -13,6 +13,9 @@
 
 namespace shardopt::execution {
 
+/// Whether a build makes machine code, or only says what the program takes.
+enum class Codegen { Object, InterfaceOnly };
+
 struct BuildOptions {
   std::string entry; ///< empty: the only public function
   ExecutableOptions lowering;
@@ -27,7 +30,8 @@ struct Built {
 
 /// Compiles `module`, plain or of one device; it is lowered in place. What the
 /// passes find wrong is reported as diagnostics.
-ErrorOr<Built> build(mlir::ModuleOp module, const BuildOptions &options);
+ErrorOr<Built> build(mlir::ModuleOp module, const BuildOptions &options,
+                     Codegen codegen = Codegen::Object);
 
 /// Makes compiled code callable.
 ErrorOr<Executable> load(Built built);

@@ -108,6 +108,8 @@ struct ProgramInterface {
   std::vector<Site> sites;    ///< by number
 
   int64_t ranks() const { return grid[0] * grid[1] * grid[2]; }
+  /// What to call the sites in messages.
+  std::vector<std::string> describeSites() const;
   /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / ep)), at
   /// least one.
   int64_t microBatches(int64_t prompts) const;

@@ -85,6 +85,8 @@ tensors::Shape resolveShape(const Operand &operand, const RunRequest &request);
 
 /// For the way from one rank to another.
 std::string serialize(const RankOutcome &outcome);
+std::string serialize(const NamedTensors &tensors);
+ErrorOr<NamedTensors> deserializeTensors(std::string_view bytes);
 ErrorOr<RankOutcome> deserialize(std::string_view bytes);
 
 } // namespace shardopt::execution

@@ -51,9 +51,11 @@ std::vector<RunRequest> planRequests(const std::vector<mlir::ModuleOp> &modules,
                                      const VerifyOptions &options);
 
 /// Builds the unsharded form of `module`, which stays as it is.
-ErrorOr<Built> buildWhole(mlir::ModuleOp module, const BuildOptions &options);
+ErrorOr<Built> buildWhole(mlir::ModuleOp module, const BuildOptions &options,
+                          Codegen codegen = Codegen::Object);
 /// Builds the partitioned form of `module`, which stays as it is.
-ErrorOr<Built> buildParts(mlir::ModuleOp module, const VerifyOptions &options);
+ErrorOr<Built> buildParts(mlir::ModuleOp module, const VerifyOptions &options,
+                          Codegen codegen = Codegen::Object);
 
 /// Verifies annotated programs that run one after the other on the same caches:
 /// one, or prefill and then decode. Unsharded forms in `wholes` are used where
