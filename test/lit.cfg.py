@@ -22,6 +22,7 @@ config.substitutions += [
     ("%mlir_opt", os.path.join(config.llvm_tools, "mlir-opt")),
     ("%shardopt_root", config.source_root),
     ("%shardopt_build", config.build_root),
+    ("%shardopt_models", os.path.join(config.source_root, "examples/models")),
     ("%shardopt_configs", os.path.join(config.source_root, "examples/configs")),
     (
         "%shardopt_plugin",

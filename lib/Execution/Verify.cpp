@@ -146,12 +146,11 @@ static void addResults(std::vector<ResultError> results, double tolerance,
 static ErrorOr<std::string> explain(ModuleOp module, RunRequest whole,
                                     RunRequest parts,
                                     const VerifyOptions &options,
-                                    World &world) {
+                                    const Weights &weights, World &world) {
   VerifyOptions keeping = options;
   keeping.build.lowering.keepValues = true;
   whole.wantsValues = parts.wantsValues = true;
   whole.wantsCaches = parts.wantsCaches = false;
-  RandomWeights weights(options.seed);
   ErrorOr<Executable> one = loadWhole(module, keeping, world);
   if (!one)
     return one.error();
@@ -173,10 +172,10 @@ static ErrorOr<std::string> explain(ModuleOp module, RunRequest whole,
 
 ErrorOr<Verdict>
 execution::verify(const std::vector<ModuleOp> &modules,
-                  const VerifyOptions &options, World &world,
+                  const VerifyOptions &options, const Weights &weights,
+                  World &world,
                   const std::vector<const Executable *> &wholes) {
   Verdict verdict;
-  RandomWeights weights(options.seed);
   NamedTensors wholeCaches, partCaches;
   std::vector<RunRequest> requests = planRequests(modules, options);
   for (size_t i = 0; i < modules.size(); ++i) {
@@ -221,7 +220,7 @@ execution::verify(const std::vector<ModuleOp> &modules,
     if (!world.agree(verdict.isEqual)) {
       verdict.isEqual = false;
       ErrorOr<std::string> first =
-          explain(module, forWhole, forParts, options, world);
+          explain(module, forWhole, forParts, options, weights, world);
       verdict.firstDifference = first ? *first : first.error().message;
       return verdict;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Strategies that exercise a lowering: random ones, and pairwise-covering ones.
+"""Strategies that exercise a lowering: random, pairwise-covering, or all of them.
 
     strategies.py random model.mlir --shard-opt=build/bin/shard-opt [--count 200] ...
     strategies.py pairwise model.mlir --shard-opt=build/bin/shard-opt [--tp 2,4] ...
@@ -23,6 +23,11 @@ DIMS = (0, 1, 2)
 
 def numbers(text):
     return [int(item) for item in text.split(",")]
+
+
+def pin(text):
+    name, _, dim = text.partition("=")
+    return name, [int(dim)]
 
 
 def evaluate(shard_opt, module, strategies):
@@ -59,7 +64,7 @@ def draw(rng, args, names):
         "ep": rng.choice(args.ep),
         "pp": rng.choice(args.pp),
         "batch": rng.choice(args.batch),
-        "dims": {name: rng.choice(DIMS) for name in names},
+        "dims": {name: rng.choice(args.pin.get(name, DIMS)) for name in names},
     }
 
 
@@ -80,7 +85,7 @@ def allowed_dims(args, names, degrees):
     candidates = [
         {**degrees, "dims": {**dict.fromkeys(names, 2), name: dim}}
         for name in names
-        for dim in DIMS
+        for dim in args.pin.get(name, DIMS)
     ]
     results = evaluate(args.shard_opt, args.module, candidates)
     allowed = {name: [] for name in names}
@@ -147,9 +152,20 @@ def pairwise_strategies(args, names):
     return legal(args.shard_opt, args.module, found)
 
 
+def all_strategies(args, names):
+    """All legal strategies, of a small program."""
+    axes = (args.tp, args.ep, args.pp, args.batch)
+    found = [
+        {"tp": tp, "ep": ep, "pp": pp, "batch": batch, "dims": dict(zip(names, dims))}
+        for tp, ep, pp, batch in itertools.product(*axes)
+        for dims in itertools.product(*(args.pin.get(name, DIMS) for name in names))
+    ]
+    return legal(args.shard_opt, args.module, found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=["random", "pairwise"])
+    parser.add_argument("kind", choices=["random", "pairwise", "all"])
     parser.add_argument("module")
     parser.add_argument("--shard-opt", required=True)
     parser.add_argument("--count", type=int, default=200)
@@ -158,9 +174,12 @@ def main():
     parser.add_argument("--ep", type=numbers, default=[1, 2])
     parser.add_argument("--pp", type=numbers, default=[1, 2])
     parser.add_argument("--batch", type=numbers, default=[1, 2, 3, 4, 5, 7])
+    parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
     args = parser.parse_args()
+    args.pin = dict(args.pin)
     names = op_names(args.shard_opt, args.module)
-    make = {"random": random_strategies, "pairwise": pairwise_strategies}[args.kind]
+    kinds = {"random": random_strategies, "pairwise": pairwise_strategies, "all": all_strategies}
+    make = kinds[args.kind]
     for strategy in make(args, names):
         print(json.dumps(strategy))
 

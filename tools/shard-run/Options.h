@@ -52,6 +52,10 @@ int verifyList(const Options &options,
                const std::vector<mlir::ModuleOp> &modules,
                execution::World *world);
 
+/// Random weights, or those of --weights.
+ErrorOr<std::unique_ptr<execution::Weights>>
+openWeights(const Options &options);
+
 /// Prints "error: …"; returns 1.
 int fail(const std::string &message);
 

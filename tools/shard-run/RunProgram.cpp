@@ -227,8 +227,7 @@ compareLogits(const Options &options, const Session &session,
   return verdict;
 }
 
-/// Weights as the options say.
-static ErrorOr<std::unique_ptr<Weights>> openWeights(const Options &options) {
+ErrorOr<std::unique_ptr<Weights>> run::openWeights(const Options &options) {
   if (options.weights.empty())
     return std::unique_ptr<Weights>(
         std::make_unique<RandomWeights>(options.verify.seed));
@@ -315,8 +314,7 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
   if (options.countsCollectives)
     printStatistics(run->interface, run->outcomes);
   if (!options.dump.empty())
-    if (auto error =
-            dump(options, run->interface, run->whole, run->outcomes))
+    if (auto error = dump(options, run->interface, run->whole, run->outcomes))
       return fail(error->message);
   auto results =
       stackResults(run->whole, run->interface, run->session.isPrefill);

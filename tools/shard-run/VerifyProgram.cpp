@@ -57,7 +57,11 @@ int run::verifyProgram(const Options &options,
                   "with --llm-search-sharding or --llm-apply-strategy first, or "
                   "give --strategies=");
   }
-  ErrorOr<Verdict> verdict = verify(modules, options.verify, world);
+  ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
+  if (!weights)
+    return fail(weights.error().message);
+  ErrorOr<Verdict> verdict =
+      verify(modules, options.verify, **weights, world);
   if (!verdict)
     return fail(verdict.error().message);
   if (!world.isLeader())
@@ -99,9 +103,13 @@ verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
       return failed(message);
     writeAnnotation(module, (*scenario)->program(), Annotation(*strategy));
   }
+  ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
+  if (!weights)
+    return failed(weights.error().message);
   ErrorOr<Verdict> verdict =
-      options.expect.empty() ? verify(modules, options.verify, world, wholes)
-                             : expectLogits(options, first, world);
+      options.expect.empty()
+          ? verify(modules, options.verify, **weights, world, wholes)
+          : expectLogits(options, first, world);
   if (!verdict)
     return failed(verdict.error().message +
                   (message.empty() ? "" : ": " + message));

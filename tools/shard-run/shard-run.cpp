@@ -132,10 +132,10 @@ static std::optional<std::string> checkOptions() {
     return "--then and --strategies need --verify";
   if (options.verifies && options.strategies.empty())
     for (const std::string *path :
-         {&options.weights, &options.tokens, &options.expect, &options.output,
-          &options.inputs, &options.dump})
+         {&options.tokens, &options.expect, &options.output, &options.inputs,
+          &options.dump})
       if (!path->empty())
-        return "--verify compares a program with itself, on random weights and "
+        return "--verify compares a program with its unsharded form, on random "
                "tokens: '" +
                *path + "' has no use there";
   if (!options.expect.empty() && options.tokens.empty())

@@ -1,0 +1,31 @@
+// Every layout that a value can be left in, read in every layout that an op can
+// want: all dims of the smallest program with a layer, where tp divides neither
+// the rows nor the features.
+//
+// RUN: %python %S/strategies.py all %s --shard-opt=shard-opt --tp=3 --ep=2 --pp=1 --batch=5 --pin=lm_head=2 > %t.jsonl
+// RUN: shard-run --verify %s --strategies=%t.jsonl | FileCheck %s
+// RUN: %python %S/strategies.py all %s --shard-opt=shard-opt --tp=2 --ep=1 --pp=1 --batch=1 --pin=lm_head=1 > %t.jsonl
+// RUN: shard-run --verify %s --strategies=%t.jsonl --optimize-collectives | FileCheck %s
+//
+// CHECK: verified {{[0-9]+}} strategies, 0 failed
+
+module attributes {llm.workload = #llm.workload<phase = decode, context = 8>} {
+  func.func @layer(%tokens: tensor<?xi32> {llm.role = "tokens"}) -> (tensor<?xi32> {llm.role = "token_ids"}, tensor<?x11xf32> {llm.role = "logits"}) {
+    %e = llm.param @e : tensor<11x10xf32>
+    %x = llm.embedding %tokens, %e {name = "embed"} : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
+    %a = llm.param @a : tensor<10xf32>
+    %n = llm.rms_norm %x weight(%a) {name = "first", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<10xf32>) -> tensor<?x10xf32>
+    %u = llm.param @u : tensor<10x10xf32>
+    %y = llm.linear %n, %u {name = "inner"} : (tensor<?x10xf32>, tensor<10x10xf32>) -> tensor<?x10xf32>
+    %b = llm.param @b : tensor<10xf32>
+    %m, %s = llm.rms_norm %y residual(%x) weight(%b) {name = "second", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<?x10xf32>, tensor<10xf32>) -> (tensor<?x10xf32>, tensor<?x10xf32>)
+    %v = llm.param @v : tensor<10x10xf32>
+    %c = llm.param @c : tensor<10xf32>
+    %z = llm.linear %m, %v bias(%c) {name = "outer"} : (tensor<?x10xf32>, tensor<10x10xf32>, tensor<10xf32>) -> tensor<?x10xf32>
+    %r = llm.add %s, %z : tensor<?x10xf32>
+    %d = llm.param @d : tensor<10xf32>
+    %h = llm.param @h : tensor<10x11xf32>
+    %t, %logits = llm.lm_head %r norm(%d) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<10xf32>, tensor<10x11xf32>) -> (tensor<?xi32>, tensor<?x11xf32>)
+    return %t, %logits : tensor<?xi32>, tensor<?x11xf32>
+  }
+}
