@@ -332,8 +332,10 @@ def repeats():
       : ({x}, tensor<3x?x?x1x4xf32>, tensor<3x?x?x1x4xf32>, tensor<3x12x20xf32>, tensor<?xi32>)
       -> ({x}, tensor<3x?x?x1x4xf32>, tensor<3x?x?x1x4xf32>) {{
   ^bb0(%r: {x}, %kc: {cache}, %vc: {cache}, %wi: tensor<12x20xf32>, %q: tensor<?xi32>):
-    %h = llm.qkv_proj %r, %wi {{name = "q", heads = 3, kv_heads = 1, head_dim = 4}} : ({x}, tensor<12x20xf32>) -> tensor<?x20xf32>
-    %a:3 = llm.attention gqa %h at(%q) cache(%kc, %vc) {{name = "a", heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}}
+    %h = llm.qkv_proj %r, %wi {{name = "q", heads = 3, kv_heads = 1, head_dim = 4}}
+        : ({x}, tensor<12x20xf32>) -> tensor<?x20xf32>
+    %a:3 = llm.attention gqa %h at(%q) cache(%kc, %vc)
+        {{name = "a", heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}}
         : (tensor<?x20xf32>, tensor<?xi32>, {cache}, {cache}) -> ({x}, {cache}, {cache})
     %s = llm.add %r, %a#0 : {x}
     llm.yield %s, %a#1, %a#2 : {x}, {cache}, {cache}
@@ -472,7 +474,12 @@ def feed_forwards():
             f"  %r = llm.activation %x {{{attribute}, blocks = {blocks}}} : "
             f"tensor<?x{width}xf32> -> tensor<?x6xf32>\n  return %r : tensor<?x6xf32>"
         )
-        yield Case(f"activation, {name}, {blocks} blocks", f"%x: tensor<?x{width}xf32>", "tensor<?x6xf32>", body)
+        yield Case(
+            f"activation, {name}, {blocks} blocks",
+            f"%x: tensor<?x{width}xf32>",
+            "tensor<?x6xf32>",
+            body,
+        )
     counts = {
         "one block": i32(3, 0, 5, 1).reshape(1, 1, 4),
         "padded homes": i32(1, 0, 2, 1, 0, 0, 0, 1, 0, 0, 3, 0, 1, 1, 0, 0).reshape(2, 2, 4),
@@ -580,9 +587,9 @@ def homes():
 
 
 def features():
-    def unary(name, mnemonic, attributes, result, rows=5):
+    def unary(name, mnemonic, attributes, result):
         body = f"  %r = llm.{mnemonic} %x {{{attributes}}} : {X} -> {result}\n  return %r : {result}"
-        return Case(name, f"%x: {X}", result, body, rows=rows)
+        return Case(name, f"%x: {X}", result, body)
 
     runs = "runs = array<i64: 0, 2, 3, 2, 1, -1, 2, 1, 1, 0, 11, 1, 1, 1, 0>"
     yield unary("select_columns", "select_columns", runs, "tensor<?x7xf32>")
@@ -591,9 +598,17 @@ def features():
     for groups in (1, 3):
         types = f"{X}, tensor<?x{groups}xf32>, tensor<{12 // groups}xf32>"
         x, s, w = types.split(", ")
-        body = f"  %r = llm.scale_norm %x, %s, %w {{epsilon = 1.0e-2, size = 24}} : {types}\n  return %r : {X}"
-        squares = np.abs(random(5, groups))
-        yield Case(f"scale_norm of {groups} groups", f"%x: {x}, %s: {s}, %w: {w}", X, body, given={"s": squares})
+        body = (
+            f"  %r = llm.scale_norm %x, %s, %w {{epsilon = 1.0e-2, size = 24}} : {types}\n"
+            f"  return %r : {X}"
+        )
+        yield Case(
+            f"scale_norm of {groups} groups",
+            f"%x: {x}, %s: {s}, %w: {w}",
+            X,
+            body,
+            given={"s": np.abs(random(5, groups))},
+        )
 
 
 # ---------------------------------------------------------------------------
