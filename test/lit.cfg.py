@@ -2,6 +2,7 @@
 # substitutions below. A test of the shared data says `REQUIRES: data`.
 
 import os
+import shutil
 
 import lit.formats
 
@@ -31,6 +32,16 @@ config.substitutions += [
 
 if config.have_torch:
     config.available_features.add("torch")
+
+# Features openmpi and mpich, each with its mpirun (%mpirun_openmpi -n 8 …). Ranks
+# may be more than cores, and root may start them, as in a container.
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+for mpi, options in (("openmpi", " --oversubscribe"), ("mpich", "")):
+    mpirun = shutil.which(f"mpirun.{mpi}")
+    if mpi in config.mpis and mpirun:
+        config.available_features.add(mpi)
+        config.substitutions.append((f"%mpirun_{mpi}", mpirun + options))
 
 data = os.environ.get(
     "SHARDOPT_DATA", os.path.join(config.source_root, "../shared/data")

@@ -21,6 +21,11 @@ STD_LAYERS = {
     # The only user of LibTorch, a module that nothing links.
     "AgentTorch": ["Agent", "Search", "Support"],
     "BlackBox": ["Search", "Machine", "Support"],
+    # Executes collectives; knows nothing of programs or of their cost.
+    "Runtime": ["Support"],
+    # The only user of MPI, modules that nothing links.
+    "RuntimeMpi": ["Runtime"],
+    "Tensors": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
 }
 
@@ -36,6 +41,7 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
+    "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
@@ -43,6 +49,16 @@ MLIR_LAYERS = {
         "Cost",
         "Search",
         "Machine",
+        "Support",
+    ],
+    "Pipelines": ["Conversion", "Dialect/LLM/Transforms"],
+    "Execution": [
+        "Pipelines",
+        "Dialect/LLM/Transforms",
+        "Dialect/LLM/IR",
+        "Analysis",
+        "Runtime",
+        "Tensors",
         "Support",
     ],
 }
@@ -58,6 +74,7 @@ FOREIGN = {
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
     "gtest/": lambda top, layer: top == "unittests",
     "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
+    "mpi.h": lambda top, layer: (top, layer) == ("lib", "RuntimeMpi"),
     "ATen/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
 }
 

@@ -32,6 +32,12 @@ PAGES = [
         ["-gen-op-interface-docs"],
     ),
     ("LLMPasses.md", "Passes", f"{LLM}/Transforms/*Passes.td", ["-gen-pass-doc"]),
+    (
+        "ConversionPasses.md",
+        "Conversions",
+        "include/shardopt/Conversion/*/Passes.td",
+        ["-gen-pass-doc"],
+    ),
 ]
 
 # Lines of tblgen's that are for its own site generator, or titles to replace.

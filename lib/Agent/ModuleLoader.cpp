@@ -6,61 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Agent/ModuleLoader.h"
+#include "shardopt/Support/ModuleFiles.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
-
-namespace fs = std::filesystem;
 
 namespace shardopt::agent {
 
-/// The folders of the object file that holds this code and of the program. They
-/// differ where this is part of a plugin; the first may be unknown (a program
-/// found through PATH is known to the loader by its bare name).
-static std::vector<fs::path> ownFolders() {
-  std::vector<fs::path> folders;
-  auto add = [&](const fs::path &file) {
-    std::error_code error;
-    fs::path whole = fs::canonical(file, error);
-    if (!error)
-      folders.push_back(whole.parent_path());
-  };
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void *>(&ownFolders), &info) &&
-      fs::path(info.dli_fname).has_parent_path())
-    add(info.dli_fname);
-  add("/proc/self/exe");
-  if (folders.size() == 2 && folders[0] == folders[1])
-    folders.pop_back();
-  return folders;
-}
-
-std::vector<std::string> moduleCandidates() {
-  // Of a program and of a shared library, in a build tree and installed.
-  const fs::path places[] = {
-      fs::path("..") / "lib", ".",
-      fs::path("..") / SHARDOPT_INSTALL_LIBDIR / "shardopt", "shardopt"};
-  std::vector<std::string> candidates;
-  for (const fs::path &folder : ownFolders())
-    for (const fs::path &place : places)
-      candidates.push_back(
-          (folder / place / moduleFile).lexically_normal().string());
-  return candidates;
-}
-
 /// The file to open; empty if there is none.
-static std::string findModule() {
+static std::string findNetworks() {
   if (const char *named = std::getenv(moduleVariable); named && *named)
     return named;
-  for (const std::string &candidate : moduleCandidates()) {
-    std::error_code error;
-    if (fs::exists(candidate, error))
-      return candidate;
-  }
-  return "";
+  return findModule(moduleFile);
 }
 
 static Error needs(const std::string &user, const std::string &problem) {
@@ -69,7 +28,7 @@ static Error needs(const std::string &user, const std::string &problem) {
 }
 
 ErrorOr<const Module *> loadModule(const std::string &user) {
-  std::string file = findModule();
+  std::string file = findNetworks();
   if (file.empty())
     return needs(user, "which this build does not have: install LibTorch "
                        "(libtorch-dev) and build again, or set " +

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -13,5 +14,6 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   shardopt::llm::registerPassDialects(registry);
+  shardopt::registerExecutionDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

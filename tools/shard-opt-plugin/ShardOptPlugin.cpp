@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Pipelines/Pipelines.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -23,11 +24,15 @@ mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, name, SHARDOPT_VERSION,
           [](mlir::DialectRegistry *registry) {
             shardopt::llm::registerPassDialects(*registry);
+            shardopt::registerExecutionDialects(*registry);
           }};
 }
 
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, name, SHARDOPT_VERSION,
-          [] { shardopt::llm::registerPasses(); }};
+          [] {
+            shardopt::llm::registerPasses();
+            shardopt::registerExecutionPasses();
+          }};
 }

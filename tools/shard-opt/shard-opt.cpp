@@ -12,6 +12,7 @@
 
 #include "shardopt/Analysis/Searchers.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Pipelines/Pipelines.h"
 #include "shardopt/Support/Nesting.h"
 #include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Stop.h"
@@ -146,8 +147,10 @@ int main(int argc, char **argv) {
   handleSignals();
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
+  registerExecutionDialects(registry);
   mlir::registerTransformsPasses();
   llm::registerPasses(&stopToken);
+  registerExecutionPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Sharding of large language models\n", registry);
   return run(input, output, registry);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Agent/ModuleLoader.h"
+#include "shardopt/Support/ModuleFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -67,7 +68,7 @@ TEST(ModuleLoader, RefusesAnotherVersionAndNamesBoth) {
 }
 
 TEST(ModuleLoader, LooksInTheBuildTreeAndInAnInstallation) {
-  std::vector<std::string> candidates = moduleCandidates();
+  std::vector<std::string> candidates = moduleCandidates(moduleFile);
   auto endsIn = [&](const std::string &end) {
     return std::any_of(candidates.begin(), candidates.end(),
                        [&](const std::string &candidate) {

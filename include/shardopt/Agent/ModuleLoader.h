@@ -13,7 +13,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace shardopt::agent {
 
@@ -22,12 +21,8 @@ inline constexpr const char *moduleFile = "libShardOptAgentTorch.so";
 /// The environment variable that names another file.
 inline constexpr const char *moduleVariable = "SHARDOPT_AGENT_TORCH";
 
-/// Where the module is looked for: beside the program or the shared library
-/// that holds this code, as the build tree and as an installation have it.
-std::vector<std::string> moduleCandidates();
-
-/// Opens the module in the file that the environment names, else the first of
-/// the candidates that exists. It stays open until the process ends. An error
+/// Opens the module in the file that the environment names, else the one
+/// that `findModule` finds. It stays open until the process ends. An error
 /// tells searcher `user` what is missing and what to do, or which two versions
 /// of the interface do not agree.
 ErrorOr<const Module *> loadModule(const std::string &user);

@@ -60,7 +60,7 @@ def turn_padded(x, positions, rope, pairs):
     """As `turn` where the last pairs of the device may be padding."""
     if rope is None:
         return x
-    missing = max(0, pairs.stop - rope["dim"] // 2)
+    missing = min(max(0, pairs.stop - rope["dim"] // 2), pairs.stop - pairs.start)
     if missing == 0:
         return turn(x, positions, rope, pairs)
     first, second = np.split(x, 2, axis=-1)

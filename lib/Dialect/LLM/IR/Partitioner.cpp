@@ -162,15 +162,19 @@ void Partitioner::markValue(const LocalCopy &copy, Value global,
   auto result = dyn_cast<OpResult>(global);
   auto op = dyn_cast<ShardableOpInterface>(current);
   Operation *maker = copy.value.getDefiningOp();
-  if (!op || !maker || !result || result.getResultNumber() != 0)
+  // A raw projection whose activation follows is no value of the source program.
+  if (!op || !maker || !result || result.getResultNumber() != 0 || copy.pending)
     return;
   SmallVector<NamedAttribute> fields = {
       {"op", builder.getStringAttr(op.getShardingName())},
       {"layout", builder.getStringAttr(Twine(cost::letter(copy.layout)))},
       {"rows", builder.getStringAttr(space->name)}};
-  if (copy.packing)
+  if (copy.packing) {
     fields.emplace_back(builder.getNamedAttr(
         "order", builder.getStringAttr(copy.packing->getOrder())));
+    fields.emplace_back(
+        builder.getNamedAttr("columns", describeRuns(copy.packing)));
+  }
   maker->setAttr("shardopt.value", builder.getDictionaryAttr(fields));
 }
 

@@ -39,10 +39,29 @@ Cut Partitioner::overRows(Layout layout) {
   return cut;
 }
 
+/// The entries of every coordinate, as lists of runs: a run is [start, size,
+/// stride], or [start, size, stride, count, step] where it repeats; a start of
+/// -1 means zeros.
+ArrayAttr Partitioner::describeRuns(const Packing *packing) {
+  ArrayAttr &runs = runsOf[packing];
+  if (runs)
+    return runs;
+  SmallVector<Attribute> ranks;
+  for (int64_t rank = 0; rank < packing->getNumRanks(); ++rank) {
+    SmallVector<Attribute> list;
+    for (const Run &run : packing->getRuns(rank)) {
+      SmallVector<int64_t> numbers = {run.start, run.size, run.stride};
+      if (run.count > 1)
+        numbers.append({run.count, run.step});
+      list.push_back(builder.getDenseI64ArrayAttr(numbers));
+    }
+    ranks.push_back(builder.getArrayAttr(list));
+  }
+  return runs = builder.getArrayAttr(ranks);
+}
+
 /// {} for a whole dim; {rows = [axes]} for a dynamic one that is cut by rows;
-/// {axis, runs}, with a list of runs for each coordinate, for one that is cut
-/// by entries. A run is [start, size, stride], or [start, size, stride, count,
-/// step] where it repeats; a start of -1 means zeros.
+/// {axis, runs} for one that is cut by entries.
 Attribute Partitioner::describeCut(const Cut &cut) {
   if (!cut.rows.empty()) {
     SmallVector<Attribute> axes;
@@ -53,24 +72,9 @@ Attribute Partitioner::describeCut(const Cut &cut) {
   }
   if (!cut.packing)
     return builder.getDictionaryAttr({});
-  ArrayAttr &runs = runsOf[cut.packing];
-  if (!runs) {
-    SmallVector<Attribute> ranks;
-    for (int64_t rank = 0; rank < cut.packing->getNumRanks(); ++rank) {
-      SmallVector<Attribute> list;
-      for (const Run &run : cut.packing->getRuns(rank)) {
-        SmallVector<int64_t> numbers = {run.start, run.size, run.stride};
-        if (run.count > 1)
-          numbers.append({run.count, run.step});
-        list.push_back(builder.getDenseI64ArrayAttr(numbers));
-      }
-      ranks.push_back(builder.getArrayAttr(list));
-    }
-    runs = builder.getArrayAttr(ranks);
-  }
   return builder.getDictionaryAttr(
       {builder.getNamedAttr("axis", builder.getStringAttr(nameOf(cut.axis))),
-       builder.getNamedAttr("runs", runs)});
+       builder.getNamedAttr("runs", describeRuns(cut.packing))});
 }
 
 DictionaryAttr Partitioner::describeSlice(StringRef name, RankedTensorType type,

@@ -9,6 +9,7 @@
 #include "shardopt/Analysis/Timing.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,8 +73,7 @@ static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
 }
 
 /// What the module says of itself, in builtin attributes that any tool reads.
-static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees,
-                                    WorkloadAttr workload) {
+static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees) {
   Builder builder(module.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
@@ -84,14 +84,7 @@ static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees,
                                              number("pp", degrees.pp),
                                              number("batch", degrees.batch)}));
   module->removeAttr(strategyAttrName);
-  if (!workload)
-    return;
-  StringAttr phase = builder.getStringAttr(stringifyPhase(workload.getPhase()));
-  module->setAttr("shardopt.workload",
-                  builder.getDictionaryAttr(
-                      {builder.getNamedAttr("phase", phase),
-                       number("context", workload.getContextLength())}));
-  module->removeAttr(workloadAttrName);
+  replaceWorkload(module);
 }
 
 void InsertCollectives::runOnOperation() {
@@ -124,5 +117,5 @@ void InsertCollectives::runOnOperation() {
     if (failed(
             Partitioner(grid, context, *timing->time, timing->skew).run(func)))
       return signalPassFailure();
-  replaceModuleAttributes(module, *degrees, attribute);
+  replaceModuleAttributes(module, *degrees);
 }

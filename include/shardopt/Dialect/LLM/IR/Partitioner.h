@@ -273,6 +273,7 @@ private:
   /// The name of the op for which the op at hand reshards.
   ::llvm::StringRef getCause();
 
+  mlir::ArrayAttr describeRuns(const Packing *packing);
   mlir::Attribute describeCut(const Cut &cut);
   mlir::DictionaryAttr describeSlice(mlir::StringRef name,
                                      mlir::RankedTensorType type,

@@ -1,0 +1,130 @@
+//===- ProgramInterface.h - What a program takes and returns ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Read from the attributes of a module's functions before these are lowered to
+// LLVM, which drops them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_EXECUTION_PROGRAMINTERFACE_H
+#define SHARDOPT_EXECUTION_PROGRAMINTERFACE_H
+
+#include "shardopt/Support/Error.h"
+#include "shardopt/Tensors/Slice.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shardopt::execution {
+
+/// `llm.role` of an argument or result; `Other` for what hand-written functions
+/// take and return beside.
+enum class Role : uint8_t { Tokens, Positions, Cache, Param, TokenIds, Logits,
+                            Other };
+
+/// Tensors of a checkpoint of which a param is made, as `source` of `llm.param`
+/// describes them.
+struct SourcePart {
+  std::string pattern;
+  bool isTransposed = false;
+  bool isInterleaved = false;
+  std::string scales;            ///< pattern of the scales; empty: none
+  std::vector<int64_t> block;    ///< rows and columns that share a scale
+};
+struct Source {
+  std::vector<SourcePart> parts;
+  int64_t axis = 0; ///< along which parts are concatenated
+};
+
+/// An argument or a result of a function.
+struct Operand {
+  Role role = Role::Other;
+  std::string name;
+  tensors::Element element = tensors::Element::F32;
+  tensors::Shape shape; ///< on one device; -1 where dynamic
+  tensors::Slice slice;
+
+  // Params only.
+  std::optional<Source> source;
+  bool isStacked = false;      ///< whether the leading dim is one of layers
+  std::vector<int64_t> layers; ///< their numbers in the checkpoint
+
+  /// Sizes of the global tensor, of one layer where it is stacked; -1 where
+  /// dynamic.
+  tensors::Shape globalShape() const;
+};
+
+/// One function: the program, or one stage of it.
+struct Entry {
+  std::string name; ///< of the function
+  std::vector<Operand> arguments;
+  std::vector<Operand> results; ///< all but the caches
+  std::vector<Operand> caches;  ///< the arguments that are caches, in order
+};
+
+/// What the module says that it is for.
+struct ProgramWorkload {
+  bool isPrefill = false;
+  int64_t context = 0; ///< 0: not said
+  int64_t batch = 0;   ///< 0: not said
+};
+
+/// A value that the program hands out: `shardopt.value`. In a program on one
+/// device all of it is in layout R.
+struct KeptSite {
+  std::string op;
+  char layout = 'R';
+  bool isBetweenExperts = false; ///< rows in the order of experts
+  std::vector<tensors::Entries> columns; ///< by coordinate along tp; layout H
+};
+
+/// A collective: `shardopt.collective`.
+struct CollectiveSite {
+  std::string kind; ///< "all_reduce"
+  std::string cause;
+  int64_t bytes = 0; ///< that the cost model charges a micro-batch
+  bool isCharged = false;
+  int64_t elementBits = 0; ///< of the declared type
+};
+
+/// What compiled code tells the runtime where it is.
+struct Site {
+  std::string words;
+  std::optional<KeptSite> kept;
+  std::optional<CollectiveSite> collective;
+};
+
+struct ProgramInterface {
+  std::array<int64_t, 3> grid = {1, 1, 1}; ///< pp, ep, tp
+  ProgramWorkload workload;
+  std::vector<Entry> stages; ///< one a coordinate along pp
+  std::vector<Site> sites;    ///< by number
+
+  int64_t ranks() const { return grid[0] * grid[1] * grid[2]; }
+  /// What to call the sites in messages.
+  std::vector<std::string> describeSites() const;
+  /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / ep)), at
+  /// least one.
+  int64_t microBatches(int64_t prompts) const;
+  /// The place of a rank, for its first micro-batch.
+  tensors::Place place(int64_t rank, int64_t prompts) const;
+};
+
+/// Reads the workload and the batch of a module at any stage of lowering.
+ProgramWorkload readWorkload(mlir::ModuleOp module);
+
+/// Reads the interface of the function `entry`, or of its stages, from a module
+/// after `addTensorPasses`. An empty name means the only public function.
+ErrorOr<ProgramInterface> readInterface(mlir::ModuleOp module,
+                                        const std::string &entry);
+
+} // namespace shardopt::execution
+
+#endif // SHARDOPT_EXECUTION_PROGRAMINTERFACE_H

@@ -1,0 +1,79 @@
+//===- Attention.cpp - Grouped-query attention ----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionRows.h"
+#include "Lowering.h"
+#include "Rope.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+namespace {
+/// What qkv_proj gives, by heads: each [rows, heads, head_dim].
+struct Heads {
+  Value queries, keys, values;
+};
+} // namespace
+
+static Value heads(LoopBuilder &b, Value input, int64_t first, int64_t count,
+                   int64_t size) {
+  return splitLast(b, columns(b, input, first * size, count * size),
+                   {count, size});
+}
+
+/// The heads of the input, normed and turned.
+static Heads makeHeads(LoopBuilder &b, AttentionOp op) {
+  Value input = op.getInput();
+  int64_t count = op.getHeads(), kv = *op.getKvHeads(), size = *op.getHeadDim();
+  Heads made = {heads(b, input, 0, count, size),
+                heads(b, input, count, kv, size),
+                heads(b, input, count + kv, kv, size)};
+  if (op.getQNorm()) {
+    double epsilon = op.getEpsilon()->convertToDouble();
+    made.queries = rmsNorm(b, made.queries, op.getQNorm(), epsilon);
+    made.keys = rmsNorm(b, made.keys, op.getKNorm(), epsilon);
+  }
+  if (op.getRope()) {
+    Rotation rotation = makeRotation(b, op.getPositions(), *op.getRope());
+    made.queries = rotate(b, made.queries, rotation);
+    made.keys = rotate(b, made.keys, rotation);
+  }
+  return made;
+}
+
+static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {
+  int64_t count = op.getHeads(), kv = *op.getKvHeads(), size = *op.getHeadDim();
+  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window};
+  Heads own = makeHeads(b, op);
+  Value queries = scaled(b, own.queries, op.getScale().convertToDouble());
+  Value keys = writeCache(b, op.getCaches()[0], own.keys, places);
+  Value values = writeCache(b, op.getCaches()[1], own.values, places);
+
+  Value result = zeros(b, sizesOf(b, queries));
+  result = visitRows(
+      b, places, count, result,
+      [&](LoopBuilder &b, const Visit &visit, Value result) {
+        Value head =
+            kvHeadOf(b, visit.head, op.getGroup(), op.getHeadOffset(), kv);
+        Value query = vectorOf(b, queries, visit, b.getIndexAttr(0),
+                               b.getIndexAttr(size));
+        Value scores =
+            timesVector(b, visibleOf(b, keys, visit, head, size), query);
+        Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
+        Value taken = vectorTimes(b, softmax(b, scores, sink),
+                                  visibleOf(b, values, visit, head, size));
+        return storeVector(b, taken, result, visit, b.getIndexAttr(0));
+      });
+  return {mergeLast(b, result), keys, values};
+}
+
+Values llm::lower(LoopBuilder &b, AttentionOp op, const Lowering &lowering) {
+  Value window = lowering.windowOf(b, op);
+  return op.getKind() == AttentionKind::Gqa ? lowerGqa(b, op, window)
+                                            : lowerMla(b, op, window);
+}

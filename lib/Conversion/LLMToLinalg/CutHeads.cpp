@@ -1,0 +1,76 @@
+//===- CutHeads.cpp - Attention with cut head features --------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In two halves, because the scores of a head are partial sums here, which are
+// reduced between them. Decode only: row r is the one of prompt r.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionRows.h"
+#include "Lowering.h"
+#include "Rope.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+Values llm::lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &) {
+  int64_t heads = op.getHeads(), kv = op.getKvHeads(), size = op.getHeadDim();
+  RowPlaces places = {op.getPositions(), /*sequence=*/1, /*window=*/Value()};
+  Value own = splitLast(b, op.getInput(), {heads + kv, size});
+  if (op.getRope())
+    own = rotate(b, own,
+                 makeRotation(b, op.getPositions(), *op.getRope(),
+                              op.getPairOffset(), size / 2));
+
+  Sizes sizes = sizesOf(b, own), offsets(3, b.getIndexAttr(0));
+  sizes[1] = b.getIndexAttr(heads);
+  Value queries =
+      scaled(b, slice(b, own, offsets, sizes), op.getScale().convertToDouble());
+  offsets[1] = b.getIndexAttr(heads);
+  sizes[1] = b.getIndexAttr(kv);
+  Value cache =
+      writeCache(b, op.getCache(), slice(b, own, offsets, sizes), places);
+
+  // What a row does not see stays zero.
+  Value scores =
+      zeros(b, {sizes[0], b.getIndexAttr(heads), sizeOf(b, op.getCache(), 1)});
+  scores = visitRows(
+      b, places, heads, scores,
+      [&](LoopBuilder &b, const Visit &visit, Value scores) {
+        Value head = kvHeadOf(b, visit.head, op.getGroup(), Value(), kv);
+        Value query = vectorOf(b, queries, visit, b.getIndexAttr(0),
+                               b.getIndexAttr(size));
+        Value own =
+            timesVector(b, visibleOf(b, cache, visit, head, size), query);
+        return storeVector(b, own, scores, visit, visit.begin);
+      });
+  return {scores, cache};
+}
+
+Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
+                  const Lowering &lowering) {
+  int64_t heads = op.getHeads(), kv = op.getKvHeads(), size = op.getHeadDim();
+  RowPlaces places = {op.getPositions(), /*sequence=*/1,
+                      lowering.windowOf(b, op)};
+  Value cache = writeCache(b, op.getCache(),
+                           splitLast(b, op.getInput(), {kv, size}), places);
+  Value result = zeros(b, {sizeOf(b, op.getInput(), 0), b.getIndexAttr(heads),
+                           b.getIndexAttr(size)});
+  result = visitRows(
+      b, places, heads, result,
+      [&](LoopBuilder &b, const Visit &visit, Value result) {
+        Value head = kvHeadOf(b, visit.head, op.getGroup(), Value(), kv);
+        Value scores = vectorOf(b, op.getScores(), visit, visit.begin,
+                                OpFoldResult(visit.count));
+        Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
+        Value taken = vectorTimes(b, softmax(b, scores, sink),
+                                  visibleOf(b, cache, visit, head, size));
+        return storeVector(b, taken, result, visit, b.getIndexAttr(0));
+      });
+  return {mergeLast(b, result), cache};
+}

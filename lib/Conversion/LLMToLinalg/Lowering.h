@@ -1,0 +1,110 @@
+//===- Lowering.h - What each op computes -----------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function an op: builds its results from its operands, all of them f32,
+// i32 or index, and leaves the op itself alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_CONVERSION_LLMTOLINALG_LOWERING_H
+#define SHARDOPT_LIB_CONVERSION_LLMTOLINALG_LOWERING_H
+
+#include "Building.h"
+#include "shardopt/Conversion/LLMToLinalg/Passes.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace shardopt::llm {
+
+/// What ops are lowered with besides their operands.
+struct Lowering {
+  Routing routing = Routing::Model;
+
+  /// Windows of the layers of a loop: loop -> window of this iteration.
+  llvm::DenseMap<mlir::Operation *, Value> windows;
+
+  /// The window of an attention op, an index; null where it sees everything.
+  template <typename Op> Value windowOf(LoopBuilder &b, Op op) const {
+    if (op.getWindow())
+      return index(b, *op.getWindow());
+    return windows.lookup(op->template getParentOfType<mlir::scf::ForOp>());
+  }
+};
+
+/// Makes a loop of a repeat and returns it, with the body's ops moved into it
+/// and their windows recorded.
+mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
+
+// Embedding, norms, projections
+Values lower(LoopBuilder &b, EmbeddingOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, RmsNormOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, SumSquaresOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, ScaleNormOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, AddOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, QkvProjOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, LinearOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, OutProjOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, SelectColumnsOp op, const Lowering &lowering);
+
+// Attention
+Values lower(LoopBuilder &b, AttentionOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, AttentionValuesOp op, const Lowering &lowering);
+Values lowerMla(LoopBuilder &b, AttentionOp op, Value window);
+
+// Experts
+Values lower(LoopBuilder &b, RouterOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, TopKOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, DispatchOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, CombineOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, PermuteOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, UnpermuteOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, BlockSizeOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, PackHomesOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, UnpackHomesOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, FfnUpOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, FfnDownOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, ActivationOp op, const Lowering &lowering);
+
+// Head
+Values lower(LoopBuilder &b, LmHeadOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, LastRowsOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, ArgmaxOp op, const Lowering &lowering);
+Values lower(LoopBuilder &b, ArgmaxMergeOp op, const Lowering &lowering);
+
+//===----------------------------------------------------------------------===//
+// What several of them compute
+//===----------------------------------------------------------------------===//
+
+/// x / sqrt(mean(x^2) + epsilon) * weight along the last dim.
+Value rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon);
+
+/// input * weight + bias, of [rows, in] and [in, out], or [out, in] where
+/// `transposed`; the bias may be null.
+Value project(LoopBuilder &b, Value input, Value weight, Value bias,
+              bool transposed = false);
+
+/// Adds lhs * rhs to `result`, a tensor of bias rows or zeros.
+Value addProduct(LoopBuilder &b, Value lhs, Value rhs, Value result,
+                 bool transposed = false);
+
+/// Every row of `result` is the bias.
+Value startFromBias(LoopBuilder &b, Value bias, Value result);
+
+/// The activation of the columns of x; gated ones are gate, up by block.
+Value activate(LoopBuilder &b, Value x, ActivationAttr activation,
+               int64_t blocks);
+
+/// matrix[row, column], or 0 where the row is outside. The indices are of any
+/// sign.
+Value elementOrZero(LoopBuilder &b, Value matrix, Value row, Value column);
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_LIB_CONVERSION_LLMTOLINALG_LOWERING_H

@@ -1,0 +1,92 @@
+//===- MlaAttention.cpp - Multi-head latent attention ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The keys and values of all heads are products of one cached latent with the
+// halves of kv_up. Neither is made: q . (latent * U) = (q * U^T) . latent, so
+// the queries are brought to the latent's space, all heads read the latent
+// itself, and what they take of it goes through the values' half afterwards
+// (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionRows.h"
+#include "Lowering.h"
+#include "Rope.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+/// Each head's features of x [rows, heads, in] times its weight [in, out],
+/// where element (i, o) of head h's is up[i, h, o], or up[o, h, i] if
+/// `transposed`.
+static Value headProducts(LoopBuilder &b, Value x, Value up, bool transposed) {
+  enum { row, head, out, in };
+  Operand weight = {up, {in, head, out}};
+  if (transposed)
+    weight.loops = {out, head, in};
+  Sizes sizes = {sizeOf(b, x, 0), sizeOf(b, x, 1),
+                 sizeOf(b, up, transposed ? 0 : 2)};
+  return nest(b, {{x, {row, head, in}}, weight},
+              Operand{zeros(b, sizes), {row, head, out}},
+              [](LoopBuilder &b, ValueRange e) {
+                return Values{add(b, e[2], multiply(b, e[0], e[1]))};
+              })[0];
+}
+
+/// x [rows, heads, size], turned where there is a rope.
+static Value turn(LoopBuilder &b, Value x, AttentionOp op) {
+  if (!op.getRope())
+    return x;
+  return rotate(b, x, makeRotation(b, op.getPositions(), *op.getRope()));
+}
+
+/// What a row adds to the cache: its normed latent and its turned rotary
+/// features, [rows, rank + rope_dim].
+static Value cacheRows(LoopBuilder &b, AttentionOp op) {
+  int64_t rank = *op.getRank(), rotary = *op.getRopeDim();
+  Value latent = columns(b, op.getLatent(), 0, rank);
+  Value normed = rmsNorm(b, latent, op.getKvNorm(),
+                         op.getKvNormEpsilon()->convertToDouble());
+  Value shared = columns(b, op.getLatent(), rank, rotary);
+  shared = mergeLast(b, turn(b, splitLast(b, shared, {1, rotary}), op));
+  return beside(b, {normed, shared});
+}
+
+Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
+  int64_t heads = op.getHeads(), rank = *op.getRank();
+  int64_t nope = *op.getNopeDim(), rotary = *op.getRopeDim();
+  int64_t value = *op.getValueDim(), features = rank + rotary;
+  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window};
+
+  Value up = splitLast(b, op.getKvUp(), {heads, nope + value});
+  Value input = splitLast(b, op.getInput(), {heads, nope + rotary});
+  Value queries =
+      beside(b, {headProducts(b, columns(b, input, 0, nope),
+                              columns(b, up, 0, nope), /*transposed=*/true),
+                 turn(b, columns(b, input, nope, rotary), op)});
+  queries = scaled(b, queries, op.getScale().convertToDouble());
+  Value cache = writeCache(b, op.getCaches()[0], cacheRows(b, op), places);
+
+  OpFoldResult first = b.getIndexAttr(0);
+  Value latents = zeros(
+      b, {sizeOf(b, input, 0), b.getIndexAttr(heads), b.getIndexAttr(rank)});
+  latents = visitRows(
+      b, places, heads, latents,
+      [&](LoopBuilder &b, const Visit &visit, Value latents) {
+        Value query =
+            vectorOf(b, queries, visit, first, b.getIndexAttr(features));
+        Value keys = visibleOf(b, cache, visit, /*kvHead=*/Value(), features);
+        Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
+        Value weights = softmax(b, timesVector(b, keys, query), sink);
+        Value taken = vectorTimes(b, weights, columns(b, keys, 0, rank));
+        return storeVector(b, taken, latents, visit, first);
+      });
+  Value result = headProducts(b, latents, columns(b, up, nope, value),
+                              /*transposed=*/false);
+  return {mergeLast(b, result), cache};
+}

@@ -1,0 +1,58 @@
+//===- Threads.cpp - Ranks that are threads -------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Execution/World.h"
+#include "shardopt/Runtime/ThreadWorld.h"
+
+using namespace shardopt;
+using namespace shardopt::execution;
+
+namespace {
+
+class Threads final : public World {
+public:
+  bool isLeader() const override { return true; }
+  bool agree(bool leaders) override { return leaders; }
+  ErrorOr<Executable>
+  load(const std::function<ErrorOr<Built>(Codegen)> &build) override;
+  ErrorOr<std::vector<RankOutcome>> run(const Executable &program,
+                                        const Weights &weights,
+                                        const RunRequest &request) override;
+};
+
+} // namespace
+
+ErrorOr<Executable>
+Threads::load(const std::function<ErrorOr<Built>(Codegen)> &build) {
+  ErrorOr<Built> built = build(Codegen::Object);
+  if (!built)
+    return built.error();
+  return execution::load(std::move(*built));
+}
+
+ErrorOr<std::vector<RankOutcome>> Threads::run(const Executable &program,
+                                               const Weights &weights,
+                                               const RunRequest &request) {
+  const ProgramInterface &interface = program.interface;
+  runtime::ThreadWorld world({interface.grid.begin(), interface.grid.end()},
+                             interface.describeSites());
+  std::vector<RankOutcome> outcomes(interface.ranks());
+  auto error = world.run([&](runtime::Process &process) {
+    ErrorOr<RankOutcome> outcome = runRank(process, program, weights, request);
+    if (outcome)
+      outcomes[process.rank()] = std::move(*outcome);
+    else
+      process.report(outcome.error());
+  });
+  if (error)
+    return *error;
+  return outcomes;
+}
+
+std::unique_ptr<World> execution::createThreadWorld() {
+  return std::make_unique<Threads>();
+}

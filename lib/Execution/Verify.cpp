@@ -1,0 +1,234 @@
+//===- Verify.cpp - Sharded against unsharded -----------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Execution/Verify.h"
+#include "FirstDifference.h"
+
+#include "shardopt/Execution/Feeds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::execution;
+
+//===----------------------------------------------------------------------===//
+// What is run
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t defaultPrompts = 4;
+static constexpr int64_t defaultContext = 8;
+
+std::vector<RunRequest>
+execution::planRequests(const std::vector<ModuleOp> &modules,
+                        const VerifyOptions &options) {
+  ProgramWorkload first = readWorkload(modules.front());
+  int64_t prompts = options.prompts ? options.prompts
+                    : first.batch   ? first.batch
+                                    : defaultPrompts;
+  int64_t context = options.context ? options.context
+                    : first.context ? first.context
+                                    : defaultContext;
+  int64_t decodes = 0;
+  for (ModuleOp module : modules)
+    decodes += !readWorkload(module).isPrefill;
+
+  std::vector<RunRequest> requests;
+  std::vector<int64_t> position(prompts, 0); // where the prompts have come to
+  for (ModuleOp module : modules) {
+    RunRequest &request = requests.emplace_back();
+    request.seed = options.seed;
+    request.prompts = prompts;
+    request.cachePositions = context + options.steps * decodes;
+    int64_t vocabulary = findVocabulary(module);
+    if (readWorkload(module).isPrefill) {
+      request.rowsPerPrompt = context;
+      request.steps = {
+          randomPrompts(options.seed, prompts, context, vocabulary)};
+      std::fill(position.begin(), position.end(), context);
+      continue;
+    }
+    if (requests.size() == 1) {
+      request.areCachesRandom = true;
+      for (int64_t p = 0; p < prompts; ++p)
+        position[p] = std::max<int64_t>(0, context - 1 - p % 3);
+    }
+    request.steps = randomSteps(options.seed + requests.size(), position,
+                                options.steps, vocabulary);
+    for (int64_t &place : position)
+      place += options.steps;
+  }
+  return requests;
+}
+
+ErrorOr<Built> execution::buildWhole(ModuleOp module,
+                                     const BuildOptions &options,
+                                     Codegen codegen) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  dropSharding(*copy);
+  return build(*copy, options, codegen);
+}
+
+ErrorOr<Built> execution::buildParts(ModuleOp module,
+                                     const VerifyOptions &options,
+                                     Codegen codegen) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (auto error = partition(*copy, options.partition))
+    return *error;
+  return build(*copy, options.build, codegen);
+}
+
+static ErrorOr<Executable> loadWhole(ModuleOp module,
+                                     const VerifyOptions &options,
+                                     World &world) {
+  return world.load([&](Codegen codegen) {
+    return buildWhole(module, options.build, codegen);
+  });
+}
+
+static ErrorOr<Executable> loadParts(ModuleOp module,
+                                     const VerifyOptions &options,
+                                     World &world) {
+  return world.load([&](Codegen codegen) {
+    return buildParts(module, options, codegen);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Verdict
+//===----------------------------------------------------------------------===//
+
+static std::string spell(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2e", value);
+  return text;
+}
+
+std::string Verdict::line() const {
+  if (!failure.empty())
+    return "verify: FAILED " + failure;
+  std::string text = isEqual ? "verify: OK" : "verify: FAILED";
+  text += " max_abs=" + spell(maxAbs) + " max_rel=" + spell(maxRel);
+  for (const ResultError &result : results)
+    if (result.unequal > 0)
+      text += " " + result.name + ": " + std::to_string(result.unequal) +
+              " of " + std::to_string(result.count) + " differ";
+  if (!firstDifference.empty())
+    text += " first: " + firstDifference;
+  return text;
+}
+
+/// Adds what one program of the chain has shown.
+static void addResults(std::vector<ResultError> results, double tolerance,
+                       Verdict &verdict) {
+  for (ResultError &result : results) {
+    verdict.isEqual &= result.isWithin(tolerance);
+    // A NaN stays.
+    if (!(result.maxAbs <= verdict.maxAbs))
+      verdict.maxAbs = result.maxAbs;
+    if (!(result.maxRel <= verdict.maxRel))
+      verdict.maxRel = result.maxRel;
+    verdict.results.push_back(std::move(result));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// Which op of `module` went wrong first: both forms again, keeping values.
+static ErrorOr<std::string> explain(ModuleOp module, RunRequest whole,
+                                    RunRequest parts,
+                                    const VerifyOptions &options,
+                                    World &world) {
+  VerifyOptions keeping = options;
+  keeping.build.lowering.keepValues = true;
+  whole.wantsValues = parts.wantsValues = true;
+  whole.wantsCaches = parts.wantsCaches = false;
+  RandomWeights weights(options.seed);
+  ErrorOr<Executable> one = loadWhole(module, keeping, world);
+  if (!one)
+    return one.error();
+  auto expected = world.run(*one, weights, whole);
+  if (!expected)
+    return expected.error();
+  ErrorOr<Executable> many = loadParts(module, keeping, world);
+  if (!many)
+    return many.error();
+  auto found = world.run(*many, weights, parts);
+  if (!found)
+    return found.error();
+  if (!world.isLeader())
+    return std::string();
+  return findFirstDifference(one->interface, expected->front(),
+                             many->interface, *found, parts,
+                             options.tolerance);
+}
+
+ErrorOr<Verdict>
+execution::verify(const std::vector<ModuleOp> &modules,
+                  const VerifyOptions &options, World &world,
+                  const std::vector<const Executable *> &wholes) {
+  Verdict verdict;
+  RandomWeights weights(options.seed);
+  NamedTensors wholeCaches, partCaches;
+  std::vector<RunRequest> requests = planRequests(modules, options);
+  for (size_t i = 0; i < modules.size(); ++i) {
+    ModuleOp module = modules[i];
+    std::optional<Executable> built;
+    if (wholes.empty()) {
+      ErrorOr<Executable> whole = loadWhole(module, options, world);
+      if (!whole)
+        return whole.error();
+      built = std::move(*whole);
+    }
+    const Executable &whole = wholes.empty() ? *built : *wholes[i];
+    ErrorOr<Executable> parts = loadParts(module, options, world);
+    if (!parts)
+      return parts.error();
+
+    RunRequest forWhole = requests[i], forParts = requests[i];
+    forWhole.arguments = wholeCaches;
+    forParts.arguments = partCaches;
+    auto expected = world.run(whole, weights, forWhole);
+    if (!expected)
+      return expected.error();
+    auto found = world.run(*parts, weights, forParts);
+    if (!found) {
+      verdict.isEqual = false;
+      verdict.failure = found.error().message;
+      return verdict;
+    }
+    Expected right;
+    if (world.isLeader()) {
+      right = collect(whole.interface, std::move(expected->front()));
+      auto results = compare(right, parts->interface, *found, forParts);
+      if (results)
+        addResults(std::move(*results), options.tolerance, verdict);
+      else
+        verdict.failure = results.error().message;
+    }
+    if (!world.agree(verdict.failure.empty())) {
+      verdict.isEqual = false;
+      return verdict;
+    }
+    if (!world.agree(verdict.isEqual)) {
+      verdict.isEqual = false;
+      ErrorOr<std::string> first =
+          explain(module, forWhole, forParts, options, world);
+      verdict.firstDifference = first ? *first : first.error().message;
+      return verdict;
+    }
+    if (!world.isLeader())
+      continue;
+    partCaches = assemble(parts->interface, *found, forParts).caches;
+    wholeCaches = std::move(right.caches);
+  }
+  return verdict;
+}

@@ -1,0 +1,258 @@
+//===- Weights.cpp - Values of params -------------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Execution/Weights.h"
+
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::execution;
+using namespace shardopt::tensors;
+
+ErrorOr<Tensor> Weights::load(const Operand &param, const Place &place) const {
+  Shape shape = param.globalShape();
+  // No dim of a param is one of rows, so the number of prompts does not matter.
+  std::vector<Entries> entries =
+      entriesOf(param.slice, shape, /*prompts=*/1, place);
+  Shape local;
+  for (const Entries &dim : entries)
+    local.push_back(int64_t(dim.size()));
+  int64_t each = countElements(local);
+  if (param.isStacked)
+    local.insert(local.begin(), int64_t(param.layers.size()));
+  if (local != param.shape)
+    return Error{"param '" + param.name + "': its slice has the shape " +
+                 toString(local) + ", the program wants " +
+                 toString(param.shape)};
+  Tensor tensor(Element::F32, local);
+  float *to = tensor.floats().data();
+  if (!param.isStacked) {
+    if (auto error = loadLayer(param, std::nullopt, shape, entries, to))
+      return *error;
+    return tensor;
+  }
+  for (int64_t layer : param.layers) {
+    if (auto error = loadLayer(param, layer, shape, entries, to))
+      return *error;
+    to += each;
+  }
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators"
+/// (OOPSLA 2014): the finalizer of SplitMix64.
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+static constexpr uint64_t goldenGamma = 0x9e3779b97f4a7c15ull;
+
+RandomStream::RandomStream(uint64_t seed, const std::string &name)
+    : state(mix(seed + goldenGamma)) {
+  for (unsigned char c : name)
+    state = mix(state ^ c) + goldenGamma;
+}
+
+double RandomStream::operator[](int64_t index) const {
+  uint64_t bits = mix(state + uint64_t(index + 1) * goldenGamma);
+  return std::ldexp(double(bits >> 11), -52) - 1;
+}
+
+std::optional<Error> RandomWeights::loadLayer(
+    const Operand &param, std::optional<int64_t> layer, const Shape &shape,
+    const std::vector<Entries> &entries, float *to) const {
+  RandomStream stream(seed, param.name + "/" +
+                                (layer ? std::to_string(*layer) : "-"));
+  // A uniform number in [-1, 1) has the variance 1/3.
+  bool isVector = shape.size() < 2;
+  double center = isVector ? 1 : 0;
+  double spread =
+      isVector ? 0.5 : std::sqrt(3.0 / double(shape[shape.size() - 2]));
+  visitElements(shape, entries, [&](int64_t here, int64_t there) {
+    to[here] = there < 0 ? 0 : float(center + spread * stream[there]);
+  });
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Checkpoints
+//===----------------------------------------------------------------------===//
+
+static std::string expand(std::string pattern, const std::string &key,
+                          int64_t number) {
+  size_t at = pattern.find(key);
+  return at == std::string::npos
+             ? pattern
+             : pattern.replace(at, key.size(), std::to_string(number));
+}
+
+namespace {
+
+/// A part of a param, seen as the op wants it: [experts,] rows, columns.
+class PartView {
+public:
+  static ErrorOr<PartView> open(const SafeTensors &checkpoint,
+                                const SourcePart &part, int64_t experts,
+                                std::optional<int64_t> layer);
+
+  /// Sizes as the op wants them.
+  const Shape &shape() const { return sizes; }
+  /// The element at `index` of a tensor of these sizes.
+  double at(Span<const int64_t> index) const;
+
+private:
+  std::vector<const StoredTensor *> stored; ///< one, or one an expert
+  std::vector<const StoredTensor *> scales; ///< none, or one for each of these
+  std::vector<int64_t> block;
+  bool isPerExpert = false, isTransposed = false, isInterleaved = false;
+  Shape sizes;
+};
+
+} // namespace
+
+ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
+                                 const SourcePart &part, int64_t experts,
+                                 std::optional<int64_t> layer) {
+  PartView view;
+  view.isPerExpert = part.pattern.find("{expert}") != std::string::npos;
+  view.isTransposed = part.isTransposed;
+  view.isInterleaved = part.isInterleaved;
+  view.block = part.block;
+  auto find = [&](const std::string &pattern,
+                  int64_t expert) -> ErrorOr<const StoredTensor *> {
+    std::string name = expand(pattern, "{expert}", expert);
+    if (layer)
+      name = expand(name, "{layer}", *layer);
+    const StoredTensor *tensor = checkpoint.find(name);
+    if (!tensor)
+      return Error{"the checkpoint has no tensor '" + name + "'"};
+    return tensor;
+  };
+  for (int64_t expert = 0; expert < (view.isPerExpert ? experts : 1);
+       ++expert) {
+    ErrorOr<const StoredTensor *> tensor = find(part.pattern, expert);
+    if (!tensor)
+      return tensor.error();
+    if (!view.stored.empty() && (*tensor)->shape != view.stored[0]->shape)
+      return Error{"experts of '" + part.pattern + "' differ in shape"};
+    view.stored.push_back(*tensor);
+    if (part.scales.empty())
+      continue;
+    if ((*tensor)->type == StoredType::U8)
+      return Error{"'" + part.pattern +
+                   "' is packed in blocks of four bits, expected elements of "
+                   "at least eight"};
+    ErrorOr<const StoredTensor *> scale = find(part.scales, expert);
+    if (!scale)
+      return scale.error();
+    view.scales.push_back(*scale);
+  }
+  view.sizes = view.stored[0]->shape;
+  if (view.isTransposed && view.sizes.size() < 2)
+    return Error{"'" + part.pattern + "' has the shape " +
+                 toString(view.sizes) + ", expected a matrix to transpose"};
+  if (view.isTransposed)
+    std::swap(view.sizes[view.sizes.size() - 1],
+              view.sizes[view.sizes.size() - 2]);
+  if (view.isPerExpert)
+    view.sizes.insert(view.sizes.begin(), experts);
+  return view;
+}
+
+double PartView::at(Span<const int64_t> index) const {
+  int64_t expert = isPerExpert ? index[0] : 0;
+  int64_t place[4] = {};
+  size_t rank = index.size() - isPerExpert;
+  for (size_t i = 0; i < rank; ++i)
+    place[i] = index[i + isPerExpert];
+  if (isInterleaved) { // even columns first, then odd ones
+    int64_t evens = (sizes.back() + 1) / 2, &column = place[rank - 1];
+    column = column < evens ? 2 * column : 2 * (column - evens) + 1;
+  }
+  if (isTransposed)
+    std::swap(place[rank - 1], place[rank - 2]);
+  const StoredTensor &tensor = *stored[expert];
+  int64_t linear = 0;
+  for (size_t i = 0; i < rank; ++i)
+    linear = linear * tensor.shape[i] + place[i];
+  double value = tensor.at(linear);
+  if (scales.empty())
+    return value;
+  const StoredTensor &scale = *scales[expert];
+  if (block.size() != 2 || rank != 2)
+    return value * scale.at(0);
+  int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
+  return value *
+         scale.at(place[0] / block[0] * blocks + place[1] / block[1]);
+}
+
+/// Whether the sizes of parts, concatenated along `axis`, are `shape`.
+static bool fits(const std::vector<PartView> &parts, size_t axis,
+                 const Shape &shape) {
+  int64_t along = 0;
+  for (const PartView &part : parts) {
+    if (part.shape().size() != shape.size())
+      return false;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (i != axis && part.shape()[i] != shape[i])
+        return false;
+    along += part.shape()[axis];
+  }
+  return along == shape[axis];
+}
+
+std::optional<Error> CheckpointWeights::loadLayer(
+    const Operand &param, std::optional<int64_t> layer, const Shape &shape,
+    const std::vector<Entries> &entries, float *to) const {
+  auto fail = [&](const std::string &message) {
+    return Error{"param '" + param.name + "': " + message};
+  };
+  if (!param.source)
+    return fail("it has no 'source', so nothing says which tensor of the "
+                "checkpoint it is");
+  if (shape.empty())
+    return fail("it is a scalar, expected at least one dim");
+  std::vector<PartView> parts;
+  size_t axis = size_t(param.source->axis);
+  for (const SourcePart &part : param.source->parts) {
+    ErrorOr<PartView> view =
+        PartView::open(checkpoint, part, shape.front(), layer);
+    if (!view)
+      return fail(view.error().message);
+    parts.push_back(std::move(*view));
+  }
+  if (param.source->parts.front().pattern.find("{expert}") !=
+      std::string::npos)
+    ++axis; // experts are stacked in front
+  if (axis >= shape.size() || !fits(parts, axis, shape)) {
+    std::string found;
+    for (const PartView &part : parts)
+      found += (found.empty() ? "" : ", ") + toString(part.shape());
+    return fail("the checkpoint has " + found + ", the program wants " +
+                toString(shape));
+  }
+  std::vector<int64_t> index(shape.size());
+  visitElements(shape, entries, [&](int64_t here, int64_t there) {
+    if (there < 0) {
+      to[here] = 0;
+      return;
+    }
+    for (size_t i = shape.size(); i-- > 0; there /= shape[i])
+      index[i] = there % shape[i];
+    const PartView *part = parts.data();
+    for (; index[axis] >= part->shape()[axis]; ++part)
+      index[axis] -= part->shape()[axis];
+    to[here] = float(part->at(index));
+  });
+  return std::nullopt;
+}

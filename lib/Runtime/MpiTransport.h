@@ -1,0 +1,60 @@
+//===- MpiTransport.h - Messages of ranks over MPI --------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_RUNTIME_MPITRANSPORT_H
+#define SHARDOPT_LIB_RUNTIME_MPITRANSPORT_H
+
+#include "shardopt/Runtime/MpiLink.h"
+#include "shardopt/Runtime/Transport.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace shardopt::runtime {
+
+/// The way of this process to the others. Time is cut into epochs, which all
+/// processes count alike: what a failed program left behind is of an earlier
+/// one and dropped.
+class MpiTransport final : public Transport {
+public:
+  /// `link` outlives the transport.
+  explicit MpiTransport(MpiLink &link) : link(link) {}
+
+  void post(const Group &group, size_t to, Channel channel,
+            Message message) override;
+  ErrorOr<Message> fetch(const Group &group, size_t from,
+                         Channel channel) override;
+
+  void beginEpoch();
+  /// Ends the waits of the first `ranks` ranks, in this epoch.
+  void interrupt(int64_t ranks);
+  /// Whether a wait ended so in this epoch.
+  bool wasInterrupted() const { return interrupted; }
+
+private:
+  /// A message of this epoch or a later one, if it has come.
+  struct Arrival {
+    int64_t epoch;
+    Message message;
+  };
+
+  std::optional<Arrival> take(int from, int channel);
+  bool heardOfFailure();
+
+  MpiLink &link;
+  int64_t epoch = 0;
+  int64_t failedEpoch =
+      -1; ///< the last in which a rank is known to have failed
+  bool interrupted = false;
+  /// The first message of a later epoch, by sender and channel.
+  std::map<std::pair<int, int>, Arrival> early;
+};
+
+} // namespace shardopt::runtime
+
+#endif // SHARDOPT_LIB_RUNTIME_MPITRANSPORT_H

@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Compiled programs with a checkpoint's weights against Hugging Face.
+
+    check_models.py --shard-opt=build/bin/shard-opt \\
+        --shard-translate=build/bin/shard-translate --shard-run=build/bin/shard-run
+
+Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
+project) has a config, weights, tokens and the logits of every position that
+Transformers computed. Each model runs in decode and in prefill: unsharded,
+with the exact searcher's plan on four devices, and with random strategies.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import tools
+from tools import DATA, imported, last_line, run
+
+STRATEGIES = pathlib.Path(__file__).with_name("strategies.py")
+
+
+def check(args, model, phase, context, folder):
+    """(what, exit status, last line) of every run of a model."""
+    program = imported(
+        args, model / "config.json", phase, context, folder / f"{model.name}.{phase}.mlir"
+    )
+    io = model / "io.safetensors"
+    against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
+    against.append(f"--tolerance={args.tolerance}")
+    yield "unsharded", *last_line(args.shard_run, program, *against)
+
+    planned = folder / "planned.mlir"
+    for degrees in ("tp=4 ep=1 pp=1", "tp=2,4 ep=1,2 pp=1,2 devices=4"):
+        search = f"searcher=exact batch=4 {degrees}"
+        run(args.shard_opt, program, f"--llm-search-sharding={search}", "-o", planned)
+        yield f"exact plan, {degrees}", *last_line(args.shard_run, planned, *against)
+
+    strategies = folder / "strategies.jsonl"
+    with open(strategies, "w") as file:
+        command = [sys.executable, STRATEGIES, "random", program, f"--shard-opt={args.shard_opt}"]
+        command += [f"--count={args.count}", f"--seed={args.seed}", "--tp=2,3,4", "--ep=1,2"]
+        subprocess.run(command + ["--pp=1,2", "--batch=4"], check=True, stdout=file)
+    status, line = last_line(
+        args.shard_run, "--verify", program, f"--strategies={strategies}", *against
+    )
+    yield f"{args.count} random strategies", status, line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    tools.add_arguments(parser)
+    parser.add_argument("--only", default="", help="models with this in their name")
+    parser.add_argument("--count", type=int, default=20, help="random strategies a program")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
+    args = parser.parse_args()
+
+    models = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
+    models = [model for model in models if args.only in model.name]
+    if not models:
+        print(f"skipped: no models in {DATA / 'hf-tiny'}")
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            for phase, context in (("decode", 16), ("prefill", 7)):
+                for what, status, line in check(args, model, phase, context, pathlib.Path(folder)):
+                    wrong += status != 0
+                    print(f"{model.name} {phase}, {what}: {line}", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""Strategies that exercise a lowering: random ones, and pairwise-covering ones.
+
+    strategies.py random model.mlir --shard-opt=build/bin/shard-opt [--count 200] ...
+    strategies.py pairwise model.mlir --shard-opt=build/bin/shard-opt [--tp 2,4] ...
+
+Prints one strategy a line, as `shard-run --strategies=` reads them. Strategies
+that break a structural limit of the model are left out, by the word of
+`--llm-evaluate-strategy`.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+DIMS = (0, 1, 2)
+
+
+def numbers(text):
+    return [int(item) for item in text.split(",")]
+
+
+def evaluate(shard_opt, module, strategies):
+    """The metrics of strategies, in order."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed, report = pathlib.Path(folder, "s.jsonl"), pathlib.Path(folder, "r.jsonl")
+        listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+        options = f"strategies={listed} report={report}"
+        command = [shard_opt, module, f"--llm-evaluate-strategy={options}", "-o", "/dev/null"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return [json.loads(line) for line in report.read_text().splitlines()]
+
+
+def legal(shard_opt, module, strategies):
+    """Those of `strategies` that the program can be partitioned by."""
+    strategies = list(strategies)
+    results = evaluate(shard_opt, module, strategies)
+    return [s for s, result in zip(strategies, results, strict=True) if result["valid"]]
+
+
+def op_names(shard_opt, module):
+    """The names of a module's ops, in the order of `dims`."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "r.json")
+        options = f"searcher=exact tp=1 ep=1 pp=1 batch=1 report={report}"
+        command = [shard_opt, module, f"--llm-search-sharding={options}", "-o", "/dev/null"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return list(json.loads(report.read_text())["best"]["strategy"]["dims"])
+
+
+def draw(rng, args, names):
+    return {
+        "tp": rng.choice(args.tp),
+        "ep": rng.choice(args.ep),
+        "pp": rng.choice(args.pp),
+        "batch": rng.choice(args.batch),
+        "dims": {name: rng.choice(DIMS) for name in names},
+    }
+
+
+def random_strategies(args, names):
+    """`count` legal strategies, each variable drawn alone."""
+    rng = random.Random(args.seed)
+    found = []
+    for _ in range(100):
+        candidates = [draw(rng, args, names) for _ in range(2 * args.count)]
+        found += legal(args.shard_opt, args.module, candidates)
+        if len(found) >= args.count:
+            return found[: args.count]
+    sys.exit(f"{args.module}: only {len(found)} legal strategies of 100 x {2 * args.count} drawn")
+
+
+def allowed_dims(args, names, degrees):
+    """The dims that each op may have, beside 2 of all others."""
+    candidates = [
+        {**degrees, "dims": {**dict.fromkeys(names, 2), name: dim}}
+        for name in names
+        for dim in DIMS
+    ]
+    results = evaluate(args.shard_opt, args.module, candidates)
+    allowed = {name: [] for name in names}
+    for candidate, result in zip(candidates, results, strict=True):
+        if result["valid"]:
+            (odd,) = [n for n, d in candidate["dims"].items() if d != 2] or [None]
+            for name in [odd] if odd else names:
+                dim = candidate["dims"][name]
+                if dim not in allowed[name]:
+                    allowed[name].append(dim)
+    return {name: sorted(dims) for name, dims in allowed.items()}
+
+
+def cover(names, allowed, rng):
+    """Assignments in which each pair of dims of each two ops occurs.
+
+    Greedy (Cohen et al., The AETG System, 1997): ops in random order take the
+    dim that covers most pairs with those before them.
+    """
+    missing = {
+        ((a, x), (b, y))
+        for a, b in itertools.combinations(names, 2)
+        for x in allowed[a]
+        for y in allowed[b]
+    }
+    order = {name: i for i, name in enumerate(names)}
+
+    def pair(one, other):
+        return (one, other) if order[one[0]] < order[other[0]] else (other, one)
+
+    rows = []
+    while missing:
+        best, best_gain = None, 0
+        for _ in range(10):
+            (first, second) = rng.choice(sorted(missing))
+            row = dict([first, second])
+            for name in rng.sample(names, len(names)):
+                if name in row:
+                    continue
+                gains = [
+                    sum(pair((name, dim), other) in missing for other in row.items())
+                    for dim in allowed[name]
+                ]
+                ties = [d for d, gain in zip(allowed[name], gains) if gain == max(gains)]
+                row[name] = rng.choice(ties)
+            gain = sum(
+                pair(one, other) in missing for one, other in itertools.combinations(row.items(), 2)
+            )
+            if gain > best_gain:
+                best, best_gain = row, gain
+        rows.append({name: best[name] for name in names})
+        missing -= {pair(a, b) for a, b in itertools.combinations(best.items(), 2)}
+    return rows
+
+
+def pairwise_strategies(args, names):
+    """A covering set of dims for each choice of tp, ep and pp."""
+    rng = random.Random(args.seed)
+    found = []
+    for tp, ep, pp in itertools.product(args.tp, args.ep, args.pp):
+        degrees = {"tp": tp, "ep": ep, "pp": pp, "batch": max(args.batch)}
+        for dims in cover(names, allowed_dims(args, names, degrees), rng):
+            found.append({**degrees, "batch": rng.choice(args.batch), "dims": dims})
+    return legal(args.shard_opt, args.module, found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("kind", choices=["random", "pairwise"])
+    parser.add_argument("module")
+    parser.add_argument("--shard-opt", required=True)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tp", type=numbers, default=[2, 4])
+    parser.add_argument("--ep", type=numbers, default=[1, 2])
+    parser.add_argument("--pp", type=numbers, default=[1, 2])
+    parser.add_argument("--batch", type=numbers, default=[1, 2, 3, 4, 5, 7])
+    args = parser.parse_args()
+    names = op_names(args.shard_opt, args.module)
+    make = {"random": random_strategies, "pairwise": pairwise_strategies}[args.kind]
+    for strategy in make(args, names):
+        print(json.dumps(strategy))
+
+
+if __name__ == "__main__":
+    main()

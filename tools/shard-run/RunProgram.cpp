@@ -1,0 +1,367 @@
+//===- RunProgram.cpp - Runs a program on given or random inputs ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "shardopt/Execution/Feeds.h"
+#include "shardopt/Tensors/Npy.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+#include <map>
+
+using namespace shardopt;
+using namespace shardopt::execution;
+using namespace shardopt::run;
+using namespace shardopt::tensors;
+
+namespace {
+
+/// What a program is fed.
+struct Session {
+  RunRequest request;
+  bool isPrefill = false;
+};
+
+} // namespace
+
+/// The tensor `name` of a checkpoint-like file, with `rank` dims.
+static ErrorOr<Tensor> readTensor(const std::string &path,
+                                  const std::string &name, size_t rank,
+                                  const char *dims) {
+  ErrorOr<SafeTensors> file = SafeTensors::open(path);
+  if (!file)
+    return file.error();
+  ErrorOr<Tensor> tensor = file->read(name);
+  if (!tensor)
+    return Error{path + ": " + tensor.error().message};
+  if (tensor->shape().size() != rank)
+    return Error{path + ": '" + name + "' has the shape " +
+                 toString(tensor->shape()) + ", expected " + dims};
+  return tensor;
+}
+
+/// Feeds the tokens of a file: decode from an empty cache, prefill its context.
+static std::optional<Error> feedTokens(const Options &options,
+                                       mlir::ModuleOp module,
+                                       Session &session) {
+  ErrorOr<Tensor> tokens =
+      readTensor(options.tokens, "tokens", 2, "[prompts, length]");
+  if (!tokens)
+    return tokens.error();
+  if (tokens->element() != Element::I32)
+    return Error{options.tokens + ": 'tokens' are no integers"};
+  int64_t vocabulary = findVocabulary(module);
+  for (int32_t token : tokens->ints())
+    if (token < 0 || (vocabulary > 0 && token >= vocabulary))
+      return Error{options.tokens + ": token " + std::to_string(token) +
+                   ", expected 0 to " + std::to_string(vocabulary - 1)};
+  RunRequest &request = session.request;
+  request.prompts = tokens->shape()[0];
+  int64_t length = tokens->shape()[1];
+  request.cachePositions = length;
+  request.areCachesRandom = false;
+  if (!session.isPrefill) {
+    request.steps = stepsOf(*tokens);
+    return std::nullopt;
+  }
+  int64_t context = readWorkload(module).context;
+  if (context > length)
+    return Error{options.tokens + ": prompts of " + std::to_string(length) +
+                 " tokens, the program wants " + std::to_string(context)};
+  request.rowsPerPrompt = context;
+  request.steps = {promptsOf(*tokens, context)};
+  return std::nullopt;
+}
+
+/// Takes arguments from the folder of --inputs. Tokens and positions in it are
+/// those of one step.
+static std::optional<Error> readInputs(const Options &options,
+                                       const ProgramInterface &interface,
+                                       RunRequest &request) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (!fs::is_directory(options.inputs, code))
+    return Error{options.inputs + ": not a folder"};
+  std::optional<Feed> feed;
+  for (const Entry &stage : interface.stages)
+    for (const Operand &operand : stage.arguments) {
+      std::string path =
+          (fs::path(options.inputs) / (operand.name + ".npy")).string();
+      if (!fs::exists(path, code))
+        continue;
+      ErrorOr<Tensor> tensor = readNpy(path);
+      if (!tensor)
+        return tensor.error();
+      if (operand.role == Role::Tokens || operand.role == Role::Positions) {
+        if (!feed)
+          feed = request.steps.front();
+        (operand.role == Role::Tokens ? feed->tokens : feed->positions) =
+            std::move(*tensor);
+        continue;
+      }
+      request.arguments[operand.name] = std::move(*tensor);
+    }
+  if (feed)
+    request.steps = {std::move(*feed)};
+  else
+    request.steps.resize(1);
+  return std::nullopt;
+}
+
+/// Logits of steps as one tensor: [prompts, steps, vocabulary] in decode,
+/// [prompts, vocabulary] in prefill. Token ids likewise.
+static Tensor stackSteps(const std::vector<const Tensor *> &steps,
+                         bool isPrefill) {
+  const Tensor &first = *steps.front();
+  if (isPrefill)
+    return first;
+  Shape shape = first.shape();
+  shape.insert(shape.begin() + 1, int64_t(steps.size()));
+  Tensor stacked(first.element(), shape);
+  int64_t prompts = shape[0], width = first.size() / std::max<int64_t>(1, prompts);
+  auto *to = static_cast<uint32_t *>(stacked.data());
+  for (int64_t p = 0; p < prompts; ++p)
+    for (const Tensor *step : steps) {
+      const auto *from = static_cast<const uint32_t *>(step->data());
+      to = std::copy(from + p * width, from + (p + 1) * width, to);
+    }
+  return stacked;
+}
+
+/// Results of all steps by name.
+static std::map<std::string, Tensor>
+stackResults(const Expected &whole, const ProgramInterface &interface,
+             bool isPrefill) {
+  std::map<std::string, Tensor> tensors;
+  const std::vector<Operand> &results = interface.stages.back().results;
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::vector<const Tensor *> steps;
+    for (const auto &step : whole.results)
+      steps.push_back(&step[i]);
+    tensors[results[i].name] = stackSteps(steps, isPrefill);
+  }
+  return tensors;
+}
+
+/// Writes results, caches and kept values as .npy.
+static std::optional<Error> dump(const Options &options,
+                                 const ProgramInterface &interface,
+                                 const Expected &whole,
+                                 const std::vector<RankOutcome> &outcomes) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  fs::create_directories(options.dump, code);
+  auto write = [&](const std::string &name, const Tensor &tensor) {
+    return writeNpy((fs::path(options.dump) / (name + ".npy")).string(),
+                    tensor);
+  };
+  const std::vector<Operand> &results = interface.stages.back().results;
+  for (size_t step = 0; step < whole.results.size(); ++step)
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::string name = results[i].name;
+      if (whole.results.size() > 1)
+        name += ".step" + std::to_string(step);
+      if (auto error = write(name, whole.results[step][i]))
+        return error;
+    }
+  for (const auto &[name, cache] : whole.caches)
+    if (auto error = write(name, cache))
+      return error;
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) {
+    std::map<std::string, int64_t> runs;
+    for (const KeptValue &value : outcomes[rank].values) {
+      const std::string &op = interface.sites[value.site].kept->op;
+      std::string name = op + "." + std::to_string(runs[op]++);
+      if (outcomes.size() > 1)
+        name += ".rank" + std::to_string(rank);
+      if (auto error = write(name, value.value))
+        return error;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Compares logits with the file's.
+static ErrorOr<Verdict>
+compareLogits(const Options &options, const Session &session,
+              const std::map<std::string, Tensor> &results) {
+  auto found = results.find("logits");
+  if (found == results.end())
+    return Error{"the program has no logits to compare: import it with "
+                 "--logits"};
+  ErrorOr<Tensor> expected = readTensor(options.expect, "logits", 3,
+                                        "[prompts, length, vocabulary]");
+  if (!expected)
+    return expected.error();
+  const Tensor &logits = found->second;
+  int64_t length = expected->shape()[1];
+  // The positions that the program gives: of prefill, the last of the prompt.
+  int64_t begin = session.isPrefill ? session.request.rowsPerPrompt - 1 : 0;
+  int64_t end = session.isPrefill ? begin + 1
+                                  : int64_t(session.request.steps.size());
+  if (end > length)
+    return Error{options.expect + ": logits of " + std::to_string(length) +
+                 " positions, the program gives those of position " +
+                 std::to_string(end - 1)};
+  std::vector<Entries> entries = entriesOf({}, expected->shape(), 1, Place());
+  entries[1] = Entries(entries[1].begin() + begin, entries[1].begin() + end);
+  Tensor wanted = take(*expected, entries);
+  if (wanted.size() != logits.size())
+    return Error{options.expect + ": logits of shape " +
+                 toString(expected->shape()) + ", the program gives " +
+                 toString(logits.shape())};
+  Verdict verdict;
+  ResultError &error = verdict.results.emplace_back();
+  error.name = "logits";
+  accumulate(wanted, logits, largest(*expected), "the file's order", error);
+  verdict.isEqual = error.isWithin(options.verify.tolerance);
+  verdict.maxAbs = error.maxAbs;
+  verdict.maxRel = error.maxRel;
+  return verdict;
+}
+
+/// Weights as the options say.
+static ErrorOr<std::unique_ptr<Weights>> openWeights(const Options &options) {
+  if (options.weights.empty())
+    return std::unique_ptr<Weights>(
+        std::make_unique<RandomWeights>(options.verify.seed));
+  ErrorOr<SafeTensors> checkpoint = SafeTensors::open(options.weights);
+  if (!checkpoint)
+    return checkpoint.error();
+  return std::unique_ptr<Weights>(
+      std::make_unique<CheckpointWeights>(std::move(*checkpoint)));
+}
+
+namespace {
+
+/// A run that is over.
+struct Run {
+  Session session;
+  ProgramInterface interface;
+  std::vector<RankOutcome> outcomes; ///< empty but for the leader
+  Expected whole;
+};
+
+} // namespace
+
+/// Runs `module` as the options say.
+static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
+                            World &world) {
+  Run run;
+  Session &session = run.session;
+  session.isPrefill = readWorkload(module).isPrefill;
+  session.request = planRequests({module}, options.verify).front();
+  if (!options.tokens.empty())
+    if (auto error = feedTokens(options, module, session))
+      return *error;
+  ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
+  if (!weights)
+    return weights.error();
+
+  if (!isPartitioned(module)) {
+    if (!options.expect.empty() || !options.output.empty())
+      requestLogits(module);
+    if (isAnnotated(module))
+      if (auto error = partition(module, options.verify.partition))
+        return *error;
+  }
+  BuildOptions building = options.verify.build;
+  building.lowering.keepValues = options.keepsValues;
+  session.request.wantsValues = options.keepsValues;
+  session.request.wantsCaches = !options.dump.empty();
+  ErrorOr<Executable> program = world.load(
+      [&](Codegen codegen) { return build(module, building, codegen); });
+  if (!program)
+    return program.error();
+  run.interface = program->interface;
+  if (!options.inputs.empty())
+    if (auto error = readInputs(options, run.interface, session.request))
+      return *error;
+  auto outcomes = world.run(*program, **weights, session.request);
+  if (!outcomes)
+    return outcomes.error();
+  run.outcomes = std::move(*outcomes);
+  if (world.isLeader())
+    run.whole = assemble(run.interface, run.outcomes, session.request);
+  return run;
+}
+
+ErrorOr<Verdict> run::expectLogits(const Options &options,
+                                   mlir::ModuleOp module, World &world) {
+  ErrorOr<Run> run = execute(options, module, world);
+  if (!run)
+    return run.error();
+  if (!world.isLeader())
+    return Verdict();
+  return compareLogits(
+      options, run->session,
+      stackResults(run->whole, run->interface, run->session.isPrefill));
+}
+
+int run::runProgram(const Options &options, mlir::ModuleOp module,
+                    World &world) {
+  ErrorOr<Run> run = execute(options, module, world);
+  if (!run)
+    return fail(run.error().message);
+  if (!world.isLeader())
+    return 0;
+  if (options.countsCollectives)
+    printStatistics(run->interface, run->outcomes);
+  if (!options.dump.empty())
+    if (auto error =
+            dump(options, run->interface, run->whole, run->outcomes))
+      return fail(error->message);
+  auto results =
+      stackResults(run->whole, run->interface, run->session.isPrefill);
+  if (!options.output.empty())
+    if (auto error = writeSafeTensors(options.output, results))
+      return fail(error->message);
+  for (const auto &[name, tensor] : results)
+    llvm::outs() << name << ": " << toString(tensor.shape()) << '\n';
+  if (options.expect.empty())
+    return 0;
+  ErrorOr<Verdict> verdict = compareLogits(options, run->session, results);
+  if (!verdict)
+    return fail(verdict.error().message);
+  llvm::outs() << verdict->line() << '\n';
+  return verdict->isEqual ? 0 : 1;
+}
+
+void run::printStatistics(const ProgramInterface &interface,
+                          const std::vector<RankOutcome> &outcomes) {
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) {
+    // Sites of one op and kind together, in the order of the first.
+    struct Row {
+      const CollectiveSite *site;
+      int64_t calls = 0, bits = 0;
+    };
+    std::vector<Row> rows;
+    const auto &counts = outcomes[rank].statistics;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const auto &site = interface.sites[i].collective;
+      if (!site || counts[i].calls == 0)
+        continue;
+      auto row = std::find_if(rows.begin(), rows.end(), [&](const Row &row) {
+        return row.site->kind == site->kind && row.site->cause == site->cause &&
+               row.site->isCharged == site->isCharged;
+      });
+      if (row == rows.end())
+        row = rows.insert(row, Row{&*site});
+      row->calls += counts[i].calls;
+      row->bits += counts[i].elements * site->elementBits;
+    }
+    for (const Row &row : rows)
+      llvm::outs() << "statistics: rank=" << rank << " op=" << row.site->cause
+                   << " kind=" << row.site->kind
+                   << " charged=" << (row.site->isCharged ? "true" : "false")
+                   << " calls=" << row.calls << " bytes=" << row.bits / 8
+                   << '\n';
+  }
+}

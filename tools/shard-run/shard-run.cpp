@@ -1,0 +1,228 @@
+//===- shard-run.cpp - Executes programs and verifies strategies ----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/Nesting.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace shardopt;
+using namespace shardopt::run;
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options of shard-run");
+static Options options;
+
+#define SHARDOPT_OPTION(type, variable, name, target, text)                    \
+  static cl::opt<type, true> variable(name, cl::cat(category),                 \
+                                      cl::location(target), cl::desc(text))
+
+static cl::opt<std::string, true> input(cl::Positional, cl::cat(category),
+                                        cl::location(options.input),
+                                        cl::desc("module.mlir"), cl::init("-"));
+SHARDOPT_OPTION(bool, verifies, "verify", options.verifies,
+                "Run the program sharded and unsharded and compare");
+SHARDOPT_OPTION(std::string, then, "then", options.then,
+                "With --verify: a program that goes on with the caches");
+SHARDOPT_OPTION(std::string, strategies, "strategies", options.strategies,
+                "With --verify: verify each strategy of this list, one JSON "
+                "object a line, on a plain module; with --expect against "
+                "the file");
+SHARDOPT_OPTION(std::string, weights, "weights", options.weights,
+                "Checkpoint: a .safetensors file, an index of several, or a "
+                "folder (default: random weights)");
+SHARDOPT_OPTION(std::string, tokens, "tokens", options.tokens,
+                "A .safetensors file with 'tokens' [prompts, length] to feed "
+                "(default: random tokens)");
+SHARDOPT_OPTION(std::string, expect, "expect", options.expect,
+                "A .safetensors file with the 'logits' [prompts, length, "
+                "vocabulary] that should come out");
+static cl::opt<std::string, true>
+    output("o", cl::cat(category), cl::location(options.output),
+           cl::desc("Write logits and token ids to this .safetensors file"));
+SHARDOPT_OPTION(std::string, inputs, "inputs", options.inputs,
+                "Folder with arguments as <name>.npy (arg0, arg1, …, or the "
+                "names of params)");
+SHARDOPT_OPTION(std::string, dump, "dump", options.dump,
+                "Write results, caches and kept values to this folder as .npy");
+SHARDOPT_OPTION(bool, keepsValues, "keep-values", options.keepsValues,
+                "With --dump: the results of all named ops too");
+SHARDOPT_OPTION(bool, statistics, "statistics", options.countsCollectives,
+                "Print calls and bytes of the collectives that ran, rank by "
+                "rank");
+SHARDOPT_OPTION(std::string, entry, "entry", options.verify.build.entry,
+                "The function to run (default: the only public one)");
+SHARDOPT_OPTION(uint64_t, seed, "seed", options.verify.seed,
+                "Of random weights and inputs (1)");
+SHARDOPT_OPTION(int64_t, steps, "steps", options.verify.steps,
+                "Steps of decode (3)");
+SHARDOPT_OPTION(int64_t, batch, "batch", options.verify.prompts,
+                "Prompts (default: as the strategy says, else 4)");
+SHARDOPT_OPTION(int64_t, contextLength, "context", options.verify.context,
+                "Positions of decode before the first step's (default: as the "
+                "workload says, else 8)");
+SHARDOPT_OPTION(double, tolerance, "tolerance", options.verify.tolerance,
+                "Largest error, as a fraction of the largest magnitude of a "
+                "result (2e-5)");
+SHARDOPT_OPTION(bool, optimizes, "optimize-collectives",
+                options.verify.partition.optimizesCollectives,
+                "Run --llm-optimize-collectives on the sharded program");
+SHARDOPT_OPTION(unsigned, optimization, "O", options.verify.build.optimization,
+                "Optimization of machine code, 0 to 3 (0, the fastest to "
+                "compile)");
+static cl::alias optimizationAlias("optimization", cl::aliasopt(optimization),
+                                   cl::desc("The same as -O"));
+static cl::opt<std::string>
+    routing("routing", cl::cat(category), cl::init("model"),
+            cl::desc("Who chooses experts: model (the router), or balanced "
+                     "(turns)"));
+static cl::opt<std::string>
+    backend("backend", cl::cat(category), cl::init("auto"),
+            cl::desc("Ranks are threads of this process, or processes that "
+                     "mpirun started: threads, mpi (default: mpi under mpirun)"));
+static cl::opt<std::string>
+    mpi("mpi", cl::cat(category), cl::init("auto"),
+        cl::desc("Which MPI: openmpi or mpich (default: that of mpirun)"));
+static cl::opt<int64_t, true>
+    droppedAllReduce("drop-all-reduce", cl::Hidden,
+                     cl::location(options.verify.partition.droppedAllReduce),
+                     cl::desc("Leave out the all_reduce of this number, to "
+                              "test what must find it"));
+
+/// Whether another process says what is to be said.
+static bool isQuiet = false;
+
+int run::fail(const std::string &message) {
+  if (!isQuiet)
+    llvm::errs() << "error: " << message << '\n';
+  return 1;
+}
+
+/// What is wrong with the options, taken together.
+static std::optional<std::string> checkOptions() {
+  auto &verify = options.verify;
+  if (backend != "auto" && backend != "threads" && backend != "mpi")
+    return "--backend is '" + backend + "', expected threads or mpi";
+  if (routing != "model" && routing != "balanced")
+    return "--routing is '" + routing + "', expected model or balanced";
+  if (verify.steps < 1)
+    return "--steps is " + std::to_string(verify.steps) +
+           ", expected at least 1";
+  if (verify.prompts < 0 || verify.context < 0)
+    return "--batch and --context want positive numbers";
+  if (!(verify.tolerance >= 0))
+    return "--tolerance wants a number of at least 0";
+  if (verify.build.optimization > 3)
+    return "--O is " + std::to_string(verify.build.optimization) +
+           ", expected 0 to 3";
+  if (!options.verifies && !(options.then.empty() && options.strategies.empty()))
+    return "--then and --strategies need --verify";
+  if (options.verifies && options.strategies.empty())
+    for (const std::string *path :
+         {&options.weights, &options.tokens, &options.expect, &options.output,
+          &options.inputs, &options.dump})
+      if (!path->empty())
+        return "--verify compares a program with itself, on random weights and "
+               "tokens: '" +
+               *path + "' has no use there";
+  if (!options.expect.empty() && options.tokens.empty())
+    return "--expect needs --tokens";
+  return std::nullopt;
+}
+
+/// Whether ranks are processes.
+static bool usesMpi() {
+  return backend == "mpi" ||
+         (backend == "auto" && (execution::isUnderMpi() || mpi != "auto"));
+}
+
+static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
+  if (!usesMpi())
+    return execution::createThreadWorld();
+  ErrorOr<runtime::MpiKind> kind = runtime::parseMpiKind(mpi);
+  if (!kind)
+    return kind.error();
+  return execution::createMpiWorld(*kind);
+}
+
+/// The module in the file at `path`; null after a message.
+static mlir::OwningOpRef<mlir::ModuleOp> readModule(const std::string &path,
+                                                    llvm::SourceMgr &sources,
+                                                    mlir::MLIRContext &context) {
+  std::string message;
+  auto buffer = mlir::openInputFile(path, &message);
+  if (!buffer) {
+    fail(message);
+    return nullptr;
+  }
+  llvm::StringRef text = buffer->getBuffer();
+  if (text.empty()) {
+    fail("'" + path + "' is empty, expected a module");
+    return nullptr;
+  }
+  if (auto error = checkNesting(path, {text.data(), text.size()})) {
+    fail(error->message);
+    return nullptr;
+  }
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  llvm::SourceMgr own; // the parser reads the main file of its manager
+  own.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(
+                             text, path, /*RequiresNullTerminator=*/true),
+                         llvm::SMLoc());
+  return mlir::parseSourceFile<mlir::ModuleOp>(own, &context);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "Executes programs of the llm dialect, sharded or not\n");
+  if (auto message = checkOptions())
+    return fail(*message);
+  options.verify.build.lowering.isRoutingBalanced = routing == "balanced";
+
+  ErrorOr<std::unique_ptr<execution::World>> world = createWorld();
+  if (!world)
+    return fail(world.error().message);
+  if (!(*world)->isLeader())
+    isQuiet = true;
+
+  mlir::DialectRegistry registry;
+  llm::registerPassDialects(registry);
+  registerExecutionDialects(registry);
+  // Without threads, so that a list of strategies can fork.
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the op may be the whole module
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  if (isQuiet)
+    context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
+  auto module = readModule(options.input, sources, context);
+  if (!module)
+    return 1;
+  std::vector<mlir::ModuleOp> modules = {*module};
+  mlir::OwningOpRef<mlir::ModuleOp> second;
+  if (!options.then.empty()) {
+    second = readModule(options.then, sources, context);
+    if (!second)
+      return 1;
+    modules.push_back(*second);
+  }
+  if (!options.strategies.empty())
+    return verifyList(options, modules, usesMpi() ? world->get() : nullptr);
+  return options.verifies ? verifyProgram(options, modules, **world)
+                          : runProgram(options, *module, **world);
+}
