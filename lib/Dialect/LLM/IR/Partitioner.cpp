@@ -502,18 +502,24 @@ static OpOperand *firstUse(Value value) {
 /// The op for which `value` is made: its first user, or, where that merely adds
 /// it up or carries it to the next layer, the first user of what comes of it.
 static Operation *consumerOf(Value value) {
-  OpOperand *use = firstUse(value);
-  if (!use)
-    return nullptr;
-  Operation *user = use->getOwner();
-  if (auto add = dyn_cast<AddOp>(user))
-    return consumerOf(add.getResult());
-  if (auto repeat = dyn_cast<RepeatOp>(user);
-      repeat && !use->getOperandNumber())
-    return consumerOf(repeat.getResidual());
-  if (auto yield = dyn_cast<YieldOp>(user); yield && !use->getOperandNumber())
-    return consumerOf(cast<RepeatOp>(yield->getParentOp()).getResidual());
-  return user;
+  llvm::SmallPtrSet<Operation *, 4> carriers; // repeats that were passed
+  while (OpOperand *use = firstUse(value)) {
+    Operation *user = use->getOwner();
+    bool isResidual = use->getOperandNumber() == 0;
+    if (auto add = dyn_cast<AddOp>(user)) {
+      value = add.getResult();
+    } else if (auto repeat = dyn_cast<RepeatOp>(user); repeat && isResidual) {
+      value = repeat.getResidual();
+    } else if (isa<YieldOp>(user) && isResidual) {
+      auto repeat = cast<RepeatOp>(user->getParentOp());
+      // A body that does nothing else to it passes it on to its end.
+      bool isNew = carriers.insert(repeat).second;
+      value = isNew ? Value(repeat.getResidual()) : repeat.getResult();
+    } else {
+      return user;
+    }
+  }
+  return nullptr;
 }
 
 Layout Partitioner::getTarget(Value value) {

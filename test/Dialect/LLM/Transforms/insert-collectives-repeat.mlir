@@ -252,6 +252,21 @@ func.func @head_after_the_loop(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %h: tenso
   return %ids : tensor<?xi32>
 }
 
+// Where layers do nothing to the residual, it lies as what follows them wants it.
+// CHECK-LABEL: @passed_on(
+// CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x2xf32>
+// CHECK: llm.repeat 2 init(%[[PART]])
+// CHECK: llm.add %{{.*}}, %{{.*}} : tensor<?x2xf32>
+func.func @passed_on(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
+  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
+  ^bb0(%r: tensor<?x8xf32>):
+    %2 = llm.add %r, %r : tensor<?x8xf32>
+    llm.yield %2 : tensor<?x8xf32>
+  }
+  %z = llm.rms_norm %y weight(%g) {name = "passed", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  return %z : tensor<?x8xf32>
+}
+
 // Ops of other dialects see complete values.
 // CHECK-LABEL: @other_dialects(
 // CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x2xf32>
