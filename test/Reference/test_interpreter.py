@@ -7,6 +7,7 @@ import numpy as np
 
 from execution.interpreter import Interpreter
 from execution.numerics import rotate
+from execution.slices import MICRO, block_of
 
 RANDOM = np.random.default_rng(5)
 
@@ -63,6 +64,50 @@ class Collectives(unittest.TestCase):
         for device, part in enumerate(columns):
             begin = 4 * (device % 2)
             np.testing.assert_array_equal(part, whole[:, begin : begin + 4])
+
+
+class Stages(unittest.TestCase):
+    def setUp(self):
+        sent = f'%y = "shard.send"(%x) <{{grid = @g, grid_axes = array<i16: 0>, destination = array<i64: 1>}}> : ({X}) -> {X}'
+        self.interpreter = Interpreter(program(sent, {"x": X}, X, "2, 2"), None)
+        got = sent.replace("send", "recv").replace("destination = array<i64: 1>", "source = array<i64: 0>")
+        receiver = Interpreter(program(got, {"x": X}, X, "2, 2"), None)
+        self.interpreter.functions["g"] = receiver.functions["f"]
+        self.values = [RANDOM.normal(size=(3, 8)) for _ in range(2)]
+
+    def test_what_is_sent_arrives_in_order(self):
+        for values in (self.values, self.values[::-1]):
+            self.interpreter.run("f", [values], devices=(0, 1))
+        likes = [np.zeros((3, 8))] * 2
+        for expected in (self.values, self.values[::-1]):
+            (found,) = self.interpreter.run("g", [likes], devices=(2, 3))
+            np.testing.assert_array_equal(found, expected)
+
+    def test_wrong_shapes_and_missing_messages_are_errors(self):
+        likes = [np.zeros((2, 8))] * 2
+        with self.assertRaisesRegex(AssertionError, "nothing was sent to device 2"):
+            self.interpreter.run("g", [likes], devices=(2, 3))
+        self.interpreter.run("f", [self.values], devices=(0, 1))
+        with self.assertRaisesRegex(AssertionError, "device 2 got"):
+            self.interpreter.run("g", [likes], devices=(2, 3))
+
+    def test_a_part_of_a_group_cannot_gather(self):
+        body = f'%y = "shard.all_gather"(%x) <{{grid = @g, grid_axes = array<i16: 0>, gather_axis = 0 : i64}}> : ({X}) -> {X}'
+        interpreter = Interpreter(program(body, {"x": X}, X, "2, 2"), None)
+        with self.assertRaisesRegex(AssertionError, "a part of a group"):
+            interpreter.run("f", [self.values], devices=(0, 1))
+
+
+class Slices(unittest.TestCase):
+    def test_micro_batches_come_between_ep_and_tp(self):
+        grid = {"ep": 2, "tp": 2, MICRO: 2}
+        blocks = [
+            list(block_of(7, ["ep", "tp"], {"ep": ep, "tp": tp, MICRO: micro}, grid))
+            for ep in range(2)
+            for micro in range(2)
+            for tp in range(2)
+        ]
+        self.assertEqual(blocks, [[0], [1], [2], [3], [4], [5], [6], []])
 
 
 DISPATCHED = """

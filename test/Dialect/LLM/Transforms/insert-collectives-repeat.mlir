@@ -257,6 +257,8 @@ func.func @head_after_the_loop(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %h: tenso
 // CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x2xf32>
 // CHECK: llm.repeat 2 init(%[[PART]])
 // CHECK: llm.add %{{.*}}, %{{.*}} : tensor<?x2xf32>
+// CHECK: shard.all_reduce {{.*}}cause = "passed"
+// CHECK: shard.all_gather {{.*}}cause = "return"
 func.func @passed_on(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
   %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
   ^bb0(%r: tensor<?x8xf32>):
