@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+"""Verifies thousands of random strategies of the small models.
+
+    ./dev verify [--count 5000] [--seed 1]
+
+Each strategy is lowered, executed on threads and compared with the unsharded
+program: a third of them in three steps of decode, a third after
+--llm-optimize-collectives, a third in prefill and then decode on its caches.
+Lines that fail are printed, with the strategy. Exit status 1 if there are any.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import tools
+from strategies import op_names, random_strategies
+from tools import ROOT
+
+MODELS = ("small-moe", "small-dense", "small-mla")
+DEGREES = {"tp": [1, 2, 3, 4, 5, 6, 8], "ep": [1, 2, 3, 4, 6], "pp": [1, 2, 3]}
+BATCH = [1, 2, 3, 4, 5, 6, 7, 8, 11, 16]
+
+
+def draw(args, module, count, seed):
+    """`count` legal strategies of a module."""
+    namespace = argparse.Namespace(
+        **DEGREES,
+        batch=BATCH,
+        pin={},
+        shard_opt=args.shard_opt,
+        module=module,
+        count=count,
+        seed=seed,
+    )
+    return random_strategies(namespace, op_names(args.shard_opt, module))
+
+
+def verify(args, title, command, strategies, folder):
+    """Runs a list; how many of it failed."""
+    listed = folder / "strategies.jsonl"
+    listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+    command = [args.shard_run, "--verify", *command, f"--strategies={listed}"]
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    lines = result.stdout.splitlines()
+    failed = [line for line in lines if "FAILED" in line]
+    for line in failed:
+        number = int(line.rpartition("line=")[2])
+        print(f"{title}: {line}\n  {json.dumps(strategies[number])}", flush=True)
+    if not lines or not lines[-1].startswith("verified"):
+        sys.exit(f"{title}: {' '.join(map(str, command))}\n{result.stderr}")
+    print(f"{title}: {lines[-1]}", flush=True)
+    return len(failed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    tools.add_arguments(parser)
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    rng = random.Random(args.seed)
+    each = -(-args.count // (3 * len(MODELS)))
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for model in MODELS:
+            decode = ROOT / "examples/models" / f"{model}.mlir"
+            prefill = folder / f"{model}.mlir"
+            config = decode.with_suffix(".json")
+            tools.imported(args, config, "prefill", 7, prefill, "--logits")
+            for title, module, command in (
+                ("decode", decode, [decode]),
+                ("decode, optimized", decode, [decode, "--optimize-collectives"]),
+                ("prefill and decode", prefill, [prefill, f"--then={decode}"]),
+            ):
+                strategies = draw(args, module, each, rng.randrange(2**31))
+                command = [*command, f"--seed={rng.randrange(2**31)}"]
+                failed += verify(args, f"{model}, {title}", command, strategies, folder)
+    print(f"{3 * len(MODELS) * each} strategies, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
