@@ -1,5 +1,5 @@
-// RUN: shard-opt %s --llm-insert-collectives=imbalance=none --split-input-file | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
-// RUN: shard-opt %s --llm-insert-collectives=imbalance=none --split-input-file | shard-opt --split-input-file | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
+// RUN: shard-opt %s --llm-insert-collectives=imbalance=none --mlir-print-local-scope --split-input-file | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
+// RUN: shard-opt %s --llm-insert-collectives=imbalance=none --split-input-file | shard-opt --split-input-file --mlir-print-local-scope | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
 
 // What is left of a program's attributes, and what collectives say. Times are in
 // microseconds on h100_sxm; bytes are those of a micro-batch: 64 rows here.
@@ -44,7 +44,7 @@ func.func @all_to_all_of_32_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>, %n
 // Ops that make the result of a named op say which, how it lies and in what
 // order, as do those that it was opened into.
 // CHECK-LABEL: @values(
-// CHECK: llm.scale_norm {{.*}}shardopt.value = {layout = "H", op = "norm", order = "blocks", rows = "tokens"}
+// CHECK: llm.scale_norm {{.*}}shardopt.value = {columns = [{{\[}}array<i64: 0, 4, 1>], [array<i64: 4, 4, 1>]], layout = "H", op = "norm", order = "blocks", rows = "tokens"}
 // CHECK: llm.ffn_up {{.*}}sharding = #llm.dim<0>{{.*}}shardopt.value = {layout = "P", op = "ffn_up", rows = "tokens"}
 func.func @values(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
   %0 = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>

@@ -1,10 +1,8 @@
-// RUN: shard-opt %s --llm-insert-collectives | FileCheck %s --implicit-check-not="shard.{{all|reduce}}"
+// RUN: shard-opt %s --llm-insert-collectives --mlir-print-local-scope | FileCheck %s --implicit-check-not="shard.{{all|reduce}}"
 
 // What a repeat carries lies as the body's first norm wants it, so that layers
 // follow each other without a reshard between them.
 
-// CHECK-DAG: #[[BLOCKS:runs[0-9]*]] = [{{\[}}array<i64: 0, 2, 1>], [array<i64: 2, 2, 1>], [array<i64: 4, 2, 1>], [array<i64: 6, 2, 1>]]
-// CHECK-DAG: #[[KV_HEADS:runs[0-9]*]] = [{{\[}}array<i64: 0, 1, 1>], [array<i64: 1, 1, 1>], [array<i64: 2, 1, 1>], [array<i64: 3, 1, 1>]]
 module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
 
 // Rows are cut before the loop and in it: partial sums are scattered by rows, and
@@ -175,7 +173,7 @@ func.func @unlike_summands(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>, %v: tensor<
 
 // Params in the body say which part of a layer's tensor they are, ...
 // CHECK-LABEL: @params(
-// CHECK: llm.param @w {layers = array<i64: 0, 1>, shardopt.slice = {dims = [{}, {axis = "tp", runs = #[[BLOCKS]]}], name = "w", shape = array<i64: 8, 8>}, source = {parts = [{pattern = "layers.{layer}.w"}]}} : tensor<8x2xf32>
+// CHECK: llm.param @w {layers = array<i64: 0, 1>, shardopt.slice = {dims = [{}, {axis = "tp", runs = [{{\[}}array<i64: 0, 2, 1>], [array<i64: 2, 2, 1>], [array<i64: 4, 2, 1>], [array<i64: 6, 2, 1>]]}], name = "w", shape = array<i64: 8, 8>}, source = {parts = [{pattern = "layers.{layer}.w"}]}} : tensor<8x2xf32>
 // CHECK: shard.all_gather
 func.func @params(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
@@ -208,10 +206,10 @@ func.func @param_from_outside(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // ... and stacks of weights and caches are cut as their slices are, behind the
 // layers.
 // CHECK-LABEL: @stacked_arguments(
-// CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<2x?x?x1x4xf32> {shardopt.slice = {dims = [{}, {rows = ["ep"]}, {}, {axis = "tp", runs = #[[KV_HEADS]]}, {}], name = "arg1", shape = array<i64: 2, -1, -1, 4, 4>}}
+// CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<2x?x?x1x4xf32> {shardopt.slice = {dims = [{}, {rows = ["ep"]}, {}, {axis = "tp", runs = [{{\[}}array<i64: 0, 1, 1>], [array<i64: 1, 1, 1>], [array<i64: 2, 1, 1>], [array<i64: 3, 1, 1>]]}, {}], name = "arg1", shape = array<i64: 2, -1, -1, 4, 4>}}
 // CHECK-SAME: tensor<2x?x?x1x4xf32>
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<2x8x12xf32> {shardopt.slice = {dims = [{}, {}, {axis = "tp", runs = [{{\[}}array<i64: 0, 4, 1, 3, 16>], [array<i64: 4, 4, 1, 3, 16>], [array<i64: 8, 4, 1, 3, 16>], [array<i64: 12, 4, 1, 3, 16>]]}], name = "arg3", shape = array<i64: 2, 8, 48>}}
-// CHECK-SAME: -> (tensor<?x8xf32> {{.*}}, tensor<2x?x?x1x4xf32> {shardopt.slice = {dims = [{}, {rows = ["ep"]}, {}, {axis = "tp", runs = #[[KV_HEADS]]}, {}], name = "arg1", shape = array<i64: 2, -1, -1, 4, 4>}}
+// CHECK-SAME: -> (tensor<?x8xf32> {{.*}}, tensor<2x?x?x1x4xf32> {shardopt.slice = {dims = [{}, {rows = ["ep"]}, {}, {axis = "tp", runs = [{{\[}}array<i64: 0, 1, 1>], [array<i64: 1, 1, 1>], [array<i64: 2, 1, 1>], [array<i64: 3, 1, 1>]]}, {}], name = "arg1", shape = array<i64: 2, -1, -1, 4, 4>}}
 // CHECK: llm.repeat 2 init(%{{.*}}) stacked(%[[K]], %{{.*}}, %[[W]]) invariants(%{{.*}}) :
 // CHECK: ^bb0(%{{.*}}: tensor<?x8xf32>, %[[KEYS:.*]]: tensor<?x?x1x4xf32>, %[[VALUES:.*]]: tensor<?x?x1x4xf32>, %[[WEIGHT:.*]]: tensor<8x12xf32>, %[[POSITIONS:.*]]: tensor<?xi32>):
 // CHECK: %[[QKV:.*]] = llm.qkv_proj %{{.*}}, %[[WEIGHT]]
