@@ -1,4 +1,4 @@
-"""Reads safetensors files: an unsigned 64-bit header length, a JSON header, raw data."""
+"""Reads and writes safetensors files: an unsigned 64-bit header length, a JSON header, raw data."""
 
 import json
 
@@ -37,3 +37,18 @@ def load(path):
         data = content[start + begin : start + end]
         tensors[name] = decode(data, entry["dtype"]).reshape(entry["shape"])
     return tensors
+
+
+def save(path, tensors):
+    """Writes a dictionary from tensor name to array."""
+    names = {np.dtype(dtype): name for name, dtype in PLAIN.items()}
+    header, begin = {}, 0
+    for name, value in tensors.items():
+        span = [begin, begin + value.nbytes]
+        entry = {"dtype": names[value.dtype], "shape": value.shape, "data_offsets": span}
+        header[name], begin = entry, span[1]
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for value in tensors.values():
+            file.write(value.astype(value.dtype.newbyteorder("<")).tobytes())
