@@ -36,8 +36,8 @@ struct Stage {
 };
 
 /// First layer of stage `stage` of `pp`, for `numLayers` layers; that of stage
-/// `pp` is `numLayers`. Layers are divided evenly; of the L mod pp that are left
-/// over, the stages just before the last get one each.
+/// `pp` is `numLayers`. Layers are divided evenly; of the L mod pp that are
+/// left over, the stages just before the last get one each.
 int64_t firstLayerOfStage(int64_t numLayers, int64_t stage, int64_t pp);
 
 /// The layers of a model by kind, so that a stage costs a few products however

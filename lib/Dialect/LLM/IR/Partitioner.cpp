@@ -162,7 +162,8 @@ void Partitioner::markValue(const LocalCopy &copy, Value global,
   auto result = dyn_cast<OpResult>(global);
   auto op = dyn_cast<ShardableOpInterface>(current);
   Operation *maker = copy.value.getDefiningOp();
-  // A raw projection whose activation follows is no value of the source program.
+  // A raw projection whose activation follows is no value of the source
+  // program.
   if (!op || !maker || !result || result.getResultNumber() != 0 || copy.pending)
     return;
   SmallVector<NamedAttribute> fields = {

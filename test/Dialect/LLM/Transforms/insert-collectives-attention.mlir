@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --mlir-print-local-scope --llm-insert-collectives --split-input-file | FileCheck %s --implicit-check-not="shard.{{all|reduce}}" \
+// RUN: shard-opt %s --llm-insert-collectives --mlir-print-local-scope --split-input-file | FileCheck %s --implicit-check-not="shard.{{all|reduce}}" \
 // RUN:   --implicit-check-not=select_columns --implicit-check-not=tensor.concat
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {

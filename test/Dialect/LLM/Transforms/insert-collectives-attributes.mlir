@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --mlir-print-local-scope --llm-insert-collectives=imbalance=none --split-input-file | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
+// RUN: shard-opt %s --llm-insert-collectives=imbalance=none --mlir-print-local-scope --split-input-file | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
 // RUN: shard-opt %s --llm-insert-collectives=imbalance=none --split-input-file | shard-opt --split-input-file --mlir-print-local-scope | FileCheck %s --implicit-check-not="#llm.{{strategy|workload}}"
 
 // What is left of a program's attributes, and what collectives say. Times are in
@@ -42,11 +42,11 @@ func.func @all_to_all_of_32_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>, %n
 }
 
 // Ops that make the result of a named op say which, how it lies and in what
-// order, as do those that it was opened into.
+// order, as do those that it was opened into. A projection whose activation
+// follows its reduction makes none.
 // CHECK-LABEL: @values(
 // CHECK: llm.scale_norm {{.*}}shardopt.value = {columns = [{{\[}}array<i64: 0, 4, 1>], [array<i64: 4, 4, 1>]], layout = "H", op = "norm", order = "blocks", rows = "tokens"}
-// A projection whose activation follows its reduction is no value of the program.
-// CHECK: llm.ffn_up {{.*}}sharding = #llm.dim<0>} :
+// CHECK: llm.ffn_up %{{.*}}, %{{.*}} {name = "ffn_up", sharding = #llm.dim<0>} :
 func.func @values(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
   %0 = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
   %1 = llm.ffn_up %0, %w {name = "ffn_up", activation = #llm.activation<kind = gelu>, sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --mlir-print-local-scope --llm-insert-collectives --split-input-file | FileCheck %s --implicit-check-not="{{shard.all|shard.reduce|all_to_all_v}}" \
+// RUN: shard-opt %s --llm-insert-collectives --mlir-print-local-scope --split-input-file | FileCheck %s --implicit-check-not="{{shard.all|shard.reduce|all_to_all_v}}" \
 // RUN:   --implicit-check-not=select_columns --implicit-check-not=llm.dispatch --implicit-check-not=llm.combine
 
 // Routing over two devices: logits first, their collective, and the choice after

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --mlir-print-local-scope --llm-insert-collectives | FileCheck %s --implicit-check-not="shard.{{all|reduce}}" \
+// RUN: shard-opt %s --llm-insert-collectives --mlir-print-local-scope | FileCheck %s --implicit-check-not="shard.{{all|reduce}}" \
 // RUN:   --implicit-check-not=select_columns --implicit-check-not="= llm.activation"
 
 module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 8>} {

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --mlir-print-local-scope --llm-insert-collectives | FileCheck %s --implicit-check-not="shard.{{all|reduce}}"
+// RUN: shard-opt %s --llm-insert-collectives --mlir-print-local-scope | FileCheck %s --implicit-check-not="shard.{{all|reduce}}"
 
 // What a repeat carries lies as the body's first norm wants it, so that layers
 // follow each other without a reshard between them.

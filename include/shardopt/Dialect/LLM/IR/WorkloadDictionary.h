@@ -12,8 +12,8 @@
 
 namespace shardopt::llm {
 
-/// Replaces the `llm.workload` of a module, if it has one, by `shardopt.workload`
-/// = {phase, context}, which any tool reads.
+/// Replaces the `llm.workload` of a module, if it has one, by
+/// `shardopt.workload` = {phase, context}, which any tool reads.
 void replaceWorkload(mlir::ModuleOp module);
 
 } // namespace shardopt::llm
