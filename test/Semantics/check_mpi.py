@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Programs on the processes of an MPI.
+
+    check_mpi.py --mpirun="mpirun.mpich -n 8" --shard-opt=build/bin/shard-opt \\
+        --shard-translate=build/bin/shard-translate --shard-run=build/bin/shard-run
+
+One mpirun a model: 20 strategies of a small model against the unsharded
+program, and three strategies of each model of $SHARDOPT_DATA/hf-tiny against
+the logits of Transformers. Programs of fewer ranks run on the first ones.
+"""
+
+import argparse
+import json
+import pathlib
+import shlex
+import sys
+import tempfile
+
+import tools
+from strategies import op_names, random_strategies
+from tools import DATA, ROOT, imported, last_line
+
+
+def draw(args, module, count, batch):
+    """`count` legal strategies of at most 8 ranks."""
+    degrees = [(tp, ep, pp) for tp in (2, 3, 4) for ep in (1, 2) for pp in (1, 2)]
+    namespace = argparse.Namespace(
+        tp=[2, 3, 4],
+        ep=[1, 2],
+        pp=[1, 2],
+        batch=batch,
+        pin={},
+        shard_opt=args.shard_opt,
+        module=module,
+        count=count * len(degrees),
+        seed=1,
+    )
+    drawn = random_strategies(namespace, op_names(args.shard_opt, module))
+    return [s for s in drawn if s["tp"] * s["ep"] * s["pp"] <= 8][:count]
+
+
+def verify(args, title, module, strategies, folder, *options):
+    """Runs a list under mpirun; whether all is well."""
+    listed = folder / "strategies.jsonl"
+    listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+    command = [*shlex.split(args.mpirun), args.shard_run, "--verify", module]
+    status, line = last_line(*command, f"--strategies={listed}", *options)
+    print(f"{title}: {line}", flush=True)
+    return status == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    tools.add_arguments(parser)
+    parser.add_argument("--mpirun", required=True, help="with the number of processes")
+    args = parser.parse_args()
+    models = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
+    if not models:
+        print(f"skipped: no models in {DATA / 'hf-tiny'}")
+    fine = True
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        module = ROOT / "examples/models/small-moe.mlir"
+        fine &= verify(args, "small-moe", module, draw(args, module, 20, [3, 5]), folder)
+        for model in models:
+            config = model / "config.json"
+            module = imported(args, config, "decode", 12, folder / f"{model.name}.mlir")
+            io = model / "io.safetensors"
+            against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
+            fine &= verify(args, model.name, module, draw(args, module, 3, [4]), folder, *against)
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    main()
