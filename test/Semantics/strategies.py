@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Strategies that exercise a lowering: random, pairwise-covering, or all of them.
+"""Strategies that exercise a lowering: random, covering in some way, or all of them.
 
     strategies.py random model.mlir --shard-opt=build/bin/shard-opt [--count 200] ...
     strategies.py pairwise model.mlir --shard-opt=build/bin/shard-opt [--tp 2,4] ...
@@ -152,6 +152,17 @@ def pairwise_strategies(args, names):
     return legal(args.shard_opt, args.module, found)
 
 
+def single_strategies(args, names):
+    """Each dim of each op alone, all others replicated, by each choice of degrees."""
+    axes = (args.tp, args.ep, args.pp, args.batch)
+    found = []
+    for tp, ep, pp, batch in itertools.product(*axes):
+        for name, dim in itertools.product(names, DIMS):
+            dims = {**dict.fromkeys(names, 2), name: dim}
+            found.append({"tp": tp, "ep": ep, "pp": pp, "batch": batch, "dims": dims})
+    return legal(args.shard_opt, args.module, found)
+
+
 def all_strategies(args, names):
     """All legal strategies, of a small program."""
     axes = (args.tp, args.ep, args.pp, args.batch)
@@ -165,7 +176,7 @@ def all_strategies(args, names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=["random", "pairwise", "all"])
+    parser.add_argument("kind", choices=["random", "pairwise", "single", "all"])
     parser.add_argument("module")
     parser.add_argument("--shard-opt", required=True)
     parser.add_argument("--count", type=int, default=200)
@@ -178,7 +189,12 @@ def main():
     args = parser.parse_args()
     args.pin = dict(args.pin)
     names = op_names(args.shard_opt, args.module)
-    kinds = {"random": random_strategies, "pairwise": pairwise_strategies, "all": all_strategies}
+    kinds = {
+        "random": random_strategies,
+        "pairwise": pairwise_strategies,
+        "single": single_strategies,
+        "all": all_strategies,
+    }
     make = kinds[args.kind]
     for strategy in make(args, names):
         print(json.dumps(strategy))
