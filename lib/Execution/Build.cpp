@@ -54,8 +54,7 @@ ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
   std::vector<std::string> entries;
   for (const Entry &stage : built.interface.stages)
     entries.push_back(entryName(stage.name));
-  ErrorOr<ObjectCode> object =
-      compile(module, entries, options.optimization);
+  ErrorOr<ObjectCode> object = compile(module, entries, options.optimization);
   if (!object)
     return object.error();
   built.object = std::move(*object);
@@ -142,8 +141,8 @@ int64_t execution::findVocabulary(ModuleOp module) {
   module.walk([&](llm::EmbeddingOp op) {
     rows = cast<RankedTensorType>(op.getTable().getType()).getDimSize(0);
     Operation *table = op.getTable().getDefiningOp();
-    auto slice =
-        table ? table->getAttrOfType<DictionaryAttr>("shardopt.slice") : nullptr;
+    auto slice = table ? table->getAttrOfType<DictionaryAttr>("shardopt.slice")
+                       : nullptr;
     if (auto argument = dyn_cast<BlockArgument>(op.getTable()))
       if (auto function =
               dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))

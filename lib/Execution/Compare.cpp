@@ -74,8 +74,7 @@ Expected execution::collect(const ProgramInterface &interface,
   const std::vector<Operand> &caches = interface.stages.front().caches;
   if (!outcome.caches.empty())
     for (size_t i = 0; i < caches.size(); ++i)
-      expected.caches[caches[i].name] =
-          std::move(outcome.caches.front()[i]);
+      expected.caches[caches[i].name] = std::move(outcome.caches.front()[i]);
   return expected;
 }
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Values are matched by the name of their op and by how often it ran before:
-// layer after layer, step after step. On stages, the layers of earlier ones come
-// first; with micro-batches, each has its part of the rows.
+// layer after layer, step after step. On stages, the layers of earlier ones
+// come first; with micro-batches, each has its part of the rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,8 +66,8 @@ static Parts sortParts(const ProgramInterface &interface,
   std::map<std::string, int64_t> before; // layers in earlier stages
   for (int64_t rank = 0; rank < int64_t(outcomes.size()); ++rank) {
     Place place = interface.place(rank, prompts);
-    auto layers = countLayers(interface, outcomes[rank], steps,
-                              place.microBatches);
+    auto layers =
+        countLayers(interface, outcomes[rank], steps, place.microBatches);
     std::map<std::pair<std::string, int64_t>, int64_t> runs;
     for (const KeptValue &value : outcomes[rank].values) {
       const KeptSite &site = *interface.sites[value.site].kept;
@@ -105,13 +105,11 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
     int64_t coordinate = part->place.coordinate[size_t(GridAxis::Tp)];
     if (layout != 'H' && width != columns)
       return std::nullopt;
-    if (layout == 'H' &&
-        coordinate >= int64_t(part->site->columns.size()))
+    if (layout == 'H' && coordinate >= int64_t(part->site->columns.size()))
       return std::nullopt;
     for (int64_t row = 0; row < value.shape()[0]; ++row)
       for (int64_t i = 0; i < width; ++i) {
-        int64_t column =
-            layout == 'H' ? part->site->columns[coordinate][i] : i;
+        int64_t column = layout == 'H' ? part->site->columns[coordinate][i] : i;
         if (column < 0 || column >= columns)
           continue;
         float &to = whole.floats()[(begin + row) * columns + column];
@@ -141,9 +139,9 @@ static std::optional<double> distance(const Tensor &expected,
   for (float value : expected.floats())
     scale = std::max(scale, std::abs(double(value)));
   for (int64_t i = 0; i < rows * columns; ++i) {
-    double difference = std::abs(
-        double(joined->floats()[i]) -
-        expected.floats()[own.begin * each * columns + i]);
+    double difference =
+        std::abs(double(joined->floats()[i]) -
+                 expected.floats()[own.begin * each * columns + i]);
     if (!(difference <= most))
       most = difference;
   }
@@ -183,8 +181,8 @@ std::string execution::findFirstDifference(
                           ", step " + std::to_string(moment.step);
       if (parts.grid[1] > 1)
         words += ", ep " + std::to_string(key.first);
-      return words + " (layout " + group.front()->site->layout +
-             "): " + text + " of the largest magnitude";
+      return words + " (layout " + group.front()->site->layout + "): " + text +
+             " of the largest magnitude";
     }
   }
   return "no op whose values can be compared";

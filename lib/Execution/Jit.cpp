@@ -66,8 +66,8 @@ static bool addCall(llvm::Module &module, const std::string &entry) {
   if (!callee)
     return false;
   llvm::IRBuilder<> builder(module.getContext());
-  auto *type = llvm::FunctionType::get(builder.getVoidTy(),
-                                       {builder.getPtrTy()}, false);
+  auto *type =
+      llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false);
   auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::ExternalLinkage, callPrefix + entry, module);
   builder.SetInsertPoint(
@@ -76,8 +76,8 @@ static bool addCall(llvm::Module &module, const std::string &entry) {
   for (unsigned i = 0; i < callee->arg_size(); ++i) {
     if (!callee->getArg(i)->getType()->isPointerTy())
       return false;
-    llvm::Value *place = builder.CreateConstGEP1_64(
-        builder.getPtrTy(), function->getArg(0), i);
+    llvm::Value *place =
+        builder.CreateConstGEP1_64(builder.getPtrTy(), function->getArg(0), i);
     arguments.push_back(builder.CreateLoad(builder.getPtrTy(), place));
   }
   builder.CreateCall(callee, arguments);
@@ -85,10 +85,9 @@ static bool addCall(llvm::Module &module, const std::string &entry) {
   return true;
 }
 
-ErrorOr<ObjectCode>
-execution::compile(mlir::ModuleOp module,
-                   const std::vector<std::string> &entries,
-                   unsigned optimization) {
+ErrorOr<ObjectCode> execution::compile(mlir::ModuleOp module,
+                                       const std::vector<std::string> &entries,
+                                       unsigned optimization) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;

@@ -48,7 +48,8 @@ Mpi::load(const std::function<ErrorOr<Built>(Codegen)> &build) {
                  : built.error();
   if (!built)
     return built.error();
-  auto object = runtime::broadcastBytes(world->host(), std::move(built->object));
+  auto object =
+      runtime::broadcastBytes(world->host(), std::move(built->object));
   if (!object)
     return object.error();
   built->object = std::move(*object);
@@ -75,9 +76,8 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
 
   std::string bytes;
   auto error = world->run(
-      {interface.grid.begin(), interface.grid.end()},
-      interface.describeSites(), runtime::Extent::FirstRanks,
-      [&](runtime::Process &process) {
+      {interface.grid.begin(), interface.grid.end()}, interface.describeSites(),
+      runtime::Extent::FirstRanks, [&](runtime::Process &process) {
         ErrorOr<RankOutcome> outcome =
             runRank(process, program, weights, shared);
         if (outcome)

@@ -150,10 +150,9 @@ static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
     operand.source = parseSource(source);
   if (auto layers = attributes.getAs<DenseI64ArrayAttr>("llm.layers"))
     operand.layers = layers.asArrayRef().vec();
-  operand.isStacked =
-      !operand.layers.empty() ||
-      (!operand.slice.shape.empty() &&
-       operand.slice.shape.size() + 1 == operand.shape.size());
+  operand.isStacked = !operand.layers.empty() ||
+                      (!operand.slice.shape.empty() &&
+                       operand.slice.shape.size() + 1 == operand.shape.size());
   if (operand.isStacked && operand.layers.empty()) {
     operand.layers.resize(operand.shape.front());
     std::iota(operand.layers.begin(), operand.layers.end(), 0);
@@ -229,8 +228,8 @@ Place ProgramInterface::place(int64_t rank, int64_t prompts) const {
 
 ProgramWorkload execution::readWorkload(ModuleOp module) {
   ProgramWorkload workload;
-  if (auto attribute = module->getAttrOfType<llm::WorkloadAttr>(
-          llm::workloadAttrName)) {
+  if (auto attribute =
+          module->getAttrOfType<llm::WorkloadAttr>(llm::workloadAttrName)) {
     workload.isPrefill = attribute.getPhase() == llm::Phase::Prefill;
     workload.context = attribute.getContextLength();
   }
@@ -241,8 +240,8 @@ ProgramWorkload execution::readWorkload(ModuleOp module) {
     if (auto context = lowered.getAs<IntegerAttr>("context"))
       workload.context = context.getInt();
   }
-  if (auto strategy = module->getAttrOfType<llm::StrategyAttr>(
-          llm::strategyAttrName))
+  if (auto strategy =
+          module->getAttrOfType<llm::StrategyAttr>(llm::strategyAttrName))
     workload.batch = strategy.getBatch().value_or(0);
   if (auto strategy =
           module->getAttrOfType<DictionaryAttr>("shardopt.strategy"))
@@ -331,8 +330,8 @@ findFunctions(ModuleOp module, const std::string &name) {
   return functions;
 }
 
-ErrorOr<ProgramInterface>
-execution::readInterface(ModuleOp module, const std::string &entry) {
+ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
+                                                   const std::string &entry) {
   ProgramInterface result;
   result.workload = readWorkload(module);
   if (auto grid = module->getAttrOfType<DenseI64ArrayAttr>("shardopt.grid")) {
@@ -354,8 +353,8 @@ execution::readInterface(ModuleOp module, const std::string &entry) {
     result.stages.push_back(std::move(*stage));
   }
   if (int64_t(result.stages.size()) != result.grid[0])
-    return Error{"the program has " + std::to_string(result.stages.size()) +
-                 " stages on a grid with pp = " +
-                 std::to_string(result.grid[0])};
+    return Error{
+        "the program has " + std::to_string(result.stages.size()) +
+        " stages on a grid with pp = " + std::to_string(result.grid[0])};
   return result;
 }

@@ -40,8 +40,8 @@ Shape execution::resolveShape(const Operand &operand,
   return shape;
 }
 
-/// Whether a tensor that the user gives can be `operand`, resolved to `shape`. A
-/// whole one may have as many rows as it likes: nothing is cut by them.
+/// Whether a tensor that the user gives can be `operand`, resolved to `shape`.
+/// A whole one may have as many rows as it likes: nothing is cut by them.
 static bool fits(const Operand &operand, const Tensor &tensor, Shape shape) {
   if (tensor.element() != operand.element ||
       tensor.shape().size() != shape.size())
@@ -244,11 +244,11 @@ std::optional<Error> Rank::step(const Feed &feed) {
         tokens = cut(feed.tokens, operand, microBatch);
       if (operand.role == Role::Positions)
         positions = cut(feed.positions, operand, microBatch);
-      arguments.push_back(
-          operand.role == Role::Tokens      ? &tokens
-          : operand.role == Role::Positions ? &positions
-          : operand.role == Role::Cache     ? &caches[microBatch][cache++]
-                                            : &fixed[i]);
+      arguments.push_back(operand.role == Role::Tokens      ? &tokens
+                          : operand.role == Role::Positions ? &positions
+                          : operand.role == Role::Cache
+                              ? &caches[microBatch][cache++]
+                              : &fixed[i]);
     }
     if (auto error = call(arguments, results[microBatch]))
       return error;

@@ -84,20 +84,17 @@ ErrorOr<Built> execution::buildParts(ModuleOp module,
   return build(*copy, options.build, codegen);
 }
 
-static ErrorOr<Executable> loadWhole(ModuleOp module,
-                                     const VerifyOptions &options,
-                                     World &world) {
+static ErrorOr<Executable>
+loadWhole(ModuleOp module, const VerifyOptions &options, World &world) {
   return world.load([&](Codegen codegen) {
     return buildWhole(module, options.build, codegen);
   });
 }
 
-static ErrorOr<Executable> loadParts(ModuleOp module,
-                                     const VerifyOptions &options,
-                                     World &world) {
-  return world.load([&](Codegen codegen) {
-    return buildParts(module, options, codegen);
-  });
+static ErrorOr<Executable>
+loadParts(ModuleOp module, const VerifyOptions &options, World &world) {
+  return world.load(
+      [&](Codegen codegen) { return buildParts(module, options, codegen); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,16 +162,14 @@ static ErrorOr<std::string> explain(ModuleOp module, RunRequest whole,
     return found.error();
   if (!world.isLeader())
     return std::string();
-  return findFirstDifference(one->interface, expected->front(),
-                             many->interface, *found, parts,
-                             options.tolerance);
+  return findFirstDifference(one->interface, expected->front(), many->interface,
+                             *found, parts, options.tolerance);
 }
 
 ErrorOr<Verdict>
 execution::verify(const std::vector<ModuleOp> &modules,
                   const VerifyOptions &options, const Weights &weights,
-                  World &world,
-                  const std::vector<const Executable *> &wholes) {
+                  World &world, const std::vector<const Executable *> &wholes) {
   Verdict verdict;
   NamedTensors wholeCaches, partCaches;
   std::vector<RunRequest> requests = planRequests(modules, options);

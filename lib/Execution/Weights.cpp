@@ -68,9 +68,10 @@ double RandomStream::operator[](int64_t index) const {
   return std::ldexp(double(bits >> 11), -52) - 1;
 }
 
-std::optional<Error> RandomWeights::loadLayer(
-    const Operand &param, std::optional<int64_t> layer, const Shape &shape,
-    const std::vector<Entries> &entries, float *to) const {
+std::optional<Error>
+RandomWeights::loadLayer(const Operand &param, std::optional<int64_t> layer,
+                         const Shape &shape,
+                         const std::vector<Entries> &entries, float *to) const {
   RandomStream stream(seed, param.name + "/" +
                                 (layer ? std::to_string(*layer) : "-"));
   // A uniform number in [-1, 1) has the variance 1/3.
@@ -192,8 +193,7 @@ double PartView::at(Span<const int64_t> index) const {
   if (block.size() != 2 || rank != 2)
     return value * scale.at(0);
   int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
-  return value *
-         scale.at(place[0] / block[0] * blocks + place[1] / block[1]);
+  return value * scale.at(place[0] / block[0] * blocks + place[1] / block[1]);
 }
 
 /// Whether the sizes of parts, concatenated along `axis`, are `shape`.
@@ -231,8 +231,7 @@ std::optional<Error> CheckpointWeights::loadLayer(
       return fail(view.error().message);
     parts.push_back(std::move(*view));
   }
-  if (param.source->parts.front().pattern.find("{expert}") !=
-      std::string::npos)
+  if (param.source->parts.front().pattern.find("{expert}") != std::string::npos)
     ++axis; // experts are stacked in front
   if (axis >= shape.size() || !fits(parts, axis, shape)) {
     std::string found;

@@ -53,8 +53,8 @@ void shardopt::addTensorPasses(OpPassManager &manager,
   manager.addPass(llm::createParamsToArgumentsPass());
   llm::ConvertLLMToLinalgPassOptions linalg;
   linalg.keepValues = options.keepValues;
-  linalg.routing = options.isRoutingBalanced ? llm::Routing::Balanced
-                                             : llm::Routing::Model;
+  linalg.routing =
+      options.isRoutingBalanced ? llm::Routing::Balanced : llm::Routing::Model;
   manager.addPass(llm::createConvertLLMToLinalgPass(linalg));
   manager.addPass(llm::createConvertShardToRuntimePass());
 }
@@ -108,11 +108,11 @@ void shardopt::registerExecutionPasses() {
 }
 
 void shardopt::registerExecutionDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, func::FuncDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect>();
+  registry
+      .insert<arith::ArithDialect, bufferization::BufferizationDialect,
+              cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

@@ -123,8 +123,8 @@ std::optional<Error> tensors::writeNpy(const std::string &path,
   if (!file)
     return file.error();
   std::string prefix(magic);
-  prefix += {'\x01', '\x00', char(header.size() % 256),
-             char(header.size() / 256)};
+  prefix +=
+      {'\x01', '\x00', char(header.size() % 256), char(header.size() / 256)};
   file->write(prefix);
   file->write(header);
   file->write({static_cast<const char *>(tensor.data()),

@@ -147,16 +147,16 @@ std::optional<Error> SafeTensors::openFile(const std::string &path) {
     if (name == "__metadata__")
       continue;
     StoredTensor tensor;
-    tensor.type = entry["dtype"].choice<StoredType>(
-        {{"F64", StoredType::F64},
-         {"F32", StoredType::F32},
-         {"F16", StoredType::F16},
-         {"BF16", StoredType::BF16},
-         {"F8_E4M3", StoredType::F8E4M3},
-         {"F8_E5M2", StoredType::F8E5M2},
-         {"I64", StoredType::I64},
-         {"I32", StoredType::I32},
-         {"U8", StoredType::U8}});
+    tensor.type =
+        entry["dtype"].choice<StoredType>({{"F64", StoredType::F64},
+                                           {"F32", StoredType::F32},
+                                           {"F16", StoredType::F16},
+                                           {"BF16", StoredType::BF16},
+                                           {"F8_E4M3", StoredType::F8E4M3},
+                                           {"F8_E5M2", StoredType::F8E5M2},
+                                           {"I64", StoredType::I64},
+                                           {"I32", StoredType::I32},
+                                           {"U8", StoredType::U8}});
     int64_t wanted = bytesOf(tensor.type);
     for (json::Value size : entry["shape"].elements()) {
       tensor.shape.push_back(size.integer({}, 0, dataBytes));
@@ -281,7 +281,7 @@ tensors::writeSafeTensors(const std::string &path,
   file->write({reinterpret_cast<const char *>(&length), sizeof(length)});
   file->write(header);
   for (const auto &[name, tensor] : tensors)
-    file->write({static_cast<const char *>(tensor.data()),
-                 size_t(tensor.size()) * 4});
+    file->write(
+        {static_cast<const char *>(tensor.data()), size_t(tensor.size()) * 4});
   return file->keep();
 }

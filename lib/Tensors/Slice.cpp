@@ -27,8 +27,8 @@ Range tensors::promptsOf(int64_t prompts, const std::vector<GridAxis> &axes,
   Range range{0, prompts};
   bool isFirst = true;
   for (GridAxis axis : axes) {
-    range = cut(range, place.coordinate[size_t(axis)],
-                place.size[size_t(axis)]);
+    range =
+        cut(range, place.coordinate[size_t(axis)], place.size[size_t(axis)]);
     if (isFirst)
       range = cut(range, place.microBatch, place.microBatches);
     isFirst = false;

@@ -30,8 +30,7 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, name, SHARDOPT_VERSION,
-          [] {
+  return {MLIR_PLUGIN_API_VERSION, name, SHARDOPT_VERSION, [] {
             shardopt::llm::registerPasses();
             shardopt::registerExecutionPasses();
           }};

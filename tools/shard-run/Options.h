@@ -46,8 +46,8 @@ int verifyProgram(const Options &options,
                   execution::World &world);
 
 /// Verifies a plain program with each strategy of a list: against the unsharded
-/// program, or against the logits of --expect. Each in a process of its own, or,
-/// where `world` is not null, one after the other on its ranks.
+/// program, or against the logits of --expect. Each in a process of its own,
+/// or, where `world` is not null, one after the other on its ranks.
 int verifyList(const Options &options,
                const std::vector<mlir::ModuleOp> &modules,
                execution::World *world);

@@ -48,9 +48,8 @@ static ErrorOr<Tensor> readTensor(const std::string &path,
 }
 
 /// Feeds the tokens of a file: decode from an empty cache, prefill its context.
-static std::optional<Error> feedTokens(const Options &options,
-                                       mlir::ModuleOp module,
-                                       Session &session) {
+static std::optional<Error>
+feedTokens(const Options &options, mlir::ModuleOp module, Session &session) {
   ErrorOr<Tensor> tokens =
       readTensor(options.tokens, "tokens", 2, "[prompts, length]");
   if (!tokens)
@@ -125,7 +124,8 @@ static Tensor stackSteps(const std::vector<const Tensor *> &steps,
   Shape shape = first.shape();
   shape.insert(shape.begin() + 1, int64_t(steps.size()));
   Tensor stacked(first.element(), shape);
-  int64_t prompts = shape[0], width = first.size() / std::max<int64_t>(1, prompts);
+  int64_t prompts = shape[0],
+          width = first.size() / std::max<int64_t>(1, prompts);
   auto *to = static_cast<uint32_t *>(stacked.data());
   for (int64_t p = 0; p < prompts; ++p)
     for (const Tensor *step : steps) {
@@ -196,16 +196,16 @@ compareLogits(const Options &options, const Session &session,
   if (found == results.end())
     return Error{"the program has no logits to compare: import it with "
                  "--logits"};
-  ErrorOr<Tensor> expected = readTensor(options.expect, "logits", 3,
-                                        "[prompts, length, vocabulary]");
+  ErrorOr<Tensor> expected =
+      readTensor(options.expect, "logits", 3, "[prompts, length, vocabulary]");
   if (!expected)
     return expected.error();
   const Tensor &logits = found->second;
   int64_t length = expected->shape()[1];
   // The positions that the program gives: of prefill, the last of the prompt.
   int64_t begin = session.isPrefill ? session.request.rowsPerPrompt - 1 : 0;
-  int64_t end = session.isPrefill ? begin + 1
-                                  : int64_t(session.request.steps.size());
+  int64_t end =
+      session.isPrefill ? begin + 1 : int64_t(session.request.steps.size());
   if (end > length)
     return Error{options.expect + ": logits of " + std::to_string(length) +
                  " positions, the program gives those of position " +

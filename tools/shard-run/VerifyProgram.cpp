@@ -53,15 +53,15 @@ int run::verifyProgram(const Options &options,
       return fail("the module is partitioned already, and its unsharded form "
                   "is lost: --verify wants an annotated one");
     if (!isAnnotated(module))
-      return fail("the module has no 'llm.strategy' to verify: run shard-opt "
-                  "with --llm-search-sharding or --llm-apply-strategy first, or "
-                  "give --strategies=");
+      return fail(
+          "the module has no 'llm.strategy' to verify: run shard-opt "
+          "with --llm-search-sharding or --llm-apply-strategy first, or "
+          "give --strategies=");
   }
   ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
   if (!weights)
     return fail(weights.error().message);
-  ErrorOr<Verdict> verdict =
-      verify(modules, options.verify, **weights, world);
+  ErrorOr<Verdict> verdict = verify(modules, options.verify, **weights, world);
   if (!verdict)
     return fail(verdict.error().message);
   if (!world.isLeader())
@@ -128,10 +128,10 @@ struct Child {
 } // namespace
 
 /// Starts a child; its answer comes through a pipe.
-static ErrorOr<Child>
-startChild(const Options &options, const std::vector<mlir::ModuleOp> &modules,
-           const std::vector<const Executable *> &wholes,
-           const std::string &line, int64_t number) {
+static ErrorOr<Child> startChild(const Options &options,
+                                 const std::vector<mlir::ModuleOp> &modules,
+                                 const std::vector<const Executable *> &wholes,
+                                 const std::string &line, int64_t number) {
   int ends[2];
   if (pipe(ends) < 0)
     return Error{std::string("no pipe: ") + std::strerror(errno)};
@@ -144,8 +144,8 @@ startChild(const Options &options, const std::vector<mlir::ModuleOp> &modules,
     for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
       std::signal(signal, SIG_DFL); // the parent reports it in a line
     close(ends[0]);
-    auto [text, isEqual] = verifyLine(options, modules, wholes, line,
-                                      *createThreadWorld());
+    auto [text, isEqual] =
+        verifyLine(options, modules, wholes, line, *createThreadWorld());
     const char *from = text.data();
     for (size_t left = text.size(); left > 0;) {
       ssize_t written = write(ends[1], from, left);
@@ -170,8 +170,8 @@ static bool finishChild(const Child &child) {
   int status = 0;
   waitpid(child.process, &status, 0);
   if (WIFSIGNALED(status))
-    text = std::string("verify: FAILED crashed: ") +
-           strsignal(WTERMSIG(status));
+    text =
+        std::string("verify: FAILED crashed: ") + strsignal(WTERMSIG(status));
   llvm::outs() << text << " line=" << child.line << '\n';
   llvm::outs().flush();
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -237,8 +237,7 @@ static int64_t verifyInTurn(const Options &options,
     std::vector<mlir::ModuleOp> own;
     for (mlir::ModuleOp module : modules)
       own.push_back(*copies.emplace_back(module.clone()));
-    auto [text, isEqual] =
-        verifyLine(options, own, wholes, line.text, world);
+    auto [text, isEqual] = verifyLine(options, own, wholes, line.text, world);
     wrong += !isEqual;
     if (world.isLeader())
       llvm::outs() << text << " line=" << line.number << '\n';
@@ -247,8 +246,7 @@ static int64_t verifyInTurn(const Options &options,
 }
 
 int run::verifyList(const Options &options,
-                    const std::vector<mlir::ModuleOp> &modules,
-                    World *world) {
+                    const std::vector<mlir::ModuleOp> &modules, World *world) {
   for (mlir::ModuleOp module : modules)
     if (isPartitioned(module))
       return fail("the module is partitioned already: --strategies wants a "

@@ -89,10 +89,10 @@ static cl::opt<std::string>
     routing("routing", cl::cat(category), cl::init("model"),
             cl::desc("Who chooses experts: model (the router), or balanced "
                      "(turns)"));
-static cl::opt<std::string>
-    backend("backend", cl::cat(category), cl::init("auto"),
-            cl::desc("Ranks are threads of this process, or processes that "
-                     "mpirun started: threads, mpi (default: mpi under mpirun)"));
+static cl::opt<std::string> backend(
+    "backend", cl::cat(category), cl::init("auto"),
+    cl::desc("Ranks are threads of this process, or processes that "
+             "mpirun started: threads, mpi (default: mpi under mpirun)"));
 static cl::opt<std::string>
     mpi("mpi", cl::cat(category), cl::init("auto"),
         cl::desc("Which MPI: openmpi or mpich (default: that of mpirun)"));
@@ -128,7 +128,8 @@ static std::optional<std::string> checkOptions() {
   if (verify.build.optimization > 3)
     return "--O is " + std::to_string(verify.build.optimization) +
            ", expected 0 to 3";
-  if (!options.verifies && !(options.then.empty() && options.strategies.empty()))
+  if (!options.verifies &&
+      !(options.then.empty() && options.strategies.empty()))
     return "--then and --strategies need --verify";
   if (options.verifies && options.strategies.empty())
     for (const std::string *path :
@@ -159,9 +160,9 @@ static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
 }
 
 /// The module in the file at `path`; null after a message.
-static mlir::OwningOpRef<mlir::ModuleOp> readModule(const std::string &path,
-                                                    llvm::SourceMgr &sources,
-                                                    mlir::MLIRContext &context) {
+static mlir::OwningOpRef<mlir::ModuleOp>
+readModule(const std::string &path, llvm::SourceMgr &sources,
+           mlir::MLIRContext &context) {
   std::string message;
   auto buffer = mlir::openInputFile(path, &message);
   if (!buffer) {

@@ -16,11 +16,11 @@ namespace shardopt::execution {
 struct ResultError {
   std::string name;
   bool isInteger = false;
-  double maxAbs = 0;     ///< NaN where one of the two is not a number
-  double maxRel = 0;     ///< of the largest magnitude of the result
-  int64_t unequal = 0;   ///< integers that differ
-  int64_t count = 0;     ///< of elements compared
-  std::string where;     ///< of the largest error: "step 2, rank 3, at [0, 4]"
+  double maxAbs = 0;   ///< NaN where one of the two is not a number
+  double maxRel = 0;   ///< of the largest magnitude of the result
+  int64_t unequal = 0; ///< integers that differ
+  int64_t count = 0;   ///< of elements compared
+  std::string where;   ///< of the largest error: "step 2, rank 3, at [0, 4]"
 
   bool isWithin(double tolerance) const;
 };

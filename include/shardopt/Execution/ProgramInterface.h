@@ -26,8 +26,15 @@ namespace shardopt::execution {
 
 /// `llm.role` of an argument or result; `Other` for what hand-written functions
 /// take and return beside.
-enum class Role : uint8_t { Tokens, Positions, Cache, Param, TokenIds, Logits,
-                            Other };
+enum class Role : uint8_t {
+  Tokens,
+  Positions,
+  Cache,
+  Param,
+  TokenIds,
+  Logits,
+  Other
+};
 
 /// Tensors of a checkpoint of which a param is made, as `source` of `llm.param`
 /// describes them.
@@ -35,8 +42,8 @@ struct SourcePart {
   std::string pattern;
   bool isTransposed = false;
   bool isInterleaved = false;
-  std::string scales;            ///< pattern of the scales; empty: none
-  std::vector<int64_t> block;    ///< rows and columns that share a scale
+  std::string scales;         ///< pattern of the scales; empty: none
+  std::vector<int64_t> block; ///< rows and columns that share a scale
 };
 struct Source {
   std::vector<SourcePart> parts;
@@ -81,7 +88,7 @@ struct ProgramWorkload {
 struct KeptSite {
   std::string op;
   char layout = 'R';
-  bool isBetweenExperts = false; ///< rows in the order of experts
+  bool isBetweenExperts = false;         ///< rows in the order of experts
   std::vector<tensors::Entries> columns; ///< by coordinate along tp; layout H
 };
 
@@ -105,7 +112,7 @@ struct ProgramInterface {
   std::array<int64_t, 3> grid = {1, 1, 1}; ///< pp, ep, tp
   ProgramWorkload workload;
   std::vector<Entry> stages; ///< one a coordinate along pp
-  std::vector<Site> sites;    ///< by number
+  std::vector<Site> sites;   ///< by number
 
   int64_t ranks() const { return grid[0] * grid[1] * grid[2]; }
   /// What to call the sites in messages.

@@ -38,11 +38,11 @@ struct RunRequest {
   int64_t rowsPerPrompt = 1;  ///< 1 in decode
   int64_t cachePositions = 1; ///< room in the caches
   std::vector<Feed> steps;
-  uint64_t seed = 0;              ///< of arguments that are not given
-  NamedTensors arguments;         ///< caches and others that are given
-  bool areCachesRandom = false;   ///< what the others begin with, else zeros
-  bool wantsCaches = true;        ///< in the outcome
-  bool wantsValues = false;       ///< of programs that keep values
+  uint64_t seed = 0;            ///< of arguments that are not given
+  NamedTensors arguments;       ///< caches and others that are given
+  bool areCachesRandom = false; ///< what the others begin with, else zeros
+  bool wantsCaches = true;      ///< in the outcome
+  bool wantsValues = false;     ///< of programs that keep values
 };
 
 /// A value that the program kept.

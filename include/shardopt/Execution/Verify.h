@@ -58,9 +58,10 @@ ErrorOr<Built> buildParts(mlir::ModuleOp module, const VerifyOptions &options,
                           Codegen codegen = Codegen::Object);
 
 /// Verifies annotated programs that run one after the other on the same caches:
-/// one, or prefill and then decode. All have their params from `weights`. Unsharded forms in `wholes` are used where
-/// they are given, one for each module. An error is about what was asked for;
-/// what the program does wrong is in the verdict.
+/// one, or prefill and then decode. All have their params from `weights`.
+/// Unsharded forms in `wholes` are used where they are given, one for each
+/// module. An error is about what was asked for; what the program does wrong is
+/// in the verdict.
 ErrorOr<Verdict> verify(const std::vector<mlir::ModuleOp> &modules,
                         const VerifyOptions &options, const Weights &weights,
                         World &world,

@@ -43,11 +43,11 @@ public:
   explicit RandomWeights(uint64_t seed) : seed(seed) {}
 
 protected:
-  std::optional<Error>
-  loadLayer(const Operand &param, std::optional<int64_t> layer,
-            const tensors::Shape &shape,
-            const std::vector<tensors::Entries> &entries,
-            float *to) const override;
+  std::optional<Error> loadLayer(const Operand &param,
+                                 std::optional<int64_t> layer,
+                                 const tensors::Shape &shape,
+                                 const std::vector<tensors::Entries> &entries,
+                                 float *to) const override;
 
 private:
   uint64_t seed;
@@ -61,11 +61,11 @@ public:
       : checkpoint(std::move(checkpoint)) {}
 
 protected:
-  std::optional<Error>
-  loadLayer(const Operand &param, std::optional<int64_t> layer,
-            const tensors::Shape &shape,
-            const std::vector<tensors::Entries> &entries,
-            float *to) const override;
+  std::optional<Error> loadLayer(const Operand &param,
+                                 std::optional<int64_t> layer,
+                                 const tensors::Shape &shape,
+                                 const std::vector<tensors::Entries> &entries,
+                                 float *to) const override;
 
 private:
   tensors::SafeTensors checkpoint;

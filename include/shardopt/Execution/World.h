@@ -15,8 +15,8 @@
 namespace shardopt::execution {
 
 /// Where the ranks of a program are: in this process, or in several that all
-/// make the same calls. One of these is the leader, which compiles, compares and
-/// reports.
+/// make the same calls. One of these is the leader, which compiles, compares
+/// and reports.
 class World {
 public:
   virtual ~World() = default;
@@ -32,19 +32,19 @@ public:
   load(const std::function<ErrorOr<Built>(Codegen)> &build) = 0;
 
   /// Runs a request on the ranks of `program`; arguments that it gives are the
-  /// leader's. The outcomes, in order of ranks, are the leader's too: the list is
-  /// empty elsewhere.
-  virtual ErrorOr<std::vector<RankOutcome>>
-  run(const Executable &program, const Weights &weights,
-      const RunRequest &request) = 0;
+  /// leader's. The outcomes, in order of ranks, are the leader's too: the list
+  /// is empty elsewhere.
+  virtual ErrorOr<std::vector<RankOutcome>> run(const Executable &program,
+                                                const Weights &weights,
+                                                const RunRequest &request) = 0;
 };
 
 /// One thread a rank, in this process.
 std::unique_ptr<World> createThreadWorld();
 
 /// One process a rank, of those that mpirun started; a program of fewer ranks
-/// takes the first. An error where there are not enough, and where MPI cannot be
-/// opened.
+/// takes the first. An error where there are not enough, and where MPI cannot
+/// be opened.
 ErrorOr<std::unique_ptr<World>> createMpiWorld(runtime::MpiKind kind);
 
 /// Whether mpirun of an MPI that is known has started this process.

@@ -51,9 +51,9 @@ using Entries = std::vector<int64_t>;
 
 /// How one dim is cut.
 struct SliceDim {
-  std::optional<GridAxis> axis;   ///< with `entries`
-  std::vector<Entries> entries;   ///< by coordinate along the axis
-  bool isRows = false;            ///< cut by prompts, over `rowAxes`
+  std::optional<GridAxis> axis; ///< with `entries`
+  std::vector<Entries> entries; ///< by coordinate along the axis
+  bool isRows = false;          ///< cut by prompts, over `rowAxes`
   std::vector<GridAxis> rowAxes;
 };
 
