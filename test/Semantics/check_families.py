@@ -14,12 +14,12 @@ and in prefill.
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zlib
 
 import tools
+from strategies import sample, write
 from tools import ROOT, imported, last_line, run
 
 sys.path.append(str(ROOT / "test" / "Reference"))
@@ -41,7 +41,6 @@ from execution.small_models import (  # noqa: E402
     QWEN3_MOE,
 )
 
-STRATEGIES = pathlib.Path(__file__).with_name("strategies.py")
 PROMPTS, LENGTH = 3, 7
 
 # Beside the configs that other tests run.
@@ -182,12 +181,10 @@ def check(args, name, config, folder):
     against.append(f"--tolerance={args.tolerance}")
     for phase, program in programs.items():
         yield f"{phase}, unsharded", *last_line(args.shard_run, program, *against)
-        strategies = folder / "strategies.jsonl"
-        with open(strategies, "w") as file:
-            command = [sys.executable, STRATEGIES, "random", program, f"--count={args.count}"]
-            command += [f"--shard-opt={args.shard_opt}", "--tp=2,3,4", "--ep=1,2", "--pp=1,2"]
-            command.append(f"--seed={zlib.crc32(name.encode()) + args.seed}")
-            subprocess.run([*command, f"--batch={PROMPTS}"], check=True, stdout=file)
+        seed = zlib.crc32(name.encode()) + args.seed
+        options = {"count": args.count, "seed": seed, "tp": [2, 3, 4], "batch": [PROMPTS]}
+        drawn = sample(args.shard_opt, program, **options)
+        strategies = write(folder / "strategies.jsonl", drawn)
         many = ["--verify", program, f"--strategies={strategies}", *against]
         yield f"{phase}, {args.count} strategies", *last_line(args.shard_run, *many)
 

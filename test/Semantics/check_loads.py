@@ -10,7 +10,6 @@ against the unsharded program, for one prompt and for several.
 """
 
 import argparse
-import json
 import pathlib
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import tempfile
 import tools
 from check_families import random_checkpoint
 from execution import checkpoint
-from strategies import op_names, random_strategies
+from strategies import sample, write
 from tools import ROOT, last_line, run
 
 MODULE = ROOT / "examples/models/small-moe.mlir"
@@ -28,21 +27,6 @@ LOADS = {
     "all tokens on two experts of one rank": {2: LARGE, 3: LARGE},
     "no token on half of the experts": {0: -LARGE, 1: -LARGE, 4: -LARGE},
 }
-
-
-def draw(args, batch, seed):
-    namespace = argparse.Namespace(
-        tp=[1, 2, 3, 4],
-        ep=[2, 3, 4, 6],
-        pp=[1, 2],
-        batch=batch,
-        pin={},
-        shard_opt=args.shard_opt,
-        module=MODULE,
-        count=args.count,
-        seed=seed,
-    )
-    return random_strategies(namespace, op_names(args.shard_opt, MODULE))
 
 
 def main():
@@ -65,8 +49,9 @@ def main():
                     tensors[router][expert] = bias
             checkpoint.save(weights, tensors)
             for batch in ([1], [2, 5, 9]):
-                strategies = draw(args, batch, seed=len(title) + batch[0])
-                listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+                options = {"count": args.count, "seed": len(title) + batch[0], "batch": batch}
+                drawn = sample(args.shard_opt, MODULE, tp=[1, 2, 3, 4], ep=[2, 3, 4, 6], **options)
+                write(listed, drawn)
                 command = [args.shard_run, "--verify", MODULE, f"--weights={weights}"]
                 status, line = last_line(*command, f"--strategies={listed}", "--steps=2")
                 fine &= status == 0

@@ -12,15 +12,12 @@ with the exact searcher's plan on four devices, and with random strategies.
 
 import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import tools
+from strategies import sample, write
 from tools import DATA, imported, last_line, run
-
-STRATEGIES = pathlib.Path(__file__).with_name("strategies.py")
-
 
 def check(args, model, phase, context, folder):
     """(what, exit status, last line) of every run of a model."""
@@ -38,11 +35,9 @@ def check(args, model, phase, context, folder):
         run(args.shard_opt, program, f"--llm-search-sharding={search}", "-o", planned)
         yield f"exact plan, {degrees}", *last_line(args.shard_run, planned, *against)
 
-    strategies = folder / "strategies.jsonl"
-    with open(strategies, "w") as file:
-        command = [sys.executable, STRATEGIES, "random", program, f"--shard-opt={args.shard_opt}"]
-        command += [f"--count={args.count}", f"--seed={args.seed}", "--tp=2,3,4", "--ep=1,2"]
-        subprocess.run(command + ["--pp=1,2", "--batch=4"], check=True, stdout=file)
+    options = {"count": args.count, "seed": args.seed, "tp": [2, 3, 4], "batch": [4]}
+    drawn = sample(args.shard_opt, program, **options)
+    strategies = write(folder / "strategies.jsonl", drawn)
     status, line = last_line(
         args.shard_run, "--verify", program, f"--strategies={strategies}", *against
     )

@@ -10,39 +10,27 @@ the logits of Transformers. Programs of fewer ranks run on the first ones.
 """
 
 import argparse
-import json
 import pathlib
 import shlex
 import sys
 import tempfile
 
 import tools
-from strategies import op_names, random_strategies
+from strategies import sample, write
 from tools import DATA, ROOT, imported, last_line
 
 
 def draw(args, module, count, batch):
     """`count` legal strategies of at most 8 ranks."""
-    degrees = [(tp, ep, pp) for tp in (2, 3, 4) for ep in (1, 2) for pp in (1, 2)]
-    namespace = argparse.Namespace(
-        tp=[2, 3, 4],
-        ep=[1, 2],
-        pp=[1, 2],
-        batch=batch,
-        pin={},
-        shard_opt=args.shard_opt,
-        module=module,
-        count=count * len(degrees),
-        seed=1,
-    )
-    drawn = random_strategies(namespace, op_names(args.shard_opt, module))
-    return [s for s in drawn if s["tp"] * s["ep"] * s["pp"] <= 8][:count]
+    many = sample(args.shard_opt, module, count=4 * count, tp=[2, 3, 4], batch=batch)
+    drawn = [s for s in many if s["tp"] * s["ep"] * s["pp"] <= 8]
+    assert len(drawn) >= count, f"only {len(drawn)} strategies of at most 8 ranks"
+    return drawn[:count]
 
 
 def verify(args, title, module, strategies, folder, *options):
     """Runs a list under mpirun; whether all is well."""
-    listed = folder / "strategies.jsonl"
-    listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+    listed = write(folder / "strategies.jsonl", strategies)
     command = [*shlex.split(args.mpirun), args.shard_run, "--verify", module]
     status, line = last_line(*command, f"--strategies={listed}", *options)
     print(f"{title}: {line}", flush=True)

@@ -18,32 +18,21 @@ import sys
 import tempfile
 
 import tools
-from strategies import op_names, random_strategies
+from strategies import sample, write
 from tools import ROOT
 
 MODELS = ("small-moe", "small-dense", "small-mla")
-DEGREES = {"tp": [1, 2, 3, 4, 5, 6, 8], "ep": [1, 2, 3, 4, 6], "pp": [1, 2, 3]}
-BATCH = [1, 2, 3, 4, 5, 6, 7, 8, 11, 16]
-
-
-def draw(args, module, count, seed):
-    """`count` legal strategies of a module."""
-    namespace = argparse.Namespace(
-        **DEGREES,
-        batch=BATCH,
-        pin={},
-        shard_opt=args.shard_opt,
-        module=module,
-        count=count,
-        seed=seed,
-    )
-    return random_strategies(namespace, op_names(args.shard_opt, module))
+SPACE = {
+    "tp": [1, 2, 3, 4, 5, 6, 8],
+    "ep": [1, 2, 3, 4, 6],
+    "pp": [1, 2, 3],
+    "batch": [1, 2, 3, 4, 5, 6, 7, 8, 11, 16],
+}
 
 
 def verify(args, title, command, strategies, folder):
     """Runs a list; how many of it failed."""
-    listed = folder / "strategies.jsonl"
-    listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+    listed = write(folder / "strategies.jsonl", strategies)
     command = [args.shard_run, "--verify", *command, f"--strategies={listed}"]
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     lines = result.stdout.splitlines()
@@ -79,7 +68,8 @@ def main():
                 ("decode, optimized", decode, [decode, "--optimize-collectives"]),
                 ("prefill and decode", prefill, [prefill, f"--then={decode}"]),
             ):
-                strategies = draw(args, module, each, rng.randrange(2**31))
+                seed = rng.randrange(2**31)
+                strategies = sample(args.shard_opt, module, count=each, seed=seed, **SPACE)
                 command = [*command, f"--seed={rng.randrange(2**31)}"]
                 failed += verify(args, f"{model}, {title}", command, strategies, folder)
     print(f"{3 * len(MODELS) * each} strategies, {failed} failed")

@@ -34,7 +34,7 @@ def evaluate(shard_opt, module, strategies):
     """The metrics of strategies, in order."""
     with tempfile.TemporaryDirectory() as folder:
         listed, report = pathlib.Path(folder, "s.jsonl"), pathlib.Path(folder, "r.jsonl")
-        listed.write_text("".join(json.dumps(s) + "\n" for s in strategies))
+        write(listed, strategies)
         options = f"strategies={listed} report={report}"
         command = [shard_opt, module, f"--llm-evaluate-strategy={options}", "-o", "/dev/null"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -78,6 +78,29 @@ def random_strategies(args, names):
         if len(found) >= args.count:
             return found[: args.count]
     sys.exit(f"{args.module}: only {len(found)} legal strategies of 100 x {2 * args.count} drawn")
+
+
+DEFAULTS = {
+    "count": 200,
+    "seed": 1,
+    "tp": [2, 4],
+    "ep": [1, 2],
+    "pp": [1, 2],
+    "batch": [1, 2, 3, 4, 5, 7],
+    "pin": {},
+}
+
+
+def sample(shard_opt, module, **options):
+    """Random legal strategies of a module; options as on the command line."""
+    args = argparse.Namespace(shard_opt=shard_opt, module=module, **{**DEFAULTS, **options})
+    return random_strategies(args, op_names(shard_opt, module))
+
+
+def write(path, strategies):
+    """Writes a list as `shard-run --strategies=` reads it; the path."""
+    pathlib.Path(path).write_text("".join(json.dumps(s) + "\n" for s in strategies))
+    return path
 
 
 def allowed_dims(args, names, degrees):
@@ -179,12 +202,12 @@ def main():
     parser.add_argument("kind", choices=["random", "pairwise", "single", "all"])
     parser.add_argument("module")
     parser.add_argument("--shard-opt", required=True)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--tp", type=numbers, default=[2, 4])
-    parser.add_argument("--ep", type=numbers, default=[1, 2])
-    parser.add_argument("--pp", type=numbers, default=[1, 2])
-    parser.add_argument("--batch", type=numbers, default=[1, 2, 3, 4, 5, 7])
+    parser.add_argument("--count", type=int, default=DEFAULTS["count"])
+    parser.add_argument("--seed", type=int, default=DEFAULTS["seed"])
+    parser.add_argument("--tp", type=numbers, default=DEFAULTS["tp"])
+    parser.add_argument("--ep", type=numbers, default=DEFAULTS["ep"])
+    parser.add_argument("--pp", type=numbers, default=DEFAULTS["pp"])
+    parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
     parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
     args = parser.parse_args()
     args.pin = dict(args.pin)
