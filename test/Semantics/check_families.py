@@ -193,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--only", default="", help="beginnings of models' names, by commas")
-    parser.add_argument("--count", type=int, default=2, help="random strategies a program")
+    parser.add_argument("--count", type=int, default=3, help="random strategies a program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
     args = parser.parse_args()

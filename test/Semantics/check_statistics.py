@@ -208,7 +208,9 @@ def charged(evaluator, layers):
     return counts
 
 
-LINE = re.compile(r"statistics: rank=(\d+) op=(\S+) kind=(\S+) charged=(\S+) calls=(\d+) bytes=(\d+)")
+LINE = re.compile(
+    r"statistics: rank=(\d+) op=(\S+) kind=(\S+) charged=(\S+) calls=(\d+) bytes=(\d+)"
+)
 
 
 class Program:
@@ -322,7 +324,8 @@ def check(short, long, strategy):
     after = moved(strategy, long.rows(strategy, "--llm-optimize-collectives"))
     for rank in sorted(after):
         if after[rank] > before[rank]:
-            yield f"rank {rank}, optimized: {float(after[rank])} bytes, {float(before[rank])} before"
+            numbers = f"{float(after[rank])} bytes, {float(before[rank])} before"
+            yield f"rank {rank}, optimized: {numbers}"
 
 
 def deepened(config):
