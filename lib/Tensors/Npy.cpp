@@ -90,8 +90,12 @@ ErrorOr<Tensor> tensors::readNpy(const std::string &path) {
   if (!isFloat && type != "'<i4'" && type != "'<i8'")
     return fail("elements of type " + std::string(type) +
                 ", expected one of <f4, <f8, <i4, <i8");
-  uint64_t wanted = uint64_t(countElements(*shape)) * (isWide ? 8 : 4);
-  if (data.size() != wanted)
+  int64_t wanted = isWide ? 8 : 4;
+  for (int64_t size : *shape)
+    if (__builtin_mul_overflow(wanted, size, &wanted))
+      return fail("the shape " + toString(*shape) + " for " +
+                  std::to_string(data.size()) + " bytes of data");
+  if (int64_t(data.size()) != wanted)
     return fail(std::to_string(data.size()) + " bytes of data, expected " +
                 std::to_string(wanted));
 

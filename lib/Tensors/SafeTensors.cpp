@@ -159,8 +159,9 @@ std::optional<Error> SafeTensors::openFile(const std::string &path) {
                                            {"U8", StoredType::U8}});
     int64_t wanted = bytesOf(tensor.type);
     for (json::Value size : entry["shape"].elements()) {
-      tensor.shape.push_back(size.integer({}, 0, dataBytes));
-      wanted *= tensor.shape.back();
+      tensor.shape.push_back(size.integer({}, 0));
+      if (__builtin_mul_overflow(wanted, tensor.shape.back(), &wanted))
+        size.failExpected("a size that fits into the file");
     }
     std::vector<json::Value> offsets = entry["data_offsets"].elements();
     if (header->failed())

@@ -19,13 +19,7 @@ import tools
 from strategies import sample, write
 from tools import DATA, ROOT, imported, last_line
 
-
-def draw(args, module, count, batch):
-    """`count` legal strategies of at most 8 ranks."""
-    many = sample(args.shard_opt, module, count=4 * count, tp=[2, 3, 4], batch=batch)
-    drawn = [s for s in many if s["tp"] * s["ep"] * s["pp"] <= 8]
-    assert len(drawn) >= count, f"only {len(drawn)} strategies of at most 8 ranks"
-    return drawn[:count]
+EIGHT = {"tp": [2, 3, 4], "most_ranks": 8}
 
 
 def verify(args, title, module, strategies, folder, *options):
@@ -49,13 +43,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         module = ROOT / "examples/models/small-moe.mlir"
-        fine &= verify(args, "small-moe", module, draw(args, module, 20, [3, 5]), folder)
+        drawn = sample(args.shard_opt, module, count=20, batch=[3, 5], **EIGHT)
+        fine &= verify(args, "small-moe", module, drawn, folder)
         for model in models:
             config = model / "config.json"
             module = imported(args, config, "decode", 12, folder / f"{model.name}.mlir")
             io = model / "io.safetensors"
             against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
-            fine &= verify(args, model.name, module, draw(args, module, 3, [4]), folder, *against)
+            drawn = sample(args.shard_opt, module, count=3, batch=[4], **EIGHT)
+            fine &= verify(args, model.name, module, drawn, folder, *against)
     sys.exit(0 if fine else 1)
 
 

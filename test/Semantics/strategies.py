@@ -59,10 +59,14 @@ def op_names(shard_opt, module):
 
 
 def draw(rng, args, names):
+    while True:
+        tp, ep, pp = (rng.choice(degrees) for degrees in (args.tp, args.ep, args.pp))
+        if tp * ep * pp <= args.most_ranks:
+            break
     return {
-        "tp": rng.choice(args.tp),
-        "ep": rng.choice(args.ep),
-        "pp": rng.choice(args.pp),
+        "tp": tp,
+        "ep": ep,
+        "pp": pp,
         "batch": rng.choice(args.batch),
         "dims": {name: rng.choice(args.pin.get(name, DIMS)) for name in names},
     }
@@ -88,6 +92,7 @@ DEFAULTS = {
     "pp": [1, 2],
     "batch": [1, 2, 3, 4, 5, 7],
     "pin": {},
+    "most_ranks": 1 << 20,
 }
 
 
@@ -208,6 +213,7 @@ def main():
     parser.add_argument("--ep", type=numbers, default=DEFAULTS["ep"])
     parser.add_argument("--pp", type=numbers, default=DEFAULTS["pp"])
     parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
+    parser.add_argument("--most-ranks", type=int, default=DEFAULTS["most_ranks"])
     parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
     args = parser.parse_args()
     args.pin = dict(args.pin)

@@ -80,11 +80,11 @@ SHARDOPT_OPTION(double, tolerance, "tolerance", options.verify.tolerance,
 SHARDOPT_OPTION(bool, optimizes, "optimize-collectives",
                 options.verify.partition.optimizesCollectives,
                 "Run --llm-optimize-collectives on the sharded program");
-SHARDOPT_OPTION(unsigned, optimization, "O", options.verify.build.optimization,
-                "Optimization of machine code, 0 to 3 (0, the fastest to "
-                "compile)");
-static cl::alias optimizationAlias("optimization", cl::aliasopt(optimization),
-                                   cl::desc("The same as -O"));
+static cl::opt<unsigned, true>
+    optimization("O", cl::cat(category), cl::Prefix,
+                 cl::location(options.verify.build.optimization),
+                 cl::desc("Optimization of machine code, 0 to 3 (0, the fastest "
+                          "to compile)"));
 static cl::opt<std::string>
     routing("routing", cl::cat(category), cl::init("model"),
             cl::desc("Who chooses experts: model (the router), or balanced "
@@ -126,7 +126,7 @@ static std::optional<std::string> checkOptions() {
   if (!(verify.tolerance >= 0))
     return "--tolerance wants a number of at least 0";
   if (verify.build.optimization > 3)
-    return "--O is " + std::to_string(verify.build.optimization) +
+    return "-O is " + std::to_string(verify.build.optimization) +
            ", expected 0 to 3";
   if (!options.verifies &&
       !(options.then.empty() && options.strategies.empty()))
