@@ -38,46 +38,94 @@ static Role parseRole(DictionaryAttr attributes) {
       .Default(Role::Other);
 }
 
-static GridAxis parseAxis(llvm::StringRef name) {
-  return llvm::StringSwitch<GridAxis>(name)
+static std::optional<GridAxis> parseAxis(Attribute attribute) {
+  auto name = dyn_cast_or_null<StringAttr>(attribute);
+  return llvm::StringSwitch<std::optional<GridAxis>>(name ? name.getValue()
+                                                          : StringRef())
       .Case("pp", GridAxis::Pp)
       .Case("ep", GridAxis::Ep)
-      .Default(GridAxis::Tp);
+      .Case("tp", GridAxis::Tp)
+      .Default(std::nullopt);
 }
 
-/// Writes out runs [start, size, stride] or [start, size, stride, count, step].
-static void appendRuns(ArrayAttr runs, Entries &entries) {
-  for (auto run : runs.getAsRange<DenseI64ArrayAttr>()) {
+/// Writes out runs [start, size, stride] or [start, size, stride, count, step];
+/// false where they have another form.
+static bool appendRuns(Attribute runs, Entries &entries) {
+  auto list = dyn_cast<ArrayAttr>(runs);
+  if (!list)
+    return false;
+  for (Attribute attribute : list) {
+    auto run = dyn_cast<DenseI64ArrayAttr>(attribute);
+    if (!run || (run.size() != 3 && run.size() != 5))
+      return false;
     ArrayRef<int64_t> r = run;
     int64_t count = r.size() == 5 ? r[3] : 1, step = r.size() == 5 ? r[4] : 0;
     for (int64_t c = 0; c < count; ++c)
       for (int64_t i = 0; i < r[1]; ++i)
         entries.push_back(r[0] < 0 ? -1 : r[0] + c * step + i * r[2]);
   }
+  return true;
 }
 
-static SliceDim parseDim(DictionaryAttr attribute) {
+/// The lists of runs of all coordinates.
+static bool appendCoordinates(Attribute attribute,
+                              std::vector<Entries> &coordinates) {
+  auto list = dyn_cast_or_null<ArrayAttr>(attribute);
+  return list && llvm::all_of(list, [&](Attribute runs) {
+           return appendRuns(runs, coordinates.emplace_back());
+         });
+}
+
+/// How a dim of global size `size` (-1: dynamic) is cut on `grid`; nothing
+/// where the attribute has another form or does not fit.
+static std::optional<SliceDim> parseDim(Attribute attribute, int64_t size,
+                                        const std::array<int64_t, 3> &grid) {
+  auto fields = dyn_cast<DictionaryAttr>(attribute);
+  if (!fields)
+    return std::nullopt;
   SliceDim dim;
-  if (auto axis = attribute.getAs<StringAttr>("axis")) {
-    dim.axis = parseAxis(axis.getValue());
-    for (auto runs : attribute.getAs<ArrayAttr>("runs").getAsRange<ArrayAttr>())
-      appendRuns(runs, dim.entries.emplace_back());
+  if (Attribute axis = fields.get("axis")) {
+    dim.axis = parseAxis(axis);
+    if (!dim.axis || !appendCoordinates(fields.get("runs"), dim.entries) ||
+        int64_t(dim.entries.size()) != grid[size_t(*dim.axis)])
+      return std::nullopt;
+    for (const Entries &entries : dim.entries)
+      for (int64_t entry : entries)
+        if (entry < -1 || entry >= size)
+          return std::nullopt;
   }
-  if (auto rows = attribute.getAs<ArrayAttr>("rows")) {
+  if (Attribute rows = fields.get("rows")) {
+    auto axes = dyn_cast<ArrayAttr>(rows);
+    if (!axes)
+      return std::nullopt;
     dim.isRows = true;
-    for (auto axis : rows.getAsRange<StringAttr>())
-      dim.rowAxes.push_back(parseAxis(axis.getValue()));
+    for (Attribute name : axes) {
+      std::optional<GridAxis> axis = parseAxis(name);
+      if (!axis)
+        return std::nullopt;
+      dim.rowAxes.push_back(*axis);
+    }
   }
   return dim;
 }
 
-static Slice parseSlice(DictionaryAttr attribute) {
+/// Nothing where the attribute has another form or does not fit the grid.
+static std::optional<Slice> parseSlice(DictionaryAttr attribute,
+                                       const std::array<int64_t, 3> &grid) {
+  auto name = attribute.getAs<StringAttr>("name");
+  auto shape = attribute.getAs<DenseI64ArrayAttr>("shape");
+  auto dims = attribute.getAs<ArrayAttr>("dims");
+  if (!name || !shape || !dims || size_t(shape.size()) != dims.size())
+    return std::nullopt;
   Slice slice;
-  slice.name = attribute.getAs<StringAttr>("name").str();
-  slice.shape = attribute.getAs<DenseI64ArrayAttr>("shape").asArrayRef().vec();
-  for (auto dim :
-       attribute.getAs<ArrayAttr>("dims").getAsRange<DictionaryAttr>())
-    slice.dims.push_back(parseDim(dim));
+  slice.name = name.str();
+  slice.shape = shape.asArrayRef().vec();
+  for (auto [size, attribute] : llvm::zip_equal(slice.shape, dims)) {
+    std::optional<SliceDim> dim = parseDim(attribute, size, grid);
+    if (!dim)
+      return std::nullopt;
+    slice.dims.push_back(std::move(*dim));
+  }
   return slice;
 }
 
@@ -100,13 +148,6 @@ static Source parseSource(DictionaryAttr attribute) {
   return source;
 }
 
-/// Whether `attribute` has the form of a slice, all of whose parts are there.
-static bool isSlice(DictionaryAttr attribute) {
-  return attribute && attribute.getAs<StringAttr>("name") &&
-         attribute.getAs<DenseI64ArrayAttr>("shape") &&
-         attribute.getAs<ArrayAttr>("dims");
-}
-
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -119,7 +160,8 @@ Shape Operand::globalShape() const {
 
 /// An argument or result; an error where its type is no tensor of f32 or i32.
 static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
-                                    const std::string &name) {
+                                    const std::string &name,
+                                    const std::array<int64_t, 3> &grid) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !(tensor.getElementType().isF32() ||
                    tensor.getElementType().isInteger(32))) {
@@ -136,9 +178,12 @@ static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
     operand.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
   if (!attributes)
     return operand;
-  auto slice = attributes.getAs<DictionaryAttr>("shardopt.slice");
-  if (isSlice(slice)) {
-    operand.slice = parseSlice(slice);
+  if (auto attribute = attributes.getAs<DictionaryAttr>("shardopt.slice")) {
+    std::optional<Slice> slice = parseSlice(attribute, grid);
+    if (!slice)
+      return Error{name + " has a 'shardopt.slice' that does not fit its grid, "
+                          "or is none"};
+    operand.slice = std::move(*slice);
     operand.name = operand.slice.name;
   }
   if (operand.role != Role::Param)
@@ -160,13 +205,14 @@ static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
   return operand;
 }
 
-static ErrorOr<Entry> readEntry(func::FuncOp function) {
+static ErrorOr<Entry> readEntry(func::FuncOp function,
+                                const std::array<int64_t, 3> &grid) {
   Entry entry;
   entry.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     ErrorOr<Operand> operand =
         readOperand(function.getArgumentTypes()[i], function.getArgAttrDict(i),
-                    "arg" + std::to_string(i));
+                    "arg" + std::to_string(i), grid);
     if (!operand)
       return Error{"'" + entry.name + "': argument " + std::to_string(i) +
                    ": " + operand.error().message};
@@ -186,7 +232,7 @@ static ErrorOr<Entry> readEntry(func::FuncOp function) {
                        : role == Role::Logits ? "logits"
                                               : "result" + std::to_string(i);
     ErrorOr<Operand> operand =
-        readOperand(function.getResultTypes()[i], attributes, name);
+        readOperand(function.getResultTypes()[i], attributes, name, grid);
     if (!operand)
       return Error{"'" + entry.name + "': result " + operand.error().message};
     operand->name = name; // the slice's name is that of an argument
@@ -262,9 +308,8 @@ static KeptSite parseKept(DictionaryAttr attribute) {
   if (!layout.empty())
     kept.layout = layout.front();
   kept.isBetweenExperts = getString(attribute, "rows") == "experts";
-  if (auto columns = attribute.getAs<ArrayAttr>("columns"))
-    for (auto runs : columns.getAsRange<ArrayAttr>())
-      appendRuns(runs, kept.columns.emplace_back());
+  if (!appendCoordinates(attribute.get("columns"), kept.columns))
+    kept.columns.clear();
   return kept;
 }
 
@@ -347,7 +392,7 @@ ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
   if (!functions)
     return functions.error();
   for (func::FuncOp function : *functions) {
-    ErrorOr<Entry> stage = readEntry(function);
+    ErrorOr<Entry> stage = readEntry(function, result.grid);
     if (!stage)
       return stage.error();
     result.stages.push_back(std::move(*stage));
