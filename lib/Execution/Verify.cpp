@@ -108,8 +108,8 @@ static std::string spell(double value) {
 }
 
 std::string Verdict::line() const {
-  if (!failure.empty())
-    return "verify: FAILED " + failure;
+  if (!failure.empty()) // one line: what follows says where each rank was
+    return "verify: FAILED " + failure.substr(0, failure.find('\n'));
   std::string text = isEqual ? "verify: OK" : "verify: FAILED";
   text += " max_abs=" + spell(maxAbs) + " max_rel=" + spell(maxRel);
   for (const ResultError &result : results)

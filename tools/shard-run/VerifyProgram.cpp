@@ -67,6 +67,8 @@ int run::verifyProgram(const Options &options,
   if (!world.isLeader())
     return verdict->isEqual ? 0 : 1;
   printResults(*verdict);
+  if (verdict->failure.find('\n') != std::string::npos)
+    llvm::outs() << verdict->failure << '\n';
   llvm::outs() << verdict->line() << '\n';
   return verdict->isEqual ? 0 : 1;
 }
