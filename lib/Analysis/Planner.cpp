@@ -120,6 +120,9 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   auto searcher = registry.create(summary.searcher, context);
   if (!searcher || space.size() > 1)
     return searcher;
+  if (!request.options.save.empty())
+    return Error{"one strategy is left, of which nothing is learned: "
+                 "'agent-save' has no policy to write"};
   summary.searcher.clear();
   search::Point only(space.numVariables(), 0);
   return std::unique_ptr<search::Searcher>(
