@@ -32,6 +32,16 @@ static std::optional<Error> runPasses(ModuleOp module,
   return std::nullopt;
 }
 
+/// Functions without a body are the runtime's: any other name would be looked
+/// up in this process, whatever it is there.
+static std::optional<Error> checkExternals(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isExternal() && !function.getName().starts_with("shardopt_"))
+      return Error{"function '" + function.getName().str() +
+                   "' has no body, expected one"};
+  return std::nullopt;
+}
+
 ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
                                 Codegen codegen) {
   auto error = runPasses(
@@ -42,6 +52,8 @@ ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
       "lowered to tensors");
   if (error)
     return *error;
+  if (auto unknown = checkExternals(module))
+    return *unknown;
   Built built;
   ErrorOr<ProgramInterface> interface = readInterface(module, options.entry);
   if (!interface)
@@ -78,14 +90,16 @@ bool execution::isAnnotated(ModuleOp module) {
 }
 
 /// Lets the users of the `index`-th all_reduce read what it was to reduce.
-static void dropAllReduce(ModuleOp module, int64_t index) {
+static std::optional<Error> dropAllReduce(ModuleOp module, int64_t index) {
   SmallVector<shard::AllReduceOp> reductions;
   module.walk([&](shard::AllReduceOp op) { reductions.push_back(op); });
-  if (index < 0 || index >= int64_t(reductions.size()))
-    return;
+  if (index >= int64_t(reductions.size()))
+    return Error{"the program has " + std::to_string(reductions.size()) +
+                 " all_reduces, none of number " + std::to_string(index)};
   shard::AllReduceOp op = reductions[index];
   op.getResult().replaceAllUsesWith(op.getInput());
   op.erase();
+  return std::nullopt;
 }
 
 std::optional<Error> execution::partition(ModuleOp module,
@@ -98,9 +112,9 @@ std::optional<Error> execution::partition(ModuleOp module,
           manager.addPass(llm::createOptimizeCollectivesPass());
       },
       "partitioned");
-  if (!error)
-    dropAllReduce(module, options.droppedAllReduce);
-  return error;
+  if (error || options.droppedAllReduce < 0)
+    return error;
+  return dropAllReduce(module, options.droppedAllReduce);
 }
 
 void execution::dropSharding(ModuleOp module) { dropAnnotation(module); }

@@ -185,5 +185,5 @@ std::string execution::findFirstDifference(
              " of the largest magnitude";
     }
   }
-  return "no op whose values can be compared";
+  return "no op by more than the tolerance";
 }

@@ -21,6 +21,7 @@ public:
       : world(std::move(world)) {}
 
   bool isLeader() const override { return world->rank() == 0; }
+  void abandon(int status) override { world->abort(status); }
   bool agree(bool leaders) override;
   ErrorOr<Executable>
   load(const std::function<ErrorOr<Built>(Codegen)> &build) override;

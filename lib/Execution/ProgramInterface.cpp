@@ -48,6 +48,9 @@ static std::optional<GridAxis> parseAxis(Attribute attribute) {
       .Default(std::nullopt);
 }
 
+/// More entries of a run are a slip, and would not fit into memory.
+static constexpr int64_t mostEntries = int64_t(1) << 28;
+
 /// Writes out runs [start, size, stride] or [start, size, stride, count, step];
 /// false where they have another form.
 static bool appendRuns(Attribute runs, Entries &entries) {
@@ -60,6 +63,10 @@ static bool appendRuns(Attribute runs, Entries &entries) {
       return false;
     ArrayRef<int64_t> r = run;
     int64_t count = r.size() == 5 ? r[3] : 1, step = r.size() == 5 ? r[4] : 0;
+    int64_t total;
+    if (r[1] < 0 || count < 0 || __builtin_mul_overflow(r[1], count, &total) ||
+        total > mostEntries)
+      return false;
     for (int64_t c = 0; c < count; ++c)
       for (int64_t i = 0; i < r[1]; ++i)
         entries.push_back(r[0] < 0 ? -1 : r[0] + c * step + i * r[2]);

@@ -8,14 +8,20 @@
 #include "shardopt/Execution/World.h"
 #include "shardopt/Runtime/ThreadWorld.h"
 
+#include <cstdlib>
+
 using namespace shardopt;
 using namespace shardopt::execution;
+
+/// Threads of one process; more would take its memory.
+static constexpr int64_t mostRanks = 1024;
 
 namespace {
 
 class Threads final : public World {
 public:
   bool isLeader() const override { return true; }
+  void abandon(int status) override { std::exit(status); }
   bool agree(bool leaders) override { return leaders; }
   ErrorOr<Executable>
   load(const std::function<ErrorOr<Built>(Codegen)> &build) override;
@@ -38,6 +44,10 @@ ErrorOr<std::vector<RankOutcome>> Threads::run(const Executable &program,
                                                const Weights &weights,
                                                const RunRequest &request) {
   const ProgramInterface &interface = program.interface;
+  if (interface.ranks() > mostRanks)
+    return Error{"the program has " + std::to_string(interface.ranks()) +
+                 " ranks, expected at most " + std::to_string(mostRanks) +
+                 " threads"};
   runtime::ThreadWorld world({interface.grid.begin(), interface.grid.end()},
                              interface.describeSites());
   std::vector<RankOutcome> outcomes(interface.ranks());

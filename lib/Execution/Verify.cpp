@@ -32,12 +32,19 @@ execution::planRequests(const std::vector<ModuleOp> &modules,
   int64_t prompts = options.prompts ? options.prompts
                     : first.batch   ? first.batch
                                     : defaultPrompts;
-  int64_t context = options.context ? options.context
-                    : first.context ? first.context
-                                    : defaultContext;
-  int64_t decodes = 0;
+  auto contextOf = [&](const ProgramWorkload &workload) {
+    // The length of prompts is written into a program for prefill.
+    return options.context && !workload.isPrefill ? options.context
+           : workload.context                     ? workload.context
+                                                  : defaultContext;
+  };
+  int64_t room = 0; // for the positions of all programs
+  for (ModuleOp module : modules) {
+    ProgramWorkload workload = readWorkload(module);
+    room = std::max(room, contextOf(workload));
+  }
   for (ModuleOp module : modules)
-    decodes += !readWorkload(module).isPrefill;
+    room += readWorkload(module).isPrefill ? 0 : options.steps;
 
   std::vector<RunRequest> requests;
   std::vector<int64_t> position(prompts, 0); // where the prompts have come to
@@ -45,8 +52,9 @@ execution::planRequests(const std::vector<ModuleOp> &modules,
     RunRequest &request = requests.emplace_back();
     request.seed = options.seed;
     request.prompts = prompts;
-    request.cachePositions = context + options.steps * decodes;
+    request.cachePositions = room;
     int64_t vocabulary = findVocabulary(module);
+    int64_t context = contextOf(readWorkload(module));
     if (readWorkload(module).isPrefill) {
       request.rowsPerPrompt = context;
       request.steps = {
@@ -72,6 +80,7 @@ ErrorOr<Built> execution::buildWhole(ModuleOp module,
                                      Codegen codegen) {
   OwningOpRef<ModuleOp> copy = module.clone();
   dropSharding(*copy);
+  requestLogits(*copy); // token ids alone would hide small errors
   return build(*copy, options, codegen);
 }
 
@@ -79,6 +88,7 @@ ErrorOr<Built> execution::buildParts(ModuleOp module,
                                      const VerifyOptions &options,
                                      Codegen codegen) {
   OwningOpRef<ModuleOp> copy = module.clone();
+  requestLogits(*copy);
   if (auto error = partition(*copy, options.partition))
     return *error;
   return build(*copy, options.build, codegen);
@@ -203,7 +213,9 @@ execution::verify(const std::vector<ModuleOp> &modules,
     if (world.isLeader()) {
       right = collect(whole.interface, std::move(expected->front()));
       auto results = compare(right, parts->interface, *found, forParts);
-      if (results)
+      if (results && results->empty())
+        verdict.failure = "the program has no results to compare";
+      else if (results)
         addResults(std::move(*results), options.tolerance, verdict);
       else
         verdict.failure = results.error().message;

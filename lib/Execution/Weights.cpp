@@ -121,6 +121,20 @@ private:
 
 } // namespace
 
+/// Whether there is a scale for each block of a tensor, or one for all of it.
+static std::optional<Error> checkScales(const StoredTensor &tensor,
+                                        const StoredTensor &scale,
+                                        const SourcePart &part) {
+  Shape wanted;
+  if (part.block.size() == 2 && tensor.shape.size() == 2)
+    for (size_t i = 0; i < 2; ++i)
+      wanted.push_back((tensor.shape[i] + part.block[i] - 1) / part.block[i]);
+  if (countElements(scale.shape) == countElements(wanted))
+    return std::nullopt;
+  return Error{"the scales '" + part.scales + "' have the shape " +
+               toString(scale.shape) + ", expected " + toString(wanted)};
+}
+
 ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
                                  const SourcePart &part, int64_t experts,
                                  std::optional<int64_t> layer) {
@@ -156,6 +170,8 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
     ErrorOr<const StoredTensor *> scale = find(part.scales, expert);
     if (!scale)
       return scale.error();
+    if (auto error = checkScales(**tensor, **scale, part))
+      return *error;
     view.scales.push_back(*scale);
   }
   view.sizes = view.stored[0]->shape;

@@ -11,6 +11,7 @@
 #include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -236,10 +237,15 @@ ErrorOr<Tensor> SafeTensors::read(const std::string &name) const {
       stored->type == StoredType::I64 || stored->type == StoredType::I32;
   Tensor tensor(isInteger ? Element::I32 : Element::F32, stored->shape);
   for (int64_t i = 0; i < tensor.size(); ++i) {
+    double value = stored->at(i);
+    if (isInteger &&
+        value != double(int32_t(std::clamp(value, -0x1p31, 0x1p31 - 1))))
+      return Error{"'" + name + "' has the element " + std::to_string(value) +
+                   ", expected integers of 32 bits"};
     if (isInteger)
-      tensor.ints()[i] = int32_t(stored->at(i));
+      tensor.ints()[i] = int32_t(value);
     else
-      tensor.floats()[i] = float(stored->at(i));
+      tensor.floats()[i] = float(value);
   }
   return tensor;
 }

@@ -13,6 +13,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -61,6 +62,9 @@ feedTokens(const Options &options, mlir::ModuleOp module, Session &session) {
     if (token < 0 || (vocabulary > 0 && token >= vocabulary))
       return Error{options.tokens + ": token " + std::to_string(token) +
                    ", expected 0 to " + std::to_string(vocabulary - 1)};
+  if (tokens->size() == 0)
+    return Error{options.tokens + ": 'tokens' has the shape " +
+                 toString(tokens->shape()) + ", expected at least one token"};
   RunRequest &request = session.request;
   request.prompts = tokens->shape()[0];
   int64_t length = tokens->shape()[1];
@@ -79,16 +83,35 @@ feedTokens(const Options &options, mlir::ModuleOp module, Session &session) {
   return std::nullopt;
 }
 
+/// What is wrong with tokens or positions in a file: `rows` integers from
+/// `least` to `end` - 1 are expected; `end` 0 is no limit.
+static std::optional<Error> checkRows(const std::string &path,
+                                      const Tensor &tensor, int64_t rows,
+                                      int64_t least, int64_t end) {
+  if (tensor.element() != Element::I32 || tensor.shape() != Shape{rows})
+    return Error{path + ": a tensor of " +
+                 (tensor.element() == Element::I32 ? "integers" : "floats") +
+                 " of the shape " + toString(tensor.shape()) +
+                 ", expected integers of the shape " + std::to_string(rows)};
+  for (int32_t value : tensor.ints())
+    if (value < least || (end > 0 && value >= end))
+      return Error{path + ": " + std::to_string(value) + ", expected " +
+                   std::to_string(least) + " to " + std::to_string(end - 1)};
+  return std::nullopt;
+}
+
 /// Takes arguments from the folder of --inputs. Tokens and positions in it are
 /// those of one step.
 static std::optional<Error> readInputs(const Options &options,
                                        const ProgramInterface &interface,
+                                       int64_t vocabulary,
                                        RunRequest &request) {
   namespace fs = std::filesystem;
   std::error_code code;
   if (!fs::is_directory(options.inputs, code))
     return Error{options.inputs + ": not a folder"};
   std::optional<Feed> feed;
+  bool isAny = false;
   for (const Entry &stage : interface.stages)
     for (const Operand &operand : stage.arguments) {
       std::string path =
@@ -98,15 +121,24 @@ static std::optional<Error> readInputs(const Options &options,
       ErrorOr<Tensor> tensor = readNpy(path);
       if (!tensor)
         return tensor.error();
+      isAny = true;
       if (operand.role == Role::Tokens || operand.role == Role::Positions) {
         if (!feed)
           feed = request.steps.front();
+        bool isTokens = operand.role == Role::Tokens;
+        if (auto error =
+                checkRows(path, *tensor, feed->tokens.size(), isTokens ? 0 : -1,
+                          isTokens ? vocabulary : request.cachePositions))
+          return error;
         (operand.role == Role::Tokens ? feed->tokens : feed->positions) =
             std::move(*tensor);
         continue;
       }
       request.arguments[operand.name] = std::move(*tensor);
     }
+  if (!isAny)
+    return Error{options.inputs +
+                 ": no file in it is named after an argument, as arg0.npy"};
   if (feed)
     request.steps = {std::move(*feed)};
   else
@@ -159,8 +191,9 @@ static std::optional<Error> dump(const Options &options,
   std::error_code code;
   fs::create_directories(options.dump, code);
   auto write = [&](const std::string &name, const Tensor &tensor) {
-    return writeNpy((fs::path(options.dump) / (name + ".npy")).string(),
-                    tensor);
+    std::string file = name + ".npy";
+    std::replace(file.begin(), file.end(), '/', '_'); // ops may be named so
+    return writeNpy((fs::path(options.dump) / file).string(), tensor);
   };
   const std::vector<Operand> &results = interface.stages.back().results;
   for (size_t step = 0; step < whole.results.size(); ++step)
@@ -194,12 +227,15 @@ compareLogits(const Options &options, const Session &session,
               const std::map<std::string, Tensor> &results) {
   auto found = results.find("logits");
   if (found == results.end())
-    return Error{"the program has no logits to compare: import it with "
+    return Error{"the program has no logits to compare, and was partitioned "
+                 "without them: give the annotated module, or import it with "
                  "--logits"};
   ErrorOr<Tensor> expected =
       readTensor(options.expect, "logits", 3, "[prompts, length, vocabulary]");
   if (!expected)
     return expected.error();
+  if (expected->element() != Element::F32)
+    return Error{options.expect + ": 'logits' are integers, expected floats"};
   const Tensor &logits = found->second;
   int64_t length = expected->shape()[1];
   // The positions that the program gives: of prefill, the last of the prompt.
@@ -213,14 +249,14 @@ compareLogits(const Options &options, const Session &session,
   std::vector<Entries> entries = entriesOf({}, expected->shape(), 1, Place());
   entries[1] = Entries(entries[1].begin() + begin, entries[1].begin() + end);
   Tensor wanted = take(*expected, entries);
-  if (wanted.size() != logits.size())
+  if (wanted.size() != logits.size() || wanted.size() == 0)
     return Error{options.expect + ": logits of shape " +
                  toString(expected->shape()) + ", the program gives " +
                  toString(logits.shape())};
   Verdict verdict;
   ResultError &error = verdict.results.emplace_back();
   error.name = "logits";
-  accumulate(wanted, logits, largest(*expected), "the file's order", error);
+  accumulate(wanted, logits, largest(wanted), "the file's order", error);
   verdict.isEqual = error.isWithin(options.verify.tolerance);
   verdict.maxAbs = error.maxAbs;
   verdict.maxRel = error.maxRel;
@@ -255,6 +291,7 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
                             World &world) {
   Run run;
   Session &session = run.session;
+  int64_t vocabulary = findVocabulary(module);
   session.isPrefill = readWorkload(module).isPrefill;
   session.request = planRequests({module}, options.verify).front();
   if (!options.tokens.empty())
@@ -281,7 +318,8 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
     return program.error();
   run.interface = program->interface;
   if (!options.inputs.empty())
-    if (auto error = readInputs(options, run.interface, session.request))
+    if (auto error =
+            readInputs(options, run.interface, vocabulary, session.request))
       return *error;
   auto outcomes = world.run(*program, **weights, session.request);
   if (!outcomes)
@@ -321,6 +359,8 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
   if (!options.output.empty())
     if (auto error = writeSafeTensors(options.output, results))
       return fail(error->message);
+  if (options.output == "-")
+    return 0; // the standard output is the file
   for (const auto &[name, tensor] : results)
     llvm::outs() << name << ": " << toString(tensor.shape()) << '\n';
   if (options.expect.empty())

@@ -275,6 +275,10 @@ int run::verifyList(const Options &options,
     pointers.push_back(&whole);
 
   std::vector<ListedLine> lines = splitLines(*text);
+  if (lines.empty())
+    return fail("'" + options.strategies +
+                "' has no strategies, expected one "
+                "a line");
   ErrorOr<int64_t> wrong =
       world ? verifyInTurn(options, modules, pointers, lines, *world)
             : verifyInChildren(options, modules, pointers, lines);
@@ -283,5 +287,5 @@ int run::verifyList(const Options &options,
   if (!world || world->isLeader())
     llvm::outs() << "verified " << lines.size() << " strategies, " << *wrong
                  << " failed\n";
-  return *wrong == 0 && !lines.empty() ? 0 : 1;
+  return *wrong == 0 ? 0 : 1;
 }

@@ -18,6 +18,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <unistd.h>
+
 using namespace shardopt;
 using namespace shardopt::run;
 
@@ -37,10 +39,11 @@ SHARDOPT_OPTION(bool, verifies, "verify", options.verifies,
                 "Run the program sharded and unsharded and compare");
 SHARDOPT_OPTION(std::string, then, "then", options.then,
                 "With --verify: a program that goes on with the caches");
-SHARDOPT_OPTION(std::string, strategies, "strategies", options.strategies,
-                "With --verify: verify each strategy of this list, one JSON "
-                "object a line, on a plain module; with --expect against "
-                "the file");
+SHARDOPT_OPTION(
+    std::string, strategies, "strategies", options.strategies,
+    "With --verify: verify each strategy of this list, one JSON "
+    "object a line (numbered from 0), on a plain module; with --expect against "
+    "the file");
 SHARDOPT_OPTION(std::string, weights, "weights", options.weights,
                 "Checkpoint: a .safetensors file, an index of several, or a "
                 "folder (default: random weights)");
@@ -80,11 +83,11 @@ SHARDOPT_OPTION(double, tolerance, "tolerance", options.verify.tolerance,
 SHARDOPT_OPTION(bool, optimizes, "optimize-collectives",
                 options.verify.partition.optimizesCollectives,
                 "Run --llm-optimize-collectives on the sharded program");
-static cl::opt<unsigned, true>
-    optimization("O", cl::cat(category), cl::Prefix,
-                 cl::location(options.verify.build.optimization),
-                 cl::desc("Optimization of machine code, 0 to 3 (0, the fastest "
-                          "to compile)"));
+static cl::opt<unsigned, true> optimization(
+    "O", cl::cat(category), cl::Prefix,
+    cl::location(options.verify.build.optimization),
+    cl::desc("Optimization of machine code, 0 to 3 (0, the fastest "
+             "to compile)"));
 static cl::opt<std::string>
     routing("routing", cl::cat(category), cl::init("model"),
             cl::desc("Who chooses experts: model (the router), or balanced "
@@ -102,14 +105,26 @@ static cl::opt<int64_t, true>
                      cl::desc("Leave out the all_reduce of this number, to "
                               "test what must find it"));
 
-/// Whether another process says what is to be said.
-static bool isQuiet = false;
+/// The processes that would wait for this one, if it fails alone.
+static execution::World *processes = nullptr;
 
 int run::fail(const std::string &message) {
-  if (!isQuiet)
+  if (!processes) {
     llvm::errs() << "error: " << message << '\n';
+    return 1;
+  }
+  // What all of them find, the leader says, and ends them.
+  if (!processes->isLeader())
+    sleep(1);
+  llvm::errs() << "error: " << message << '\n';
+  llvm::outs().flush();
+  processes->abandon(1);
   return 1;
 }
+
+/// Larger ones are a slip: they would not fit into memory.
+static constexpr int64_t mostPrompts = int64_t(1) << 16;
+static constexpr int64_t mostPositions = int64_t(1) << 20;
 
 /// What is wrong with the options, taken together.
 static std::optional<std::string> checkOptions() {
@@ -121,8 +136,13 @@ static std::optional<std::string> checkOptions() {
   if (verify.steps < 1)
     return "--steps is " + std::to_string(verify.steps) +
            ", expected at least 1";
-  if (verify.prompts < 0 || verify.context < 0)
-    return "--batch and --context want positive numbers";
+  for (auto [name, value, most] :
+       {std::tuple("--batch", verify.prompts, mostPrompts),
+        std::tuple("--context", verify.context, mostPositions),
+        std::tuple("--steps", verify.steps, mostPositions)})
+    if (value < 0 || value > most)
+      return std::string(name) + " is " + std::to_string(value) +
+             ", expected 1 to " + std::to_string(most);
   if (!(verify.tolerance >= 0))
     return "--tolerance wants a number of at least 0";
   if (verify.build.optimization > 3)
@@ -131,11 +151,19 @@ static std::optional<std::string> checkOptions() {
   if (!options.verifies &&
       !(options.then.empty() && options.strategies.empty()))
     return "--then and --strategies need --verify";
-  if (options.verifies && options.strategies.empty())
+  bool isExpected = !options.strategies.empty() && !options.expect.empty();
+  if (isExpected && !options.then.empty())
+    return "--then has no use with --expect";
+  if (options.keepsValues && options.dump.empty())
+    return "--keep-values needs --dump";
+  if (options.verifies && options.countsCollectives)
+    return "--statistics has no use with --verify";
+  if (options.verifies)
     for (const std::string *path :
          {&options.tokens, &options.expect, &options.output, &options.inputs,
           &options.dump})
-      if (!path->empty())
+      if (!path->empty() &&
+          !(isExpected && (path == &options.tokens || path == &options.expect)))
         return "--verify compares a program with its unsharded form, on random "
                "tokens: '" +
                *path + "' has no use there";
@@ -198,8 +226,10 @@ int main(int argc, char **argv) {
   ErrorOr<std::unique_ptr<execution::World>> world = createWorld();
   if (!world)
     return fail(world.error().message);
-  if (!(*world)->isLeader())
-    isQuiet = true;
+  if (usesMpi())
+    processes = world->get();
+  if (usesMpi() && options.input == "-")
+    return fail("the module is read by all processes, expected a file");
 
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
@@ -209,7 +239,7 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false); // the op may be the whole module
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  if (isQuiet)
+  if (!(*world)->isLeader())
     context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
   auto module = readModule(options.input, sources, context);
   if (!module)

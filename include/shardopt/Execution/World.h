@@ -23,6 +23,9 @@ public:
 
   virtual bool isLeader() const = 0;
 
+  /// Ends all processes, which may be waiting for this one.
+  virtual void abandon(int status) = 0;
+
   /// What the leader says, in all processes.
   virtual bool agree(bool leaders) = 0;
 

@@ -8,6 +8,7 @@
 #include "Widen.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -54,8 +55,8 @@ static void widen(Operation *op) {
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
       argument.setType(widen(argument.getType()));
-  if (auto function = dyn_cast<FunctionOpInterface>(op)) {
-    auto type = cast<FunctionType>(function.getFunctionType());
+  if (auto function = dyn_cast<func::FuncOp>(op)) {
+    FunctionType type = function.getFunctionType();
     function.setType(FunctionType::get(
         op->getContext(), widen(type.getInputs()), widen(type.getResults())));
   }
