@@ -80,7 +80,7 @@ PPO_PARTS = (
     Searcher("ppo", f"{UNTRAINED} agent-critic=none", "untrained, no critic", cpu_s=3),
     Searcher("ppo", "agent-critic=random", "random critic", cpu_s=6),
     Searcher("ppo", "agent-critic=ensemble", "ensemble critic", cpu_s=13),
-    Searcher("ppo", "agent-options=attention=0", "no attention", cpu_s=6),
+    Searcher("ppo", "agent-options=attention=false", "no attention", cpu_s=6),
 )
 # These have a meaning for black boxes only, where a free model is at hand.
 SURROGATE_TRANSFER = (
