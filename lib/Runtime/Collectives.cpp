@@ -107,6 +107,35 @@ public:
     return incoming;
   }
 
+  /// Gives the tensor to all members; what each of them has, which is alike.
+  ErrorOr<std::vector<Shared>> exchangeWhole(Tensor input) {
+    ErrorOr<const Group *> members = group();
+    if (!members)
+      return members.error();
+    std::string wanted = runtime::describe(input);
+    Shared own = share(std::move(input));
+    return exchangeAlike(**members,
+                         std::vector<Shared>((*members)->size(), own), wanted);
+  }
+
+  /// Gives block i along `dim` to member i; the own block of each of them. The
+  /// group divides that size.
+  ErrorOr<std::vector<Shared>> exchangeBlocks(const Tensor &input,
+                                              int64_t dim) {
+    ErrorOr<const Group *> members = group();
+    if (!members)
+      return members.error();
+    if (std::optional<Error> error = expectDivisible(**members, input, dim))
+      return *error;
+    auto count = static_cast<int64_t>((*members)->size());
+    int64_t size = input.shape()[dim] / count;
+    std::vector<Shared> blocks;
+    for (int64_t i = 0; i < count; ++i)
+      blocks.push_back(share(slice(input, dim, i * size, size)));
+    std::string wanted = runtime::describe(*blocks.front());
+    return exchangeAlike(**members, std::move(blocks), wanted);
+  }
+
   /// What member `root` gives; the others' tensors are dropped.
   ErrorOr<Shared> fromRoot(const Group &group, size_t root, Channel channel,
                            Tensor input) {
@@ -157,6 +186,19 @@ public:
   }
 
 private:
+  /// Exchanges tensors, of which those that arrive have to be like `wanted`.
+  ErrorOr<std::vector<Shared>> exchangeAlike(const Group &group,
+                                             std::vector<Shared> outgoing,
+                                             const std::string &wanted) {
+    ErrorOr<std::vector<Shared>> incoming =
+        exchange(group, std::move(outgoing));
+    if (!incoming)
+      return incoming;
+    if (std::optional<Error> error = expectAlike(group, *incoming, wanted))
+      return *error;
+    return incoming;
+  }
+
   static std::string arguments(const Call &call) {
     return "[" + std::to_string(call.first) + ", " +
            std::to_string(call.second) + "]";
@@ -177,19 +219,12 @@ ErrorOr<Tensor> runtime::allReduce(Process &process, Tensor input,
                                    int64_t site) {
   Op op = reduction == Reduction::Sum ? Op::AllReduceSum : Op::AllReduceMax;
   Running running(process, {op, axes, site});
-  ErrorOr<const Group *> group = running.group();
-  if (!group)
-    return group.error();
-  std::string wanted = describe(input);
   int64_t elements = input.elements();
-  Shared own = share(std::move(input));
-  ErrorOr<std::vector<Shared>> all =
-      running.exchange(**group, std::vector<Shared>((*group)->size(), own));
+  ElementType type = input.type();
+  ErrorOr<std::vector<Shared>> all = running.exchangeWhole(std::move(input));
   if (!all)
     return all.error();
-  if (std::optional<Error> error = running.expectAlike(**group, *all, wanted))
-    return *error;
-  running.done(elements, own->type());
+  running.done(elements, type);
   return reduce(*all, reduction);
 }
 
@@ -197,23 +232,9 @@ ErrorOr<Tensor> runtime::reduceScatter(Process &process, Tensor input,
                                        int64_t dim, int64_t axes,
                                        int64_t site) {
   Running running(process, {Op::ReduceScatter, axes, site, dim});
-  ErrorOr<const Group *> group = running.group();
-  if (!group)
-    return group.error();
-  if (std::optional<Error> error = running.expectDivisible(**group, input, dim))
-    return *error;
-  auto members = static_cast<int64_t>((*group)->size());
-  int64_t size = input.shape()[dim] / members;
-  std::vector<Shared> outgoing;
-  for (int64_t i = 0; i < members; ++i)
-    outgoing.push_back(share(slice(input, dim, i * size, size)));
-  std::string wanted = describe(*outgoing.front());
-  ErrorOr<std::vector<Shared>> parts =
-      running.exchange(**group, std::move(outgoing));
+  ErrorOr<std::vector<Shared>> parts = running.exchangeBlocks(input, dim);
   if (!parts)
     return parts.error();
-  if (std::optional<Error> error = running.expectAlike(**group, *parts, wanted))
-    return *error;
   running.done(input.elements(), input.type());
   return reduce(*parts, Reduction::Sum);
 }
@@ -240,17 +261,9 @@ static Tensor concatenate(const std::vector<Shared> &parts, int64_t dim) {
 ErrorOr<Tensor> runtime::allGather(Process &process, Tensor input, int64_t dim,
                                    int64_t axes, int64_t site) {
   Running running(process, {Op::AllGather, axes, site, dim});
-  ErrorOr<const Group *> group = running.group();
-  if (!group)
-    return group.error();
-  std::string wanted = describe(input);
-  Shared own = share(std::move(input));
-  ErrorOr<std::vector<Shared>> parts =
-      running.exchange(**group, std::vector<Shared>((*group)->size(), own));
+  ErrorOr<std::vector<Shared>> parts = running.exchangeWhole(std::move(input));
   if (!parts)
     return parts.error();
-  if (std::optional<Error> error = running.expectAlike(**group, *parts, wanted))
-    return *error;
   Tensor whole = concatenate(*parts, dim);
   running.done(whole.elements(), whole.type());
   return whole;
@@ -259,24 +272,9 @@ ErrorOr<Tensor> runtime::allGather(Process &process, Tensor input, int64_t dim,
 ErrorOr<Tensor> runtime::allToAll(Process &process, Tensor input, int64_t split,
                                   int64_t concat, int64_t axes, int64_t site) {
   Running running(process, {Op::AllToAll, axes, site, split, concat});
-  ErrorOr<const Group *> group = running.group();
-  if (!group)
-    return group.error();
-  if (std::optional<Error> error =
-          running.expectDivisible(**group, input, split))
-    return *error;
-  auto members = static_cast<int64_t>((*group)->size());
-  int64_t size = input.shape()[split] / members;
-  std::vector<Shared> outgoing;
-  for (int64_t i = 0; i < members; ++i)
-    outgoing.push_back(share(slice(input, split, i * size, size)));
-  std::string wanted = describe(*outgoing.front());
-  ErrorOr<std::vector<Shared>> parts =
-      running.exchange(**group, std::move(outgoing));
+  ErrorOr<std::vector<Shared>> parts = running.exchangeBlocks(input, split);
   if (!parts)
     return parts.error();
-  if (std::optional<Error> error = running.expectAlike(**group, *parts, wanted))
-    return *error;
   running.done(input.elements(), input.type());
   return concatenate(*parts, concat);
 }
