@@ -52,7 +52,8 @@ protected:
 } // namespace
 
 TEST_F(Files, NpyKeepsShapesAndElements) {
-  for (Shape shape : {Shape{}, Shape{0}, Shape{3}, Shape{2, 0, 4}, Shape{2, 3}}) {
+  for (Shape shape :
+       {Shape{}, Shape{0}, Shape{3}, Shape{2, 0, 4}, Shape{2, 3}}) {
     Tensor tensor(Element::F32, shape);
     for (int64_t i = 0; i < tensor.size(); ++i)
       tensor.floats()[i] = float(i) - 0.5f;
@@ -84,17 +85,18 @@ TEST_F(Files, NpyOfTheWrongKindIsRefused) {
   EXPECT_NE(message(header("{'descr': '<f4', 'shape': (2,)}") + "1234")
                 .find("4 bytes of data, expected 8"),
             std::string::npos);
-  EXPECT_NE(message(header("{'descr': '<f4', 'shape': (4611686018427387904,4)}"))
-                .find("bytes of data"),
-            std::string::npos);
+  EXPECT_NE(
+      message(header("{'descr': '<f4', 'shape': (4611686018427387904,4)}"))
+          .find("bytes of data"),
+      std::string::npos);
 }
 
 TEST_F(Files, SafeTensorsComeBack) {
   Tensor floats(Element::F32, {2, 2}), ints(Element::I32, {3});
   floats.floats()[3] = 2.5f;
   ints.ints()[1] = -7;
-  ASSERT_FALSE(writeSafeTensors(path("x.safetensors"),
-                                {{"a", floats}, {"b.c", ints}}));
+  ASSERT_FALSE(
+      writeSafeTensors(path("x.safetensors"), {{"a", floats}, {"b.c", ints}}));
   ErrorOr<SafeTensors> file = SafeTensors::open(path("x.safetensors"));
   ASSERT_TRUE(file) << file.error().message;
   ErrorOr<Tensor> a = file->read("a"), b = file->read("b.c");
@@ -106,12 +108,12 @@ TEST_F(Files, SafeTensorsComeBack) {
 
 TEST_F(Files, NarrowTypesAreWidened) {
   std::string data("\x80\x3f\x00\x3c\x38\xfe\x00\x00", 8);
-  std::string file = writeHeader(
-      R"({"b":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},)"
-      R"("h":{"dtype":"F16","shape":[1],"data_offsets":[2,4]},)"
-      R"("f":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[4,6]},)"
-      R"("u":{"dtype":"U8","shape":[2],"data_offsets":[6,8]}})",
-      data);
+  std::string file =
+      writeHeader(R"({"b":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},)"
+                  R"("h":{"dtype":"F16","shape":[1],"data_offsets":[2,4]},)"
+                  R"("f":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[4,6]},)"
+                  R"("u":{"dtype":"U8","shape":[2],"data_offsets":[6,8]}})",
+                  data);
   ErrorOr<SafeTensors> tensors = SafeTensors::open(file);
   ASSERT_TRUE(tensors) << tensors.error().message;
   EXPECT_EQ(tensors->find("b")->at(0), 1.0);
@@ -133,10 +135,10 @@ TEST_F(Files, SafeTensorsThatLieAreRefused) {
                     "1234")
                 .find("/a/data_offsets/1"),
             std::string::npos);
-  EXPECT_NE(message(R"({"a":{"dtype":"X9","shape":[],"data_offsets":[0,4]}})",
-                    "1234")
-                .find("/a/dtype"),
-            std::string::npos);
+  EXPECT_NE(
+      message(R"({"a":{"dtype":"X9","shape":[],"data_offsets":[0,4]}})", "1234")
+          .find("/a/dtype"),
+      std::string::npos);
   EXPECT_NE(SafeTensors::open(write("y.safetensors", "1234567"))
                 .error()
                 .message.find("not a safetensors file"),

@@ -59,7 +59,8 @@ TEST(Slice, TakesEntriesAndZeros) {
   std::iota(whole.ints().begin(), whole.ints().end(), 0);
   Place place = placeOf(1, 1, 2);
   place.coordinate = {0, 0, 1};
-  Tensor part = take(whole, entriesOf(columnsOverTp(), whole.shape(), 1, place));
+  Tensor part =
+      take(whole, entriesOf(columnsOverTp(), whole.shape(), 1, place));
   ASSERT_EQ(part.shape(), (Shape{3, 3}));
   EXPECT_EQ(std::vector<int32_t>(part.ints().begin(), part.ints().end()),
             (std::vector<int32_t>{1, 0, 0, 5, 0, 0, 9, 0, 0}));
