@@ -117,8 +117,6 @@ std::optional<Error> execution::partition(ModuleOp module,
   return dropAllReduce(module, options.droppedAllReduce);
 }
 
-void execution::dropSharding(ModuleOp module) { dropAnnotation(module); }
-
 void execution::requestLogits(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     SmallVector<llm::LmHeadOp> heads(function.getOps<llm::LmHeadOp>());

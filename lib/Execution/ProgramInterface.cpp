@@ -323,8 +323,6 @@ static KeptSite parseKept(DictionaryAttr attribute) {
 static CollectiveSite parseCollective(DictionaryAttr attribute) {
   CollectiveSite collective;
   collective.cause = getString(attribute, "cause");
-  if (auto bytes = attribute.getAs<IntegerAttr>("bytes"))
-    collective.bytes = bytes.getInt();
   if (auto charged = attribute.getAs<BoolAttr>("charged"))
     collective.isCharged = charged.getValue();
   if (auto type = attribute.getAs<TypeAttr>("type"))
@@ -385,7 +383,6 @@ findFunctions(ModuleOp module, const std::string &name) {
 ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
                                                    const std::string &entry) {
   ProgramInterface result;
-  result.workload = readWorkload(module);
   if (auto grid = module->getAttrOfType<DenseI64ArrayAttr>("shardopt.grid")) {
     if (size_t(grid.size()) != result.grid.size())
       return Error{"a grid of " + std::to_string(grid.size()) +

@@ -53,8 +53,10 @@ static bool fits(const Operand &operand, const Tensor &tensor, Shape shape) {
   return tensor.shape() == shape;
 }
 
-ErrorOr<Tensor> execution::makeArgument(const Operand &operand,
-                                        const RunRequest &request) {
+/// An argument of a stage as a global tensor: the request's, or else random
+/// numbers for its name, or zeros for a cache that begins empty.
+static ErrorOr<Tensor> makeArgument(const Operand &operand,
+                                    const RunRequest &request) {
   Shape shape = resolveShape(operand, request);
   auto given = request.arguments.find(operand.name);
   if (given != request.arguments.end()) {

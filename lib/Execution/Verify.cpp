@@ -8,10 +8,10 @@
 #include "shardopt/Execution/Verify.h"
 #include "FirstDifference.h"
 
+#include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Execution/Feeds.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 using namespace mlir;
@@ -79,7 +79,7 @@ ErrorOr<Built> execution::buildWhole(ModuleOp module,
                                      const BuildOptions &options,
                                      Codegen codegen) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  dropSharding(*copy);
+  dropAnnotation(*copy);
   requestLogits(*copy); // token ids alone would hide small errors
   return build(*copy, options, codegen);
 }
@@ -111,7 +111,7 @@ loadParts(ModuleOp module, const VerifyOptions &options, World &world) {
 // Verdict
 //===----------------------------------------------------------------------===//
 
-static std::string spell(double value) {
+static std::string scientific(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.2e", value);
   return text;
@@ -121,7 +121,7 @@ std::string Verdict::line() const {
   if (!failure.empty()) // one line: what follows says where each rank was
     return "verify: FAILED " + failure.substr(0, failure.find('\n'));
   std::string text = isEqual ? "verify: OK" : "verify: FAILED";
-  text += " max_abs=" + spell(maxAbs) + " max_rel=" + spell(maxRel);
+  text += " max_abs=" + scientific(maxAbs) + " max_rel=" + scientific(maxRel);
   for (const ResultError &result : results)
     if (result.unequal > 0)
       text += " " + result.name + ": " + std::to_string(result.unequal) +

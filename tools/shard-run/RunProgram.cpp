@@ -10,7 +10,6 @@
 #include "shardopt/Execution/Feeds.h"
 #include "shardopt/Tensors/Npy.h"
 
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -49,15 +48,15 @@ static ErrorOr<Tensor> readTensor(const std::string &path,
 }
 
 /// Feeds the tokens of a file: decode from an empty cache, prefill its context.
-static std::optional<Error>
-feedTokens(const Options &options, mlir::ModuleOp module, Session &session) {
+static std::optional<Error> feedTokens(const Options &options,
+                                       mlir::ModuleOp module,
+                                       int64_t vocabulary, Session &session) {
   ErrorOr<Tensor> tokens =
       readTensor(options.tokens, "tokens", 2, "[prompts, length]");
   if (!tokens)
     return tokens.error();
   if (tokens->element() != Element::I32)
     return Error{options.tokens + ": 'tokens' are no integers"};
-  int64_t vocabulary = findVocabulary(module);
   for (int32_t token : tokens->ints())
     if (token < 0 || (vocabulary > 0 && token >= vocabulary))
       return Error{options.tokens + ": token " + std::to_string(token) +
@@ -130,8 +129,7 @@ static std::optional<Error> readInputs(const Options &options,
                 checkRows(path, *tensor, feed->tokens.size(), isTokens ? 0 : -1,
                           isTokens ? vocabulary : request.cachePositions))
           return error;
-        (operand.role == Role::Tokens ? feed->tokens : feed->positions) =
-            std::move(*tensor);
+        (isTokens ? feed->tokens : feed->positions) = std::move(*tensor);
         continue;
       }
       request.arguments[operand.name] = std::move(*tensor);
@@ -295,7 +293,7 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   session.isPrefill = readWorkload(module).isPrefill;
   session.request = planRequests({module}, options.verify).front();
   if (!options.tokens.empty())
-    if (auto error = feedTokens(options, module, session))
+    if (auto error = feedTokens(options, module, vocabulary, session))
       return *error;
   ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
   if (!weights)

@@ -52,9 +52,6 @@ struct PartitionOptions {
 std::optional<Error> partition(mlir::ModuleOp module,
                                const PartitionOptions &options);
 
-/// Removes strategy and dims.
-void dropSharding(mlir::ModuleOp module);
-
 /// Makes every `llm.lm_head` of the top level give its logits, as a result of
 /// its function too.
 void requestLogits(mlir::ModuleOp module);

@@ -96,7 +96,6 @@ struct KeptSite {
 struct CollectiveSite {
   std::string kind; ///< "all_reduce"
   std::string cause;
-  int64_t bytes = 0; ///< that the cost model charges a micro-batch
   bool isCharged = false;
   int64_t elementBits = 0; ///< of the declared type
 };
@@ -110,9 +109,8 @@ struct Site {
 
 struct ProgramInterface {
   std::array<int64_t, 3> grid = {1, 1, 1}; ///< pp, ep, tp
-  ProgramWorkload workload;
-  std::vector<Entry> stages; ///< one a coordinate along pp
-  std::vector<Site> sites;   ///< by number
+  std::vector<Entry> stages;               ///< one a coordinate along pp
+  std::vector<Site> sites;                 ///< by number
 
   int64_t ranks() const { return grid[0] * grid[1] * grid[2]; }
   /// What to call the sites in messages.

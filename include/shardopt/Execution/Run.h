@@ -74,11 +74,6 @@ ErrorOr<RankOutcome> runRank(runtime::Process &process,
                              const Executable &program, const Weights &weights,
                              const RunRequest &request);
 
-/// An argument of a stage as a global tensor, where the request does not give
-/// it: random numbers for its name, or zeros for a cache that begins empty.
-ErrorOr<tensors::Tensor> makeArgument(const Operand &operand,
-                                      const RunRequest &request);
-
 /// The sizes of a global tensor: dynamic ones are rows, or prompts and
 /// positions of a cache.
 tensors::Shape resolveShape(const Operand &operand, const RunRequest &request);
