@@ -23,6 +23,7 @@
 #include "shardopt/Cost/Ops/RmsNorm.h"
 #include "shardopt/Cost/Ops/Router.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -35,11 +36,6 @@ using namespace shardopt::llm;
 //===----------------------------------------------------------------------===//
 // Facts of types
 //===----------------------------------------------------------------------===//
-
-/// Number of columns of an activation or of a matrix.
-static int64_t columns(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape().back();
-}
 
 /// Bytes of an element.
 static double elementBytes(Value value) {

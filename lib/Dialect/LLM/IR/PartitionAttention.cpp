@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 #include "shardopt/Cost/Heads.h"
 
@@ -14,10 +15,6 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Axis;
 using cost::Layout;
-
-static int64_t columns(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape().back();
-}
 
 static RankedTensorType withColumns(Value like, int64_t width) {
   auto type = cast<RankedTensorType>(like.getType());

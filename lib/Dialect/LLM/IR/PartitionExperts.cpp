@@ -6,15 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
-
-static int64_t columns(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape().back();
-}
 
 static const Packing *hiddenBlocks(Partitioner &p, Value value, Layout layout) {
   if (layout != Layout::H)

@@ -7,16 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Axis;
 using cost::Layout;
-
-static int64_t columns(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape().back();
-}
 
 /// The type of `like` with `width` columns.
 static Type withColumns(Value like, int64_t width) {

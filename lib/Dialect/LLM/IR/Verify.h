@@ -16,20 +16,13 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_IR_VERIFY_H
 #define SHARDOPT_LIB_DIALECT_LLM_IR_VERIFY_H
 
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace shardopt::llm {
-
-/// The size of dim `dim`; from the end where it is negative.
-inline int64_t sizeOf(mlir::Value value, int dim) {
-  auto shape = llvm::cast<mlir::ShapedType>(value.getType()).getShape();
-  return dim < 0 ? shape[shape.size() + dim] : shape[dim];
-}
-
-/// Columns of an activation or of a matrix.
-inline int64_t columns(mlir::Value value) { return sizeOf(value, -1); }
 
 /// a * b, or the largest number where that is too large: sizes of attributes
 /// are whatever a user wrote.
