@@ -4,6 +4,10 @@
 
 include_guard()
 
+# The headers of MLIR take ten times as long to compile as what includes them, so
+# several sources are compiled at once.
+option(SHARDOPT_UNITY "Compile the sources of a library over MLIR in batches" ON)
+
 # shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
 #
 # A static library named after its folder (lib/Search -> ShardOptSearch).
@@ -19,6 +23,8 @@ function(shardopt_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_MLIR)
     shardopt_use_mlir(${name})
+    set_target_properties(${name} PROPERTIES
+      UNITY_BUILD ${SHARDOPT_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   else()
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
