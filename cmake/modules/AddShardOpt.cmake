@@ -4,9 +4,11 @@
 
 include_guard()
 
-# The headers of MLIR take ten times as long to compile as what includes them, so
-# several sources are compiled at once.
-option(SHARDOPT_UNITY "Compile the sources of a library over MLIR in batches" ON)
+# Headers take far longer to compile than what includes them (those of MLIR ten
+# times as long), so several sources are compiled at once. A file whose static
+# names are another's too stays out by SKIP_UNITY_BUILD_INCLUSION.
+option(SHARDOPT_UNITY "Compile the sources of a target in batches" ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
 #
@@ -15,6 +17,7 @@ function(shardopt_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   add_library(ShardOpt::${name} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${SHARDOPT_UNITY})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -23,8 +26,6 @@ function(shardopt_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_MLIR)
     shardopt_use_mlir(${name})
-    set_target_properties(${name} PROPERTIES
-      UNITY_BUILD ${SHARDOPT_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   else()
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
@@ -57,7 +58,8 @@ function(shardopt_unittest name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests
+    UNITY_BUILD ${SHARDOPT_UNITY})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   add_test(NAME unit/${name} COMMAND ${name})
 endfunction()
