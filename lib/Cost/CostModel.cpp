@@ -71,5 +71,5 @@ Context CostModel::context(const Degrees &degrees,
 std::optional<Collective> CostModel::tokenReturn(const Degrees &degrees) const {
   if (degrees.pp == 1 || program.workload.phase == Phase::Prefill)
     return std::nullopt;
-  return Collective{CollectiveKind::Send, Axis::Pp, 0};
+  return Collective{CollectiveKind::Send, GridAxis::Pp, 0};
 }

@@ -38,11 +38,10 @@ double Roofline::seconds(const Collective &collective,
   if (collective.kind == CollectiveKind::Send)
     return send(collective.bytes, degrees.devices());
 
-  const bool overTp = collective.axis == Axis::Tp;
-  const int64_t n = overTp ? degrees.tp : degrees.ep;
-  if (n == 1)
+  const AxisGroup along = groupOf(collective.axis, degrees);
+  if (along.size == 1)
     return 0;
-  const Group ranks = group(n, overTp ? 1 : degrees.tp);
+  const Group ranks = group(along);
   switch (collective.kind) {
   case CollectiveKind::AllReduce:
     return allReduce(ranks, collective.bytes);
@@ -54,11 +53,12 @@ double Roofline::seconds(const Collective &collective,
   }
 }
 
-/// Groups never straddle a domain: a domain holds the largest divisor of `n`
-/// for which it has room.
-Roofline::Group Roofline::group(int64_t n, int64_t stride) const {
+/// Groups never straddle a domain: a domain holds the largest divisor of their
+/// size for which it has room.
+Roofline::Group Roofline::group(const AxisGroup &along) const {
+  const int64_t n = along.size;
   int64_t inside =
-      std::min(n, std::max<int64_t>(1, machine.domainSize / stride));
+      std::min(n, std::max<int64_t>(1, machine.domainSize / along.stride));
   while (n % inside != 0)
     --inside;
   const int64_t domains = n / inside;

@@ -19,10 +19,10 @@ std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
   if (from == Layout::P)
     return Collective{to == Layout::R ? CollectiveKind::AllReduce
                                       : CollectiveKind::ReduceScatter,
-                      Axis::Tp, bytes};
+                      GridAxis::Tp, bytes};
   if (to == Layout::R)
-    return Collective{CollectiveKind::AllGather, Axis::Tp, bytes};
-  return Collective{CollectiveKind::AllToAll, Axis::Tp,
+    return Collective{CollectiveKind::AllGather, GridAxis::Tp, bytes};
+  return Collective{CollectiveKind::AllToAll, GridAxis::Tp,
                     bytes / static_cast<double>(tp)};
 }
 
@@ -35,12 +35,12 @@ double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
 
 InlineVector<Collective, 2> TimeModel::transfer(Layout layout, double bytes,
                                                 const Degrees &degrees) const {
-  const Collective sendAll{CollectiveKind::Send, Axis::Pp, bytes};
-  const Collective sendPart{CollectiveKind::Send, Axis::Pp,
+  const Collective sendAll{CollectiveKind::Send, GridAxis::Pp, bytes};
+  const Collective sendPart{CollectiveKind::Send, GridAxis::Pp,
                             bytes / static_cast<double>(degrees.tp)};
   if (layout != Layout::R)
     return {sendPart};
-  const Collective gather{CollectiveKind::AllGather, Axis::Tp, bytes};
+  const Collective gather{CollectiveKind::AllGather, GridAxis::Tp, bytes};
   if (seconds(sendAll, degrees) <=
       seconds(sendPart, degrees) + seconds(gather, degrees))
     return {sendAll};

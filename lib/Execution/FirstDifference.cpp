@@ -62,7 +62,7 @@ static Parts sortParts(const ProgramInterface &interface,
                        const std::vector<RankOutcome> &outcomes,
                        int64_t prompts, int64_t steps) {
   Parts parts;
-  int64_t perStage = interface.ranks() / interface.grid[0];
+  int64_t perStage = interface.ranks() / interface.grid[GridAxis::Pp];
   std::map<std::string, int64_t> before; // layers in earlier stages
   for (int64_t rank = 0; rank < int64_t(outcomes.size()); ++rank) {
     Place place = interface.place(rank, prompts);
@@ -102,7 +102,7 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
   for (const Part *part : group) {
     const Tensor &value = *part->value;
     int64_t width = value.shape()[1];
-    int64_t coordinate = part->place.coordinate[size_t(GridAxis::Tp)];
+    int64_t coordinate = part->place.coordinate[GridAxis::Tp];
     if (layout != 'H' && width != columns)
       return std::nullopt;
     if (layout == 'H' && coordinate >= int64_t(part->site->columns.size()))
@@ -167,8 +167,7 @@ std::string execution::findFirstDifference(
     std::map<std::pair<int64_t, int64_t>, std::vector<const Part *>> groups;
     for (const Part &part : entry->second)
       if (!part.site->isBetweenExperts)
-        groups[{part.place.coordinate[size_t(GridAxis::Ep)],
-                part.place.microBatch}]
+        groups[{part.place.coordinate[GridAxis::Ep], part.place.microBatch}]
             .push_back(&part);
     for (const auto &[key, group] : groups) {
       std::optional<double> error =
@@ -179,7 +178,7 @@ std::string execution::findFirstDifference(
       std::snprintf(text, sizeof(text), "%.2e", *error);
       std::string words = op + ", layer " + std::to_string(moment.layer) +
                           ", step " + std::to_string(moment.step);
-      if (parts.grid[1] > 1)
+      if (parts.grid[GridAxis::Ep] > 1)
         words += ", ep " + std::to_string(key.first);
       return words + " (layout " + group.front()->site->layout + "): " + text +
              " of the largest magnitude";

@@ -40,12 +40,7 @@ static Role parseRole(DictionaryAttr attributes) {
 
 static std::optional<GridAxis> parseAxis(Attribute attribute) {
   auto name = dyn_cast_or_null<StringAttr>(attribute);
-  return llvm::StringSwitch<std::optional<GridAxis>>(name ? name.getValue()
-                                                          : StringRef())
-      .Case("pp", GridAxis::Pp)
-      .Case("ep", GridAxis::Ep)
-      .Case("tp", GridAxis::Tp)
-      .Default(std::nullopt);
+  return name ? parseGridAxis(name.getValue()) : std::nullopt;
 }
 
 /// More entries of a run are a slip, and would not fit into memory.
@@ -86,7 +81,7 @@ static bool appendCoordinates(Attribute attribute,
 /// How a dim of global size `size` (-1: dynamic) is cut on `grid`; nothing
 /// where the attribute has another form or does not fit.
 static std::optional<SliceDim> parseDim(Attribute attribute, int64_t size,
-                                        const std::array<int64_t, 3> &grid) {
+                                        const AxisMap<int64_t> &grid) {
   auto fields = dyn_cast<DictionaryAttr>(attribute);
   if (!fields)
     return std::nullopt;
@@ -94,7 +89,7 @@ static std::optional<SliceDim> parseDim(Attribute attribute, int64_t size,
   if (Attribute axis = fields.get("axis")) {
     dim.axis = parseAxis(axis);
     if (!dim.axis || !appendCoordinates(fields.get("runs"), dim.entries) ||
-        int64_t(dim.entries.size()) != grid[size_t(*dim.axis)])
+        int64_t(dim.entries.size()) != grid[*dim.axis])
       return std::nullopt;
     for (const Entries &entries : dim.entries)
       for (int64_t entry : entries)
@@ -118,7 +113,7 @@ static std::optional<SliceDim> parseDim(Attribute attribute, int64_t size,
 
 /// Nothing where the attribute has another form or does not fit the grid.
 static std::optional<Slice> parseSlice(DictionaryAttr attribute,
-                                       const std::array<int64_t, 3> &grid) {
+                                       const AxisMap<int64_t> &grid) {
   auto name = attribute.getAs<StringAttr>("name");
   auto shape = attribute.getAs<DenseI64ArrayAttr>("shape");
   auto dims = attribute.getAs<ArrayAttr>("dims");
@@ -168,7 +163,7 @@ Shape Operand::globalShape() const {
 /// An argument or result; an error where its type is no tensor of f32 or i32.
 static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
                                     const std::string &name,
-                                    const std::array<int64_t, 3> &grid) {
+                                    const AxisMap<int64_t> &grid) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !(tensor.getElementType().isF32() ||
                    tensor.getElementType().isInteger(32))) {
@@ -213,7 +208,7 @@ static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
 }
 
 static ErrorOr<Entry> readEntry(func::FuncOp function,
-                                const std::array<int64_t, 3> &grid) {
+                                const AxisMap<int64_t> &grid) {
   Entry entry;
   entry.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -264,17 +259,15 @@ std::vector<std::string> ProgramInterface::describeSites() const {
 }
 
 int64_t ProgramInterface::microBatches(int64_t prompts) const {
-  int64_t each = (prompts + grid[1] - 1) / grid[1];
-  return std::max<int64_t>(1, std::min(grid[0], each));
+  int64_t groups = grid[GridAxis::Ep];
+  int64_t each = (prompts + groups - 1) / groups;
+  return std::max<int64_t>(1, std::min(grid[GridAxis::Pp], each));
 }
 
 Place ProgramInterface::place(int64_t rank, int64_t prompts) const {
   Place place;
   place.size = grid;
-  for (int axis = 2; axis >= 0; --axis) {
-    place.coordinate[axis] = rank % grid[axis];
-    rank /= grid[axis];
-  }
+  place.coordinate = coordinatesOf(rank, grid);
   place.microBatches = microBatches(prompts);
   return place;
 }
@@ -401,9 +394,9 @@ ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
       return stage.error();
     result.stages.push_back(std::move(*stage));
   }
-  if (int64_t(result.stages.size()) != result.grid[0])
-    return Error{
-        "the program has " + std::to_string(result.stages.size()) +
-        " stages on a grid with pp = " + std::to_string(result.grid[0])};
+  if (int64_t stages = result.grid[GridAxis::Pp];
+      int64_t(result.stages.size()) != stages)
+    return Error{"the program has " + std::to_string(result.stages.size()) +
+                 " stages on a grid with pp = " + std::to_string(stages)};
   return result;
 }

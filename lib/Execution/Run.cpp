@@ -128,7 +128,7 @@ public:
        const RunRequest &request)
       : process(process), request(request),
         place(program.interface.place(process.rank(), request.prompts)),
-        stage(program.interface.stages[place.coordinate[0]]) {}
+        stage(program.interface.stages[place.coordinate[GridAxis::Pp]]) {}
 
   std::optional<Error> prepare(const Executable &program,
                                const Weights &weights);

@@ -16,14 +16,9 @@ Task TaskMaker::task(const cost::Kernel &kernel) const {
   return {Stream::Compute, Link::None, 0, time.seconds(kernel)};
 }
 
-/// Tp is the innermost axis of the grid and pp the outermost.
-Link TaskMaker::linkOf(cost::Axis axis) const {
-  int64_t extent = degrees.tp;
-  if (axis != cost::Axis::Tp)
-    extent *= degrees.ep;
-  if (axis == cost::Axis::Pp)
-    extent *= degrees.pp;
-  return extent <= domainSize ? Link::Domain : Link::Network;
+Link TaskMaker::linkOf(GridAxis axis) const {
+  const AxisGroup group = groupOf(axis, degrees);
+  return group.size * group.stride <= domainSize ? Link::Domain : Link::Network;
 }
 
 Task TaskMaker::task(const cost::Collective &collective) const {
@@ -31,10 +26,8 @@ Task TaskMaker::task(const cost::Collective &collective) const {
   empty.bytes = 0;
   const double seconds = time.seconds(collective, degrees);
   const double latency = std::min(seconds, time.seconds(empty, degrees));
-  const Stream stream = collective.axis == cost::Axis::Tp   ? Stream::Tp
-                        : collective.axis == cost::Axis::Ep ? Stream::Ep
-                                                            : Stream::Pp;
-  return {stream, linkOf(collective.axis), latency, seconds - latency};
+  return {streamOf(collective.axis), linkOf(collective.axis), latency,
+          seconds - latency};
 }
 
 Task TaskMaker::sequence(Span<const cost::Collective> collectives) const {

@@ -33,7 +33,7 @@ public:
   Task sequence(Span<const cost::Collective> collectives) const;
 
 private:
-  Link linkOf(cost::Axis axis) const;
+  Link linkOf(GridAxis axis) const;
 
   const cost::TimeModel &time;
   const int64_t domainSize;

@@ -27,8 +27,7 @@ Range tensors::promptsOf(int64_t prompts, const std::vector<GridAxis> &axes,
   Range range{0, prompts};
   bool isFirst = true;
   for (GridAxis axis : axes) {
-    range =
-        cut(range, place.coordinate[size_t(axis)], place.size[size_t(axis)]);
+    range = cut(range, place.coordinate[axis], place.size[axis]);
     if (isFirst)
       range = cut(range, place.microBatch, place.microBatches);
     isFirst = false;
@@ -48,9 +47,9 @@ Entries tensors::entriesOf(const Slice &slice, size_t dim, int64_t size,
     return countUp(0, size);
   const SliceDim &cut = slice.dims[dim];
   if (cut.axis) {
-    size_t axis = size_t(*cut.axis);
-    assert(place.coordinate[axis] < int64_t(cut.entries.size()));
-    return cut.entries[place.coordinate[axis]];
+    int64_t coordinate = place.coordinate[*cut.axis];
+    assert(coordinate < int64_t(cut.entries.size()));
+    return cut.entries[coordinate];
   }
   if (!cut.isRows)
     return countUp(0, size);

@@ -71,7 +71,7 @@ TEST(Slice, PartsMakeTheWhole) {
   std::iota(whole.ints().begin(), whole.ints().end(), 1);
   Place place = placeOf(1, 1, 2);
   for (int64_t tp = 0; tp < 2; ++tp) {
-    place.coordinate[2] = tp;
+    place.coordinate[GridAxis::Tp] = tp;
     auto entries = entriesOf(columnsOverTp(), whole.shape(), 1, place);
     put(take(whole, entries), entries, again);
   }

@@ -14,6 +14,8 @@
 #ifndef SHARDOPT_COST_KERNEL_H
 #define SHARDOPT_COST_KERNEL_H
 
+#include "shardopt/Support/GridAxis.h"
+
 #include <cstdint>
 
 namespace shardopt::cost {
@@ -95,15 +97,14 @@ enum class CollectiveKind : uint8_t {
   Send, ///< point to point, to the next stage
 };
 
-/// The axis of the device grid that a collective runs along.
-enum class Axis : uint8_t { Tp, Ep, Pp };
+using Axis = GridAxis;
 
 /// One collective. `bytes` is the full tensor for AllReduce, AllGather and
 /// ReduceScatter, and what one rank holds (its own share included) for
 /// AllToAll and Send.
 struct Collective {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  Axis axis = Axis::Tp;
+  GridAxis axis = GridAxis::Tp; ///< that it runs along
   double bytes = 0;
 };
 

@@ -38,7 +38,7 @@ private:
     double n, inside, domains;
     double domainSteps; ///< ceil(log2(domains))
   };
-  Group group(int64_t n, int64_t stride) const;
+  Group group(const AxisGroup &along) const;
   double latency(const Group &group) const;
   double volume(const Group &group, double bytes) const;
   double gather(const Group &group, double bytes) const;

@@ -108,11 +108,16 @@ struct Site {
 };
 
 struct ProgramInterface {
-  std::array<int64_t, 3> grid = {1, 1, 1}; ///< pp, ep, tp
-  std::vector<Entry> stages;               ///< one a coordinate along pp
-  std::vector<Site> sites;                 ///< by number
+  AxisMap<int64_t> grid = {{1, 1, 1}};
+  std::vector<Entry> stages; ///< one a coordinate along pp
+  std::vector<Site> sites;   ///< by number
 
-  int64_t ranks() const { return grid[0] * grid[1] * grid[2]; }
+  int64_t ranks() const {
+    int64_t ranks = 1;
+    for (int64_t size : grid)
+      ranks *= size;
+    return ranks;
+  }
   /// What to call the sites in messages.
   std::vector<std::string> describeSites() const;
   /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / ep)), at

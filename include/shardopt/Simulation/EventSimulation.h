@@ -8,6 +8,8 @@
 #ifndef SHARDOPT_SIMULATION_EVENTSIMULATION_H
 #define SHARDOPT_SIMULATION_EVENTSIMULATION_H
 
+#include "shardopt/Support/GridAxis.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +18,14 @@
 namespace shardopt::simulation {
 
 /// Queues of a device: each runs its tasks one after the other, in the order in
-/// which they were added.
-enum class Stream : uint8_t { Compute, Tp, Ep, Pp };
-inline constexpr size_t numStreams = 4;
+/// which they were added. One computes, and each axis of the grid has one.
+enum class Stream : uint8_t { Compute };
+inline constexpr size_t numStreams = 1 + numGridAxes;
+
+/// The stream of collectives along `axis`, innermost first.
+constexpr Stream streamOf(GridAxis axis) {
+  return Stream(numGridAxes - size_t(axis));
+}
 
 /// What a task's work goes over. Work on one link shares its bandwidth
 /// equally.

@@ -13,22 +13,19 @@
 #ifndef SHARDOPT_TENSORS_SLICE_H
 #define SHARDOPT_TENSORS_SLICE_H
 
+#include "shardopt/Support/GridAxis.h"
 #include "shardopt/Tensors/Tensor.h"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace shardopt::tensors {
 
-/// Axes of the grid of devices, outermost first.
-enum class GridAxis : uint8_t { Pp, Ep, Tp };
-
 /// A device of the grid, and the micro-batch that it works on.
 struct Place {
-  std::array<int64_t, 3> coordinate = {0, 0, 0}; ///< by axis
-  std::array<int64_t, 3> size = {1, 1, 1};       ///< of the grid, by axis
+  AxisMap<int64_t> coordinate;         ///< of the device
+  AxisMap<int64_t> size = {{1, 1, 1}}; ///< of the grid
   int64_t microBatch = 0;
   int64_t microBatches = 1;
 };

@@ -43,7 +43,7 @@ OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
 
   OpCost cost;
   cost.kernels = {memoryKernel(received + received / k + sent)};
-  cost.collectives = {{CollectiveKind::AllToAll, Axis::Ep,
+  cost.collectives = {{CollectiveKind::AllToAll, GridAxis::Ep,
                        received * context.routing.imbalance}};
   return cost;
 }

@@ -41,7 +41,7 @@ OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
 
   OpCost cost;
   cost.kernels = {memoryKernel(sent / k + received)};
-  cost.collectives = {
-      {CollectiveKind::AllToAll, Axis::Ep, sent * context.routing.imbalance}};
+  cost.collectives = {{CollectiveKind::AllToAll, GridAxis::Ep,
+                       sent * context.routing.imbalance}};
   return cost;
 }

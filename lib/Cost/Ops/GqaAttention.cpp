@@ -106,8 +106,9 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
                     memoryKernel(3 * scores)};
     if (qkNorm)
       cost.collectives.push_back(
-          {CollectiveKind::AllReduce, Axis::Tp, b * (nq + nkv) * 4});
-    cost.collectives.push_back({CollectiveKind::AllReduce, Axis::Tp, scores});
+          {CollectiveKind::AllReduce, GridAxis::Tp, b * (nq + nkv) * 4});
+    cost.collectives.push_back(
+        {CollectiveKind::AllReduce, GridAxis::Tp, scores});
     cost.cacheBytes = sequences * sequenceCache * share;
     break;
   }

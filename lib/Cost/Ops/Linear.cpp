@@ -42,7 +42,7 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
         gemm(rows, k / n, columns, cost.weightBytes, weights, activationBytes)};
     // Where whole rows arrive they are normalised before they are cut.
     if (innerNorm && (from == Layout::H || from == Layout::P))
-      cost.collectives = {{CollectiveKind::AllReduce, Axis::Tp, rows * 4}};
+      cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}};
     break;
   case Dim::One: {
     const double local =

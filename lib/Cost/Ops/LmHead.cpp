@@ -41,18 +41,19 @@ OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
   case Dim::Zero:
     features = h / n;
     cost.collectives = {
-        {CollectiveKind::AllReduce, Axis::Tp, rows * 4}, // of the norm
-        {CollectiveKind::ReduceScatter, Axis::Tp,
+        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}, // of the norm
+        {CollectiveKind::ReduceScatter, GridAxis::Tp,
          rows * columns * activationBytes},
-        {CollectiveKind::AllGather, Axis::Tp, bestBytes * n}};
+        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n}};
     break;
   case Dim::One:
     localColumns = static_cast<double>(ceilDiv(vocab, context.degrees.tp));
-    cost.collectives = {{CollectiveKind::AllGather, Axis::Tp, bestBytes * n}};
+    cost.collectives = {
+        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n}};
     break;
   case Dim::None:
     if (layout == Layout::T)
-      cost.collectives = {{CollectiveKind::AllGather, Axis::Tp, bestBytes}};
+      cost.collectives = {{CollectiveKind::AllGather, GridAxis::Tp, bestBytes}};
     break;
   }
   cost.kernels = {memoryKernel(4 * localRows * features * activationBytes),

@@ -37,6 +37,6 @@ OpCost RmsNorm::cost(Dim dim, Span<const Placement> incoming,
   cost.kernels = {memoryKernel(4 * context.localRows(anchor, rows) * features *
                                activationBytes)};
   if (anchor == Layout::H)
-    cost.collectives = {{CollectiveKind::AllReduce, Axis::Tp, rows * 4}};
+    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}};
   return cost;
 }

@@ -55,7 +55,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.weightBytes = h * columns * wb / n;
     cost.kernels = {
         gemm(rows, h / n, columns, cost.weightBytes, weights, activationBytes)};
-    cost.collectives = {{CollectiveKind::AllReduce, Axis::Tp, logitBytes}};
+    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, logitBytes}};
     break;
   case Dim::One: {
     const double local =
@@ -63,7 +63,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.weightBytes = h * local * wb;
     cost.kernels = {
         gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
-    cost.collectives = {{CollectiveKind::AllGather, Axis::Tp, logitBytes}};
+    cost.collectives = {{CollectiveKind::AllGather, GridAxis::Tp, logitBytes}};
     break;
   }
   case Dim::None:

@@ -36,7 +36,6 @@ namespace shardopt::llm {
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-using cost::Axis;
 using cost::CollectiveKind;
 
 //===----------------------------------------------------------------------===//
@@ -50,14 +49,10 @@ struct Prices {
   const Timing &timing;
   Degrees degrees;
 
-  double seconds(CollectiveKind kind, Axis axis, double bytes) const {
+  double seconds(CollectiveKind kind, GridAxis axis, double bytes) const {
     return timing.time->seconds(cost::Collective{kind, axis, bytes}, degrees);
   }
-  int64_t size(Axis axis) const {
-    return axis == Axis::Tp   ? degrees.tp
-           : axis == Axis::Ep ? degrees.ep
-                              : degrees.pp;
-  }
+  int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
 };
 
 /// The note on a collective.
@@ -82,12 +77,12 @@ static std::optional<Note> readNote(Operation *op) {
               charged.getValue()};
 }
 
-/// The one axis of [pp, ep, tp] that a collective is over.
-template <typename OpTy> static std::optional<Axis> axisOf(OpTy op) {
+/// The one axis that a collective is over.
+template <typename OpTy> static std::optional<GridAxis> axisOf(OpTy op) {
   ArrayRef<int16_t> axes = op.getGridAxes();
   if (axes.size() != 1)
     return std::nullopt;
-  return axes[0] == 2 ? Axis::Tp : axes[0] == 1 ? Axis::Ep : Axis::Pp;
+  return GridAxis(axes[0]);
 }
 
 static bool isSum(shard::ReductionKind kind) {
@@ -95,8 +90,8 @@ static bool isSum(shard::ReductionKind kind) {
 }
 
 /// Gives `op` a note of its own, with the cause of what it replaces.
-static void note(Operation *op, const Note &of, CollectiveKind kind, Axis axis,
-                 double bytes, const Prices &prices) {
+static void note(Operation *op, const Note &of, CollectiveKind kind,
+                 GridAxis axis, double bytes, const Prices &prices) {
   op->setAttr(collectiveAttrName,
               describeCollective(op, of.cause, bytes,
                                  prices.seconds(kind, axis, bytes),
@@ -141,7 +136,7 @@ struct ScatterReduced : Pattern<shard::AllSliceOp> {
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
         reduce.getGridAxes() != slice.getGridAxes())
       return failure();
-    std::optional<Axis> axis = axisOf(reduce);
+    std::optional<GridAxis> axis = axisOf(reduce);
     std::optional<Note> of = readNote(reduce);
     if (!axis || !of ||
         prices.seconds(CollectiveKind::ReduceScatter, *axis, of->bytes) >
@@ -203,7 +198,7 @@ struct SliceOfGather : Pattern<shard::AllSliceOp> {
       rewriter.replaceOp(slice, gather.getInput());
       return success();
     }
-    std::optional<Axis> axis = axisOf(gather);
+    std::optional<GridAxis> axis = axisOf(gather);
     std::optional<Note> of = readNote(gather);
     if (!axis || !of || !gather->hasOneUse())
       return failure();
@@ -227,7 +222,7 @@ struct GatherInsteadOfExchange : Pattern<shard::AllToAllOp> {
 
   LogicalResult matchAndRewrite(shard::AllToAllOp exchange,
                                 PatternRewriter &rewriter) const override {
-    std::optional<Axis> axis = axisOf(exchange);
+    std::optional<GridAxis> axis = axisOf(exchange);
     std::optional<Note> of = readNote(exchange);
     int64_t split = exchange.getSplitAxis().getSExtValue();
     int64_t concat = exchange.getConcatAxis().getSExtValue();
@@ -302,7 +297,7 @@ struct NormInBlocks : Pattern<RmsNormOp> {
                                 PatternRewriter &rewriter) const override {
     auto reduce = norm.getInput().getDefiningOp<shard::AllReduceOp>();
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
-        axisOf(reduce) != Axis::Tp)
+        axisOf(reduce) != GridAxis::Tp)
       return failure();
     std::optional<Note> of = readNote(reduce);
     if (!of || !pays(norm, of->bytes))
@@ -314,7 +309,7 @@ struct NormInBlocks : Pattern<RmsNormOp> {
         reduce.getGridAttr(), reduce.getGridAxesAttr(),
         pad(rewriter, reduce.getInput(), rows), reduce.getReductionAttr(),
         rewriter.getIndexAttr(0));
-    note(input, *of, CollectiveKind::ReduceScatter, Axis::Tp, of->bytes,
+    note(input, *of, CollectiveKind::ReduceScatter, GridAxis::Tp, of->bytes,
          prices);
     Value residual;
     if (norm.getResidual())
@@ -348,7 +343,7 @@ private:
   /// Whether the new form is faster, for activations of `bytes`.
   bool pays(RmsNormOp norm, double bytes) const {
     auto price = [&](CollectiveKind kind) {
-      return prices.seconds(kind, Axis::Tp, bytes);
+      return prices.seconds(kind, GridAxis::Tp, bytes);
     };
     double reads = 4 * bytes / prices.timing.machine.memoryBandwidth;
     double before = price(CollectiveKind::AllReduce) + reads;
@@ -377,7 +372,7 @@ private:
     Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
     auto reduce = other.getDefiningOp<shard::AllReduceOp>();
     bool fits = reduce && reduce->hasOneUse() && isSum(reduce.getReduction()) &&
-                axisOf(reduce) == Axis::Tp && readNote(reduce) &&
+                axisOf(reduce) == GridAxis::Tp && readNote(reduce) &&
                 other != value;
     return fits ? add : AddOp();
   }
@@ -393,7 +388,7 @@ private:
         rewriter, reduce.getLoc(), other.getType(), reduce.getGridAttr(),
         reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
         reduce.getReductionAttr(), rewriter.getIndexAttr(0));
-    note(scatter, of, CollectiveKind::ReduceScatter, Axis::Tp, of.bytes,
+    note(scatter, of, CollectiveKind::ReduceScatter, GridAxis::Tp, of.bytes,
          prices);
     Value sum =
         AddOp::create(rewriter, add.getLoc(), cut.getType(), cut, scatter);
@@ -434,7 +429,7 @@ private:
     auto whole = shard::AllGatherOp::create(
         rewriter, loc, type, like.getGridAttr(), like.getGridAxesAttr(), block,
         rewriter.getIndexAttr(0));
-    note(whole, of, CollectiveKind::AllGather, Axis::Tp, of.bytes, prices);
+    note(whole, of, CollectiveKind::AllGather, GridAxis::Tp, of.bytes, prices);
     OpFoldResult zero = rewriter.getIndexAttr(0),
                  one = rewriter.getIndexAttr(1);
     OpFoldResult width = rewriter.getIndexAttr(type.getDimSize(1));

@@ -19,7 +19,8 @@ using namespace shardopt::llm;
 /// Why the collectives of this file are there.
 static constexpr llvm::StringLiteral cause = "stage";
 
-static constexpr int16_t stageAxis = 0, tensorAxis = 2;
+static constexpr int16_t stageAxis = int16_t(GridAxis::Pp),
+                         tensorAxis = int16_t(GridAxis::Tp);
 
 /// ceil(rows / ranks).
 static Value ceilDivide(OpBuilder &builder, Location loc, Value rows,
