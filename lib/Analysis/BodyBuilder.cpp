@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyBuilder.h"
-#include "InterfaceOpModel.h"
 #include "shardopt/Cost/BodyIndex.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
@@ -92,7 +91,7 @@ FailureOr<cost::ValueId> BodyBuilder::idOf(Value value, Operation *user) {
 LogicalResult BodyBuilder::addNode(ShardableOpInterface op) {
   cost::Node node;
   node.name = op.getShardingName().str();
-  node.op = std::make_shared<InterfaceOpModel>(op);
+  node.op = cast<CostOpInterface>(op.getOperation()).getOpModel();
   for (OpOperand *operand : op.getActivations()) {
     FailureOr<cost::ValueId> id = idOf(operand->get(), op);
     if (failed(id))

@@ -12,7 +12,6 @@
 
 #include "shardopt/Analysis/ModuleModel.h"
 #include "BodyBuilder.h"
-#include "InterfaceOpModel.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
@@ -148,7 +147,7 @@ FailureOr<ModuleModel> ProgramReader::read() {
   numberVariables();
 
   result.model.embed.name = embedding.getName().str();
-  result.model.embed.op = std::make_shared<InterfaceOpModel>(embedding);
+  result.model.embed.op = embedding.getOpModel();
   result.model.embed.results = {0};
   result.ops.push_back({embedding});
   for (auto [body, ops] : ::llvm::zip_equal(bodies, kindOps)) {
@@ -157,7 +156,7 @@ FailureOr<ModuleModel> ProgramReader::read() {
       result.ops.push_back(std::move(variable));
   }
   result.model.head.name = head.getName().str();
-  result.model.head.op = std::make_shared<InterfaceOpModel>(head);
+  result.model.head.op = head.getOpModel();
   result.model.head.operands = {0};
   result.model.head.variable = result.ops.size();
   result.ops.push_back({head});

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Each op fills in the facts that the cost library asks for, from its types and
-// attributes, and lets the library answer. The formulas are there, not here.
+// attributes. The formulas are there, not here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -199,27 +199,9 @@ static cost::LmHead model(LmHeadOp op) {
 // Interface methods
 //===----------------------------------------------------------------------===//
 
-static Span<const cost::Placement> span(ArrayRef<cost::Placement> placements) {
-  return {placements.data(), placements.size()};
-}
-
 template <typename Facts>
 static std::shared_ptr<const cost::OpModel> share(const Facts &facts) {
   return std::make_shared<const Facts>(facts);
-}
-
-cost::Rule AttentionOp::getRule(Dim dim, ArrayRef<cost::Placement> incoming,
-                                const cost::Context &context) {
-  if (getKind() == AttentionKind::Mla)
-    return mlaModel(*this).rule(dim, span(incoming), context);
-  return gqaModel(*this).rule(dim, span(incoming), context);
-}
-
-cost::OpCost AttentionOp::getCost(Dim dim, ArrayRef<cost::Placement> incoming,
-                                  const cost::Context &context) {
-  if (getKind() == AttentionKind::Mla)
-    return mlaModel(*this).cost(dim, span(incoming), context);
-  return gqaModel(*this).cost(dim, span(incoming), context);
 }
 
 std::shared_ptr<const cost::OpModel> AttentionOp::getOpModel() {
@@ -265,14 +247,6 @@ LLM_ONE_INPUT(LmHeadOp)
 
 // Ops with one model.
 #define LLM_MODELLED(OP)                                                       \
-  cost::Rule OP::getRule(Dim dim, ArrayRef<cost::Placement> incoming,          \
-                         const cost::Context &context) {                       \
-    return model(*this).rule(dim, span(incoming), context);                    \
-  }                                                                            \
-  cost::OpCost OP::getCost(Dim dim, ArrayRef<cost::Placement> incoming,        \
-                           const cost::Context &context) {                     \
-    return model(*this).cost(dim, span(incoming), context);                    \
-  }                                                                            \
   std::shared_ptr<const cost::OpModel> OP::getOpModel() {                      \
     return share(model(*this));                                                \
   }

@@ -458,15 +458,15 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     incoming.push_back(
         {copy.layout, cost::FeatureOrder::Blocks, getRowBytes(operand->get())});
   }
-  rule = op.getRule(*dim, incoming, context);
+  auto model = cast<CostOpInterface>(op.getOperation()).getOpModel();
+  rule = model->rule(*dim, incoming, context);
   if (!rule.isLegal()) {
     auto diagnostic = op.emitOpError("sharding dim ")
                       << static_cast<int>(*dim)
                       << " is illegal here: " << rule.illegal;
     return diagnostic;
   }
-  cost =
-      cast<CostOpInterface>(op.getOperation()).getCost(*dim, incoming, context);
+  cost = model->cost(*dim, incoming, context);
   return op.partition(*this);
 }
 

@@ -84,6 +84,14 @@ cost::Context decodeContext() {
   return context;
 }
 
+static std::shared_ptr<const cost::OpModel> modelOf(ShardableOpInterface op) {
+  return cast<CostOpInterface>(op.getOperation()).getOpModel();
+}
+
+static Span<const cost::Placement> only(const cost::Placement &placement) {
+  return {&placement, 1};
+}
+
 /// Walks a program in its order, with the dims that are annotated, and keeps
 /// for every value the placement that its producer leaves it in.
 class Walk {
@@ -96,7 +104,9 @@ public:
     SmallVector<cost::Placement> incoming;
     for (OpOperand *operand : op.getActivations())
       incoming.push_back(placements.lookup(operand->get()));
-    cost::Rule rule = op.getRule(*op.getShardingDim(), incoming, context);
+    const Dim dim = *op.getShardingDim();
+    std::shared_ptr<const cost::OpModel> model = modelOf(op);
+    cost::Rule rule = model->rule(dim, incoming, context);
     EXPECT_TRUE(rule.isLegal()) << rule.illegal;
     EXPECT_EQ(rule.operands.size(), incoming.size());
 
@@ -107,8 +117,7 @@ public:
                                operand.rows, from.rowBytes, context.degrees);
       incoming[index] = operand.required;
     }
-    auto costs = cast<CostOpInterface>(op.getOperation());
-    cost::OpCost cost = costs.getCost(*op.getShardingDim(), incoming, context);
+    cost::OpCost cost = model->cost(dim, incoming, context);
     for (const cost::Kernel &kernel : cost.kernels)
       seconds += times.seconds(kernel);
     for (const cost::Collective &collective : cost.collectives)
@@ -171,30 +180,31 @@ TEST_F(InterfacesTest, OpsOfALayerTakeTheTimesOfTheModel) {
 TEST_F(InterfacesTest, CachesAndWeightsAreThoseOfOneDevice) {
   cost::Context context = decodeContext();
   cost::Placement heads{cost::Layout::H, cost::FeatureOrder::Heads, 14336 * 2};
-  auto attention = cast<CostOpInterface>(ops["attention"].getOperation());
-  cost::OpCost cost = attention.getCost(Dim::Zero, heads, context);
+  cost::OpCost cost =
+      modelOf(ops["attention"])->cost(Dim::Zero, only(heads), context);
   // 512 sequences of a group, one of eight kv heads, keys and values.
   EXPECT_EQ(cost.cacheBytes, 512.0 * 16384 * 2 * 128 * 2);
   EXPECT_EQ(cost.weightBytes, 0);
 
   cost::Placement whole{cost::Layout::R, cost::FeatureOrder::Blocks, 12288 * 2};
-  auto up = cast<CostOpInterface>(ops["ffn_up"].getOperation());
   // One expert of 16, an eighth of its columns.
-  EXPECT_EQ(up.getCost(Dim::One, whole, context).weightBytes,
+  auto up = modelOf(ops["ffn_up"]);
+  EXPECT_EQ(up->cost(Dim::One, only(whole), context).weightBytes,
             12288.0 * 49152 / 8 * 2);
 }
 
 TEST_F(InterfacesTest, RulesSayWhyADimIsIllegal) {
   cost::Context context = decodeContext();
   cost::Placement heads{cost::Layout::H, cost::FeatureOrder::Heads, 14336 * 2};
-  EXPECT_TRUE(ops["attention"].getRule(Dim::One, heads, context).isLegal());
+  auto attention = modelOf(ops["attention"]);
+  EXPECT_TRUE(attention->rule(Dim::One, only(heads), context).isLegal());
 
   context.workload.phase = cost::Phase::Prefill;
-  EXPECT_FALSE(ops["attention"].getRule(Dim::One, heads, context).isLegal());
+  EXPECT_FALSE(attention->rule(Dim::One, only(heads), context).isLegal());
 
   context = decodeContext();
   context.degrees.tp = 128; // half a rotary pair a device
-  EXPECT_FALSE(ops["attention"].getRule(Dim::One, heads, context).isLegal());
+  EXPECT_FALSE(attention->rule(Dim::One, only(heads), context).isLegal());
 }
 
 TEST_F(InterfacesTest, ShardingDimsAreSetAndDropped) {

@@ -14,9 +14,8 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let cppNamespace = "::shardopt::llm";
   let description = [{
     An op whose sharding dim is a decision. It has a `name` that is the key of
-    the decision in strategies and reports, an optional `sharding`, a rule that
-    says which placements a dim needs and gives, and a way to write itself as
-    the program of one device.
+    the decision in strategies and reports, an optional `sharding`, operands
+    that the dim places, and a way to write itself as the program of one device.
   }];
   let verify = "return ::shardopt::llm::verifyNames($_op);";
   let methods = [
@@ -38,16 +37,6 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
           $_op.removeShardingAttr();
       }]>,
     InterfaceMethod<[{
-        What sharding dim `dim` asks of the activation operands, given the
-        placements in which they arrive, and the placements of the results; or
-        why the dim is illegal. Activation operands are the ones that
-        `getActivations` lists, in its order.
-      }],
-      "::shardopt::cost::Rule", "getRule",
-      (ins "::shardopt::Dim":$dim,
-           "::llvm::ArrayRef<::shardopt::cost::Placement>":$incoming,
-           "const ::shardopt::cost::Context &":$context)>,
-    InterfaceMethod<[{
         The operands that have a placement over the tensor-parallel group, in
         the order in which they are read: activations, never weights, caches,
         positions or routing metadata.
@@ -66,23 +55,17 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
 def LLM_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::shardopt::llm";
   let description = [{
-    An op that says what it costs: its kernels in order, the collectives inside
-    it, the bytes of its weights and of its cache, all a device and a layer.
-    Reshards of its operands are not its own.
+    An op that says what its dims mean and cost. Its model has a rule (the
+    placements that a dim needs of the operands that `getActivations` lists, and
+    gives to the results, or why the dim is illegal) and a cost (its kernels in
+    order, the collectives inside it, the bytes of its weights and of its cache,
+    all a device and a layer). Reshards of its operands are not its own.
   }];
   let methods = [
     InterfaceMethod<[{
-        The cost under `dim`, for operands that arrive in `incoming` and have
-        been converted to what `getRule` asks for. The dim must be legal.
-      }],
-      "::shardopt::cost::OpCost", "getCost",
-      (ins "::shardopt::Dim":$dim,
-           "::llvm::ArrayRef<::shardopt::cost::Placement>":$incoming,
-           "const ::shardopt::cost::Context &":$context)>,
-    InterfaceMethod<[{
-        The facts on which rule and cost depend, read out of the IR once. It
-        answers as `getRule` and `getCost` do, for a caller that asks thousands
-        of times, from any thread, and after the op is gone.
+        The facts on which rule and cost depend, read out of the IR once: what
+        it returns can be asked thousands of times, from any thread, and after
+        the op is gone.
       }],
       "::std::shared_ptr<const ::shardopt::cost::OpModel>", "getOpModel">,
   ];
