@@ -16,7 +16,7 @@ static std::string structuralPart(const Scenario &scenario,
                                   const Degrees &degrees) {
   if (scenario.maxDevices() && degrees.devices() > scenario.maxDevices())
     return "devices";
-  if (degrees.pp > scenario.program().model.numLayers())
+  if (degrees.pp > scenario.model().numLayers())
     return "stages";
   if (!scenario.costs().fits(degrees))
     return "experts";
@@ -49,7 +49,7 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
       binding.constraint.limit = scenario.maxDevices();
     } else if (binding.part == "stages") {
       binding.constraint.value = degrees.pp;
-      binding.constraint.limit = scenario.program().model.numLayers();
+      binding.constraint.limit = scenario.model().numLayers();
     } else if (binding.part == "experts") {
       binding.constraint.value = degrees.ep;
       binding.constraint.limit = scenario.spaceFacts().experts;

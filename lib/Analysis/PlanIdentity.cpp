@@ -6,35 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanIdentity.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Support/Files.h"
+#include "shardopt/Analysis/Fingerprint.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Support/xxhash.h"
-
-using namespace mlir;
 using namespace shardopt;
 
-/// 16 digits that differ where `text` does.
-static std::string fingerprint(StringRef text) {
-  return ::llvm::utohexstr(::llvm::xxh3_64bits(text), /*LowerCase=*/true,
-                           /*Width=*/16);
-}
-
-/// The program of `module`, without what it says of its strategy: pins count as
-/// part of the space.
-static std::string fingerprint(ModuleOp module) {
-  OwningOpRef<ModuleOp> program(module.clone());
-  dropAnnotation(*program);
-  std::string text;
-  ::llvm::raw_string_ostream stream(text);
-  program->print(stream);
-  return fingerprint(text);
-}
-
-static std::string fingerprint(const Machine &machine) {
+static std::string fingerprintOf(const Machine &machine) {
   std::string text;
   json::Writer writer(text);
   writeMachine(writer, machine);
@@ -42,10 +20,10 @@ static std::string fingerprint(const Machine &machine) {
 }
 
 static std::string spellDomain(const std::vector<int64_t> &values) {
-  return ::llvm::join(
-      ::llvm::map_range(values,
-                        [](int64_t value) { return std::to_string(value); }),
-      ",");
+  std::string text;
+  for (int64_t value : values)
+    text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
 }
 
 /// "012,2,01": the dims of each op.
@@ -62,10 +40,10 @@ static std::string spellDomains(const search::DimDomains &domains) {
 /// The value of an option of the searcher. That of a file is what is in it.
 static std::string spellOption(const std::string &value) {
   constexpr uint64_t maxBytes = uint64_t(1) << 32;
-  StringRef path = value;
-  if (!path.consume_front("file:"))
+  constexpr std::string_view prefix = "file:";
+  if (value.compare(0, prefix.size(), prefix) != 0)
     return value;
-  ErrorOr<std::string> text = readFile(path.str(), maxBytes);
+  ErrorOr<std::string> text = readFile(value.substr(prefix.size()), maxBytes);
   return text ? value + " " + fingerprint(*text) : value;
 }
 
@@ -87,12 +65,12 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"max-devices", std::to_string(scenario.maxDevices())},
       {"devices", std::to_string(request.space.devices.value_or(0))},
       {"simulator", scenario.simulatorName()},
-      {"comm-model", options.commModel},
-      {"imbalance", options.imbalance},
+      {"comm-model", options.timing.commModel},
+      {"imbalance", options.timing.imbalance},
       {"partition", options.partition},
       {"machine",
-       scenario.machine().name + " " + fingerprint(scenario.machine())},
-      {"model", scenario.program().name + " " + fingerprint(scenario.module())},
+       scenario.machine().name + " " + fingerprintOf(scenario.machine())},
+      {"model", scenario.modelName() + " " + request.program},
       {"tp", spellDomain(space.degreeDomain(StrategySpace::Tp))},
       {"ep", spellDomain(space.degreeDomain(StrategySpace::Ep))},
       {"pp", spellDomain(space.degreeDomain(StrategySpace::Pp))},

@@ -19,7 +19,7 @@ namespace {
 class ReportWriter {
 public:
   ReportWriter(const PlanSummary &summary, std::string &text)
-      : summary(summary), scenario(summary.scenario), json(text) {}
+      : summary(summary), scenario(*summary.scenario), json(text) {}
 
   void write();
 
@@ -79,7 +79,7 @@ void ReportWriter::write() {
 }
 
 void ReportWriter::writeSubject() {
-  json.member("model", scenario.program().name);
+  json.member("model", scenario.modelName());
   json.member("machine", scenario.machine().name);
   json.key("workload")
       .beginObject()

@@ -7,9 +7,9 @@
 
 #include "TextTable.h"
 #include "shardopt/Analysis/Plan.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Cost/Breakdown.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -38,7 +38,7 @@ namespace {
 class TableWriter {
 public:
   explicit TableWriter(const PlanSummary &summary)
-      : summary(summary), scenario(summary.scenario) {}
+      : summary(summary), scenario(*summary.scenario) {}
 
   std::string write();
 
@@ -64,8 +64,8 @@ private:
 } // namespace
 
 void TableWriter::writeSubject() {
-  const cost::Model &model = scenario.program().model;
-  std::string name = scenario.program().name;
+  const cost::Model &model = scenario.model();
+  std::string name = scenario.modelName();
   std::string devices =
       scenario.maxDevices()
           ? "at most " + std::to_string(scenario.maxDevices()) + " devices of "
@@ -107,7 +107,7 @@ void TableWriter::collectColumns() {
 }
 
 static std::string spellDim(Dim dim) {
-  return dim == Dim::None ? "-" : spell(dim);
+  return dim == Dim::None ? "-" : std::to_string(static_cast<int>(dim));
 }
 
 void TableWriter::writeColumns() {

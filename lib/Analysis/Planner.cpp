@@ -13,6 +13,7 @@
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
 #include "shardopt/Search/ReplaySimulator.h"
+#include "shardopt/Support/Choice.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,9 +25,10 @@ namespace {
 /// Makes the parts of a summary, one function each.
 class Planner {
 public:
-  Planner(const Scenario &scenario, const PlanRequest &request)
-      : scenario(scenario), request(request),
-        objective(scenario.objective(request.goal)), summary(scenario) {}
+  Planner(std::shared_ptr<const Scenario> planned, const PlanRequest &request)
+      : scenario(*planned), request(request),
+        objective(scenario.objective(request.goal)),
+        summary(std::move(planned)) {}
 
   ErrorOr<PlanSummary> run();
 
@@ -289,7 +291,7 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
       findNextFeasible(scenario, request.space, request.goal, request.threads);
 }
 
-ErrorOr<PlanSummary> shardopt::makePlan(const Scenario &scenario,
+ErrorOr<PlanSummary> shardopt::makePlan(std::shared_ptr<const Scenario> scenario,
                                         const PlanRequest &request) {
-  return Planner(scenario, request).run();
+  return Planner(std::move(scenario), request).run();
 }

@@ -9,8 +9,6 @@
 #include "TextTable.h"
 #include "shardopt/Analysis/Plan.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace shardopt;
 
 /// Goes to the start of the line and clears it.
@@ -45,7 +43,8 @@ bool Progress::isDue(const search::TraceEntry &entry) {
     best = objective.value(*entry.best);
   bool isBetter = best != lastBest;
   lastBest = best;
-  return isBetter || ::llvm::isPowerOf2_64(entry.index + 1);
+  uint64_t number = entry.index + 1;
+  return isBetter || (number & (number - 1)) == 0;
 }
 
 void Progress::tell(const search::TraceEntry &entry,
@@ -54,18 +53,16 @@ void Progress::tell(const search::TraceEntry &entry,
     return;
   std::string text = ::spell(entry, objective, bound);
   if (style == Style::Lines) {
-    stream << text << '\n';
+    out(text + '\n');
     return;
   }
-  stream << clearLine << text;
-  stream.flush();
+  out(clearLine + text);
   hasLine = true;
 }
 
 void Progress::finish() {
   if (!hasLine)
     return;
-  stream << clearLine;
-  stream.flush();
+  out(clearLine);
   hasLine = false;
 }

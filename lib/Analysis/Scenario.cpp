@@ -8,12 +8,11 @@
 #include "shardopt/Analysis/Scenario.h"
 #include "SimulatorOption.h"
 #include "shardopt/Analysis/RooflineSimulator.h"
-#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Support/Choice.h"
 
 #include <algorithm>
 #include <cmath>
 
-using namespace mlir;
 using namespace shardopt;
 
 static constexpr double defaultTpotMs = 50;
@@ -38,74 +37,62 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
 // Construction
 //===----------------------------------------------------------------------===//
 
-FailureOr<std::unique_ptr<Scenario>>
-Scenario::create(ModuleOp module, const ScenarioOptions &options) {
-  auto fail = [&](const Error &error) {
-    return emitError(module.getLoc(), error.message);
-  };
+ErrorOr<std::shared_ptr<const Scenario>>
+Scenario::create(std::string name, cost::Model model,
+                 const ScenarioOptions &options) {
   ErrorOr<SimulatorChoice> choice = parseSimulator(options.simulator);
   if (!choice)
-    return fail(choice.error());
+    return choice.error();
   ErrorOr<bool> isEven =
       parseChoice<bool>("partition", options.partition, {{"even", true}});
   if (!isEven)
-    return fail(isEven.error());
+    return isEven.error();
   if (options.maxDevices < 0)
-    return fail({"'max-devices' is " + std::to_string(options.maxDevices) +
-                 ", expected a positive number, or 0 for no limit"});
+    return Error{"'max-devices' is " + std::to_string(options.maxDevices) +
+                 ", expected a positive number, or 0 for no limit"};
   ErrorOr<double> tpot =
       parseSlo("slo-tpot-ms", options.sloTpotMs, defaultTpotMs);
   if (!tpot)
-    return fail(tpot.error());
+    return tpot.error();
   ErrorOr<double> ttft =
       parseSlo("slo-ttft-ms", options.sloTtftMs, defaultTtftMs);
   if (!ttft)
-    return fail(ttft.error());
-  ErrorOr<Timing> timing = Timing::create(
-      module, {options.machine, options.commModel, options.imbalance});
+    return ttft.error();
+  ErrorOr<Timing> timing = Timing::create(options.timing);
   if (!timing)
-    return fail(timing.error());
+    return timing.error();
 
-  FailureOr<ModuleModel> model = buildModuleModel(module);
-  if (failed(model))
-    return failure();
-
-  std::unique_ptr<Scenario> scenario(new Scenario());
-  scenario->moduleOp = module;
+  std::shared_ptr<Scenario> scenario(new Scenario());
   scenario->settings = options;
-  scenario->moduleModel = std::move(*model);
-  for (const cost::Node *node : scenario->moduleModel.model.nodesByVariable())
-    scenario->names.push_back(node->name);
+  scenario->name = std::move(name);
+  scenario->names = model.opNames();
   scenario->cluster = std::move(timing->machine);
-  scenario->slo = scenario->isPrefill() ? *ttft : *tpot;
-  if (scenario->isPrefill() ? options.sloTpotMs != 0 : options.sloTtftMs != 0)
-    emitWarning(module.getLoc(), scenario->isPrefill()
-                                     ? "'slo-tpot-ms' has no effect on prefill"
-                                     : "'slo-ttft-ms' has no effect on decode");
   scenario->time = timing->time;
   scenario->skew = timing->skew;
+  const bool isPrefill = model.workload.phase == cost::Phase::Prefill;
+  scenario->slo = isPrefill ? *ttft : *tpot;
+  if ((isPrefill ? options.sloTpotMs : options.sloTtftMs) != 0 && options.warn)
+    options.warn(isPrefill ? "'slo-tpot-ms' has no effect on prefill"
+                           : "'slo-ttft-ms' has no effect on decode");
   cost::Limits limits;
   limits.maxDevices = options.maxDevices;
   limits.memoryBytes = scenario->cluster.memoryCapacity;
   limits.latencySeconds = scenario->slo / 1e3;
-  scenario->costModel =
-      std::make_unique<cost::CostModel>(scenario->costsUnder(limits));
+  scenario->costModel = std::make_unique<cost::CostModel>(
+      std::move(model), timing->time, timing->skew, limits);
   scenario->rooflineOracle =
       std::make_unique<RooflineSimulator>(*scenario->costModel);
-  scenario->oracleName = options.simulator;
-  auto oracle = makeSimulator(
-      *choice, *scenario, options,
-      [module](const std::string &text) mutable { module.emitWarning(text); });
+  auto oracle = makeSimulator(*choice, *scenario);
   if (!oracle)
-    return fail(oracle.error());
+    return oracle.error();
   scenario->oracle = std::move(*oracle);
   scenario->externalOracle =
       dynamic_cast<const blackbox::ExternalSimulator *>(scenario->oracle.get());
-  return scenario;
+  return std::shared_ptr<const Scenario>(std::move(scenario));
 }
 
 cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
-  return cost::CostModel(moduleModel.model, time, skew, limits);
+  return cost::CostModel(model(), time, skew, limits);
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,10 +100,9 @@ cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
 //===----------------------------------------------------------------------===//
 
 search::SpaceFacts Scenario::spaceFacts() const {
-  const cost::Model &model = moduleModel.model;
   search::SpaceFacts facts;
-  facts.layers = model.numLayers();
-  for (const cost::Body &body : model.bodies)
+  facts.layers = model().numLayers();
+  for (const cost::Body &body : model().bodies)
     facts.experts = std::max(facts.experts, body.experts);
   facts.ops = names;
   return facts;

@@ -8,6 +8,7 @@
 #include "SimulatorOption.h"
 #include "shardopt/BlackBox/PluginHost.h"
 #include "shardopt/Simulation/ProceduralSimulator.h"
+#include "shardopt/Support/Choice.h"
 
 #include <cmath>
 
@@ -62,7 +63,7 @@ makeProcedural(Kind kind, const Scenario &scenario) {
 
 static blackbox::Problem problemOf(const Scenario &scenario) {
   blackbox::Problem problem;
-  problem.model = scenario.program().name;
+  problem.model = scenario.modelName();
   problem.latency = scenario.latencyKey();
   problem.context = scenario.workload().context;
   problem.machine = scenario.machine();
@@ -72,9 +73,8 @@ static blackbox::Problem problemOf(const Scenario &scenario) {
 }
 
 static ErrorOr<std::unique_ptr<search::Simulator>>
-makeExternal(std::vector<std::string> command, const Scenario &scenario,
-             const ScenarioOptions &options,
-             std::function<void(const std::string &)> warn) {
+makeExternal(std::vector<std::string> command, const Scenario &scenario) {
+  const ScenarioOptions &options = scenario.options();
   if (options.simulatorWorkers < 1 || options.simulatorWorkers > maxWorkers)
     return Error{"'simulator-workers' is " +
                  std::to_string(options.simulatorWorkers) +
@@ -90,7 +90,7 @@ makeExternal(std::vector<std::string> command, const Scenario &scenario,
   external.startTimeoutSeconds =
       std::max(timeout, external.startTimeoutSeconds);
   external.stop = options.stop;
-  external.warn = std::move(warn);
+  external.warn = options.warn;
   auto simulator = blackbox::ExternalSimulator::create(problemOf(scenario),
                                                        std::move(external));
   if (!simulator)
@@ -100,9 +100,8 @@ makeExternal(std::vector<std::string> command, const Scenario &scenario,
 }
 
 ErrorOr<std::unique_ptr<search::Simulator>>
-shardopt::makeSimulator(const SimulatorChoice &choice, const Scenario &scenario,
-                        const ScenarioOptions &options,
-                        std::function<void(const std::string &)> warn) {
+shardopt::makeSimulator(const SimulatorChoice &choice,
+                        const Scenario &scenario) {
   switch (choice.kind) {
   case Kind::Roofline:
     return std::unique_ptr<search::Simulator>();
@@ -114,12 +113,10 @@ shardopt::makeSimulator(const SimulatorChoice &choice, const Scenario &scenario,
         blackbox::pluginCommand(choice.argument);
     if (!command)
       return command.error();
-    return makeExternal(std::move(*command), scenario, options,
-                        std::move(warn));
+    return makeExternal(std::move(*command), scenario);
   }
   case Kind::Exec:
-    return makeExternal(blackbox::shellCommand(choice.argument), scenario,
-                        options, std::move(warn));
+    return makeExternal(blackbox::shellCommand(choice.argument), scenario);
   }
   return Error{"unknown simulator"};
 }

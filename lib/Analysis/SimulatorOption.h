@@ -10,7 +10,8 @@
 
 #include "shardopt/Analysis/Scenario.h"
 
-#include <functional>
+#include <memory>
+#include <string>
 
 namespace shardopt {
 
@@ -32,11 +33,9 @@ struct SimulatorChoice {
 ErrorOr<SimulatorChoice> parseSimulator(const std::string &text);
 
 /// Makes the simulator of `choice` for what `scenario` knows; null for the
-/// roofline, which the scenario has anyway. `warn` is told what fails later.
+/// roofline, which the scenario has anyway.
 ErrorOr<std::unique_ptr<search::Simulator>>
-makeSimulator(const SimulatorChoice &choice, const Scenario &scenario,
-              const ScenarioOptions &options,
-              std::function<void(const std::string &)> warn);
+makeSimulator(const SimulatorChoice &choice, const Scenario &scenario);
 
 } // namespace shardopt
 

@@ -22,26 +22,34 @@ static const char *whyIllegal(const cost::Node &node, const Strategy &strategy,
 }
 
 LogicalResult shardopt::checkStructure(ModuleOp module,
-                                       const Scenario &scenario,
-                                       const Strategy &strategy) {
-  const cost::CostModel &costs = scenario.costs();
+                                       const ModuleModel &program,
+                                       const Strategy &strategy,
+                                       int64_t maxDevices) {
   const Degrees &degrees = strategy.degrees;
-  if (auto error = costs.structuralError(degrees))
-    return emitError(module.getLoc(), "the strategy is invalid: ") << *error;
-
-  const cost::Context context = costs.context(degrees);
-  for (const cost::Body &body : costs.model().bodies)
+  if (failed(checkDegrees(module, program, degrees, maxDevices)))
+    return failure();
+  const cost::Context context =
+      cost::makeContext(program.model.workload, degrees);
+  for (const cost::Body &body : program.model.bodies)
     for (const cost::Node &node : body.nodes) {
       const char *reason = whyIllegal(node, strategy, context);
       if (!reason)
         continue;
-      llm::ShardableOpInterface op =
-          scenario.program().ops[node.variable].front();
+      llm::ShardableOpInterface op = program.ops[node.variable].front();
       InFlightDiagnostic diagnostic = op.emitOpError(reason);
       diagnostic.attachNote(module.getLoc())
           << "with tp " << degrees.tp << ", ep " << degrees.ep << ", pp "
           << degrees.pp << ", batch " << degrees.batch;
       return diagnostic;
     }
+  return success();
+}
+
+LogicalResult shardopt::checkDegrees(ModuleOp module,
+                                     const ModuleModel &program,
+                                     const Degrees &degrees,
+                                     int64_t maxDevices) {
+  if (auto error = program.model.structuralError(degrees, maxDevices))
+    return emitError(module.getLoc(), "the strategy is invalid: ") << *error;
   return success();
 }

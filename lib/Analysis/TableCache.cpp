@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Analysis/TableCache.h"
+#include "shardopt/Support/Hash.h"
 
 using namespace shardopt;
 
@@ -29,11 +30,10 @@ static size_t sizeInBytes(const cost::Tables &tables) {
 }
 
 size_t TableCache::Hash::operator()(const Degrees &degrees) const {
-  // FNV-1a over whole words, with a final shift because its high bits mix best.
-  uint64_t hash = 0xcbf29ce484222325;
+  WordHash hash;
   for (int64_t word : {degrees.tp, degrees.ep, degrees.pp, degrees.batch})
-    hash = (hash ^ static_cast<uint64_t>(word)) * 0x100000001b3;
-  return hash ^ (hash >> 32);
+    hash.add(static_cast<uint64_t>(word));
+  return hash.value();
 }
 
 std::shared_ptr<const cost::Tables>

@@ -7,7 +7,6 @@
 
 #include "shardopt/Cost/CostModel.h"
 
-#include <algorithm>
 #include <utility>
 
 using namespace shardopt;
@@ -30,27 +29,6 @@ bool CostModel::fits(const Degrees &degrees) const {
     if (body.experts && degrees.ep > body.experts)
       return false;
   return true;
-}
-
-std::optional<std::string>
-CostModel::structuralError(const Degrees &degrees) const {
-  if (fits(degrees))
-    return std::nullopt;
-  auto excess = [](const char *what, int64_t found, const char *limit,
-                   int64_t most) {
-    return std::string(what) + " " + std::to_string(found) + " exceeds the " +
-           limit + " " + std::to_string(most);
-  };
-  if (bounds.maxDevices && degrees.devices() > bounds.maxDevices)
-    return excess("tp * ep * pp", degrees.devices(), "device limit",
-                  bounds.maxDevices);
-  if (degrees.pp > layerIndex.numLayers())
-    return excess("pp", degrees.pp, "number of layers", layerIndex.numLayers());
-  int64_t experts = degrees.ep;
-  for (const Body &body : program.bodies)
-    if (body.experts)
-      experts = std::min(experts, body.experts);
-  return excess("ep", degrees.ep, "number of experts", experts);
 }
 
 Context CostModel::context(const Degrees &degrees) const {

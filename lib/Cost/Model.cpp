@@ -45,3 +45,31 @@ std::vector<const Node *> Model::nodesByVariable() const {
   });
   return nodes;
 }
+
+std::vector<std::string> Model::opNames() const {
+  std::vector<std::string> names;
+  for (const Node *node : nodesByVariable())
+    names.push_back(node->name);
+  return names;
+}
+
+std::optional<std::string> Model::structuralError(const Degrees &degrees,
+                                                  int64_t maxDevices) const {
+  auto excess = [](const char *what, int64_t found, const char *limit,
+                   int64_t most) {
+    return std::string(what) + " " + std::to_string(found) + " exceeds the " +
+           limit + " " + std::to_string(most);
+  };
+  if (maxDevices && degrees.devices() > maxDevices)
+    return excess("tp * ep * pp", degrees.devices(), "device limit",
+                  maxDevices);
+  if (degrees.pp > numLayers())
+    return excess("pp", degrees.pp, "number of layers", numLayers());
+  int64_t experts = degrees.ep;
+  for (const Body &body : bodies)
+    if (body.experts)
+      experts = std::min(experts, body.experts);
+  if (degrees.ep > experts)
+    return excess("ep", degrees.ep, "number of experts", experts);
+  return std::nullopt;
+}

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Analysis/ScenarioService.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Support/Nesting.h"
@@ -41,7 +42,7 @@ static cl::opt<bool>
 static ScenarioOptions options;
 
 static cl::opt<std::string, true>
-    machine("machine", cl::cat(category), cl::location(options.machine),
+    machine("machine", cl::cat(category), cl::location(options.timing.machine),
             cl::desc("Name of a machine, or path of a JSON file"));
 static cl::opt<int64_t, true>
     maxDevices("max-devices", cl::cat(category),
@@ -61,11 +62,11 @@ static cl::opt<std::string, true>
               cl::desc("What says how good a strategy is (default: "
                        "roofline)"));
 static cl::opt<std::string, true>
-    commModel("comm-model", cl::cat(category), cl::location(options.commModel),
+    commModel("comm-model", cl::cat(category), cl::location(options.timing.commModel),
               cl::desc("How collectives are implemented: fast (default), "
                        "direct or ring"));
 static cl::opt<std::string, true>
-    imbalance("imbalance", cl::cat(category), cl::location(options.imbalance),
+    imbalance("imbalance", cl::cat(category), cl::location(options.timing.imbalance),
               cl::desc("Load of the experts: model (default, uneven), or none "
                        "(even)"));
 
@@ -101,10 +102,9 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 1;
-  mlir::FailureOr<std::unique_ptr<Scenario>> scenario =
-      Scenario::create(*module, options);
-  if (mlir::failed(scenario))
+  mlir::FailureOr<ModuleScenario> planned = createScenario(*module, options);
+  if (mlir::failed(planned))
     return 1;
-  ScenarioService service(**scenario);
+  ScenarioService service(*planned->scenario);
   return blackbox::serve(service, STDIN_FILENO, STDOUT_FILENO) ? 0 : 1;
 }

@@ -7,7 +7,6 @@
 
 #include "Options.h"
 
-#include "shardopt/Analysis/Scenario.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Analysis/StructuralCheck.h"
 #include "shardopt/Support/Files.h"
@@ -94,16 +93,16 @@ verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
           message = diagnostic.str();
       });
   for (mlir::ModuleOp module : modules) {
-    auto scenario = Scenario::create(module, ScenarioOptions());
-    if (mlir::failed(scenario))
+    mlir::FailureOr<ModuleModel> program = buildModuleModel(module);
+    if (mlir::failed(program))
       return failed(message);
     ErrorOr<Strategy> strategy =
-        parseStrategyLine(line, (*scenario)->opNames());
+        parseStrategyLine(line, program->model.opNames());
     if (!strategy)
       return failed(strategy.error().message);
-    if (mlir::failed(checkStructure(module, **scenario, *strategy)))
+    if (mlir::failed(checkStructure(module, *program, *strategy)))
       return failed(message);
-    writeAnnotation(module, (*scenario)->program(), Annotation(*strategy));
+    writeAnnotation(module, *program, Annotation(*strategy));
   }
   ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
   if (!weights)

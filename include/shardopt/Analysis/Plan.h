@@ -36,9 +36,10 @@ struct Binding {
 
 /// All that reports tell.
 struct PlanSummary {
-  explicit PlanSummary(const Scenario &scenario) : scenario(scenario) {}
+  explicit PlanSummary(std::shared_ptr<const Scenario> scenario)
+      : scenario(std::move(scenario)) {}
 
-  const Scenario &scenario;
+  std::shared_ptr<const Scenario> scenario;
   search::Goal goal = search::Goal::Throughput;
 
   /// The strategy that was found, or that was there already; none if nothing is

@@ -35,6 +35,8 @@ struct PlanRequest {
   /// A file that keeps the evaluations; a search whose file is there goes on
   /// from it. Empty: none.
   std::string checkpoint;
+  /// Tells the program from others in a checkpoint: a fingerprint of it.
+  std::string program;
   /// Told what goes wrong without ending the search, from any thread, one at a
   /// time; may be empty.
   std::function<void(const Error &)> warn;
@@ -50,7 +52,7 @@ struct PlanRequest {
 /// A space that leaves one strategy is evaluated, not searched. An unknown
 /// searcher, options that do not go with it, and a checkpoint that cannot be
 /// used are errors.
-ErrorOr<PlanSummary> makePlan(const Scenario &scenario,
+ErrorOr<PlanSummary> makePlan(std::shared_ptr<const Scenario> scenario,
                               const PlanRequest &request);
 
 } // namespace shardopt

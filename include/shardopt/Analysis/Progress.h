@@ -9,12 +9,12 @@
 #define SHARDOPT_ANALYSIS_PROGRESS_H
 
 #include "shardopt/Search/Driver.h"
-
-#include "llvm/Support/raw_ostream.h"
+#include "shardopt/Support/TextSink.h"
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace shardopt {
 
@@ -29,9 +29,8 @@ public:
                ///< same search gives the same lines
   };
 
-  Progress(Style style, const search::Objective &objective,
-           ::llvm::raw_ostream &stream)
-      : style(style), objective(objective), stream(stream) {}
+  Progress(Style style, const search::Objective &objective, TextSink out)
+      : style(style), objective(objective), out(std::move(out)) {}
 
   /// Tells about an evaluation. `bound` is that of the goal, if it is known.
   void tell(const search::TraceEntry &entry, std::optional<double> bound);
@@ -46,7 +45,7 @@ private:
 
   const Style style;
   const search::Objective objective;
-  ::llvm::raw_ostream &stream;
+  const TextSink out;
   std::optional<double> lastBest; ///< of the entry before
   Clock::time_point nextTime = Clock::now() + std::chrono::milliseconds(500);
   bool hasLine = false; ///< on the terminal

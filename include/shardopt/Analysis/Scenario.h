@@ -8,7 +8,6 @@
 #ifndef SHARDOPT_ANALYSIS_SCENARIO_H
 #define SHARDOPT_ANALYSIS_SCENARIO_H
 
-#include "shardopt/Analysis/ModuleModel.h"
 #include "shardopt/Analysis/Timing.h"
 #include "shardopt/BlackBox/ExternalSimulator.h"
 #include "shardopt/Cost/CostModel.h"
@@ -19,41 +18,44 @@
 #include "shardopt/Support/Stop.h"
 #include "shardopt/Support/StrategyJson.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace shardopt {
 
-/// What the options of a pass ask for.
+/// What a scenario has beside its model, as users spell it.
 struct ScenarioOptions {
-  std::string machine;    ///< name or file; empty: the module's, or h100_sxm
+  TimingOptions timing;
   int64_t maxDevices = 0; ///< 0: no limit
   double sloTpotMs = 0;   ///< of decode; 0: the default, infinity: none
   double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
   std::string simulator = "roofline";
-  std::string commModel = "fast";
-  std::string imbalance = "model";
   std::string partition = "even";
 
   // Of simulators in processes of their own.
   unsigned simulatorWorkers = 1;       ///< processes at most
   double simulatorTimeoutSeconds = 60; ///< of an evaluation
   const StopToken *stop = nullptr;     ///< ends a wait for one; may be null
+
+  /// Told what has no effect, and what fails later without ending anything,
+  /// from any thread, as long as the scenario lives; may be empty.
+  std::function<void(const std::string &)> warn;
 };
 
-/// A module, a machine and limits: all that the metrics of a strategy depend
-/// on, but the strategy. Refers to the module, of which only the shardings may
-/// change while it lives.
+/// A model, a machine and limits: all that the metrics of a strategy depend on,
+/// but the strategy. Immutable, and safe to use from several threads.
 class Scenario {
 public:
-  /// Reads `module` and the machine. What is wrong is diagnosed: at an op for
-  /// the program, at the module for the options.
-  static mlir::FailureOr<std::unique_ptr<Scenario>>
-  create(mlir::ModuleOp module, const ScenarioOptions &options);
+  /// `name` is that of the model, and may be empty. What is wrong with the
+  /// options is an error that says what would do.
+  static ErrorOr<std::shared_ptr<const Scenario>>
+  create(std::string name, cost::Model model, const ScenarioOptions &options);
 
-  mlir::ModuleOp module() const { return moduleOp; }
   const ScenarioOptions &options() const { return settings; }
-  const ModuleModel &program() const { return moduleModel; }
+  /// The name of the model; empty if it has none.
+  const std::string &modelName() const { return name; }
+  const cost::Model &model() const { return costModel->model(); }
   const Machine &machine() const { return cluster; }
   const cost::CostModel &costs() const { return *costModel; }
   /// What judges strategies.
@@ -63,13 +65,13 @@ public:
   /// The cost model as a simulator, whatever `simulator` is.
   const search::Simulator &roofline() const { return *rooflineOracle; }
   /// As the option spells it.
-  const std::string &simulatorName() const { return oracleName; }
+  const std::string &simulatorName() const { return settings.simulator; }
   /// The simulator if it runs in processes of its own, else null.
   const blackbox::ExternalSimulator *external() const { return externalOracle; }
   /// The systematic imbalance of the load of experts; none: it is even.
   std::optional<double> expertSkew() const { return skew; }
 
-  const cost::Workload &workload() const { return moduleModel.model.workload; }
+  const cost::Workload &workload() const { return model().workload; }
   bool isPrefill() const { return workload().phase == cost::Phase::Prefill; }
   /// SLO on TPOT or TTFT, milliseconds; infinity: none.
   double sloMs() const { return slo; }
@@ -93,9 +95,8 @@ public:
 private:
   Scenario() = default;
 
-  mlir::ModuleOp moduleOp;
   ScenarioOptions settings;
-  ModuleModel moduleModel;
+  std::string name;
   std::vector<std::string> names;
   Machine cluster;
   double slo = 0;
@@ -105,7 +106,6 @@ private:
   std::unique_ptr<const search::Simulator> rooflineOracle;
   std::unique_ptr<const search::Simulator> oracle; ///< null: the roofline
   const blackbox::ExternalSimulator *externalOracle = nullptr; ///< `oracle`
-  std::string oracleName;
 };
 
 } // namespace shardopt

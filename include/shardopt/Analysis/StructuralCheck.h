@@ -8,16 +8,24 @@
 #ifndef SHARDOPT_ANALYSIS_STRUCTURALCHECK_H
 #define SHARDOPT_ANALYSIS_STRUCTURALCHECK_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Analysis/ModuleModel.h"
 
 namespace shardopt {
 
 /// Diagnoses the first structural limit that `strategy` breaks, degrees before
-/// dims: at the op whose dim is illegal, or at `module`. Succeeds if it breaks
-/// none.
+/// dims: at the op whose dim is illegal, or at `module`, whose model is
+/// `program`. Succeeds if it breaks none. It takes no machine: `maxDevices` is 0
+/// where there is no limit.
 mlir::LogicalResult checkStructure(mlir::ModuleOp module,
-                                   const Scenario &scenario,
-                                   const Strategy &strategy);
+                                   const ModuleModel &program,
+                                   const Strategy &strategy,
+                                   int64_t maxDevices = 0);
+
+/// The same for the degrees alone.
+mlir::LogicalResult checkDegrees(mlir::ModuleOp module,
+                                 const ModuleModel &program,
+                                 const Degrees &degrees,
+                                 int64_t maxDevices = 0);
 
 } // namespace shardopt
 

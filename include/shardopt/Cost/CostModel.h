@@ -31,11 +31,10 @@ public:
   const LayerIndex &layers() const { return layerIndex; }
   const BodyIndex &body(unsigned i) const { return bodyIndices[i]; }
 
-  /// Why no dims can make `degrees` valid (a phrase with the values found), or
-  /// none: more devices than the budget, more stages than layers, more expert
-  /// groups than experts.
-  std::optional<std::string> structuralError(const Degrees &degrees) const;
-
+  /// `Model::structuralError` under the limit on devices.
+  std::optional<std::string> structuralError(const Degrees &degrees) const {
+    return program.structuralError(degrees, bounds.maxDevices);
+  }
   /// Whether there is no such reason; the same question, cheaper.
   bool fits(const Degrees &degrees) const;
 

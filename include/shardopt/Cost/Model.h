@@ -81,6 +81,14 @@ struct Model {
   unsigned numVariables() const;
   /// Embedding, body ops and head in the order of Strategy::dims.
   std::vector<const Node *> nodesByVariable() const;
+  /// Their names.
+  std::vector<std::string> opNames() const;
+
+  /// Why no dims can make `degrees` valid (a phrase with the values found), or
+  /// none: more devices than `maxDevices` (0: no limit), more stages than
+  /// layers, more expert groups than experts.
+  std::optional<std::string> structuralError(const Degrees &degrees,
+                                             int64_t maxDevices) const;
 };
 
 } // namespace shardopt::cost

@@ -69,15 +69,14 @@ static ErrorOr<std::vector<Dim>> parseDims(StringRef text, size_t count) {
 /// Whether what `annotation` has breaks no structural limit. Of one that is
 /// incomplete only the degrees are checked, those missing as 1, which fits
 /// wherever a larger one does.
-static LogicalResult checkAnnotation(ModuleOp module, const Scenario &scenario,
+static LogicalResult checkAnnotation(ModuleOp module,
+                                     const ModuleModel &program,
                                      const Annotation &annotation) {
   if (std::optional<Strategy> strategy = annotation.strategy())
-    return checkStructure(module, scenario, *strategy);
+    return checkStructure(module, program, *strategy);
   Degrees degrees{annotation.tp.value_or(1), annotation.ep.value_or(1),
                   annotation.pp.value_or(1), annotation.batch.value_or(1)};
-  if (auto error = scenario.costs().structuralError(degrees))
-    return emitError(module.getLoc(), "the strategy is invalid: ") << *error;
-  return success();
+  return checkDegrees(module, program, degrees);
 }
 
 std::optional<Error>
@@ -129,19 +128,17 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
 
 LogicalResult ApplyStrategyPass::run() {
   ModuleOp module = getOperation();
-  FailureOr<std::unique_ptr<Scenario>> scenario =
-      Scenario::create(module, ScenarioOptions());
-  if (failed(scenario))
+  FailureOr<ModuleModel> program = buildModuleModel(module);
+  if (failed(program))
     return failure();
-  const ModuleModel &program = (*scenario)->program();
-  Annotation annotation = readAnnotation(module, program);
-  if (auto error = readOptions(annotation, (*scenario)->opNames()))
+  Annotation annotation = readAnnotation(module, *program);
+  if (auto error = readOptions(annotation, program->model.opNames()))
     return emitError(module.getLoc(), error->message);
-  if (failed(checkAnnotation(module, **scenario, annotation)))
+  if (failed(checkAnnotation(module, *program, annotation)))
     return failure();
-  writeAnnotation(module, program, annotation);
+  writeAnnotation(module, *program, annotation);
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("applied").category(getArgument()))
-      << remark::metric("ops", program.ops.size());
+      << remark::metric("ops", program->ops.size());
   return success();
 }

@@ -33,11 +33,11 @@ public:
   explicit EvaluateStrategyPass(const StopToken *stop) : stop(stop) {}
 
   void runOnOperation() override {
-    FailureOr<std::unique_ptr<Scenario>> scenario =
-        Scenario::create(getOperation(), scenarioOptions(stop));
-    if (failed(scenario) ||
-        failed(strategies.empty() ? evaluateAnnotation(**scenario)
-                                  : evaluateFile(**scenario)))
+    FailureOr<ModuleScenario> planned =
+        createScenario(getOperation(), scenarioOptions(stop));
+    if (failed(planned) ||
+        failed(strategies.empty() ? evaluateAnnotation(*planned)
+                                  : evaluateFile(*planned->scenario)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }
@@ -45,7 +45,7 @@ public:
 private:
   unsigned listThreads(const Scenario &scenario) const;
   LogicalResult evaluateFile(const Scenario &scenario);
-  LogicalResult evaluateAnnotation(const Scenario &scenario);
+  LogicalResult evaluateAnnotation(const ModuleScenario &planned);
   LogicalResult writeReport(const PlanSummary &summary);
 
   const StopToken *stop = nullptr;
@@ -88,15 +88,17 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
 }
 
 LogicalResult
-EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
+EvaluateStrategyPass::evaluateAnnotation(const ModuleScenario &planned) {
   ModuleOp module = getOperation();
-  Annotation annotation = readAnnotation(module, scenario.program());
+  const ModuleModel &program = planned.program;
+  const Scenario &scenario = *planned.scenario;
+  Annotation annotation = readAnnotation(module, program);
   std::optional<Strategy> strategy = annotation.strategy();
   if (!strategy)
     return emitError(module.getLoc(), "the strategy is incomplete: ")
-           << annotation.firstMissing(scenario.program()) << " is missing";
+           << annotation.firstMissing(program) << " is missing";
 
-  PlanSummary summary(scenario);
+  PlanSummary summary(planned.scenario);
   summary.planName = "annotated";
   Evaluation evaluation = scenario.simulator().evaluate(*strategy);
   summary.plan = search::Plan{*strategy, evaluation};
@@ -113,7 +115,8 @@ EvaluateStrategyPass::evaluateAnnotation(const Scenario &scenario) {
       << remark::metric("throughput", evaluation.throughput);
   if (evaluation.valid)
     return success();
-  if (failed(checkStructure(module, scenario, *strategy)))
+  if (failed(checkStructure(module, program, *strategy,
+                            scenario.maxDevices())))
     return failure();
   return emitError(module.getLoc(), "the strategy is invalid: ")
          << describe(summary.binding, scenario);

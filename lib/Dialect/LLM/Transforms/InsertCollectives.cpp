@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/Timing.h"
+#include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
 #include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
@@ -96,7 +96,7 @@ void InsertCollectives::runOnOperation() {
   }
   FailureOr<Degrees> degrees = readDegrees(module);
   ErrorOr<Timing> timing =
-      Timing::create(module, {machine, commModel, imbalance});
+      createTiming(module, {machine, commModel, imbalance});
   if (!timing)
     emitError(module.getLoc(), timing.error().message);
   if (failed(degrees) || !timing)

@@ -17,7 +17,7 @@
 #include "LoweredModule.h"
 #include "PassOptions.h"
 
-#include "shardopt/Analysis/Timing.h"
+#include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Partitioner.h"
 
@@ -467,7 +467,7 @@ void OptimizeCollectives::runOnOperation() {
               "module; run --llm-insert-collectives first");
     return signalPassFailure();
   }
-  ErrorOr<Timing> timing = Timing::create(module, {machine, commModel});
+  ErrorOr<Timing> timing = createTiming(module, {machine, commModel});
   if (!timing) {
     emitError(module.getLoc(), timing.error().message);
     return signalPassFailure();

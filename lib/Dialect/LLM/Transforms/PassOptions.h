@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 
 #include "mlir/Pass/Pass.h"
@@ -54,13 +54,11 @@ protected:
   /// `stop` may be null.
   ScenarioOptions scenarioOptions(const StopToken *stop) const {
     ScenarioOptions options;
-    options.machine = this->machine;
+    options.timing = {this->machine, this->commModel, this->imbalance};
     options.maxDevices = this->maxDevices;
     options.sloTpotMs = this->sloTpotMs;
     options.sloTtftMs = this->sloTtftMs;
     options.simulator = this->simulator;
-    options.commModel = this->commModel;
-    options.imbalance = this->imbalance;
     options.partition = this->partition;
     options.simulatorWorkers = this->simulatorWorkers;
     options.simulatorTimeoutSeconds = this->simulatorTimeoutSeconds;

@@ -10,6 +10,7 @@
 #include "shardopt/Analysis/Progress.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Support/Choice.h"
 #include "shardopt/Support/OutputFile.h"
 
 #include "mlir/IR/Remarks.h"
@@ -53,11 +54,12 @@ private:
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
   search::SearcherOptions searcherOptions() const;
-  void readPins(const Scenario &scenario, PlanRequest &request);
+  void readPins(const ModuleModel &program, PlanRequest &request);
   std::optional<Error> checkFiles();
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
-  LogicalResult finish(const PlanSummary &summary, Outputs &outputs);
+  LogicalResult finish(const PlanSummary &summary, const ModuleModel &program,
+                       Outputs &outputs);
   std::optional<Progress> makeProgress(const Scenario &scenario,
                                        search::Goal goal) const;
   void emitRemarks(const PlanSummary &summary);
@@ -133,11 +135,11 @@ search::SearcherOptions SearchShardingPass::searcherOptions() const {
   return options;
 }
 
-void SearchShardingPass::readPins(const Scenario &scenario,
+void SearchShardingPass::readPins(const ModuleModel &program,
                                   PlanRequest &request) {
   if (pins == "ignore")
     return;
-  Annotation annotation = readAnnotation(getOperation(), scenario.program());
+  Annotation annotation = readAnnotation(getOperation(), program);
   request.space.pinnedTp = annotation.tp;
   request.space.pinnedEp = annotation.ep;
   request.space.pinnedPp = annotation.pp;
@@ -254,7 +256,10 @@ SearchShardingPass::makeProgress(const Scenario &scenario,
   if (progress != "lines" && !isLine)
     return std::nullopt;
   return Progress(isLine ? Progress::Style::Rewritten : Progress::Style::Lines,
-                  scenario.objective(goal), ::llvm::errs());
+                  scenario.objective(goal), [](std::string_view text) {
+                    ::llvm::errs() << text;
+                    ::llvm::errs().flush();
+                  });
 }
 
 void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
@@ -271,9 +276,10 @@ void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
 }
 
 LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
+                                         const ModuleModel &program,
                                          Outputs &outputs) {
   ModuleOp module = getOperation();
-  const Scenario &scenario = summary.scenario;
+  const Scenario &scenario = *summary.scenario;
   if (!summary.emptySpace)
     ::llvm::errs() << planTable(summary);
   if (outputs.report)
@@ -289,8 +295,7 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
                 "the search ended early, with the best so far: ")
         << summary.breakdown->message;
   if (summary.plan) {
-    writeAnnotation(module, scenario.program(),
-                    Annotation(summary.plan->strategy));
+    writeAnnotation(module, program, Annotation(summary.plan->strategy));
     // A later pass must not take another machine for this one.
     if (!machine.empty())
       module->setAttr(machineAttrName,
@@ -329,24 +334,26 @@ LogicalResult SearchShardingPass::run() {
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
   Outputs outputs;
-  FailureOr<std::unique_ptr<Scenario>> scenario =
-      Scenario::create(module, options);
-  if (failed(scenario) || failed(open(outputs)))
+  FailureOr<ModuleScenario> planned = createScenario(module, options);
+  if (failed(planned) || failed(open(outputs)))
     return failure();
-  readPins(**scenario, request);
+  const Scenario &scenario = *planned->scenario;
+  readPins(planned->program, request);
+  if (!checkpoint.empty())
+    request.program = fingerprintProgram(module);
   if (outputs.trace)
     request.trace = [&](const search::TraceEntry &entry) {
-      outputs.trace->write(traceLine(entry, **scenario, request.goal));
+      outputs.trace->write(traceLine(entry, scenario, request.goal));
     };
 
-  std::optional<Progress> shown = makeProgress(**scenario, request.goal);
+  std::optional<Progress> shown = makeProgress(scenario, request.goal);
   if (shown)
     request.progress = [&](const search::TraceEntry &entry,
                            std::optional<double> bound) {
       shown->tell(entry, bound);
     };
 
-  ErrorOr<PlanSummary> summary = makePlan(**scenario, request);
+  ErrorOr<PlanSummary> summary = makePlan(planned->scenario, request);
   if (shown)
     shown->finish();
   if (!summary)
@@ -355,7 +362,7 @@ LogicalResult SearchShardingPass::run() {
     emitRemark(module.getLoc(), "resumed ")
         << summary->resumedEvaluations << " evaluations of '" << checkpoint
         << "'";
-  return finish(*summary, outputs);
+  return finish(*summary, planned->program, outputs);
 }
 
 std::unique_ptr<Pass>

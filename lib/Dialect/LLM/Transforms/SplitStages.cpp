@@ -9,7 +9,7 @@
 #include "PassOptions.h"
 #include "StageWriter.h"
 
-#include "shardopt/Analysis/Timing.h"
+#include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,7 +92,7 @@ LogicalResult SplitStages::split(ArrayRef<func::FuncOp> entries,
     return emitError(module.getLoc(),
                      "module has a grid and no 'shardopt.strategy': expected a "
                      "partitioned module; run --llm-insert-collectives first");
-  ErrorOr<Timing> timing = Timing::create(module, {machine, commModel});
+  ErrorOr<Timing> timing = createTiming(module, {machine, commModel});
   if (!timing)
     return emitError(module.getLoc(), timing.error().message);
   cost::Context context = cost::makeContext(recordedWorkload(module), *degrees);
