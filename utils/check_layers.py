@@ -27,13 +27,8 @@ STD_LAYERS = {
     "RuntimeMpi": ["Runtime"],
     "Tensors": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
-}
-
-MLIR_LAYERS = {
-    "Dialect/LLM/IR": ["Cost", "Support"],
-    "Analysis": [
+    "Planning": [
         "Agent",
-        "Dialect/LLM/IR",
         "BlackBox",
         "Simulation",
         "Cost",
@@ -41,10 +36,16 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
+}
+
+MLIR_LAYERS = {
+    "Dialect/LLM/IR": ["Cost", "Support"],
+    "Analysis": ["Planning", "Dialect/LLM/IR", "Cost", "Support"],
     "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
+        "Planning",
         "Dialect/LLM/IR",
         "Cost",
         "Search",

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Analysis/ModuleScenario.h"
-#include "shardopt/Analysis/ScenarioService.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Planning/ScenarioService.h"
 #include "shardopt/Support/Nesting.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -62,11 +62,13 @@ static cl::opt<std::string, true>
               cl::desc("What says how good a strategy is (default: "
                        "roofline)"));
 static cl::opt<std::string, true>
-    commModel("comm-model", cl::cat(category), cl::location(options.timing.commModel),
+    commModel("comm-model", cl::cat(category),
+              cl::location(options.timing.commModel),
               cl::desc("How collectives are implemented: fast (default), "
                        "direct or ring"));
 static cl::opt<std::string, true>
-    imbalance("imbalance", cl::cat(category), cl::location(options.timing.imbalance),
+    imbalance("imbalance", cl::cat(category),
+              cl::location(options.timing.imbalance),
               cl::desc("Load of the experts: model (default, uneven), or none "
                        "(even)"));
 

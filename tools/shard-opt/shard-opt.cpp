@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Searchers.h"
+#include "shardopt/Planning/Searchers.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Pipelines/Pipelines.h"
 #include "shardopt/Support/Nesting.h"

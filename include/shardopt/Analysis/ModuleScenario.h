@@ -9,7 +9,7 @@
 #define SHARDOPT_ANALYSIS_MODULESCENARIO_H
 
 #include "shardopt/Analysis/ModuleModel.h"
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 
 namespace shardopt {
 

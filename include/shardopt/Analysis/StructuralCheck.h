@@ -14,8 +14,8 @@ namespace shardopt {
 
 /// Diagnoses the first structural limit that `strategy` breaks, degrees before
 /// dims: at the op whose dim is illegal, or at `module`, whose model is
-/// `program`. Succeeds if it breaks none. It takes no machine: `maxDevices` is 0
-/// where there is no limit.
+/// `program`. Succeeds if it breaks none. It takes no machine: `maxDevices` is
+/// 0 where there is no limit.
 mlir::LogicalResult checkStructure(mlir::ModuleOp module,
                                    const ModuleModel &program,
                                    const Strategy &strategy,

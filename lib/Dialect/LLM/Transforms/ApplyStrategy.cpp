@@ -7,9 +7,9 @@
 
 #include "PassOptions.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StrategyList.h"
 #include "shardopt/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Planning/StrategyList.h"
 #include "shardopt/Support/StrategyJson.h"
 #include "shardopt/Support/Suggest.h"
 

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/Plan.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StrategyList.h"
 #include "shardopt/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Planning/Plan.h"
+#include "shardopt/Planning/StrategyList.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -115,8 +115,7 @@ EvaluateStrategyPass::evaluateAnnotation(const ModuleScenario &planned) {
       << remark::metric("throughput", evaluation.throughput);
   if (evaluation.valid)
     return success();
-  if (failed(checkStructure(module, program, *strategy,
-                            scenario.maxDevices())))
+  if (failed(checkStructure(module, program, *strategy, scenario.maxDevices())))
     return failure();
   return emitError(module.getLoc(), "the strategy is invalid: ")
          << describe(summary.binding, scenario);

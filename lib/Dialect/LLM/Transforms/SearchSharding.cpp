@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/Planner.h"
-#include "shardopt/Analysis/Progress.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/Progress.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/OutputFile.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TextTable.h"
-#include "shardopt/Analysis/Plan.h"
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Planning/Plan.h"
 
 #include <algorithm>
 #include <cmath>

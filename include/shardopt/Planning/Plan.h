@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_PLAN_H
-#define SHARDOPT_ANALYSIS_PLAN_H
+#ifndef SHARDOPT_PLANNING_PLAN_H
+#define SHARDOPT_PLANNING_PLAN_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Search/Infeasible.h"
 
@@ -88,4 +88,4 @@ std::string formatNumber(double value, int digits = 6);
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_PLAN_H
+#endif // SHARDOPT_PLANNING_PLAN_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
-#define SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
+#ifndef SHARDOPT_LIB_PLANNING_SIMULATOROPTION_H
+#define SHARDOPT_LIB_PLANNING_SIMULATOROPTION_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 
 #include <memory>
 #include <string>
@@ -39,4 +39,4 @@ makeSimulator(const SimulatorChoice &choice, const Scenario &scenario);
 
 } // namespace shardopt
 
-#endif // SHARDOPT_LIB_ANALYSIS_SIMULATOROPTION_H
+#endif // SHARDOPT_LIB_PLANNING_SIMULATOROPTION_H

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Progress.h"
+#include "shardopt/Planning/Progress.h"
 #include "TextTable.h"
-#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Planning/Plan.h"
 
 using namespace shardopt;
 

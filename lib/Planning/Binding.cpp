@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Plan.h"
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Planning/Plan.h"
 
 using namespace shardopt;
 

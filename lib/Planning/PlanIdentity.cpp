@@ -7,8 +7,8 @@
 
 #include "PlanIdentity.h"
 #include "shardopt/Machine/MachineWriter.h"
+#include "shardopt/Planning/Fingerprint.h"
 #include "shardopt/Support/Files.h"
-#include "shardopt/Analysis/Fingerprint.h"
 
 using namespace shardopt;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_TABLECACHE_H
-#define SHARDOPT_ANALYSIS_TABLECACHE_H
+#ifndef SHARDOPT_PLANNING_TABLECACHE_H
+#define SHARDOPT_PLANNING_TABLECACHE_H
 
 #include "shardopt/Cost/Tables.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_TABLECACHE_H
+#endif // SHARDOPT_PLANNING_TABLECACHE_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_STRATEGYLIST_H
-#define SHARDOPT_ANALYSIS_STRATEGYLIST_H
+#ifndef SHARDOPT_PLANNING_STRATEGYLIST_H
+#define SHARDOPT_PLANNING_STRATEGYLIST_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 #include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Stop.h"
 
@@ -40,4 +40,4 @@ ErrorOr<Strategy> readListLine(const std::string &path, int64_t line,
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_STRATEGYLIST_H
+#endif // SHARDOPT_PLANNING_STRATEGYLIST_H

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_SCENARIOSERVICE_H
-#define SHARDOPT_ANALYSIS_SCENARIOSERVICE_H
+#ifndef SHARDOPT_PLANNING_SCENARIOSERVICE_H
+#define SHARDOPT_PLANNING_SCENARIOSERVICE_H
 
-#include "shardopt/Analysis/Scenario.h"
 #include "shardopt/BlackBox/Server.h"
+#include "shardopt/Planning/Scenario.h"
 
 #include <map>
 
@@ -44,4 +44,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_SCENARIOSERVICE_H
+#endif // SHARDOPT_PLANNING_SCENARIOSERVICE_H

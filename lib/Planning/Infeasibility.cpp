@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Infeasibility.h"
-#include "shardopt/Analysis/RooflineSimulator.h"
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Search/ExactSearch.h"
 
 #include <limits>

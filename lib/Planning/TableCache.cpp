@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/TableCache.h"
+#include "shardopt/Planning/TableCache.h"
 #include "shardopt/Support/Hash.h"
 
 using namespace shardopt;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/ScenarioService.h"
-#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Planning/ScenarioService.h"
+#include "shardopt/Planning/Plan.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H
-#define SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H
+#ifndef SHARDOPT_PLANNING_ROOFLINESIMULATOR_H
+#define SHARDOPT_PLANNING_ROOFLINESIMULATOR_H
 
-#include "shardopt/Analysis/TableCache.h"
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Planning/TableCache.h"
 #include "shardopt/Search/Simulator.h"
 
 namespace shardopt {
@@ -43,4 +43,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_ROOFLINESIMULATOR_H
+#endif // SHARDOPT_PLANNING_ROOFLINESIMULATOR_H

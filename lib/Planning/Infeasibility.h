@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H
-#define SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H
+#ifndef SHARDOPT_LIB_PLANNING_INFEASIBILITY_H
+#define SHARDOPT_LIB_PLANNING_INFEASIBILITY_H
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 #include "shardopt/Search/Infeasible.h"
 
 #include <optional>
@@ -28,4 +28,4 @@ findNextFeasible(const Scenario &scenario, const search::SpaceRequest &request,
 
 } // namespace shardopt
 
-#endif // SHARDOPT_LIB_ANALYSIS_INFEASIBILITY_H
+#endif // SHARDOPT_LIB_PLANNING_INFEASIBILITY_H

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_SCENARIO_H
-#define SHARDOPT_ANALYSIS_SCENARIO_H
+#ifndef SHARDOPT_PLANNING_SCENARIO_H
+#define SHARDOPT_PLANNING_SCENARIO_H
 
-#include "shardopt/Analysis/Timing.h"
 #include "shardopt/BlackBox/ExternalSimulator.h"
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Machine/Machine.h"
+#include "shardopt/Planning/Timing.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
@@ -110,4 +110,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_SCENARIO_H
+#endif // SHARDOPT_PLANNING_SCENARIO_H

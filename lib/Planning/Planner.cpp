@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Planner.h"
+#include "shardopt/Planning/Planner.h"
 #include "Infeasibility.h"
 #include "PlanIdentity.h"
-#include "shardopt/Analysis/Searchers.h"
+#include "shardopt/Planning/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Megatron.h"
@@ -291,7 +291,8 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
       findNextFeasible(scenario, request.space, request.goal, request.threads);
 }
 
-ErrorOr<PlanSummary> shardopt::makePlan(std::shared_ptr<const Scenario> scenario,
-                                        const PlanRequest &request) {
+ErrorOr<PlanSummary>
+shardopt::makePlan(std::shared_ptr<const Scenario> scenario,
+                   const PlanRequest &request) {
   return Planner(std::move(scenario), request).run();
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_SEARCHERS_H
-#define SHARDOPT_ANALYSIS_SEARCHERS_H
+#ifndef SHARDOPT_PLANNING_SEARCHERS_H
+#define SHARDOPT_PLANNING_SEARCHERS_H
 
 #include "shardopt/Search/SearcherRegistry.h"
 
@@ -18,4 +18,4 @@ search::SearcherRegistry allSearchers();
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_SEARCHERS_H
+#endif // SHARDOPT_PLANNING_SEARCHERS_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_TIMING_H
-#define SHARDOPT_ANALYSIS_TIMING_H
+#ifndef SHARDOPT_PLANNING_TIMING_H
+#define SHARDOPT_PLANNING_TIMING_H
 
 #include "shardopt/Cost/Roofline.h"
 #include "shardopt/Machine/Machine.h"
@@ -37,4 +37,4 @@ struct Timing {
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_TIMING_H
+#endif // SHARDOPT_PLANNING_TIMING_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_ANALYSIS_TEXTTABLE_H
-#define SHARDOPT_LIB_ANALYSIS_TEXTTABLE_H
+#ifndef SHARDOPT_LIB_PLANNING_TEXTTABLE_H
+#define SHARDOPT_LIB_PLANNING_TEXTTABLE_H
 
 #include <string>
 #include <vector>
@@ -34,4 +34,4 @@ std::string fixed(double value, int decimals);
 
 } // namespace shardopt
 
-#endif // SHARDOPT_LIB_ANALYSIS_TEXTTABLE_H
+#endif // SHARDOPT_LIB_PLANNING_TEXTTABLE_H

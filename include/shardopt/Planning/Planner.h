@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_PLANNER_H
-#define SHARDOPT_ANALYSIS_PLANNER_H
+#ifndef SHARDOPT_PLANNING_PLANNER_H
+#define SHARDOPT_PLANNING_PLANNER_H
 
-#include "shardopt/Analysis/Plan.h"
+#include "shardopt/Planning/Plan.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Search/SearcherOptions.h"
 #include "shardopt/Search/StrategySpace.h"
@@ -57,4 +57,4 @@ ErrorOr<PlanSummary> makePlan(std::shared_ptr<const Scenario> scenario,
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_PLANNER_H
+#endif // SHARDOPT_PLANNING_PLANNER_H

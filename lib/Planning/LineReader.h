@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_ANALYSIS_LINEREADER_H
-#define SHARDOPT_LIB_ANALYSIS_LINEREADER_H
+#ifndef SHARDOPT_LIB_PLANNING_LINEREADER_H
+#define SHARDOPT_LIB_PLANNING_LINEREADER_H
 
 #include "shardopt/Support/Error.h"
 
@@ -47,4 +47,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_LIB_ANALYSIS_LINEREADER_H
+#endif // SHARDOPT_LIB_PLANNING_LINEREADER_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Searchers.h"
+#include "shardopt/Planning/Searchers.h"
 #include "shardopt/Agent/Registration.h"
 
 using namespace shardopt;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Plan.h"
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Planning/Plan.h"
 #include "shardopt/Support/Json.h"
 
 #include <string_view>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Scenario.h"
+#include "shardopt/Planning/Scenario.h"
 #include "SimulatorOption.h"
-#include "shardopt/Analysis/RooflineSimulator.h"
+#include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_ANALYSIS_PROGRESS_H
-#define SHARDOPT_ANALYSIS_PROGRESS_H
+#ifndef SHARDOPT_PLANNING_PROGRESS_H
+#define SHARDOPT_PLANNING_PROGRESS_H
 
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Support/TextSink.h"
@@ -53,4 +53,4 @@ private:
 
 } // namespace shardopt
 
-#endif // SHARDOPT_ANALYSIS_PROGRESS_H
+#endif // SHARDOPT_PLANNING_PROGRESS_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_ANALYSIS_PLANIDENTITY_H
-#define SHARDOPT_LIB_ANALYSIS_PLANIDENTITY_H
+#ifndef SHARDOPT_LIB_PLANNING_PLANIDENTITY_H
+#define SHARDOPT_LIB_PLANNING_PLANIDENTITY_H
 
-#include "shardopt/Analysis/Planner.h"
+#include "shardopt/Planning/Planner.h"
 #include "shardopt/Search/EvaluationLog.h"
 
 #include <string>
@@ -27,4 +27,4 @@ search::SearchIdentity planIdentity(const Scenario &scenario,
 
 } // namespace shardopt
 
-#endif // SHARDOPT_LIB_ANALYSIS_PLANIDENTITY_H
+#endif // SHARDOPT_LIB_PLANNING_PLANIDENTITY_H

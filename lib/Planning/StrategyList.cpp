@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/StrategyList.h"
+#include "shardopt/Planning/StrategyList.h"
 #include "LineReader.h"
 #include "shardopt/Support/Json.h"
 

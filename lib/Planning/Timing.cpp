@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/Timing.h"
+#include "shardopt/Planning/Timing.h"
 
 #include "shardopt/Support/Choice.h"
 

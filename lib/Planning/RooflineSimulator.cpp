@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Analysis/RooflineSimulator.h"
+#include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Cost/Evaluate.h"
 
 using namespace shardopt;
