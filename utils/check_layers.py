@@ -124,7 +124,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     default = pathlib.Path(__file__).resolve().parent.parent
     parser.add_argument("--root", type=pathlib.Path, default=default)
-    root = parser.parse_args().root
+    parser.add_argument(
+        "--list-std",
+        action="store_true",
+        help="print the layers that include neither LLVM nor MLIR",
+    )
+    options = parser.parse_args()
+    if options.list_std:
+        print("\n".join(STD_LAYERS))
+        return 0
+    root = options.root
 
     wrong = []
     for path, top, layer in sources(root):

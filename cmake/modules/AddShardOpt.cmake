@@ -3,6 +3,8 @@
 # the headers of LLVM and MLIR and link the shared libMLIR.
 
 include_guard()
+include(Sanitize)
+include(StdLayers)
 
 # Headers take far longer to compile than what includes them (those of MLIR ten
 # times as long), so several sources are compiled at once. A file whose static
@@ -50,6 +52,7 @@ function(shardopt_tool name)
   shardopt_use_mlir(${name})
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  shardopt_sanitize(${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
@@ -61,5 +64,15 @@ function(shardopt_unittest name)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests
     UNITY_BUILD ${SHARDOPT_UNITY})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  shardopt_sanitize(${name})
   add_test(NAME unit/${name} COMMAND ${name})
+  # The tests of layers without MLIR; those that open modules of foreign
+  # libraries, which know no sanitizer, are none of them.
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR
+    BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/unittests OUTPUT_VARIABLE layer)
+  shardopt_std_layers(layers)
+  if(layer IN_LIST layers AND NOT layer STREQUAL "AgentTorch")
+    set_tests_properties(unit/${name} PROPERTIES LABELS std)
+    add_dependencies(std-tests ${name})
+  endif()
 endfunction()

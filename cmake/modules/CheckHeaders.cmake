@@ -3,15 +3,18 @@
 # MLIR are compiled without MLIR's include path, so that they cannot need it.
 
 include_guard()
+include(StdLayers)
 
 function(shardopt_check_headers)
   set(include ${PROJECT_SOURCE_DIR}/include)
+  shardopt_std_layers(std_layers)
+  list(JOIN std_layers "|" std_layers)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${include} ${include}/*.h)
   foreach(header ${headers})
     string(MAKE_C_IDENTIFIER ${header} stem)
     set(source ${PROJECT_BINARY_DIR}/check-headers/${stem}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
-    if(header MATCHES "^shardopt/(Support|Machine|Cost|Search|Agent|BlackBox|Simulation|Planning|Runtime|Tensors)/")
+    if(header MATCHES "^shardopt/(${std_layers})/")
       list(APPEND std_sources ${source})
     else()
       list(APPEND mlir_sources ${source})
