@@ -7,10 +7,11 @@
 
 #include "Worker.h"
 
+#include "shardopt/Support/Signals.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,30 +27,6 @@ static constexpr int sliceMs = 50;
 static constexpr int farewellMs = 500;
 /// What is kept of the standard error for messages.
 static constexpr size_t maxTailBytes = 2000;
-
-namespace {
-/// Keeps a write to a pipe without a reader from killing us: SIGPIPE is blocked
-/// in this thread, and taken off before it is let through again.
-class BrokenPipesIgnored {
-public:
-  BrokenPipesIgnored() {
-    sigemptyset(&brokenPipe);
-    sigaddset(&brokenPipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &brokenPipe, &before);
-  }
-  ~BrokenPipesIgnored() {
-    if (sigismember(&before, SIGPIPE) == 0) {
-      const timespec now = {0, 0};
-      while (sigtimedwait(&brokenPipe, nullptr, &now) < 0 && errno == EINTR) {
-      }
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-
-private:
-  sigset_t brokenPipe, before;
-};
-} // namespace
 
 ErrorOr<Worker> Worker::start(const std::vector<std::string> &command) {
   ErrorOr<GuardedProcess> process = GuardedProcess::start(command);

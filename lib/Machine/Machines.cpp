@@ -15,7 +15,7 @@ using namespace shardopt;
 /// A description of a machine takes about a thousand bytes.
 static constexpr uint64_t maxFileBytes = 1 << 20;
 
-static bool isFileName(const std::string &name) {
+bool shardopt::isMachineFile(const std::string &name) {
   const std::string_view extension = ".json";
   bool endsInJson = name.size() >= extension.size() &&
                     name.compare(name.size() - extension.size(),
@@ -31,7 +31,7 @@ std::vector<std::string> shardopt::knownMachines() {
 }
 
 ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
-  if (isFileName(nameOrFile)) {
+  if (isMachineFile(nameOrFile)) {
     ErrorOr<std::string> text = readFile(nameOrFile, maxFileBytes);
     if (!text)
       return text.error();
@@ -43,4 +43,12 @@ ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
   return Error{"unknown machine '" + abbreviate(nameOrFile) + "'; " +
                listKnown(nameOrFile, knownMachines()) +
                "; a file is named by a path with '/' or ending in '.json'"};
+}
+
+std::string shardopt::lastingName(const std::string &nameOrFile) {
+  std::error_code error; // what is a pipe now, nobody reads again
+  return isMachineFile(nameOrFile) &&
+                 std::filesystem::is_regular_file(nameOrFile, error)
+             ? canonicalPath(nameOrFile).string()
+             : nameOrFile;
 }

@@ -1,4 +1,4 @@
-//===- Files.cpp - Reading files whole ------------------------------------===//
+//===- Files.cpp - Reading files whole, and their names -------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -62,4 +62,18 @@ std::string_view shardopt::takeLine(std::string_view &rest) {
   if (!line.empty() && line.back() == '\r')
     line.remove_suffix(1);
   return line;
+}
+
+std::filesystem::path shardopt::canonicalPath(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path whole = fs::absolute(path, error);
+  fs::path canonical = fs::weakly_canonical(whole, error);
+  return error ? whole : canonical;
+}
+
+bool shardopt::isSameFile(const std::string &a, const std::string &b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) ||
+         canonicalPath(a) == canonicalPath(b);
 }

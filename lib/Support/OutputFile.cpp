@@ -7,16 +7,18 @@
 
 #include "shardopt/Support/OutputFile.h"
 
+#include "shardopt/Support/Files.h"
+#include "shardopt/Support/Signals.h"
+
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <set>
-#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -106,21 +108,16 @@ static OpenTargets &openTargets() {
   return targets;
 }
 
-/// The same name for all ways to spell the path of a file, be it there or not.
-static std::string canonicalName(const std::string &path) {
-  std::error_code error;
-  std::filesystem::path name = std::filesystem::weakly_canonical(path, error);
-  return error ? path : std::filesystem::absolute(name, error).string();
-}
-
 bool OutputFile::isOpen(const std::string &path) {
   OpenTargets &targets = openTargets();
   std::lock_guard lock(targets.mutex);
-  return targets.names.count(canonicalName(path));
+  return std::any_of(
+      targets.names.begin(), targets.names.end(),
+      [&](const std::string &name) { return isSameFile(name, path); });
 }
 
 bool OutputFile::claim() {
-  std::string name = canonicalName(target);
+  std::string name = canonicalPath(target).string();
   std::lock_guard lock(openTargets().mutex);
   if (!openTargets().names.insert(name).second)
     return false;
@@ -136,6 +133,7 @@ ErrorOr<OutputFile> OutputFile::open(const std::string &path) {
   OutputFile file;
   file.path = path;
   if (std::optional<int> descriptor = openDescriptor(path)) {
+    file.isStandard = *descriptor == STDOUT_FILENO;
     file.descriptor = ::fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
     if (file.descriptor < 0)
       return cannotWrite(path, errno);
@@ -176,6 +174,7 @@ ErrorOr<OutputFile> OutputFile::open(const std::string &path) {
     file.temporary.clear();
     return cannotWrite(path, code);
   }
+  removeOnSignal(file.temporary);
   if (exists) {
     // Only root may give a file away; for others the file stays their own.
     if (::fchown(file.descriptor, status.st_uid, status.st_gid) != 0)
@@ -199,6 +198,7 @@ OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
   temporary = std::move(other.temporary);
   buffer = std::move(other.buffer);
   descriptor = std::exchange(other.descriptor, -1);
+  isStandard = other.isStandard;
   writeError = other.writeError;
   other.temporary.clear();
   claimed = std::exchange(other.claimed, {});
@@ -211,8 +211,10 @@ void OutputFile::release() {
   if (descriptor >= 0)
     ::close(descriptor);
   descriptor = -1;
-  if (!temporary.empty())
+  if (!temporary.empty()) {
     ::unlink(temporary.c_str());
+    keepOnSignal(temporary);
+  }
   temporary.clear();
   if (claimed.empty())
     return;
@@ -229,6 +231,11 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::drain() {
+  // The reader of a pipe may leave, and what else the program does goes on.
+  // That of the standard output ends it, as of any program.
+  std::optional<BrokenPipesIgnored> ignored;
+  if (!isStandard)
+    ignored.emplace();
   std::string_view rest = buffer;
   while (!rest.empty() && !writeError) {
     ssize_t count = ::write(descriptor, rest.data(), rest.size());
@@ -255,7 +262,7 @@ std::optional<Error> OutputFile::keep() {
     writeError = errno;
   if (!writeError && !temporary.empty()) {
     if (std::rename(temporary.c_str(), target.c_str()) == 0)
-      temporary.clear();
+      keepOnSignal(std::exchange(temporary, {}));
     else
       writeError = errno;
   }

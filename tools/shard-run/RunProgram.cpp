@@ -188,6 +188,8 @@ static std::optional<Error> dump(const Options &options,
   namespace fs = std::filesystem;
   std::error_code code;
   fs::create_directories(options.dump, code);
+  if (code)
+    return Error{options.dump + ": cannot make the folder: " + code.message()};
   auto write = [&](const std::string &name, const Tensor &tensor) {
     std::string file = name + ".npy";
     std::replace(file.begin(), file.end(), '/', '_'); // ops may be named so

@@ -59,6 +59,13 @@ std::vector<std::string> knownMachines();
 /// fields (JSON pointer) are errors.
 ErrorOr<Machine> loadMachine(const std::string &nameOrFile);
 
+/// Whether `loadMachine` takes `nameOrFile` for a file.
+bool isMachineFile(const std::string &nameOrFile);
+
+/// A name under which `loadMachine` finds the same machine from any folder: of
+/// a file, its path from the root.
+std::string lastingName(const std::string &nameOrFile);
+
 } // namespace shardopt
 
 #endif // SHARDOPT_MACHINE_MACHINE_H

@@ -1,4 +1,4 @@
-//===- Files.h - Reading files whole ----------------------------*- C++ -*-===//
+//===- Files.h - Reading files whole, and their names -----------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +11,7 @@
 #include "shardopt/Support/Error.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,13 @@ ErrorOr<std::string> readFile(const std::string &path, uint64_t limitBytes);
 /// Takes the first line off `rest` and returns it without its end ("\n" or
 /// "\r\n"). The last line needs no end. Only for a `rest` that is not empty.
 std::string_view takeLine(std::string_view &rest);
+
+/// The same name for all ways to spell a path, be something there or not.
+/// Symbolic links are followed.
+std::filesystem::path canonicalPath(const std::string &path);
+
+/// Whether both paths lead to one file, which need not exist.
+bool isSameFile(const std::string &a, const std::string &b);
 
 } // namespace shardopt
 

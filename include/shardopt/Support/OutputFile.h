@@ -25,7 +25,13 @@ namespace shardopt {
 /// that is replaced are kept.
 ///
 /// `-` is the standard output. It, devices, pipes and sockets are written
-/// directly, in order, and are never renamed over or removed.
+/// directly, in order, and are never renamed over or removed. A pipe whose
+/// reader has left is an error; only of the standard output it is SIGPIPE.
+///
+/// Where a tool calls `handleSignals()`, no signal that can be caught leaves a
+/// temporary file. One that a SIGKILL leaves is nobody's to sweep: its name has
+/// the id of a process, which may be alive on another host or in another
+/// container that shares the folder.
 class OutputFile {
 public:
   /// Opens `path` for writing. Errors name the path and the reason. A file that
@@ -60,13 +66,14 @@ private:
   /// Closes what is open and removes what was not published.
   void release();
 
-  std::string path;      ///< as the user gave it, for messages
-  std::string target;    ///< what `temporary` becomes, links followed
-  std::string claimed;   ///< its canonical name, while no other may have it
-  std::string temporary; ///< empty if the output is written directly
-  std::string buffer;    ///< text not yet handed to the system
-  int descriptor = -1;   ///< -1 once closed
-  int writeError = 0;    ///< errno of the first failed write
+  std::string path;        ///< as the user gave it, for messages
+  std::string target;      ///< what `temporary` becomes, links followed
+  std::string claimed;     ///< its canonical name, while no other may have it
+  std::string temporary;   ///< empty if the output is written directly
+  std::string buffer;      ///< text not yet handed to the system
+  int descriptor = -1;     ///< -1 once closed
+  bool isStandard = false; ///< the standard output
+  int writeError = 0;      ///< errno of the first failed write
 };
 
 } // namespace shardopt

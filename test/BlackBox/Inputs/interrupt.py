@@ -73,5 +73,5 @@ def interrupt(with_signal, exit_code):
 
 
 interrupt(signal.SIGKILL, -signal.SIGKILL)
-interrupt(signal.SIGTERM, 130)
+interrupt(signal.SIGTERM, 143)
 interrupt(signal.SIGINT, 130)

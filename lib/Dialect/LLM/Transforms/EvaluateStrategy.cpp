@@ -33,6 +33,13 @@ public:
   explicit EvaluateStrategyPass(const StopToken *stop) : stop(stop) {}
 
   void runOnOperation() override {
+    FileRoles files = inputFiles(getOperation());
+    files.reads("'strategies'", strategies);
+    files.writes("'report'", report);
+    if (std::optional<Error> error = files.check()) {
+      emitError(getOperation().getLoc(), error->message);
+      return signalPassFailure();
+    }
     FailureOr<ModuleScenario> planned =
         createScenario(getOperation(), scenarioOptions(stop));
     if (failed(planned) ||

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Machine/Machine.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -67,4 +69,31 @@ llm::parseIntegers(const std::string &option, StringRef text) {
     values.push_back(value);
   }
   return List(std::move(values));
+}
+
+/// The file that `module` was parsed from; empty if it was not, or from bytes
+/// without locations.
+static std::string sourceOf(ModuleOp module) {
+  auto location = dyn_cast<FileLineColLoc>(module.getLoc());
+  return location ? location.getFilename().str() : "";
+}
+
+FileRoles llm::inputFiles(ModuleOp module, const std::string &machine,
+                          const std::string &simulator) {
+  FileRoles files;
+  files.transforms("the program", sourceOf(module));
+  std::string cluster = machine;
+  auto attribute = module->getAttrOfType<StringAttr>(machineAttrName);
+  if (cluster.empty() && attribute)
+    cluster = attribute.str();
+  if (isMachineFile(cluster))
+    files.reads("'machine'", cluster);
+  StringRef started = simulator;
+  if (started.consume_front("plugin:"))
+    files.reads("'simulator'", started.str());
+  // A command, and what may be files among its arguments.
+  if (started.consume_front("exec:"))
+    for (StringRef word : ::llvm::split(started, ' '))
+      files.reads("'simulator'", word.str());
+  return files;
 }

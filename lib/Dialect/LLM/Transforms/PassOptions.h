@@ -10,6 +10,7 @@
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Support/FileRoles.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -25,6 +26,12 @@ unsigned threadCount(unsigned option);
 /// A list of positive integers, "1,2,4", for `option`; none if it is empty.
 ErrorOr<std::optional<std::vector<int64_t>>>
 parseIntegers(const std::string &option, ::llvm::StringRef text);
+
+/// The files that a pass over `module` reads with the options `machine` and
+/// `simulator`: the program, that of the machine, and those that a simulator is
+/// started from.
+FileRoles inputFiles(mlir::ModuleOp module, const std::string &machine,
+                     const std::string &simulator);
 
 /// The options of `search`, an `--llm-search-sharding`, that
 /// `--llm-insert-collectives` has too.
@@ -51,6 +58,10 @@ public:
   using ListsOptions<Base>::ListsOptions;
 
 protected:
+  FileRoles inputFiles(mlir::ModuleOp module) const {
+    return llm::inputFiles(module, this->machine, this->simulator);
+  }
+
   /// `stop` may be null.
   ScenarioOptions scenarioOptions(const StopToken *stop) const {
     ScenarioOptions options;

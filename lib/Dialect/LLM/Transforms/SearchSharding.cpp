@@ -15,8 +15,6 @@
 
 #include "mlir/IR/Remarks.h"
 
-#include <filesystem>
-
 namespace shardopt::llm {
 #define GEN_PASS_DEF_SEARCHSHARDINGPASS
 #include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
@@ -155,51 +153,18 @@ void SearchShardingPass::readPins(const ModuleModel &program,
 // Outputs
 //===----------------------------------------------------------------------===//
 
-/// The file that `module` was parsed from; empty if it was not, or from bytes
-/// without locations.
-static std::string sourceOf(ModuleOp module) {
-  auto location = dyn_cast<FileLineColLoc>(module.getLoc());
-  return location ? location.getFilename().str() : "";
-}
-
-/// Whether both paths lead to one file, which need not exist.
-static bool isSameFile(const std::string &a, const std::string &b) {
-  std::error_code error;
-  auto canonical = [&](const std::string &path) {
-    return std::filesystem::weakly_canonical(
-        std::filesystem::absolute(path, error), error);
-  };
-  return a == b || std::filesystem::equivalent(a, b, error) ||
-         canonical(a) == canonical(b);
-}
-
-/// Whether writing to `path` writes into a pipe, a device or the like.
-static bool isStream(const std::string &path) {
-  std::error_code error;
-  return path == "-" || std::filesystem::is_other(path, error);
-}
-
 /// Whether all files are different ones: those of the options, the output of
 /// the tool, and the program itself.
 std::optional<Error> SearchShardingPass::checkFiles() {
-  std::vector<std::pair<std::string, std::string>> files = {
-      {"the program", sourceOf(getOperation())}};
-  for (auto [name, path] :
-       {std::pair("'report'", &report), std::pair("'trace'", &trace),
-        std::pair("'checkpoint'", &checkpoint),
-        std::pair("'agent-save'", &agentSave)}) {
-    if (path->empty() || isStream(*path))
-      continue;
-    for (const auto &[otherName, otherPath] : files)
-      if (!otherPath.empty() && isSameFile(path->getValue(), otherPath))
-        return Error{otherName + " and " + name + " are both '" +
-                     path->getValue() + "', expected two files"};
-    if (OutputFile::isOpen(path->getValue()))
-      return Error{std::string(name) + " is '" + path->getValue() +
-                   "', which is the output too; expected two files"};
-    files.emplace_back(name, path->getValue());
-  }
-  return std::nullopt;
+  FileRoles files = inputFiles(getOperation());
+  for (const auto &[name, value] : searcherOptions().named())
+    if (StringRef path = value; path.consume_front("file:"))
+      files.reads("'" + name + "'", path.str());
+  files.writes("'report'", report);
+  files.writes("'trace'", trace);
+  files.writes("'checkpoint'", checkpoint);
+  files.writes("'agent-save'", agentSave);
+  return files.check();
 }
 
 LogicalResult SearchShardingPass::open(Outputs &outputs) {
@@ -216,12 +181,13 @@ LogicalResult SearchShardingPass::open(Outputs &outputs) {
 }
 
 LogicalResult SearchShardingPass::keep(Outputs &outputs) {
-  for (std::optional<OutputFile> *file : {&outputs.report, &outputs.trace}) {
-    if (!*file)
-      continue;
-    if (std::optional<Error> error = (*file)->keep())
+  // A plan is worth more than the trace of how it was found.
+  if (outputs.trace)
+    if (std::optional<Error> error = outputs.trace->keep())
+      emitWarning(getOperation().getLoc(), error->message);
+  if (outputs.report)
+    if (std::optional<Error> error = outputs.report->keep())
       return emitError(getOperation().getLoc(), error->message);
-  }
   return success();
 }
 
@@ -299,7 +265,7 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     // A later pass must not take another machine for this one.
     if (!machine.empty())
       module->setAttr(machineAttrName,
-                      StringAttr::get(&getContext(), machine.getValue()));
+                      StringAttr::get(&getContext(), lastingName(machine)));
     emitRemarks(summary);
     return success();
   }

@@ -13,13 +13,13 @@ shard_opt, model, prefix = sys.argv[1:]
 STRATEGY = b'{"tp":4,"ep":1,"pp":2,"batch":64,"dims":[0,0,1,0,0,0,1,0,1]}\n'
 
 
-def wait(process):
+def wait(process, number):
     _, error = process.communicate()
-    assert process.returncode == 130, (process.returncode, error)
+    assert process.returncode == 128 + number, (process.returncode, error)
     return error.decode()
 
 
-def interrupt_search():
+def interrupt_search(asked):
     """After its first evaluations, which a pipe for the trace tells."""
     trace = prefix + ".trace"
     if os.path.exists(trace):
@@ -34,11 +34,11 @@ def interrupt_search():
         for line in lines:
             if b'"best": null' not in line:
                 break
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked)
         for line in lines:
             pass
     os.remove(trace)
-    wait(process)
+    wait(process, asked)
 
 
 def interrupt_list():
@@ -67,9 +67,10 @@ def interrupt_list():
             lines.flush()
         except BrokenPipeError:
             pass
-    assert "interrupted after line" in wait(process)
+    assert "interrupted after line" in wait(process, signal.SIGTERM)
     os.remove(source)
 
 
-interrupt_search()
+for asked in signal.SIGHUP, signal.SIGINT:
+    interrupt_search(asked)
 interrupt_list()
