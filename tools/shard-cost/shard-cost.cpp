@@ -11,19 +11,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/ToolMain.h"
+
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/ScenarioService.h"
-#include "shardopt/Support/Nesting.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstring>
 #include <unistd.h>
 
 using namespace shardopt;
@@ -72,41 +70,35 @@ static cl::opt<std::string, true>
               cl::desc("Load of the experts: model (default, uneven), or none "
                        "(even)"));
 
-static int fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
-  return 1;
-}
-
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Simulators for other programs\n");
+static int serve() {
   if (!isServing)
-    return fail("expected --serve");
+    return tool::fail("expected --serve");
   if (input.empty() || input == "-")
-    return fail("expected the file of a module, beside the requests on the "
-                "standard input");
+    return tool::fail("expected the file of a module, beside the requests on "
+                      "the standard input");
 
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false); // the op may be the whole module
-  std::string message;
-  auto buffer = mlir::openInputFile(input, &message);
-  if (!buffer)
-    return fail(message);
-  llvm::StringRef text = buffer->getBuffer();
-  if (auto error = checkNesting(input, {text.data(), text.size()}))
-    return fail(error->message);
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = tool::readModule(input, sources, context);
   if (!module)
     return 1;
   mlir::FailureOr<ModuleScenario> planned = createScenario(*module, options);
   if (mlir::failed(planned))
     return 1;
   ScenarioService service(*planned->scenario);
-  return blackbox::serve(service, STDIN_FILENO, STDOUT_FILENO) ? 0 : 1;
+  if (!blackbox::serve(service, STDIN_FILENO, STDOUT_FILENO))
+    return tool::fail(std::string("requests or answers broke off: ") +
+                      std::strerror(errno));
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  return tool::toolMain(argc, argv, [&] {
+    tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
+    return serve();
+  });
 }

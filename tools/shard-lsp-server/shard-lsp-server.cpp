@@ -5,15 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/ToolMain.h"
+
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
-int main(int argc, char **argv) {
+static int serve(int argc, char **argv) {
   mlir::DialectRegistry registry;
   shardopt::llm::registerPassDialects(registry);
   shardopt::registerExecutionDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}
+
+int main(int argc, char **argv) {
+  return shardopt::tool::toolMain(argc, argv,
+                                  [&] { return serve(argc, argv); });
 }

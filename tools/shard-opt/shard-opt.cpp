@@ -5,58 +5,30 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Has a main of its own because upstream's removes an existing output when it
-// fails, and because a search that is interrupted still has a result.
+// Does not call upstream's main, which removes an existing output when it
+// fails; and a search that is interrupted still has a result.
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Planning/Searchers.h"
+#include "../Main/ToolMain.h"
+
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Pipelines/Pipelines.h"
-#include "shardopt/Support/Nesting.h"
+#include "shardopt/Planning/Searchers.h"
 #include "shardopt/Support/OutputFile.h"
-#include "shardopt/Support/Stop.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <csignal>
 
 using namespace shardopt;
 
-/// The exit code after a signal.
-static constexpr int exitInterrupted = 130;
-
-//===----------------------------------------------------------------------===//
-// Signals
-//===----------------------------------------------------------------------===//
-
 static StopToken stopToken;
-
-extern "C" void requestStop(int signal) { stopToken.request(signal); }
-
-/// Lets the first SIGINT or SIGTERM end what runs with a result; the second one
-/// kills, as ever.
-static void handleSignals() {
-  struct sigaction action = {};
-  action.sa_handler = requestStop;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  for (int signal : {SIGINT, SIGTERM})
-    sigaction(signal, &action, nullptr);
-}
-
-//===----------------------------------------------------------------------===//
-// Output
-//===----------------------------------------------------------------------===//
 
 namespace {
 /// Writes to an `OutputFile`.
@@ -76,11 +48,6 @@ private:
   uint64_t written = 0;
 };
 } // namespace
-
-static int fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
-  return 1;
-}
 
 static llvm::cl::opt<bool> listSearchers(
     "list-searchers", llvm::cl::init(false),
@@ -104,31 +71,22 @@ static int run(const std::string &input, const std::string &output,
     llvm::outs() << allSearchers().markdown();
     return 0;
   }
-  std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer =
-      mlir::openInputFile(input, &message);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = tool::readModuleText(input);
   if (!buffer)
-    return fail(message);
-  if (buffer->getBufferSize() == 0)
-    return fail("'" + input + "' is empty, expected a module");
-  llvm::StringRef text = buffer->getBuffer();
-  if (auto error = checkNesting(input, {text.data(), text.size()}))
-    return fail(error->message);
-
+    return 1;
   ErrorOr<OutputFile> file = OutputFile::open(output);
   if (!file)
-    return fail(file.error().message);
+    return tool::fail(file.error().message);
   bool succeeded;
   {
     OutputStream stream(*file);
     succeeded = mlir::succeeded(
         mlir::MlirOptMain(stream, std::move(buffer), registry, config));
   }
-  if (!succeeded)
-    return stopToken.requested() ? exitInterrupted : 1;
-  if (std::optional<Error> error = file->keep())
-    return fail(error->message);
-  return stopToken.requested() ? exitInterrupted : 0;
+  if (succeeded)
+    if (std::optional<Error> error = file->keep())
+      return tool::fail(error->message);
+  return tool::exitCode(succeeded, stopToken);
 }
 
 /// Diagnostics show a place, not the whole op: the op may be the whole module.
@@ -141,10 +99,9 @@ static void hideOpsOfDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+/// What `main` does as a tool.
+static int optimize(int argc, char **argv) {
   hideOpsOfDiagnostics();
-  handleSignals();
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
   registerExecutionDialects(registry);
@@ -154,4 +111,9 @@ int main(int argc, char **argv) {
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Sharding of large language models\n", registry);
   return run(input, output, registry);
+}
+
+int main(int argc, char **argv) {
+  return tool::toolMain(
+      argc, argv, [&] { return optimize(argc, argv); }, &stopToken);
 }

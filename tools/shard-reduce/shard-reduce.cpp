@@ -12,16 +12,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/ToolMain.h"
 #include "Reducer.h"
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Support/OutputFile.h"
 
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Reducer/Tester.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace shardopt;
 
@@ -44,11 +43,6 @@ static cl::opt<std::string> output("o", cl::desc("Output file"),
                                    cl::value_desc("file"), cl::init("-"),
                                    cl::cat(category));
 
-static int fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
-  return 1;
-}
-
 static unsigned countOps(mlir::ModuleOp module) {
   unsigned ops = 0;
   module.walk([&](mlir::Operation *) { ++ops; });
@@ -57,11 +51,13 @@ static unsigned countOps(mlir::ModuleOp module) {
 
 static int run() {
   if (!llvm::sys::fs::can_execute(test))
-    return fail("cannot execute '" + test + "', expected a command");
+    return tool::fail("cannot execute '" + test + "', expected a command");
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
   mlir::MLIRContext context(registry);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, &context);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = tool::readModule(input, sources, context);
   if (!module)
     return 1;
   std::vector<std::string> arguments(testArguments.begin(),
@@ -72,8 +68,8 @@ static int run() {
            mlir::Tester::Interestingness::True;
   };
   if (!isInteresting(*module))
-    return fail("'" + input + "' is not interesting: '" + test +
-                "' exits with 0");
+    return tool::fail("'" + input + "' is not interesting: '" + test +
+                      "' exits with 0");
 
   unsigned before = countOps(*module);
   Reducer reducer(std::move(module), isInteresting);
@@ -81,20 +77,15 @@ static int run() {
   llvm::errs() << "shard-reduce: " << before << " ops, " << countOps(smallest)
                << " are left after " << reducer.getNumTests() << " tests\n";
 
-  ErrorOr<OutputFile> file = OutputFile::open(output);
-  if (!file)
-    return fail(file.error().message);
   std::string text;
   llvm::raw_string_ostream(text) << smallest << '\n';
-  file->write(text);
-  if (std::optional<Error> error = file->keep())
-    return fail(error->message);
-  return 0;
+  return tool::writeOutput(output, text);
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Makes failing programs smaller\n");
-  return run();
+  return tool::toolMain(argc, argv, [&] {
+    tool::parseOptions(argc, argv, category,
+                       "Makes failing programs smaller\n");
+    return run();
+  });
 }

@@ -5,16 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/ToolMain.h"
 #include "Options.h"
 
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Support/Nesting.h"
+#include "shardopt/Support/FileRoles.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -109,10 +106,8 @@ static cl::opt<int64_t, true>
 static execution::World *processes = nullptr;
 
 int run::fail(const std::string &message) {
-  if (!processes) {
-    llvm::errs() << "error: " << message << '\n';
-    return 1;
-  }
+  if (!processes)
+    return tool::fail(message);
   // What all of them find, the leader says, and ends them.
   if (!processes->isLeader())
     sleep(1);
@@ -172,6 +167,21 @@ static std::optional<std::string> checkOptions() {
   return std::nullopt;
 }
 
+/// Whether nothing is written that is read.
+static std::optional<Error> checkFiles() {
+  FileRoles files;
+  files.reads("the program", options.input);
+  files.reads("--then", options.then);
+  files.reads("--strategies", options.strategies);
+  files.reads("--weights", options.weights);
+  files.reads("--tokens", options.tokens);
+  files.reads("--expect", options.expect);
+  files.reads("--inputs", options.inputs);
+  files.writes("-o", options.output);
+  files.writes("--dump", options.dump);
+  return files.check();
+}
+
 /// Whether ranks are processes.
 static bool usesMpi() {
   return backend == "mpi" ||
@@ -187,40 +197,11 @@ static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
   return execution::createMpiWorld(*kind);
 }
 
-/// The module in the file at `path`; null after a message.
-static mlir::OwningOpRef<mlir::ModuleOp>
-readModule(const std::string &path, llvm::SourceMgr &sources,
-           mlir::MLIRContext &context) {
-  std::string message;
-  auto buffer = mlir::openInputFile(path, &message);
-  if (!buffer) {
-    fail(message);
-    return nullptr;
-  }
-  llvm::StringRef text = buffer->getBuffer();
-  if (text.empty()) {
-    fail("'" + path + "' is empty, expected a module");
-    return nullptr;
-  }
-  if (auto error = checkNesting(path, {text.data(), text.size()})) {
-    fail(error->message);
-    return nullptr;
-  }
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  llvm::SourceMgr own; // the parser reads the main file of its manager
-  own.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(
-                             text, path, /*RequiresNullTerminator=*/true),
-                         llvm::SMLoc());
-  return mlir::parseSourceFile<mlir::ModuleOp>(own, &context);
-}
-
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(
-      argc, argv, "Executes programs of the llm dialect, sharded or not\n");
+static int execute() {
   if (auto message = checkOptions())
     return fail(*message);
+  if (std::optional<Error> error = checkFiles())
+    return fail(error->message);
   options.verify.build.lowering.isRoutingBalanced = routing == "balanced";
 
   ErrorOr<std::unique_ptr<execution::World>> world = createWorld();
@@ -241,13 +222,13 @@ int main(int argc, char **argv) {
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   if (!(*world)->isLeader())
     context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
-  auto module = readModule(options.input, sources, context);
+  auto module = tool::readModule(options.input, sources, context);
   if (!module)
     return 1;
   std::vector<mlir::ModuleOp> modules = {*module};
   mlir::OwningOpRef<mlir::ModuleOp> second;
   if (!options.then.empty()) {
-    second = readModule(options.then, sources, context);
+    second = tool::readModule(options.then, sources, context);
     if (!second)
       return 1;
     modules.push_back(*second);
@@ -256,4 +237,13 @@ int main(int argc, char **argv) {
     return verifyList(options, modules, usesMpi() ? world->get() : nullptr);
   return options.verifies ? verifyProgram(options, modules, **world)
                           : runProgram(options, *module, **world);
+}
+
+int main(int argc, char **argv) {
+  return tool::toolMain(argc, argv, [&] {
+    tool::parseOptions(
+        argc, argv, category,
+        "Executes programs of the llm dialect, sharded or not\n");
+    return execute();
+  });
 }

@@ -5,25 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Has a main of its own because upstream's removes an existing output when it
+// Does not call upstream's main, which removes an existing output when it
 // fails. Values of options are read by hand so that an unknown one is answered
 // with the known ones.
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/ToolMain.h"
+
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Support/Nesting.h"
-#include "shardopt/Support/OutputFile.h"
+#include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/Suggest.h"
 #include "shardopt/Target/HuggingFace/Import.h"
 #include "shardopt/Target/ParameterCount.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -70,11 +67,6 @@ static cl::opt<std::string> input(cl::Positional, cl::cat(category),
 static cl::opt<std::string> output("o", cl::desc("Output file"),
                                    cl::value_desc("file"), cl::init("-"),
                                    cl::cat(category));
-
-static int fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
-  return 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Values of options
@@ -169,26 +161,6 @@ importConfig(mlir::MLIRContext &context) {
   return hf::importModel(&context, *config, *options);
 }
 
-/// Null after a diagnostic.
-static mlir::OwningOpRef<mlir::ModuleOp>
-parseModule(mlir::MLIRContext &context) {
-  std::string message;
-  auto buffer = mlir::openInputFile(input, &message);
-  if (!buffer) {
-    llvm::errs() << "error: " << message << '\n';
-    return nullptr;
-  }
-  llvm::StringRef text = buffer->getBuffer();
-  if (auto error = checkNesting(input, {text.data(), text.size()})) {
-    llvm::errs() << "error: " << error->message << '\n';
-    return nullptr;
-  }
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
-  return mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-}
-
 static std::string printed(mlir::ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -199,41 +171,48 @@ static std::string printed(mlir::ModuleOp module) {
   return text;
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Models from and to other formats\n");
+static int translate() {
   bool importing = importHf.getNumOccurrences() > 0;
   if (importing == !input.empty())
-    return fail("expected either --import-hf or a module");
+    return tool::fail("expected either --import-hf or a module");
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            &phase, &context, &weightType, &activationType, &kvType, &logits})
     if (!importing && option->getNumOccurrences() > 0)
-      return fail("--" + option->ArgStr.str() + " needs --import-hf");
+      return tool::fail("--" + option->ArgStr.str() + " needs --import-hf");
 
   mlir::DialectRegistry registry;
   registry.insert<llm::LLMDialect, mlir::func::FuncDialect>();
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false); // the op may be the whole module
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (importing) {
     ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> imported = importConfig(context);
     if (!imported)
-      return fail(imported.error().message);
+      return tool::fail(imported.error().message);
     module = std::move(*imported);
     if (failed(mlir::verify(*module)))
       return 1;
   } else {
-    module = parseModule(context);
+    module = tool::readModule(input, sources, context);
     if (!module)
       return 1;
   }
 
-  ErrorOr<OutputFile> file = OutputFile::open(output);
-  if (!file)
-    return fail(file.error().message);
-  file->write(printed(*module));
-  if (std::optional<Error> error = file->keep())
-    return fail(error->message);
-  return 0;
+  FileRoles files;
+  if (importing || parameterCount)
+    files.reads("the input", importing ? importHf : input);
+  files.writes("the output", output);
+  if (std::optional<Error> error = files.check())
+    return tool::fail(error->message);
+  return tool::writeOutput(output, printed(*module));
+}
+
+int main(int argc, char **argv) {
+  return tool::toolMain(argc, argv, [&] {
+    tool::parseOptions(argc, argv, category,
+                       "Models from and to other formats\n");
+    return translate();
+  });
 }
