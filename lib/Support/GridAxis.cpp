@@ -37,7 +37,7 @@ static constexpr AxisMap<const char *> names = {{"pp", "ep", "tp"}};
 const char *shardopt::spell(GridAxis axis) { return names[axis]; }
 
 std::optional<GridAxis> shardopt::parseGridAxis(std::string_view name) {
-  for (GridAxis axis : gridAxes)
+  for (GridAxis axis : allAxes)
     if (name == names[axis])
       return axis;
   return std::nullopt;

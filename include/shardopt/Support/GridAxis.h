@@ -27,9 +27,9 @@ namespace shardopt {
 /// An axis of the grid, outermost first.
 enum class GridAxis : uint8_t { Pp, Ep, Tp };
 
-inline constexpr std::array<GridAxis, 3> gridAxes = {GridAxis::Pp, GridAxis::Ep,
+inline constexpr std::array<GridAxis, 3> allAxes = {GridAxis::Pp, GridAxis::Ep,
                                                      GridAxis::Tp};
-inline constexpr size_t numGridAxes = gridAxes.size();
+inline constexpr size_t numGridAxes = allAxes.size();
 
 /// One T for each axis.
 template <typename T> struct AxisMap {
