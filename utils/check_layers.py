@@ -43,9 +43,11 @@ MLIR_LAYERS = {
     "Analysis": ["Planning", "Dialect/LLM/IR", "Cost", "Support"],
     "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Machine", "Support"],
+    "Dialect/LLM/Transforms/Partition": ["Dialect/LLM/IR", "Cost", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
         "Planning",
+        "Dialect/LLM/Transforms/Partition",
         "Dialect/LLM/IR",
         "Cost",
         "Search",

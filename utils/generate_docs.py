@@ -28,7 +28,7 @@ PAGES = [
     (
         "LLMInterfaces.md",
         "Op interfaces",
-        f"{LLM}/IR/LLMInterfaces.td",
+        f"{LLM}/**/*Interface*.td",
         ["-gen-op-interface-docs"],
     ),
     ("LLMPasses.md", "Passes", f"{LLM}/Transforms/*Passes.td", ["-gen-pass-doc"]),

@@ -7,7 +7,7 @@
 
 #include "RuntimeCalls.h"
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

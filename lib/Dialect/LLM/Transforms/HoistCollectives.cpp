@@ -8,7 +8,6 @@
 #include "HoistCollectives.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"

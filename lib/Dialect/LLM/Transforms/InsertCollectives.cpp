@@ -8,7 +8,7 @@
 #include "PassOptions.h"
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 #include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

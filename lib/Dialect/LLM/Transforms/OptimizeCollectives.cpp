@@ -19,7 +19,7 @@
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"

@@ -9,6 +9,7 @@
 #include "PassOptions.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/PartitionInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,4 +64,5 @@ void llm::registerPasses(const StopToken *stop) {
 void llm::registerPassDialects(DialectRegistry &registry) {
   registry.insert<LLMDialect, arith::ArithDialect, func::FuncDialect,
                   shard::ShardDialect, tensor::TensorDialect>();
+  registerPartitionModels(registry);
 }

@@ -52,6 +52,9 @@ inline constexpr llvm::StringLiteral paramAttrName = "llm.param";
 inline constexpr llvm::StringLiteral sourceAttrName = "llm.source";
 inline constexpr llvm::StringLiteral layersAttrName = "llm.layers";
 
+/// On every collective, a dictionary: why it is there and what it costs.
+inline constexpr llvm::StringLiteral collectiveAttrName = "shardopt.collective";
+
 } // namespace shardopt::llm
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H

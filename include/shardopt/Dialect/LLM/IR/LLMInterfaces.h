@@ -23,10 +23,6 @@ llvm::LogicalResult verifyNames(mlir::Operation *op);
 
 } // namespace shardopt::llm
 
-namespace shardopt::llm {
-class Partitioner;
-} // namespace shardopt::llm
-
 #include "shardopt/Dialect/LLM/IR/LLMInterfaces.h.inc"
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_H

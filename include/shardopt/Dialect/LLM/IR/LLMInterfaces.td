@@ -14,8 +14,8 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let cppNamespace = "::shardopt::llm";
   let description = [{
     An op whose sharding dim is a decision. It has a `name` that is the key of
-    the decision in strategies and reports, an optional `sharding`, operands
-    that the dim places, and a way to write itself as the program of one device.
+    the decision in strategies and reports, an optional `sharding`, and operands
+    that the dim places.
   }];
   let verify = "return ::shardopt::llm::verifyNames($_op);";
   let methods = [
@@ -42,13 +42,6 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         positions or routing metadata.
       }],
       "::llvm::SmallVector<::mlir::OpOperand *>", "getActivations">,
-    InterfaceMethod<[{
-        Writes the op as the program of one device, through `partitioner`, which
-        gives placed operands, slices of weights and collectives. Called with
-        the dim of the annotation.
-      }],
-      "::mlir::LogicalResult", "partition",
-      (ins "::shardopt::llm::Partitioner &":$partitioner)>,
   ];
 }
 

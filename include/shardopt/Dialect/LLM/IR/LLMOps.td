@@ -36,7 +36,7 @@ class LLM_FusedOp<string mnemonic, list<Trait> traits = []>
     : LLM_Op<mnemonic, !listconcat(traits, [
         Pure,
         DeclareOpInterfaceMethods<LLM_ShardableOpInterface,
-            ["getActivations", "partition"]>,
+            ["getActivations"]>,
         DeclareOpInterfaceMethods<LLM_CostOpInterface>])> {
   // Every fused op has these two among its arguments.
   dag common = (ins StrAttr:$name, OptionalAttr<LLM_DimAttr>:$sharding);

@@ -29,7 +29,8 @@ createStoppableSearchShardingPass(const StopToken *stop);
 /// Registers the passes on `llm` programs and `--llm-shard-pipeline`.
 void registerPasses(const StopToken *stop = nullptr);
 
-/// Registers the dialects that the passes read and write.
+/// Registers the dialects that the passes read and write, and how their ops
+/// are partitioned.
 void registerPassDialects(mlir::DialectRegistry &registry);
 
 } // namespace shardopt::llm

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Packing.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 
 #include "gtest/gtest.h"
 

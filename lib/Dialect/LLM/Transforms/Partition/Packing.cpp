@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Packing.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 
 #include "shardopt/Cost/Context.h"
 #include "shardopt/Cost/Heads.h"

@@ -5,23 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
-#include "shardopt/Dialect/LLM/IR/Sizes.h"
+#include "PartitionModels.h"
 
 #include "shardopt/Cost/Heads.h"
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Axis;
 using cost::Layout;
-
-static RankedTensorType withColumns(Value like, int64_t width) {
-  auto type = cast<RankedTensorType>(like.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = width;
-  return type.clone(shape);
-}
 
 /// Positions of the rows that a device has; rows of padding have none.
 static Value positionsIn(Partitioner &p, Value positions, Layout layout) {
@@ -219,8 +212,8 @@ static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
   return success();
 }
 
-LogicalResult AttentionOp::partition(Partitioner &p) {
-  if (getShardingDim() == Dim::One && p.tp() > 1)
-    return partitionPairs(p, *this);
-  return partitionWhole(p, *this);
+LogicalResult llm::partition(AttentionOp op, Partitioner &p) {
+  if (op.getShardingDim() == Dim::One && p.tp() > 1)
+    return partitionPairs(p, op);
+  return partitionWhole(p, op);
 }

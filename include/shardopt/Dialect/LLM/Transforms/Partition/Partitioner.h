@@ -20,12 +20,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_DIALECT_LLM_IR_PARTITIONER_H
-#define SHARDOPT_DIALECT_LLM_IR_PARTITIONER_H
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PARTITIONER_H
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PARTITIONER_H
 
 #include "shardopt/Cost/TimeModel.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/IR/Packing.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -69,10 +69,6 @@ struct Exchange {
   mlir::Value recv;    ///< [sources, homes, experts]
   mlir::Value homes;   ///< [homes, sources, experts]
 };
-
-/// On every collective, a dictionary: why it is there and what it costs.
-inline constexpr ::llvm::StringLiteral collectiveAttrName =
-    "shardopt.collective";
 
 /// {cause, bytes, microseconds, charged, type} of the collective `op`. `cause`
 /// is the op that needed it; `bytes` what the cost model charges, a
@@ -327,4 +323,4 @@ private:
 
 } // namespace shardopt::llm
 
-#endif // SHARDOPT_DIALECT_LLM_IR_PARTITIONER_H
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PARTITIONER_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
 using namespace mlir;
 using namespace shardopt;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "PartitionModels.h"
+
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
@@ -61,26 +62,26 @@ static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
   return success();
 }
 
-LogicalResult RouterOp::partition(Partitioner &p) {
-  if (getShardingDim() != Dim::None && p.tp() > 1)
-    return partitionRouter(p, *this);
+LogicalResult llm::partition(RouterOp op, Partitioner &p) {
+  if (op.getShardingDim() != Dim::None && p.tp() > 1)
+    return partitionRouter(p, op);
   Layout layout = p.tp() > 1 ? p.getRequired() : Layout::R;
-  Value input = p.get(getInput(), layout);
-  Value weight = p.slice(getWeight(), SmallVector<Cut>(2));
-  Value bias = p.sliceVector(getBias(), nullptr);
-  Value correction = p.sliceVector(getCorrection(), nullptr);
+  Value input = p.get(op.getInput(), layout);
+  Value weight = p.slice(op.getWeight(), SmallVector<Cut>(2));
+  Value bias = p.sliceVector(op.getBias(), nullptr);
+  Value correction = p.sliceVector(op.getCorrection(), nullptr);
   if (!weight)
     return failure();
-  RouterOp local = p.clone(*this);
+  RouterOp local = p.clone(op);
   local.getInputMutable().assign(input);
   local.getWeightMutable().assign(weight);
   if (bias)
     local.getBiasMutable().assign(bias);
   if (correction)
     local.getCorrectionMutable().assign(correction);
-  p.defineRouting(getIndices(), local.getIndices(), layout);
-  p.defineRouting(getWeights(), local.getWeights(), layout);
-  p.definePassed(cast<OpResult>(getTokens()), getInput());
+  p.defineRouting(op.getIndices(), local.getIndices(), layout);
+  p.defineRouting(op.getWeights(), local.getWeights(), layout);
+  p.definePassed(cast<OpResult>(op.getTokens()), op.getInput());
   return success();
 }
 
@@ -88,22 +89,22 @@ LogicalResult RouterOp::partition(Partitioner &p) {
 // Dispatch and combine
 //===----------------------------------------------------------------------===//
 
-LogicalResult DispatchOp::partition(Partitioner &p) {
+LogicalResult llm::partition(DispatchOp op, Partitioner &p) {
   Layout layout = p.getRequired();
-  const Packing *features = hiddenBlocks(p, getTokens(), layout);
-  Value tokens = p.get(getTokens(), layout, features);
-  double rowBytes = p.getRowBytes(getTokens());
+  const Packing *features = hiddenBlocks(p, op.getTokens(), layout);
+  Value tokens = p.get(op.getTokens(), layout, features);
+  double rowBytes = p.getRowBytes(op.getTokens());
   if (p.exchangesNothing()) {
-    DispatchOp local = p.clone(*this);
+    DispatchOp local = p.clone(op);
     local.getTokensMutable().assign(tokens);
-    local.getIndicesMutable().assign(p.getRouting(getIndices(), layout, -1));
-    p.define(getRows(), {local.getRows()}, p.getExpertRows(), rowBytes);
-    p.definePlain(getCounts(), local.getCounts());
-    p.definePlain(getOrigins(), local.getOrigins());
+    local.getIndicesMutable().assign(p.getRouting(op.getIndices(), layout, -1));
+    p.define(op.getRows(), {local.getRows()}, p.getExpertRows(), rowBytes);
+    p.definePlain(op.getCounts(), local.getCounts());
+    p.definePlain(op.getOrigins(), local.getOrigins());
     return success();
   }
-  Exchange &exchange = p.beginExchange(*this, layout);
-  auto topK = p.getBuilder().getI64IntegerAttr(columns(getIndices()));
+  Exchange &exchange = p.beginExchange(op, layout);
+  auto topK = p.getBuilder().getI64IntegerAttr(columns(op.getIndices()));
   Value rows =
       p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins, topK);
   rows = p.allToAllV(rows, exchange.send, exchange.recv, p.getOwnBytes(0));
@@ -120,33 +121,33 @@ LogicalResult DispatchOp::partition(Partitioner &p) {
   auto packed = p.create<PackHomesOp>(TypeRange{rows.getType(), homes}, rows,
                                       exchange.recv, block);
   exchange.homes = packed.getHomes();
-  p.define(getRows(), {packed.getResult(), layout, features}, p.getExpertRows(),
-           rowBytes);
+  p.define(op.getRows(), {packed.getResult(), layout, features},
+           p.getExpertRows(), rowBytes);
   return success();
 }
 
-LogicalResult CombineOp::partition(Partitioner &p) {
+LogicalResult llm::partition(CombineOp op, Partitioner &p) {
   Layout layout = p.getRequired();
-  const Packing *features = hiddenBlocks(p, getRows(), layout);
-  Value rows = p.get(getRows(), layout, features);
-  double rowBytes = p.getRowBytes(getRows());
+  const Packing *features = hiddenBlocks(p, op.getRows(), layout);
+  Value rows = p.get(op.getRows(), layout, features);
+  double rowBytes = p.getRowBytes(op.getRows());
   if (p.exchangesNothing()) {
-    CombineOp local = p.clone(*this);
+    CombineOp local = p.clone(op);
     local.getRowsMutable().assign(rows);
-    local.getCountsMutable().assign(p.getPlain(getCounts()));
-    local.getOriginsMutable().assign(p.getPlain(getOrigins()));
-    local.getWeightsMutable().assign(p.getRouting(getWeights(), layout, 0));
-    p.define(getResult(), {local.getResult()}, p.getTokens(), rowBytes);
+    local.getCountsMutable().assign(p.getPlain(op.getCounts()));
+    local.getOriginsMutable().assign(p.getPlain(op.getOrigins()));
+    local.getWeightsMutable().assign(p.getRouting(op.getWeights(), layout, 0));
+    p.define(op.getResult(), {local.getResult()}, p.getTokens(), rowBytes);
     return success();
   }
-  const Exchange &exchange = p.getExchange(getCounts(), layout);
+  const Exchange &exchange = p.getExchange(op.getCounts(), layout);
   Value sent = p.create<UnpackHomesOp>(rows.getType(), rows, exchange.recv);
   Value returned =
       p.allToAllV(sent, exchange.recv, exchange.send, p.getOwnBytes(0));
-  Value weights = p.getRouting(getWeights(), layout, 0);
+  Value weights = p.getRouting(op.getWeights(), layout, 0);
   Value result = p.create<UnpermuteOp>(rows.getType(), returned,
                                        exchange.origins, weights);
-  p.define(getResult(), {result, p.getResultLayout(), features}, p.getTokens(),
-           rowBytes);
+  p.define(op.getResult(), {result, p.getResultLayout(), features},
+           p.getTokens(), rowBytes);
   return success();
 }

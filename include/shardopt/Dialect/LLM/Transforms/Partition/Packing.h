@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_DIALECT_LLM_IR_PACKING_H
-#define SHARDOPT_DIALECT_LLM_IR_PACKING_H
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
 
 #include <cstdint>
 #include <map>
@@ -118,4 +118,4 @@ private:
 
 } // namespace shardopt::llm
 
-#endif // SHARDOPT_DIALECT_LLM_IR_PACKING_H
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H

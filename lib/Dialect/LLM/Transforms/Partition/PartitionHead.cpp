@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "PartitionModels.h"
+
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
@@ -111,30 +112,31 @@ static LogicalResult partitionWhole(Partitioner &p, LmHeadOp op, Value input) {
   return success();
 }
 
-LogicalResult LmHeadOp::partition(Partitioner &p) {
+LogicalResult llm::partition(LmHeadOp op, Partitioner &p) {
   Layout layout = p.getRequired();
-  auto table = cast<RankedTensorType>(getWeight().getType());
-  int64_t size = table.getDimSize(getTied() ? 0 : 1);
-  const RowSpace *space = p.getPrompts(getSequence());
+  auto table = cast<RankedTensorType>(op.getWeight().getType());
+  int64_t size = table.getDimSize(op.getTied() ? 0 : 1);
+  const RowSpace *space = p.getPrompts(op.getSequence());
   const Packing *features =
-      layout == Layout::H ? p.getPackings().blocks(columns(getInput()), p.tp())
-                          : nullptr;
-  LocalCopy last = lastRows(p, *this);
-  Value input = getSequence() == 1 ? p.get(getInput(), layout, features)
-                                   : p.reshard(last, layout, features, space,
-                                               p.getRowBytes(getInput()))
-                                         .value;
-  Dim dim = *getShardingDim();
+      layout == Layout::H
+          ? p.getPackings().blocks(columns(op.getInput()), p.tp())
+          : nullptr;
+  LocalCopy last = lastRows(p, op);
+  Value input = op.getSequence() == 1 ? p.get(op.getInput(), layout, features)
+                                      : p.reshard(last, layout, features, space,
+                                                  p.getRowBytes(op.getInput()))
+                                            .value;
+  Dim dim = *op.getShardingDim();
   if (p.tp() == 1 || (layout == Layout::R && dim == Dim::None))
-    return partitionWhole(p, *this, input);
+    return partitionWhole(p, op, input);
 
   const Packing *vocabulary = p.getPackings().blocks(size, p.tp());
   double logitBytes = space->cost * size * table.getElementTypeBitWidth() / 8.0;
-  Value normed = layout == Layout::H ? normFeatures(p, *this, input, features)
-                                     : normRows(p, *this, input);
+  Value normed = layout == Layout::H ? normFeatures(p, op, input, features)
+                                     : normRows(p, op, input);
   if (!normed)
     return failure();
-  Value logits = makeLogits(p, *this, normed, features,
+  Value logits = makeLogits(p, op, normed, features,
                             dim == Dim::One ? vocabulary : nullptr);
   if (!logits)
     return failure();
@@ -142,10 +144,10 @@ LogicalResult LmHeadOp::partition(Partitioner &p) {
   if (dim == Dim::None) { // rows are cut
     Value best = bestOf(p, logits, p.getIndex(0), size);
     Value all = p.trimRows(p.allGather(best, 0, p.getOwnBytes(0)), space);
-    p.definePlain(getTokenIds(), merge(p, *this, all));
-    if (getLogits())
+    p.definePlain(op.getTokenIds(), merge(p, op, all));
+    if (op.getLogits())
       p.definePlain(
-          getLogits(),
+          op.getLogits(),
           p.trimRows(p.allGather(logits, 0, logitBytes, Charge::Free), space));
     return success();
   }
@@ -155,10 +157,10 @@ LogicalResult LmHeadOp::partition(Partitioner &p) {
   unsigned gather = dim == Dim::Zero ? 2 : 0;
   Value best = bestOf(p, logits, p.getOffset(vocabulary->getLocalSize()), size);
   Value all = p.allGather(best, 1, p.getOwnBytes(gather));
-  p.definePlain(getTokenIds(), merge(p, *this, all));
-  if (getLogits())
+  p.definePlain(op.getTokenIds(), merge(p, op, all));
+  if (op.getLogits())
     p.definePlain(
-        getLogits(),
+        op.getLogits(),
         p.selectColumns(p.allGather(logits, 1, logitBytes, Charge::Free),
                         vocabulary->getUnpack()));
   return success();

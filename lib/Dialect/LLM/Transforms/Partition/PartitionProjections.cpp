@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "PartitionModels.h"
+
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
 
 using namespace mlir;
@@ -14,14 +15,6 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Axis;
 using cost::Layout;
-
-/// The type of `like` with `width` columns.
-static Type withColumns(Value like, int64_t width) {
-  auto type = cast<RankedTensorType>(like.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = width;
-  return type.clone(shape);
-}
 
 /// A bias of a partial sum counts once: on the first device of the group.
 static Value biasOfPartialSum(Partitioner &p, Value bias) {
@@ -39,8 +32,8 @@ template <typename OpTy> static void assignBias(OpTy local, Value bias) {
 // Embedding
 //===----------------------------------------------------------------------===//
 
-LogicalResult EmbeddingOp::partition(Partitioner &p) {
-  auto table = cast<RankedTensorType>(getTable().getType());
+LogicalResult llm::partition(EmbeddingOp op, Partitioner &p) {
+  auto table = cast<RankedTensorType>(op.getTable().getType());
   int64_t vocabulary = table.getDimSize(0), hidden = table.getDimSize(1);
   Layout layout = p.getResultLayout();
   const Packing *rows = p.getPackings().blocks(vocabulary, p.tp());
@@ -51,24 +44,23 @@ LogicalResult EmbeddingOp::partition(Partitioner &p) {
   else if (layout == Layout::H)
     cuts[1] = Partitioner::over(features);
 
-  Value slice = p.slice(getTable(), cuts);
+  Value slice = p.slice(op.getTable(), cuts);
   if (!slice)
     return failure();
-  EmbeddingOp local = p.clone(*this);
-  local.getTokensMutable().assign(p.getPlain(getTokens()));
+  EmbeddingOp local = p.clone(op);
+  local.getTokensMutable().assign(p.getPlain(op.getTokens()));
   local.getTableMutable().assign(slice);
-  local.getResult().setType(
-      cast<RankedTensorType>(withColumns(getResult(), columns(slice))));
+  local.getResult().setType(withColumns(op.getResult(), columns(slice)));
   if (layout == Layout::P && p.tp() > 1) {
     OpBuilder::InsertionGuard guard(p.getBuilder());
     p.getBuilder().setInsertionPoint(local);
     local.getOffsetMutable().assign(p.getOffset(rows->getLocalSize()));
   }
   double rowBytes = hidden * table.getElementTypeBitWidth() / 8.0;
-  if (auto type = dyn_cast<RankedTensorType>(getResult().getType()))
+  if (auto type = dyn_cast<RankedTensorType>(op.getResult().getType()))
     rowBytes = hidden * type.getElementTypeBitWidth() / 8.0;
   p.define(
-      getResult(),
+      op.getResult(),
       {local.getResult(), layout, layout == Layout::H ? features : nullptr},
       p.getTokens(), rowBytes);
   return success();
@@ -78,27 +70,27 @@ LogicalResult EmbeddingOp::partition(Partitioner &p) {
 // Norm
 //===----------------------------------------------------------------------===//
 
-LogicalResult RmsNormOp::partition(Partitioner &p) {
+LogicalResult llm::partition(RmsNormOp op, Partitioner &p) {
   Layout anchor = p.getRequired();
-  int64_t hidden = columns(getInput());
+  int64_t hidden = columns(op.getInput());
   const Packing *features =
       anchor == Layout::H ? p.getPackings().blocks(hidden, p.tp()) : nullptr;
-  Value input = p.get(getInput(), anchor, features);
+  Value input = p.get(op.getInput(), anchor, features);
   Value residual =
-      getResidual() ? p.get(getResidual(), anchor, features) : Value();
-  Value weight = p.sliceVector(getWeight(), features);
+      op.getResidual() ? p.get(op.getResidual(), anchor, features) : Value();
+  Value weight = p.sliceVector(op.getWeight(), features);
   if (!weight)
     return failure();
 
   if (anchor != Layout::H || p.tp() == 1) {
-    RmsNormOp local = p.clone(*this);
+    RmsNormOp local = p.clone(op);
     local.getInputMutable().assign(input);
     if (residual)
       local.getResidualMutable().assign(residual);
     local.getWeightMutable().assign(weight);
     for (auto [global, result] :
-         llvm::zip_equal(getResults(), local->getResults()))
-      p.defineResult(cast<OpResult>(global), result, getInput(), features);
+         llvm::zip_equal(op->getResults(), local->getResults()))
+      p.defineResult(cast<OpResult>(global), result, op.getInput(), features);
     return success();
   }
 
@@ -112,11 +104,12 @@ LogicalResult RmsNormOp::partition(Partitioner &p) {
                                          p.getBuilder().getI64IntegerAttr(1));
   squares = p.allReduce(squares, p.getOwnBytes(0));
   Value normed = p.create<ScaleNormOp>(
-      sum.getType(), sum, squares, weight, getEpsilonAttr(),
+      sum.getType(), sum, squares, weight, op.getEpsilonAttr(),
       p.getBuilder().getI64IntegerAttr(hidden));
-  p.defineResult(cast<OpResult>(getResult()), normed, getInput(), features);
+  p.defineResult(cast<OpResult>(op.getResult()), normed, op.getInput(),
+                 features);
   if (residual)
-    p.defineResult(cast<OpResult>(getSum()), sum, getInput(), features);
+    p.defineResult(cast<OpResult>(op.getSum()), sum, op.getInput(), features);
   return success();
 }
 
@@ -162,25 +155,26 @@ static bool attentionCutsHeads(Value projection) {
   return false;
 }
 
-LogicalResult QkvProjOp::partition(Partitioner &p) {
-  bool pairs = attentionCutsHeads(getResult());
-  int64_t heads = getHeads(), kvHeads = getKvHeads(), size = getHeadDim();
+LogicalResult llm::partition(QkvProjOp op, Partitioner &p) {
+  bool pairs = attentionCutsHeads(op.getResult());
+  int64_t heads = op.getHeads(), kvHeads = op.getKvHeads(),
+          size = op.getHeadDim();
   Packings &packings = p.getPackings();
   const Packing *heldHeads =
       pairs ? packings.pairs(heads + 2 * kvHeads, size, p.tp())
             : packings.qkvHeads(heads, kvHeads, size, p.tp());
-  const Packing *hidden = packings.blocks(columns(getInput()), p.tp());
+  const Packing *hidden = packings.blocks(columns(op.getInput()), p.tp());
   FailureOr<Product> product =
-      makeProduct(p, *getShardingDim(), getInput(), getWeight(), getBias(),
-                  hidden, heldHeads);
+      makeProduct(p, *op.getShardingDim(), op.getInput(), op.getWeight(),
+                  op.getBias(), hidden, heldHeads);
   if (failed(product))
     return failure();
-  QkvProjOp local = p.clone(*this);
+  QkvProjOp local = p.clone(op);
   local.getInputMutable().assign(product->input);
   local.getWeightMutable().assign(product->weight);
   assignBias(local, product->bias);
-  local.getResult().setType(cast<RankedTensorType>(
-      withColumns(getResult(), columns(product->weight))));
+  local.getResult().setType(
+      withColumns(op.getResult(), columns(product->weight)));
   if (product->columns && pairs) {
     local.setHeadDim(size / p.tp());
   } else if (product->columns) {
@@ -188,29 +182,31 @@ LogicalResult QkvProjOp::partition(Partitioner &p) {
     local.setKvHeads(
         packings.kvHeads(heads, kvHeads, size, p.tp())->getLocalSize() / size);
   }
-  p.defineResult(cast<OpResult>(getResult()), local.getResult(), getInput(),
-                 product->columns);
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product->columns);
   return success();
 }
 
-LogicalResult OutProjOp::partition(Partitioner &p) {
-  int64_t size = columns(getInput()) / getHeads();
-  const Packing *heads = p.getPackings().heads(getHeads(), size, p.tp());
-  const Packing *hidden = p.getPackings().blocks(columns(getResult()), p.tp());
-  FailureOr<Product> product = makeProduct(
-      p, *getShardingDim(), getInput(), getWeight(), getBias(), heads, hidden);
+LogicalResult llm::partition(OutProjOp op, Partitioner &p) {
+  int64_t size = columns(op.getInput()) / op.getHeads();
+  const Packing *heads = p.getPackings().heads(op.getHeads(), size, p.tp());
+  const Packing *hidden =
+      p.getPackings().blocks(columns(op.getResult()), p.tp());
+  FailureOr<Product> product =
+      makeProduct(p, *op.getShardingDim(), op.getInput(), op.getWeight(),
+                  op.getBias(), heads, hidden);
   if (failed(product))
     return failure();
-  OutProjOp local = p.clone(*this);
+  OutProjOp local = p.clone(op);
   local.getInputMutable().assign(product->input);
   local.getWeightMutable().assign(product->weight);
   assignBias(local, product->bias);
-  local.getResult().setType(cast<RankedTensorType>(
-      withColumns(getResult(), columns(product->weight))));
+  local.getResult().setType(
+      withColumns(op.getResult(), columns(product->weight)));
   if (product->rows == heads)
     local.setHeads(columns(product->input) / size);
-  p.defineResult(cast<OpResult>(getResult()), local.getResult(), getInput(),
-                 product->columns);
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product->columns);
   return success();
 }
 
@@ -244,39 +240,41 @@ static FailureOr<Value> normContracted(Partitioner &p, LinearOp op,
       .value;
 }
 
-LogicalResult LinearOp::partition(Partitioner &p) {
-  Dim dim = *getShardingDim();
-  int64_t width = columns(getResult());
-  const Packing *inputs = p.getPackings().blocks(columns(getInput()), p.tp());
+LogicalResult llm::partition(LinearOp op, Partitioner &p) {
+  Dim dim = *op.getShardingDim();
+  int64_t width = columns(op.getResult());
+  const Packing *inputs =
+      p.getPackings().blocks(columns(op.getInput()), p.tp());
   const Packing *outputs =
-      getHeads()
-          ? p.getPackings().heads(*getHeads(), width / *getHeads(), p.tp())
-          : p.getPackings().blocks(width, p.tp());
+      op.getHeads() ? p.getPackings().heads(*op.getHeads(),
+                                            width / *op.getHeads(), p.tp())
+                    : p.getPackings().blocks(width, p.tp());
   Product product;
   product.rows =
-      dim == Dim::Zero ? p.getContracted(getInput(), inputs) : nullptr;
+      dim == Dim::Zero ? p.getContracted(op.getInput(), inputs) : nullptr;
   product.columns = dim == Dim::One ? outputs : nullptr;
-  bool normsFirst = getNorm() && dim == Dim::Zero && p.tp() > 1;
+  bool normsFirst = op.getNorm() && dim == Dim::Zero && p.tp() > 1;
   if (normsFirst) {
-    FailureOr<Value> normed = normContracted(p, *this, product.rows);
+    FailureOr<Value> normed = normContracted(p, op, product.rows);
     if (failed(normed))
       return failure();
     product.input = *normed;
   } else {
-    product.input = p.get(getInput(), p.getRequired(), product.rows);
+    product.input = p.get(op.getInput(), p.getRequired(), product.rows);
   }
   SmallVector<Cut> cuts = {Partitioner::over(product.rows),
                            Partitioner::over(product.columns)};
-  if (getTransposed())
+  if (op.getTransposed())
     std::swap(cuts[0], cuts[1]);
-  product.weight = p.slice(getWeight(), cuts);
-  product.bias = dim == Dim::Zero ? biasOfPartialSum(p, getBias())
-                                  : p.sliceVector(getBias(), product.columns);
-  Value norm = normsFirst ? Value() : p.sliceVector(getNorm(), nullptr);
+  product.weight = p.slice(op.getWeight(), cuts);
+  product.bias = dim == Dim::Zero
+                     ? biasOfPartialSum(p, op.getBias())
+                     : p.sliceVector(op.getBias(), product.columns);
+  Value norm = normsFirst ? Value() : p.sliceVector(op.getNorm(), nullptr);
   if (!product.weight)
     return failure();
 
-  LinearOp local = p.clone(*this);
+  LinearOp local = p.clone(op);
   local.getInputMutable().assign(product.input);
   local.getWeightMutable().assign(product.weight);
   assignBias(local, product.bias);
@@ -287,13 +285,13 @@ LogicalResult LinearOp::partition(Partitioner &p) {
     local.removeEpsilonAttr();
   }
   if (product.columns) {
-    local.getResult().setType(cast<RankedTensorType>(
-        withColumns(getResult(), outputs->getLocalSize())));
-    if (getHeads())
-      local.setHeads(outputs->getLocalSize() / (width / *getHeads()));
+    local.getResult().setType(
+        withColumns(op.getResult(), outputs->getLocalSize()));
+    if (op.getHeads())
+      local.setHeads(outputs->getLocalSize() / (width / *op.getHeads()));
   }
-  p.defineResult(cast<OpResult>(getResult()), local.getResult(), getInput(),
-                 product.columns);
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product.columns);
   return success();
 }
 
@@ -327,69 +325,70 @@ static LogicalResult sliceFfn(Partitioner &p, Dim dim, bool grouped,
   return success(product.weight && (!bias || product.bias));
 }
 
-LogicalResult FfnUpOp::partition(Partitioner &p) {
-  Dim dim = *getShardingDim();
-  int64_t inner = columns(getResult());
-  bool gated = getActivation() && getActivation()->getGated();
+LogicalResult llm::partition(FfnUpOp op, Partitioner &p) {
+  Dim dim = *op.getShardingDim();
+  int64_t inner = columns(op.getResult());
+  bool gated = op.getActivation() && op.getActivation()->getGated();
   Packings &packings = p.getPackings();
   const Packing *features = packings.blocks(inner, p.tp());
   Product product;
   if (dim == Dim::Zero)
     product.rows = p.getContracted(
-        getInput(), packings.blocks(columns(getInput()), p.tp()));
+        op.getInput(), packings.blocks(columns(op.getInput()), p.tp()));
   else if (dim == Dim::One)
     product.columns = gated ? packings.pairedBlocks(inner, p.tp()) : features;
-  product.input = p.get(getInput(), p.getRequired(), product.rows);
-  bool grouped = getCounts() != nullptr;
-  if (failed(sliceFfn(p, dim, grouped, getWeight(), getBias(), product)))
+  product.input = p.get(op.getInput(), p.getRequired(), product.rows);
+  bool grouped = op.getCounts() != nullptr;
+  if (failed(sliceFfn(p, dim, grouped, op.getWeight(), op.getBias(), product)))
     return failure();
-  Value counts = grouped ? p.getCounts(getCounts(), p.getRequired()) : Value();
+  Value counts =
+      grouped ? p.getCounts(op.getCounts(), p.getRequired()) : Value();
 
-  FfnUpOp local = p.clone(*this);
+  FfnUpOp local = p.clone(op);
   local.getInputMutable().assign(product.input);
   local.getWeightMutable().assign(product.weight);
   assignBias(local, product.bias);
   if (counts)
     local.getCountsMutable().assign(counts);
   // The activation of a partial sum comes after its reduction.
-  bool defers = dim == Dim::Zero && p.tp() > 1 && getActivation();
+  bool defers = dim == Dim::Zero && p.tp() > 1 && op.getActivation();
   int64_t width = columns(product.weight);
   if (defers)
     local.removeActivationAttr();
   else
     width = gated ? width / 2 : width;
-  local.getResult().setType(
-      cast<RankedTensorType>(withColumns(getResult(), width)));
-  p.defineResult(cast<OpResult>(getResult()), local.getResult(), getInput(),
-                 product.columns ? features : nullptr,
-                 defers ? getActivationAttr() : ActivationAttr());
+  local.getResult().setType(withColumns(op.getResult(), width));
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product.columns ? features : nullptr,
+                 defers ? op.getActivationAttr() : ActivationAttr());
   return success();
 }
 
-LogicalResult FfnDownOp::partition(Partitioner &p) {
-  Dim dim = *getShardingDim();
+LogicalResult llm::partition(FfnDownOp op, Partitioner &p) {
+  Dim dim = *op.getShardingDim();
   Packings &packings = p.getPackings();
   Product product;
   if (dim == Dim::Zero)
     product.rows = p.getContracted(
-        getInput(), packings.blocks(columns(getInput()), p.tp()));
+        op.getInput(), packings.blocks(columns(op.getInput()), p.tp()));
   else if (dim == Dim::One)
-    product.columns = packings.blocks(columns(getResult()), p.tp());
-  product.input = p.get(getInput(), p.getRequired(), product.rows);
-  bool grouped = getCounts() != nullptr;
-  if (failed(sliceFfn(p, dim, grouped, getWeight(), getBias(), product)))
+    product.columns = packings.blocks(columns(op.getResult()), p.tp());
+  product.input = p.get(op.getInput(), p.getRequired(), product.rows);
+  bool grouped = op.getCounts() != nullptr;
+  if (failed(sliceFfn(p, dim, grouped, op.getWeight(), op.getBias(), product)))
     return failure();
-  Value counts = grouped ? p.getCounts(getCounts(), p.getRequired()) : Value();
+  Value counts =
+      grouped ? p.getCounts(op.getCounts(), p.getRequired()) : Value();
 
-  FfnDownOp local = p.clone(*this);
+  FfnDownOp local = p.clone(op);
   local.getInputMutable().assign(product.input);
   local.getWeightMutable().assign(product.weight);
   assignBias(local, product.bias);
   if (counts)
     local.getCountsMutable().assign(counts);
-  local.getResult().setType(cast<RankedTensorType>(
-      withColumns(getResult(), columns(product.weight))));
-  p.defineResult(cast<OpResult>(getResult()), local.getResult(), getInput(),
-                 product.columns);
+  local.getResult().setType(
+      withColumns(op.getResult(), columns(product.weight)));
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product.columns);
   return success();
 }

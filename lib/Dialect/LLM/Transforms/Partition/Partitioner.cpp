@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
+
+#include "shardopt/Dialect/LLM/Transforms/Partition/PartitionInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
@@ -467,7 +469,11 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     return diagnostic;
   }
   cost = model->cost(*dim, incoming, context);
-  return op.partition(*this);
+  auto partitionable = dyn_cast<PartitionOpInterface>(op.getOperation());
+  if (!partitionable)
+    return op.emitOpError("cannot be partitioned: it has no model of "
+                          "'PartitionOpInterface'");
+  return partitionable.partition(*this);
 }
 
 /// The dim that a norm or a head anchors its operand with.
