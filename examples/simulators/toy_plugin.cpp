@@ -32,7 +32,9 @@ private:
 
 ShardOptEvaluation
 ToySimulator::evaluate(const ShardOptStrategy &strategy) const {
-  const double tp = strategy.tp, ep = strategy.ep, pp = strategy.pp;
+  const double tp = strategy.degrees[0], ep = strategy.degrees[1],
+               pp = strategy.degrees[2], batch = strategy.degrees[3];
+  const double devices = strategy.devices;
 
   // An op that is cut takes a tp-th of the work and the weights; a change of
   // the dim from one op to the next costs a fifth of a millisecond.
@@ -43,14 +45,13 @@ ToySimulator::evaluate(const ShardOptStrategy &strategy) const {
     changes += i > 0 && strategy.dims[i] != strategy.dims[i - 1];
   }
   share /= problem.num_ops;
-  const double cache = strategy.batch * problem.context * 1e-5;
+  const double cache = batch * problem.context * 1e-5;
 
   ShardOptEvaluation result = {};
   result.latency_ms =
-      40.0 * share + 2.0 * pp + 0.2 * changes + cache / (tp * ep * pp);
-  result.memory_gb = 400.0 * share / (ep * pp) + cache / (tp * ep * pp);
-  result.throughput =
-      strategy.batch / (result.latency_ms * 1e-3) / (tp * ep * pp);
+      40.0 * share + 2.0 * pp + 0.2 * changes + cache / devices;
+  result.memory_gb = 400.0 * share / (ep * pp) + cache / devices;
+  result.throughput = batch / (result.latency_ms * 1e-3) / devices;
   if (result.memory_gb > problem.memory_capacity_gb)
     result.reason = "memory";
   else if (result.latency_ms > problem.slo_ms)
@@ -82,7 +83,13 @@ static void destroy(void *simulator) {
 }
 
 const ShardOptSimulatorPlugin *shardoptSimulatorPlugin() {
+  static const char *const degrees[] = {"tp", "ep", "pp", "batch", nullptr};
   static const ShardOptSimulatorPlugin plugin = {
-      SHARDOPT_SIMULATOR_PLUGIN_VERSION, "toy", create, evaluate, destroy};
+      SHARDOPT_SIMULATOR_PLUGIN_VERSION,
+      "toy",
+      degrees,
+      create,
+      evaluate,
+      destroy};
   return &plugin;
 }

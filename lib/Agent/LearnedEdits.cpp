@@ -48,10 +48,10 @@ void EditConstants::addTo(ConstantTable &table) {
 }
 
 EditShape EditConstants::shape(const std::vector<uint32_t> &choices,
-                               size_t elites) const {
+                               size_t ordered, size_t elites) const {
   EditShape shape;
   shape.choices = choices;
-  shape.ordered = StrategySpace::FirstDim;
+  shape.ordered = ordered;
   shape.hidden = hidden;
   shape.elites = attention ? elites : 0;
   shape.adamEpsilon = adamEpsilon;
@@ -78,7 +78,9 @@ LearnedEdits::LearnedEdits(const StrategySpace &space,
                            uint64_t seed, std::unique_ptr<EditNetwork> network)
     : objective(objective), constants(constants), elites(elites),
       layout(choicesOf(space)), net(std::move(network)),
-      model(layout, constants.shape(layout.choices(), elites)), rng(seed) {
+      model(layout,
+            constants.shape(layout.choices(), space.firstDim(), elites)),
+      rng(seed) {
   check(net->reset(rng.below(uint64_t(1) << 63)));
   reload();
 }

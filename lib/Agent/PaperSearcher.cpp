@@ -121,7 +121,7 @@ void PaperSearcher::propose() {
   rollout.actions.insert(rollout.actions.end(), actions.begin(), actions.end());
   rollout.logProbs.push_back(policy.logProb(actions));
   rollout.values.push_back(value);
-  space.repair(actions, search::StrategySpace::Batch, rng);
+  space.repair(actions, space.batch(), rng);
   pending = std::move(actions);
 }
 

@@ -21,12 +21,10 @@ std::string describeVariables(const search::StrategySpace &space) {
     text += (i == 0 ? "" : "; ") + space.variableName(i);
     const char *separator = " ";
     for (size_t j = 0; j < space.domainSize(i); ++j) {
-      bool isDegree = i < search::StrategySpace::FirstDim;
+      bool isDegree = i < space.firstDim();
       int64_t value =
-          isDegree
-              ? space.degreeDomain(i)[j]
-              : static_cast<int64_t>(
-                    space.dimDomains()[i - search::StrategySpace::FirstDim][j]);
+          isDegree ? space.degreeDomain(space.openDegrees()[i])[j]
+                   : int64_t(space.dimDomains()[i - space.firstDim()][j]);
       text += separator + std::to_string(value);
       separator = ",";
     }

@@ -39,9 +39,11 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
   if (!placement)
     return placement.error();
   std::vector<uint32_t> choices = choicesOf(context.space);
-  auto network = createEditNetwork(
-      "ppo", constants.edits.shape(choices, constants.screened.elites),
-      *placement);
+  auto network =
+      createEditNetwork("ppo",
+                        constants.edits.shape(choices, context.space.firstDim(),
+                                              constants.screened.elites),
+                        *placement);
   if (!network)
     return network.error();
   return makeEditSearcher(context, constants, std::move(*network));

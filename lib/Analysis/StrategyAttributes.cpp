@@ -25,14 +25,13 @@ const char *shardopt::spell(Dim dim) {
 }
 
 Annotation::Annotation(const Strategy &strategy)
-    : tp(strategy.degrees.tp), ep(strategy.degrees.ep), pp(strategy.degrees.pp),
-      batch(strategy.degrees.batch),
+    : degrees(strategy.degrees),
       dims(strategy.dims.begin(), strategy.dims.end()) {}
 
 std::optional<Strategy> Annotation::strategy() const {
-  if (!tp || !ep || !pp || !batch)
+  if (degrees.firstMissing())
     return std::nullopt;
-  Strategy strategy{{*tp, *ep, *pp, *batch}, {}};
+  Strategy strategy{degrees.filled(), {}};
   for (std::optional<Dim> dim : dims) {
     if (!dim)
       return std::nullopt;
@@ -42,13 +41,9 @@ std::optional<Strategy> Annotation::strategy() const {
 }
 
 std::string Annotation::firstMissing(const ModuleModel &model) const {
-  std::pair<const char *, bool> degrees[] = {{"tp", tp.has_value()},
-                                             {"ep", ep.has_value()},
-                                             {"pp", pp.has_value()},
-                                             {"batch", batch.has_value()}};
-  for (auto [name, isThere] : degrees)
-    if (!isThere)
-      return std::string("'") + name + "' of '" + strategyAttrName.str() + "'";
+  if (std::optional<Degree> missing = degrees.firstMissing())
+    return std::string("'") + spell(*missing) + "' of '" +
+           strategyAttrName.str() + "'";
   for (auto [node, dim] :
        ::llvm::zip_equal(model.model.nodesByVariable(), dims))
     if (!dim)
@@ -58,12 +53,8 @@ std::string Annotation::firstMissing(const ModuleModel &model) const {
 
 Annotation shardopt::readAnnotation(ModuleOp module, const ModuleModel &model) {
   Annotation annotation;
-  if (auto attr = module->getAttrOfType<StrategyAttr>(strategyAttrName)) {
-    annotation.tp = attr.getTp();
-    annotation.ep = attr.getEp();
-    annotation.pp = attr.getPp();
-    annotation.batch = attr.getBatch();
-  }
+  if (auto attr = module->getAttrOfType<StrategyAttr>(strategyAttrName))
+    annotation.degrees = attr.getDegrees();
   for (const std::vector<ShardableOpInterface> &ops : model.ops) {
     ShardableOpInterface first = ops.front();
     annotation.dims.push_back(first.getShardingDim());
@@ -73,11 +64,9 @@ Annotation shardopt::readAnnotation(ModuleOp module, const ModuleModel &model) {
 
 void shardopt::writeAnnotation(ModuleOp module, const ModuleModel &model,
                                const Annotation &annotation) {
-  if (annotation.tp || annotation.ep || annotation.pp || annotation.batch)
+  if (!annotation.degrees.isEmpty())
     module->setAttr(strategyAttrName,
-                    StrategyAttr::get(module.getContext(), annotation.tp,
-                                      annotation.ep, annotation.pp,
-                                      annotation.batch));
+                    StrategyAttr::get(module.getContext(), annotation.degrees));
   else
     module->removeAttr(strategyAttrName);
   for (auto [ops, dim] : ::llvm::zip_equal(model.ops, annotation.dims))

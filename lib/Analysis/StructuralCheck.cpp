@@ -37,9 +37,7 @@ LogicalResult shardopt::checkStructure(ModuleOp module,
         continue;
       llm::ShardableOpInterface op = program.ops[node.variable].front();
       InFlightDiagnostic diagnostic = op.emitOpError(reason);
-      diagnostic.attachNote(module.getLoc())
-          << "with tp " << degrees.tp << ", ep " << degrees.ep << ", pp "
-          << degrees.pp << ", batch " << degrees.batch;
+      diagnostic.attachNote(module.getLoc()) << "with " << spell(degrees);
       return diagnostic;
     }
   return success();

@@ -8,6 +8,7 @@
 #include "shardopt/BlackBox/PluginHost.h"
 #include "shardopt/BlackBox/Server.h"
 #include "shardopt/BlackBox/SimulatorPlugin.h"
+#include "shardopt/Support/Suggest.h"
 
 #include <array>
 #include <cmath>
@@ -99,8 +100,9 @@ namespace {
 /// The simulators of a plugin, one after the other.
 class PluginService final : public Service {
 public:
-  explicit PluginService(const ShardOptSimulatorPlugin &plugin)
-      : plugin(plugin) {}
+  PluginService(const ShardOptSimulatorPlugin &plugin,
+                std::vector<Degree> degrees)
+      : plugin(plugin), degrees(std::move(degrees)) {}
   ~PluginService() override { destroy(); }
 
   std::optional<Error> greet(const Hello &hello) override;
@@ -115,6 +117,7 @@ private:
   void destroy();
 
   const ShardOptSimulatorPlugin &plugin;
+  const std::vector<Degree> degrees; ///< that the plugin reads, in its order
   Hello accepted; ///< what `problem` points into
   std::vector<const char *> opPointers;
   ShardOptProblem problem = {};
@@ -169,8 +172,17 @@ ErrorOr<Answer> PluginService::evaluate(const Strategy &strategy) {
   std::vector<uint8_t> dims;
   for (Dim dim : strategy.dims)
     dims.push_back(static_cast<uint8_t>(dim));
-  const Degrees &degrees = strategy.degrees;
-  ShardOptStrategy asked = {degrees.tp, degrees.ep, degrees.pp, degrees.batch,
+  PartialDegrees unread(strategy.degrees);
+  std::vector<int64_t> values;
+  for (Degree degree : degrees) {
+    values.push_back(strategy.degrees[degree]);
+    unread[degree].reset();
+  }
+  for (Degree degree : allDegrees)
+    if (unread[degree])
+      return Error{std::string("the plugin does not read '") + spell(degree) +
+                   "', which is " + std::to_string(*unread[degree])};
+  ShardOptStrategy asked = {values.data(), strategy.degrees.devices(),
                             dims.data()};
   ShardOptEvaluation answered = {};
   if (int status = plugin.evaluate(simulator, &asked, &answered))
@@ -183,6 +195,25 @@ ErrorOr<Answer> PluginService::evaluate(const Strategy &strategy) {
   evaluation.latencyMs = answered.latency_ms;
   evaluation.memoryGb = answered.memory_gb;
   return answer;
+}
+
+/// The degrees that `plugin` lists.
+static ErrorOr<std::vector<Degree>>
+degreesOf(const ShardOptSimulatorPlugin &plugin) {
+  PartialDegrees listed;
+  std::vector<Degree> degrees;
+  for (const char *const *name = plugin.degrees; name && *name; ++name) {
+    std::optional<Degree> degree = parseDegree(*name);
+    if (!degree)
+      return Error{"it lists the degree '" + abbreviate(*name) + "'; " +
+                   listKnown(*name, degreeNames())};
+    listed[*degree] = 1;
+    degrees.push_back(*degree);
+  }
+  if (std::optional<Degree> missing = listed.firstMissing())
+    return Error{std::string("it does not list the degree '") +
+                 spell(*missing) + "', which every strategy has"};
+  return degrees;
 }
 
 /// The description in the plugin `file`, which stays loaded.
@@ -205,7 +236,11 @@ static ErrorOr<const ShardOptSimulatorPlugin *> load(const std::string &file) {
     return Error{"the plugin '" + file + "' is of version " +
                  std::to_string(plugin->version) +
                  " of the interface, this shardopt is of version " +
-                 std::to_string(SHARDOPT_SIMULATOR_PLUGIN_VERSION)};
+                 std::to_string(SHARDOPT_SIMULATOR_PLUGIN_VERSION) +
+                 (plugin->version == 1
+                      ? ", in which degrees are an array in the order of the "
+                        "names that the plugin lists"
+                      : "")};
   if (!plugin->create || !plugin->evaluate)
     return Error{"the plugin '" + file + "' lacks 'create' or 'evaluate'"};
   return plugin;
@@ -217,6 +252,13 @@ bool blackbox::servePlugin(const std::string &file, int in, int out) {
     writeAll(out, errorLine({std::nullopt, plugin.error()}) + "\n");
     return false;
   }
-  PluginService service(**plugin);
+  ErrorOr<std::vector<Degree>> degrees = degreesOf(**plugin);
+  if (!degrees) {
+    Error error{"cannot use the plugin '" + file +
+                "': " + degrees.error().message};
+    writeAll(out, errorLine({std::nullopt, error}) + "\n");
+    return false;
+  }
+  PluginService service(**plugin, std::move(*degrees));
   return serve(service, in, out);
 }

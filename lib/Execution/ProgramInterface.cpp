@@ -288,7 +288,7 @@ ProgramWorkload execution::readWorkload(ModuleOp module) {
   }
   if (auto strategy =
           module->getAttrOfType<llm::StrategyAttr>(llm::strategyAttrName))
-    workload.batch = strategy.getBatch().value_or(0);
+    workload.batch = strategy.getDegrees()[Degree::Batch].value_or(0);
   if (auto strategy =
           module->getAttrOfType<DictionaryAttr>("shardopt.strategy"))
     if (auto batch = strategy.getAs<IntegerAttr>("batch"))

@@ -51,7 +51,6 @@ search::SearchIdentity
 shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
                        const search::StrategySpace &space,
                        const std::string &searcher, uint64_t budget) {
-  using search::StrategySpace;
   const ScenarioOptions &options = scenario.options();
   search::SearchIdentity identity = {
       {"version", SHARDOPT_VERSION},
@@ -70,12 +69,11 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"partition", options.partition},
       {"machine",
        scenario.machine().name + " " + fingerprintOf(scenario.machine())},
-      {"model", scenario.modelName() + " " + request.program},
-      {"tp", spellDomain(space.degreeDomain(StrategySpace::Tp))},
-      {"ep", spellDomain(space.degreeDomain(StrategySpace::Ep))},
-      {"pp", spellDomain(space.degreeDomain(StrategySpace::Pp))},
-      {"batch", spellDomain(space.degreeDomain(StrategySpace::Batch))},
-      {"dims", spellDomains(space.dimDomains())}};
+      {"model", scenario.modelName() + " " + request.program}};
+  for (Degree degree : space.openDegrees())
+    identity.emplace_back(spell(degree),
+                          spellDomain(space.degreeDomain(degree)));
+  identity.emplace_back("dims", spellDomains(space.dimDomains()));
   for (const auto &[name, value] : request.options.named())
     if (name != "agent-save") // an output
       identity.emplace_back(name, spellOption(value));

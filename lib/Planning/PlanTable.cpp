@@ -121,15 +121,17 @@ void TableWriter::writeColumns() {
   bool isCompared = columns.size() > (summary.plan ? 1 : 0);
   addRow(isCompared ? "plan (beside Megatron's)" : "plan",
          [](const Column &column) { return column.heading; });
-  auto addDegree = [&](const std::string &name, int64_t Degrees::*degree) {
-    addRow(name, [&](const Column &column) {
-      return std::to_string(column.plan->strategy.degrees.*degree);
-    });
+  auto isWritten = [&](Degree degree) {
+    return std::any_of(
+        columns.begin(), columns.end(), [&](const Column &column) {
+          return PartialDegrees(column.plan->strategy.degrees)[degree];
+        });
   };
-  addDegree("tp", &Degrees::tp);
-  addDegree("ep", &Degrees::ep);
-  addDegree("pp", &Degrees::pp);
-  addDegree("batch", &Degrees::batch);
+  for (Degree degree : allDegrees)
+    if (isWritten(degree))
+      addRow(spell(degree), [&](const Column &column) {
+        return std::to_string(column.plan->strategy.degrees[degree]);
+      });
   addRow("devices", [](const Column &column) {
     return std::to_string(column.plan->strategy.degrees.devices());
   });

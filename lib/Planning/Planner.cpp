@@ -261,7 +261,7 @@ void Planner::findBaselines(const search::StrategySpace &space) {
 void Planner::explainBest(const search::StrategySpace &space) {
   if (space.size() == 1 || !scenario.simulator().decomposition())
     return;
-  const auto &batches = space.degreeDomain(search::StrategySpace::Batch);
+  const auto &batches = space.degreeDomain(Degree::Batch);
   search::Plan larger = *summary.plan;
   auto next = std::upper_bound(batches.begin(), batches.end(),
                                larger.strategy.degrees.batch);

@@ -86,12 +86,10 @@ void ScenarioService::describe(json::Writer &writer) const {
   auto space = search::StrategySpace::create(scenario.spaceFacts(), request);
   if (!space)
     return;
-  using search::StrategySpace;
   writer.key("space").beginObject();
-  for (size_t variable : {StrategySpace::Tp, StrategySpace::Ep,
-                          StrategySpace::Pp, StrategySpace::Batch}) {
-    writer.key(space->variableName(variable)).beginArray();
-    for (int64_t value : space->degreeDomain(variable))
+  for (Degree degree : space->openDegrees()) {
+    writer.key(spell(degree)).beginArray();
+    for (int64_t value : space->degreeDomain(degree))
       writer.value(value);
     writer.endArray();
   }

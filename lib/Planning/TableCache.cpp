@@ -31,8 +31,8 @@ static size_t sizeInBytes(const cost::Tables &tables) {
 
 size_t TableCache::Hash::operator()(const Degrees &degrees) const {
   WordHash hash;
-  for (int64_t word : {degrees.tp, degrees.ep, degrees.pp, degrees.batch})
-    hash.add(static_cast<uint64_t>(word));
+  for (Degree degree : allDegrees)
+    hash.add(static_cast<uint64_t>(degrees[degree]));
   return hash.value();
 }
 

@@ -30,7 +30,7 @@ public:
       : GenerationSearcher(context), variables(freeVariables(space)) {
     for (size_t i = 0; i < variables.size(); ++i)
       for (size_t j = i + 1; j < variables.size(); ++j)
-        if (variables[j] < StrategySpace::FirstDim)
+        if (variables[j] < space.firstDim())
           pairs.push_back({variables[i], variables[j]});
   }
 

@@ -35,7 +35,7 @@ private:
     for (Point &point : points) {
       for (const std::vector<double> &distribution : probabilities)
         point.push_back(rng.weighted(distribution));
-      space.repair(point, StrategySpace::Batch, rng);
+      space.repair(point, space.batch(), rng);
     }
     return points;
   }

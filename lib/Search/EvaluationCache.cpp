@@ -13,10 +13,8 @@ size_t StrategyHash::operator()(const Strategy &strategy) const {
   // FNV-1a over whole words, with a final shift because its high bits mix best.
   uint64_t hash = 0xcbf29ce484222325;
   auto mix = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
-  mix(strategy.degrees.tp);
-  mix(strategy.degrees.ep);
-  mix(strategy.degrees.pp);
-  mix(strategy.degrees.batch);
+  for (Degree degree : allDegrees)
+    mix(strategy.degrees[degree]);
   for (Dim dim : strategy.dims)
     mix(static_cast<uint64_t>(dim));
   return hash ^ (hash >> 32);

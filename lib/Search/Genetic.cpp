@@ -65,7 +65,7 @@ private:
     for (size_t variable : variables)
       if (rng.below(variables.size()) == 0)
         redraw(space, variable, child, rng);
-    space.repair(child, StrategySpace::Batch, rng);
+    space.repair(child, space.batch(), rng);
     return child;
   }
 

@@ -49,7 +49,7 @@ BindingConstraint bindingConstraint(const Strategy &best,
                                     const StrategySpace &space,
                                     const Simulator &simulator,
                                     const Objective &objective) {
-  const auto &batches = space.degreeDomain(StrategySpace::Batch);
+  const auto &batches = space.degreeDomain(Degree::Batch);
   auto larger =
       std::upper_bound(batches.begin(), batches.end(), best.degrees.batch);
   if (larger == batches.end())
@@ -101,14 +101,14 @@ static std::optional<NextFeasible> tryBatch(const SpaceFacts &facts,
                                             const StrategySpace &space,
                                             double sloMs, Goal goal,
                                             const FeasibilityProbe &probe) {
-  int64_t smallest = space.degreeDomain(StrategySpace::Batch).front();
+  int64_t smallest = space.degreeDomain(Degree::Batch).front();
   int64_t batch = 1;
   while (batch * 2 < smallest)
     batch *= 2;
   SpaceRequest changed = request;
-  changed.pinnedBatch = std::nullopt;
+  changed.pinned[Degree::Batch] = std::nullopt;
   for (; batch >= 1 && batch < smallest; batch /= 2) {
-    changed.batch = {batch};
+    changed.lists[Degree::Batch] = {batch};
     ErrorOr<StrategySpace> smaller = StrategySpace::create(facts, changed);
     assert(smaller && "the degrees are as they were");
     if (std::optional<Plan> plan = probe(*smaller, sloMs, goal))

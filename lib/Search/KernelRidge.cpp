@@ -26,7 +26,7 @@ KernelRidge::KernelRidge(const StrategySpace &space, const Options &options)
     for (size_t a = cells.begin(i); a < cells.begin(i + 1); ++a)
       for (size_t b = cells.begin(i); b < cells.begin(i + 1); ++b) {
         double distance = a > b ? double(a - b) : double(b - a);
-        bool isDegree = i < StrategySpace::FirstDim;
+        bool isDegree = i < cells.numDegrees();
         similarity[a * cells.size() + b] =
             isDegree ? std::exp(-distance / 2) : a == b;
       }
@@ -223,9 +223,8 @@ void KernelRidge::buildTable(size_t target, const std::vector<double> &alpha) {
 std::vector<double> KernelRidge::smoothed(const std::vector<double> &matrix,
                                           size_t columns) const {
   std::vector<double> product(matrix);
-  std::fill_n(product.begin(), cells.begin(StrategySpace::FirstDim) * columns,
-              0);
-  for (size_t v = 0; v < StrategySpace::FirstDim; ++v)
+  std::fill_n(product.begin(), cells.begin(cells.numDegrees()) * columns, 0);
+  for (size_t v = 0; v < cells.numDegrees(); ++v)
     for (size_t a = cells.begin(v); a < cells.begin(v + 1); ++a)
       for (size_t b = cells.begin(v); b < cells.begin(v + 1); ++b) {
         const double weight = similarity[a * cells.size() + b];

@@ -14,7 +14,7 @@ namespace shardopt::search {
 
 Mlp::Mlp(const StrategySpace &space, size_t hidden)
     : cells(space), width(hidden) {
-  size_t numInputs = cells.size() + StrategySpace::FirstDim;
+  size_t numInputs = cells.size() + cells.numDegrees();
   layout.hiddenBias = numInputs * width;
   layout.output = layout.hiddenBias + width;
   layout.outputBias = layout.output + width * numTargets;
@@ -42,7 +42,7 @@ std::vector<double> Mlp::initialWeights(Rng &rng) const {
 }
 
 Mlp::Input Mlp::encode(const Point &point) const {
-  Input input{cells.of(point), {}};
+  Input input{cells.of(point), std::vector<double>(cells.numDegrees())};
   for (size_t i = 0; i < input.places.size(); ++i) {
     double last = double(cells.begin(i + 1) - cells.begin(i)) - 1;
     input.places[i] = last > 0 ? 2 * point[i] / last - 1 : 0;

@@ -11,14 +11,11 @@
 
 namespace shardopt::search {
 
-static bool sameDegrees(const Point &a, const Point &b) {
-  return std::equal(a.begin(), a.begin() + StrategySpace::FirstDim, b.begin());
-}
-
 bool NichedArchive::tell(const Point &point, const Evaluation &evaluation) {
   auto niche =
       std::find_if(members.begin(), members.end(), [&](const Elite &elite) {
-        return sameDegrees(elite.point, point);
+        return std::equal(point.begin(), point.begin() + numDegrees,
+                          elite.point.begin());
       });
   if (niche != members.end()) {
     if (!objective.better(evaluation, niche->evaluation))

@@ -69,8 +69,8 @@ struct PointHash {
 };
 
 /// The tuple of degrees of `point`, its niche.
-Point degreesOf(const Point &point) {
-  return Point(point.begin(), point.begin() + StrategySpace::FirstDim);
+Point degreesOf(const Point &point, const StrategySpace &space) {
+  return Point(point.begin(), point.begin() + space.firstDim());
 }
 
 class ScreenedSearch final : public Searcher {
@@ -83,7 +83,7 @@ public:
       : space(context.space), objective(context.objective),
         isHopeless(context.isHopeless), constants(constants), rng(context.seed),
         policy(std::move(policy)), critic(std::move(critic)),
-        archive(constants.elites, context.objective) {
+        archive(constants.elites, space.firstDim(), context.objective) {
     for (const Plan &plan : firstPlans)
       queue({*space.pointOf(plan.strategy), {}, {}});
     int64_t uniform =
@@ -192,7 +192,7 @@ void ScreenedSearch::finishRound() {
   }
   for (size_t i = 0; i < round.size(); ++i) {
     archive.tell(round[i].point, told[i]);
-    visited.insert(degreesOf(round[i].point));
+    visited.insert(degreesOf(round[i].point, space));
     if (critic)
       critic->tell(round[i].point, told[i]);
   }
@@ -282,7 +282,7 @@ void ScreenedSearch::keepUnvisited(std::vector<Candidate> &candidates) const {
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
                                   [&](const Candidate &candidate) {
                                     return visited.count(
-                                        degreesOf(candidate.point));
+                                        degreesOf(candidate.point, space));
                                   }),
                    candidates.end());
 }
@@ -367,7 +367,7 @@ bool ScreenedSearch::queueUniform() {
 
 /// The next dims of the same degrees, in ascending order; false after the last.
 static bool nextDims(Point &point, const StrategySpace &space) {
-  for (size_t i = point.size(); i-- > StrategySpace::FirstDim;) {
+  for (size_t i = point.size(); i-- > space.firstDim();) {
     point[i] = (point[i] + 1) % space.domainSize(i);
     if (point[i] != 0)
       return true;
@@ -402,7 +402,7 @@ std::optional<Point> ScreenedSearch::uniformUnknown() {
     hopeful = firstOfHopeful();
   for (int i = 0; i < mostDraws && !hopeful->empty(); ++i) {
     Point point = (*hopeful)[rng.below(hopeful->size())];
-    for (size_t v = StrategySpace::FirstDim; v < point.size(); ++v)
+    for (size_t v = space.firstDim(); v < point.size(); ++v)
       point[v] = static_cast<uint32_t>(rng.below(space.domainSize(v)));
     if (admit(point))
       return point;

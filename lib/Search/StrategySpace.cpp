@@ -15,20 +15,9 @@ namespace shardopt::search {
 /// Degree tuples are listed, so there is an end to their number.
 static constexpr double maxTuples = 1 << 24;
 
-static const std::string degreeNames[] = {"tp", "ep", "pp", "batch"};
-
 //===----------------------------------------------------------------------===//
 // Domains of the degrees
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// The values of one degree and where they come from.
-struct DegreeSource {
-  size_t variable;
-  const std::optional<std::vector<int64_t>> &list;
-  std::optional<int64_t> pin;
-};
-} // namespace
 
 static std::vector<int64_t> powersOfTwoUpTo(int64_t limit) {
   std::vector<int64_t> values;
@@ -37,23 +26,24 @@ static std::vector<int64_t> powersOfTwoUpTo(int64_t limit) {
   return values;
 }
 
-static std::vector<int64_t> defaultDomain(size_t variable,
+/// Those of the ascending `values` that are at most `limit`, and the first.
+static std::vector<int64_t> valuesUpTo(int64_t limit,
+                                       std::vector<int64_t> values) {
+  while (values.size() > 1 && values.back() > limit)
+    values.pop_back();
+  return values;
+}
+
+static std::vector<int64_t> defaultDomain(Degree degree,
                                           const SpaceFacts &facts) {
-  bool manyExperts = facts.experts > 16;
-  switch (variable) {
-  case StrategySpace::Tp:
-    return powersOfTwoUpTo(64);
-  case StrategySpace::Ep:
-    return powersOfTwoUpTo(manyExperts ? facts.experts : 16);
-  case StrategySpace::Pp: {
-    std::vector<int64_t> values = {1, 2, 3, 4, 6, 8, 12, 24};
-    while (values.size() > 1 && values.back() > facts.layers)
-      values.pop_back();
-    return values;
+  switch (degree) {
+#define SHARDOPT_DEGREE(name, Name, Summary, Values, most, axis, divides,      \
+                        fallback, domain)                                      \
+  case Degree::Name:                                                           \
+    return domain;
+#include "shardopt/Support/Degrees.def"
   }
-  default:
-    return powersOfTwoUpTo(manyExperts ? 65536 : 8192);
-  }
+  return {};
 }
 
 /// "1, 2, 4".
@@ -73,66 +63,85 @@ static std::optional<Error> checkRange(const std::string &what, int64_t value,
 }
 
 /// The domain of one degree, ascending and without repetitions.
-static ErrorOr<std::vector<int64_t>> makeDomain(const DegreeSource &source,
+static ErrorOr<std::vector<int64_t>> makeDomain(Degree degree,
+                                                const SpaceRequest &request,
                                                 const SpaceFacts &facts) {
-  const std::string &name = degreeNames[source.variable];
-  int64_t limit =
-      source.variable == StrategySpace::Batch ? maxBatch : maxDegree;
+  const std::string name = std::string("'") + spell(degree) + "'";
+  const int64_t limit = infoOf(degree).most;
+  const std::optional<std::vector<int64_t>> &list = request.lists[degree];
+  const std::optional<int64_t> pin = request.pinned[degree];
   std::vector<int64_t> domain;
-  if (source.list) {
-    domain = *source.list;
+  if (list) {
+    domain = *list;
     if (domain.empty())
-      return Error{"'" + name + "' lists no value"};
+      return Error{name + " lists no value"};
     for (int64_t value : domain)
-      if (auto error = checkRange("'" + name + "'", value, limit))
+      if (auto error = checkRange(name, value, limit))
         return *error;
     std::sort(domain.begin(), domain.end());
     domain.erase(std::unique(domain.begin(), domain.end()), domain.end());
   }
-  if (!source.pin)
-    return source.list ? domain : defaultDomain(source.variable, facts);
+  if (!pin)
+    return list ? domain : defaultDomain(degree, facts);
 
-  if (auto error = checkRange("pinned '" + name + "'", *source.pin, limit))
+  if (auto error = checkRange("pinned " + name, *pin, limit))
     return *error;
-  if (source.list &&
-      !std::binary_search(domain.begin(), domain.end(), *source.pin))
-    return Error{"'" + name + "' is pinned to " + std::to_string(*source.pin) +
+  if (list && !std::binary_search(domain.begin(), domain.end(), *pin))
+    return Error{name + " is pinned to " + std::to_string(*pin) +
                  ", but its list is " + join(domain)};
-  return std::vector<int64_t>{*source.pin};
+  return std::vector<int64_t>{*pin};
 }
 
 /// "tp 8 (pinned), ep 1, 2, 4 (listed), pp 1, 2 (default)".
-static std::string describeGrid(const DegreeSource (&sources)[4],
-                                const std::array<std::vector<int64_t>, 4> &of) {
+std::string StrategySpace::describeGrid(const SpaceRequest &request) const {
   std::string text;
-  for (size_t variable = 0; variable < StrategySpace::Batch; ++variable) {
-    const DegreeSource &source = sources[variable];
-    text += (text.empty() ? "" : ", ") + degreeNames[variable] + " " +
-            join(of[variable]) +
-            (source.pin    ? " (pinned)"
-             : source.list ? " (listed)"
-                           : " (default)");
+  for (size_t variable = 0; variable < batch(); ++variable) {
+    const Degree degree = open[variable];
+    text += (text.empty() ? "" : ", ") + variableName(variable) + " " +
+            join(degrees[degree]) +
+            (request.pinned[degree]  ? " (pinned)"
+             : request.lists[degree] ? " (listed)"
+                                     : " (default)");
   }
   return text;
 }
 
-/// Leaves in `domains` and `grids` only values that some grid has.
-static void dropUnusedValues(std::array<std::vector<int64_t>, 4> &domains,
-                             std::vector<std::array<uint32_t, 3>> &grids) {
-  for (size_t axis = 0; axis < 3; ++axis) {
-    std::vector<bool> used(domains[axis].size());
-    for (const auto &grid : grids)
-      used[grid[axis]] = true;
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+void StrategySpace::listGrids(const SpaceRequest &request) {
+  Grid grid = {};
+  while (true) {
+    const int64_t devices = degreesAt(grid, 1).devices();
+    if (request.devices ? devices == *request.devices
+                        : devices <= request.maxDevices.value_or(INT64_MAX))
+      grids.push_back(grid);
+    size_t variable = batch();
+    while (variable > 0 && ++grid[variable - 1] == domainSize(variable - 1))
+      grid[--variable] = 0;
+    if (variable == 0)
+      return;
+  }
+}
+
+/// Leaves in domains and grids only values that some grid has.
+void StrategySpace::dropUnusedValues() {
+  for (size_t variable = 0; variable < batch(); ++variable) {
+    std::vector<int64_t> &domain = degrees[open[variable]];
+    std::vector<bool> used(domain.size());
+    for (const Grid &grid : grids)
+      used[grid[variable]] = true;
     std::vector<uint32_t> renumbered(used.size());
     std::vector<int64_t> kept;
     for (size_t i = 0; i < used.size(); ++i) {
       renumbered[i] = kept.size();
       if (used[i])
-        kept.push_back(domains[axis][i]);
+        kept.push_back(domain[i]);
     }
-    for (auto &grid : grids)
-      grid[axis] = renumbered[grid[axis]];
-    domains[axis] = std::move(kept);
+    for (Grid &grid : grids)
+      grid[variable] = renumbered[grid[variable]];
+    domain = std::move(kept);
   }
 }
 
@@ -140,60 +149,70 @@ static void dropUnusedValues(std::array<std::vector<int64_t>, 4> &domains,
 // Construction
 //===----------------------------------------------------------------------===//
 
-ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
-                                             const SpaceRequest &request) {
-  assert((request.pinnedDims.empty() ||
-          request.pinnedDims.size() == facts.ops.size()) &&
-         "one pin an op, or none at all");
+/// "'tp', 'ep', 'pp' and 'batch'".
+static std::string listNames(const std::vector<Degree> &degrees) {
+  std::string text;
+  for (size_t i = 0; i < degrees.size(); ++i)
+    text += (i == 0                    ? "'"
+             : i + 1 == degrees.size() ? " and '"
+                                       : ", '") +
+            std::string(spell(degrees[i])) + "'";
+  return text;
+}
+
+static std::optional<Error> checkDevices(const SpaceRequest &request) {
   if (request.maxDevices)
     if (auto error =
             checkRange("'max-devices'", *request.maxDevices, INT64_MAX))
-      return *error;
+      return error;
   if (request.devices)
     if (auto error = checkRange("'devices'", *request.devices, INT64_MAX))
-      return *error;
+      return error;
   if (request.devices && request.maxDevices &&
       *request.devices > *request.maxDevices)
     return Error{"'devices' is " + std::to_string(*request.devices) +
                  ", but 'max-devices' is " +
                  std::to_string(*request.maxDevices)};
+  return std::nullopt;
+}
+
+ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
+                                             const SpaceRequest &request) {
+  assert((request.pinnedDims.empty() ||
+          request.pinnedDims.size() == facts.ops.size()) &&
+         "one pin an op, or none at all");
+  if (auto error = checkDevices(request))
+    return *error;
 
   StrategySpace space;
-  const DegreeSource sources[] = {{Tp, request.tp, request.pinnedTp},
-                                  {Ep, request.ep, request.pinnedEp},
-                                  {Pp, request.pp, request.pinnedPp},
-                                  {Batch, request.batch, request.pinnedBatch}};
   double tuples = 1;
-  for (const DegreeSource &source : sources) {
-    ErrorOr<std::vector<int64_t>> domain = makeDomain(source, facts);
+  for (Degree degree : allDegrees) {
+    if (!infoOf(degree).isRequired() && !request.lists[degree] &&
+        !request.pinned[degree])
+      continue;
+    ErrorOr<std::vector<int64_t>> domain = makeDomain(degree, request, facts);
     if (!domain)
       return domain.error();
     tuples *= domain->size();
-    space.degrees[source.variable] = std::move(*domain);
+    space.open.push_back(degree);
+    space.degrees[degree] = std::move(*domain);
   }
   if (tuples > maxTuples)
-    return Error{"the lists of 'tp', 'ep', 'pp' and 'batch' have more than " +
+    return Error{"the lists of " + listNames(space.open) + " have more than " +
                  std::to_string(int64_t(maxTuples)) + " combinations"};
 
-  const auto &[tps, eps, pps, batches] = space.degrees;
-  for (uint32_t t = 0; t < tps.size(); ++t)
-    for (uint32_t e = 0; e < eps.size(); ++e)
-      for (uint32_t p = 0; p < pps.size(); ++p) {
-        int64_t devices = tps[t] * eps[e] * pps[p];
-        if (request.devices ? devices == *request.devices
-                            : devices <= request.maxDevices.value_or(INT64_MAX))
-          space.grids.push_back({t, e, p});
-      }
+  space.listGrids(request);
   if (space.grids.empty() && request.devices)
-    return Error{
-        "no tp * ep * pp is 'devices' = " + std::to_string(*request.devices) +
-        ": " + describeGrid(sources, space.degrees)};
+    return Error{"no " + devicesFormula() +
+                 " is 'devices' = " + std::to_string(*request.devices) + ": " +
+                 space.describeGrid(request)};
   if (space.grids.empty())
-    return Error{
-        "tp * ep * pp is at least " + std::to_string(tps[0] * eps[0] * pps[0]) +
-        ", but 'max-devices' is " + std::to_string(*request.maxDevices) + ": " +
-        describeGrid(sources, space.degrees)};
-  dropUnusedValues(space.degrees, space.grids);
+    return Error{devicesFormula() + " is at least " +
+                 std::to_string(space.degreesAt(Grid{}, 1).devices()) +
+                 ", but 'max-devices' is " +
+                 std::to_string(*request.maxDevices) + ": " +
+                 space.describeGrid(request)};
+  space.dropUnusedValues();
 
   space.opNames = facts.ops;
   space.dims.assign(facts.ops.size(), {Dim::Zero, Dim::One, Dim::None});
@@ -215,32 +234,45 @@ StrategySpace StrategySpace::withDims(DimDomains domains) const {
 //===----------------------------------------------------------------------===//
 
 size_t StrategySpace::domainSize(size_t variable) const {
-  return variable < FirstDim ? degrees[variable].size()
-                             : dims[variable - FirstDim].size();
+  return variable < firstDim() ? degrees[open[variable]].size()
+                               : dims[variable - firstDim()].size();
 }
 
-const std::vector<int64_t> &StrategySpace::degreeDomain(size_t variable) const {
-  assert(variable < FirstDim && "not a degree");
-  return degrees[variable];
+const std::vector<int64_t> &StrategySpace::degreeDomain(Degree degree) const {
+  assert(!degrees[degree].empty() && "not a variable");
+  return degrees[degree];
 }
 
 const std::string &StrategySpace::variableName(size_t variable) const {
-  return variable < FirstDim ? degreeNames[variable]
-                             : opNames[variable - FirstDim];
+  static const std::vector<std::string> names = degreeNames();
+  return variable < firstDim() ? names[size_t(open[variable])]
+                               : opNames[variable - firstDim()];
 }
 
 bool StrategySpace::contains(const Strategy &strategy) const {
   return pointOf(strategy).has_value();
 }
 
+StrategySpace::Grid StrategySpace::gridOf(const Point &point) const {
+  Grid grid = {};
+  std::copy_n(point.begin(), batch(), grid.begin());
+  return grid;
+}
+
 bool StrategySpace::fits(const Point &point) const {
-  std::array<uint32_t, 3> grid = {point[Tp], point[Ep], point[Pp]};
-  return std::binary_search(grids.begin(), grids.end(), grid);
+  return std::binary_search(grids.begin(), grids.end(), gridOf(point));
+}
+
+Degrees StrategySpace::degreesAt(const Grid &grid, int64_t batch) const {
+  PartialDegrees given;
+  given[Degree::Batch] = batch;
+  for (size_t variable = 0; variable < this->batch(); ++variable)
+    given[open[variable]] = degrees[open[variable]][grid[variable]];
+  return given.filled();
 }
 
 Degrees StrategySpace::degreesAt(const Point &point) const {
-  return {degrees[Tp][point[Tp]], degrees[Ep][point[Ep]],
-          degrees[Pp][point[Pp]], degrees[Batch][point[Batch]]};
+  return degreesAt(gridOf(point), degrees[Degree::Batch][point[batch()]]);
 }
 
 Strategy StrategySpace::strategyAt(const Point &point) const {
@@ -249,7 +281,7 @@ Strategy StrategySpace::strategyAt(const Point &point) const {
   strategy.degrees = degreesAt(point);
   strategy.dims.reserve(dims.size());
   for (size_t op = 0; op < dims.size(); ++op)
-    strategy.dims.push_back(dims[op][point[FirstDim + op]]);
+    strategy.dims.push_back(dims[op][point[firstDim() + op]]);
   return strategy;
 }
 
@@ -265,11 +297,9 @@ static std::optional<uint32_t> indexOf(const std::vector<T> &domain, T value) {
 std::optional<Point> StrategySpace::pointOf(const Strategy &strategy) const {
   if (strategy.dims.size() != dims.size())
     return std::nullopt;
-  const Degrees &of = strategy.degrees;
   Point point;
-  int64_t values[] = {of.tp, of.ep, of.pp, of.batch};
-  for (size_t variable = 0; variable < FirstDim; ++variable) {
-    auto index = indexOf(degrees[variable], values[variable]);
+  for (Degree degree : open) {
+    auto index = indexOf(degrees[degree], strategy.degrees[degree]);
     if (!index)
       return std::nullopt;
     point.push_back(*index);
@@ -280,22 +310,23 @@ std::optional<Point> StrategySpace::pointOf(const Strategy &strategy) const {
       return std::nullopt;
     point.push_back(*index);
   }
-  if (!fits(point))
+  if (!fits(point) || degreesAt(point) != strategy.degrees)
     return std::nullopt;
   return point;
 }
 
 std::vector<Degrees> StrategySpace::degreeTuples() const {
   std::vector<Degrees> tuples;
-  tuples.reserve(grids.size() * degrees[Batch].size());
-  for (const auto &[t, e, p] : grids)
-    for (int64_t batch : degrees[Batch])
-      tuples.push_back({degrees[Tp][t], degrees[Ep][e], degrees[Pp][p], batch});
+  tuples.reserve(grids.size() * degrees[Degree::Batch].size());
+  for (const Grid &grid : grids)
+    for (int64_t batch : degrees[Degree::Batch])
+      tuples.push_back(degreesAt(grid, batch));
   return tuples;
 }
 
 double StrategySpace::size() const {
-  double size = static_cast<double>(grids.size()) * degrees[Batch].size();
+  double size =
+      static_cast<double>(grids.size()) * degrees[Degree::Batch].size();
   for (const DimDomain &domain : dims)
     size *= domain.size();
   return size;
@@ -306,9 +337,9 @@ double StrategySpace::size() const {
 //===----------------------------------------------------------------------===//
 
 Point StrategySpace::sample(Rng &rng) const {
-  const auto &grid = grids[rng.below(grids.size())];
-  Point point(grid.begin(), grid.end());
-  for (size_t variable = Batch; variable < numVariables(); ++variable)
+  const Grid &grid = grids[rng.below(grids.size())];
+  Point point(grid.begin(), grid.begin() + batch());
+  for (size_t variable = batch(); variable < numVariables(); ++variable)
     point.push_back(rng.below(domainSize(variable)));
   return point;
 }
@@ -316,14 +347,15 @@ Point StrategySpace::sample(Rng &rng) const {
 void StrategySpace::repair(Point &point, size_t kept, Rng &rng) const {
   if (fits(point))
     return;
-  size_t fewest = 4, count = 0;
-  std::array<uint32_t, 3> choice = grids.front();
-  for (const auto &grid : grids) {
-    if (kept < Batch && grid[kept] != point[kept])
+  size_t fewest = numDegrees, count = 0;
+  const Grid current = gridOf(point);
+  Grid choice = grids.front();
+  for (const Grid &grid : grids) {
+    if (kept < batch() && grid[kept] != point[kept])
       continue;
     size_t changes = 0;
-    for (size_t axis = 0; axis < 3; ++axis)
-      changes += grid[axis] != point[axis];
+    for (size_t variable = 0; variable < grid.size(); ++variable)
+      changes += grid[variable] != current[variable];
     if (changes > fewest)
       continue;
     if (changes < fewest)
@@ -333,7 +365,7 @@ void StrategySpace::repair(Point &point, size_t kept, Rng &rng) const {
     if (rng.below(++count) == 0)
       choice = grid;
   }
-  std::copy(choice.begin(), choice.end(), point.begin());
+  std::copy_n(choice.begin(), batch(), point.begin());
 }
 
 } // namespace shardopt::search

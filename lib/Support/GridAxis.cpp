@@ -7,19 +7,39 @@
 
 #include "shardopt/Support/GridAxis.h"
 
+#include "shardopt/Support/Degrees.h"
+
 using namespace shardopt;
 
+/// The degree that is the size of each axis.
+static constexpr AxisMap<Degree> sizes = [] {
+  AxisMap<Degree> sizes;
+  for (Degree degree : allDegrees)
+    if (infoOf(degree).axis)
+      sizes.entries[size_t(*infoOf(degree).axis)] = degree;
+  return sizes;
+}();
+
 AxisMap<int64_t> shardopt::gridShape(const Degrees &degrees) {
-  return {{degrees.pp, degrees.ep, degrees.tp}};
+  AxisMap<int64_t> shape;
+  for (GridAxis axis : allAxes)
+    shape[axis] = degrees[sizes[axis]];
+  return shape;
 }
 
 AxisGroup shardopt::groupOf(GridAxis axis, const Degrees &degrees) {
-  AxisMap<int64_t> shape = gridShape(degrees);
   AxisGroup group;
-  group.size = shape[axis];
+  group.size = degrees[sizes[axis]];
   for (size_t inner = size_t(axis) + 1; inner < numGridAxes; ++inner)
-    group.stride *= shape.entries[inner];
+    group.stride *= degrees[sizes.entries[inner]];
   return group;
+}
+
+const char *shardopt::spell(GridAxis axis) { return spell(sizes[axis]); }
+
+std::optional<GridAxis> shardopt::parseGridAxis(std::string_view name) {
+  std::optional<Degree> degree = parseDegree(name);
+  return degree ? infoOf(*degree).axis : std::nullopt;
 }
 
 AxisMap<int64_t> shardopt::coordinatesOf(int64_t rank,
@@ -30,15 +50,4 @@ AxisMap<int64_t> shardopt::coordinatesOf(int64_t rank,
     rank /= shape.entries[axis];
   }
   return coordinates;
-}
-
-static constexpr AxisMap<const char *> names = {{"pp", "ep", "tp"}};
-
-const char *shardopt::spell(GridAxis axis) { return names[axis]; }
-
-std::optional<GridAxis> shardopt::parseGridAxis(std::string_view name) {
-  for (GridAxis axis : allAxes)
-    if (name == names[axis])
-      return axis;
-  return std::nullopt;
 }

@@ -18,10 +18,13 @@ using namespace shardopt::json;
 
 namespace {
 
-/// The keys of a strategy, in the order in which it is written.
-enum class Key : uint8_t { Tp, Ep, Pp, Batch, Dims };
-constexpr std::array<const char *, 5> keyNames = {"tp", "ep", "pp", "batch",
-                                                  "dims"};
+/// The keys of a strategy, in the order in which it is written, are the degrees
+/// and then the dims.
+constexpr size_t dimsKey = numDegrees;
+
+std::string keyName(size_t key) {
+  return key == dimsKey ? "dims" : spell(allDegrees[key]);
+}
 
 /// Fills a strategy from the events of its text.
 class StrategyHandler : public EventHandler {
@@ -60,13 +63,13 @@ public:
       at = Place::Strategy;
       return true;
     }
-    if (at != Place::Strategy || current != Key::Dims)
+    if (at != Place::Strategy || current != dimsKey)
       return refuseFound("an object");
     at = Place::DimsObject;
     return true;
   }
   bool beginArray() {
-    if (at != Place::Strategy || current != Key::Dims)
+    if (at != Place::Strategy || current != dimsKey)
       return refuseFound("an array");
     at = Place::DimsArray;
     return true;
@@ -78,10 +81,11 @@ public:
     if (at == Place::DimsObject)
       return endDimsObject();
     at = Place::Outside;
-    for (size_t i = 0; i < keyNames.size(); ++i)
-      if (!seen[i])
-        return refuse(std::string("/") + keyNames[i] + ": missing, expected " +
-                      wanted(Key(i)));
+    if (std::optional<Degree> missing = given.firstMissing())
+      return refuseMissing(size_t(*missing));
+    if (!hasDims)
+      return refuseMissing(dimsKey);
+    strategy.degrees = given.filled();
     return true;
   }
   bool endArray() {
@@ -96,18 +100,21 @@ private:
   enum class Place : uint8_t { Outside, Strategy, DimsArray, DimsObject };
   static constexpr Dim unset = Dim(255);
 
-  static std::string wanted(Key key) {
-    if (key == Key::Dims)
+  static std::string wanted(size_t key) {
+    if (key == dimsKey)
       return "an array of dims or an object of dims by op name";
-    return "an integer from 1 to " +
-           std::to_string(key == Key::Batch ? maxBatch : maxDegree);
+    return "an integer from 1 to " + std::to_string(degreeTable[key].most);
+  }
+
+  bool refuseMissing(size_t key) {
+    return refuse("/" + keyName(key) + ": missing, expected " + wanted(key));
   }
 
   /// Refuses what stands at the current place, described by `found`.
   bool refuseFound(const std::string &found) {
     if (at == Place::Outside)
       return refuse("expected an object, found " + found);
-    std::string pointer = std::string("/") + keyNames[size_t(current)];
+    std::string pointer = "/" + keyName(current);
     if (at == Place::Strategy)
       return refuse(pointer + ": expected " + wanted(current) + ", found " +
                     found);
@@ -117,13 +124,9 @@ private:
   }
 
   bool degree(int64_t number) {
-    int64_t most = current == Key::Batch ? maxBatch : maxDegree;
-    if (current == Key::Dims || number < 1 || number > most)
+    if (current == dimsKey || number < 1 || number > degreeTable[current].most)
       return refuseFound(std::to_string(number));
-    Degrees &degrees = strategy.degrees;
-    int64_t *const fields[] = {&degrees.tp, &degrees.ep, &degrees.pp,
-                               &degrees.batch};
-    *fields[size_t(current)] = number;
+    given.entries[current] = number;
     return true;
   }
 
@@ -140,16 +143,18 @@ private:
   }
 
   bool strategyKey(const std::string &name) {
-    for (size_t i = 0; i < keyNames.size(); ++i) {
-      if (name != keyNames[i])
-        continue;
-      current = Key(i);
-      if (seen[i])
-        return refuse("/" + name + ": given twice");
-      return seen[i] = true;
+    std::optional<Degree> degree = parseDegree(name);
+    if (!degree && name != keyName(dimsKey)) {
+      std::vector<std::string> known = degreeNames();
+      known.push_back(keyName(dimsKey));
+      return refuse("/" + abbreviate(name) + ": unknown key; " +
+                    listKnown(name, known));
     }
-    return refuse("/" + abbreviate(name) + ": unknown key; " +
-                  listKnown(name, {keyNames.begin(), keyNames.end()}));
+    current = degree ? size_t(*degree) : dimsKey;
+    if (degree ? given[*degree].has_value() : hasDims)
+      return refuse("/" + name + ": given twice");
+    hasDims |= !degree;
+    return true;
   }
 
   bool opKey(const std::string &name) {
@@ -179,10 +184,11 @@ private:
 
   const std::vector<std::string> &opNames;
   Place at = Place::Outside;
-  Key current = Key::Tp;      ///< the last key of the strategy
-  std::array<bool, 5> seen{}; ///< the keys given so far
-  size_t op = 0;              ///< array: the next op; object: the last key
-  bool anyOp = false;         ///< whether the object of dims had a key
+  size_t current = 0;   ///< the last key of the strategy
+  PartialDegrees given; ///< the degrees so far
+  bool hasDims = false; ///< whether there was a key for dims
+  size_t op = 0;        ///< array: the next op; object: the last key
+  bool anyOp = false;   ///< whether the object of dims had a key
 };
 
 } // namespace
@@ -240,10 +246,12 @@ static std::vector<Dim> readDims(const json::Value &dims,
 Strategy shardopt::readStrategy(const json::Value &value,
                                 const std::vector<std::string> &opNames) {
   Strategy strategy;
-  strategy.degrees.tp = value["tp"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.ep = value["ep"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.pp = value["pp"].integer(std::nullopt, 1, maxDegree);
-  strategy.degrees.batch = value["batch"].integer(std::nullopt, 1, maxBatch);
+  PartialDegrees given;
+  for (Degree degree : allDegrees)
+    if (json::Value found = value[spell(degree)];
+        found || infoOf(degree).isRequired())
+      given[degree] = found.integer(std::nullopt, 1, infoOf(degree).most);
+  strategy.degrees = given.filled();
   strategy.dims = readDims(value["dims"], opNames);
   return strategy;
 }
@@ -251,13 +259,11 @@ Strategy shardopt::readStrategy(const json::Value &value,
 void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,
                              const std::vector<std::string> &opNames) {
   assert(strategy.dims.size() == opNames.size() && "one dim an op");
-  writer.beginObject()
-      .member("tp", strategy.degrees.tp)
-      .member("ep", strategy.degrees.ep)
-      .member("pp", strategy.degrees.pp)
-      .member("batch", strategy.degrees.batch)
-      .key("dims")
-      .beginObject();
+  writer.beginObject();
+  visitWritten(strategy.degrees, [&](Degree degree, int64_t value) {
+    writer.member(spell(degree), value);
+  });
+  writer.key("dims").beginObject();
   for (size_t i = 0; i < opNames.size(); ++i)
     writer.member(opNames[i], int(strategy.dims[i]));
   writer.endObject().endObject();

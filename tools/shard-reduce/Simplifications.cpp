@@ -21,24 +21,24 @@ using namespace shardopt::llm;
 // Degrees
 //===----------------------------------------------------------------------===//
 
-/// Ways: pp, ep, tp and the batch. Each becomes 1.
+/// Ways: the degrees from the last to the first, and the batch. Each becomes 1.
 static bool dropDegree(Operation *op, unsigned way) {
   auto strategy = op->getAttrOfType<StrategyAttr>(strategyAttrName);
   if (!strategy)
     return false;
-  std::optional<int64_t> tp = strategy.getTp(), ep = strategy.getEp(),
-                         pp = strategy.getPp(), batch = strategy.getBatch();
-  std::optional<int64_t> *degrees[] = {&pp, &ep, &tp, &batch};
-  if (!*degrees[way] || **degrees[way] == 1)
+  PartialDegrees degrees = strategy.getDegrees();
+  // The batch is the last of the table.
+  std::optional<int64_t> &degree =
+      degrees.entries[way + 1 < numDegrees ? numDegrees - 2 - way : way];
+  if (!degree || *degree == 1)
     return false;
-  *degrees[way] = 1;
-  op->setAttr(strategyAttrName,
-              StrategyAttr::get(op->getContext(), tp, ep, pp, batch));
+  degree = 1;
+  op->setAttr(strategyAttrName, StrategyAttr::get(op->getContext(), degrees));
   return true;
 }
 
 static unsigned countDegrees(Operation *op) {
-  return op->hasAttrOfType<StrategyAttr>(strategyAttrName) ? 4 : 0;
+  return op->hasAttrOfType<StrategyAttr>(strategyAttrName) ? numDegrees : 0;
 }
 
 //===----------------------------------------------------------------------===//

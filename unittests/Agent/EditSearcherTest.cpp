@@ -31,8 +31,8 @@ protected:
 
   ErrorOr<std::unique_ptr<Searcher>> make() {
     std::vector<uint32_t> choices = choicesOf(space);
-    auto owned = std::make_unique<ScriptedEditNetwork>(
-        constants.edits.shape(choices, constants.screened.elites));
+    auto owned = std::make_unique<ScriptedEditNetwork>(constants.edits.shape(
+        choices, space.firstDim(), constants.screened.elites));
     network = owned.get();
     return makeEditSearcher(context, constants, std::move(owned));
   }

@@ -49,10 +49,10 @@ TEST(EliteHistory, HoldsAStrategyOnce) {
 
 TEST(EliteHistory, IsSeenAsIndicesBetweenZeroAndOne) {
   search::SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1};
-  request.pp = {1, 2};
-  request.batch = {1, 8};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {1, 8};
   search::StrategySpace space = search::makeSpace(1, request);
   EliteHistory history(2);
   history.tell({1, 0, 1, 0, 2}, 7);

@@ -57,7 +57,7 @@ TEST(EliteView, TellsHowFarAnEliteIsBehind) {
   search::Objective objective;
   objective.sloMs = 10;
   objective.memoryCapacityGb = 4;
-  search::NichedArchive archive(5, objective);
+  search::NichedArchive archive(5, 4, objective);
   archive.tell({0, 0, 0, 0, 1}, {true, Reason::None, 100, 10, 4});
   archive.tell({1, 0, 0, 0, 1}, {true, Reason::None, 50, 10, 4});
   archive.tell({2, 0, 0, 0, 1}, {false, Reason::Slo, 900, 20, 2});
@@ -75,7 +75,7 @@ TEST(EliteView, TellsHowFarAnEliteIsBehind) {
 
 TEST(EliteView, HoldsTheBestOnly) {
   search::Objective objective;
-  search::NichedArchive archive(5, objective);
+  search::NichedArchive archive(5, 4, objective);
   for (uint32_t tp = 0; tp < 4; ++tp)
     archive.tell({tp, 0, 0, 0}, {true, Reason::None, 10.0 + tp, 1, 1});
   EliteView view =

@@ -20,10 +20,10 @@ using namespace shardopt::search;
 
 static SpaceRequest smallRequest() {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1, 2};
-  request.pp = {1};
-  request.batch = {1, 8};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1, 2};
+  request.lists[Degree::Pp] = {1};
+  request.lists[Degree::Batch] = {1, 8};
   return request;
 }
 
@@ -37,7 +37,7 @@ protected:
 
   std::unique_ptr<LearnedEdits> make() {
     auto owned = std::make_unique<ScriptedEditNetwork>(
-        constants.shape(choicesOf(space), 3));
+        constants.shape(choicesOf(space), space.firstDim(), 3));
     network = owned.get();
     return std::make_unique<LearnedEdits>(space, Objective(), constants, 3, 1,
                                           std::move(owned));
@@ -48,7 +48,7 @@ protected:
   }
 
   StrategySpace space = makeSpace(2, smallRequest());
-  NichedArchive archive{3, Objective()};
+  NichedArchive archive{3, 4, Objective()};
   EditConstants constants;
   ScriptedEditNetwork *network = nullptr;
   EditStart start{{0, 0, 0, 0, 0, 0}, {}};

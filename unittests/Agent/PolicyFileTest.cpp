@@ -21,10 +21,10 @@ using namespace shardopt::search;
 
 static StrategySpace spaceWith(std::vector<int64_t> batch) {
   SpaceRequest request;
-  request.tp = {1, 2};
-  request.ep = {1};
-  request.pp = {1};
-  request.batch = std::move(batch);
+  request.lists[Degree::Tp] = {1, 2};
+  request.lists[Degree::Ep] = {1};
+  request.lists[Degree::Pp] = {1};
+  request.lists[Degree::Batch] = std::move(batch);
   return makeSpace(1, request);
 }
 

@@ -390,10 +390,10 @@ TEST(Driver, CertifyGivesTheDistanceToTheOptimum) {
 TEST(Driver, CertifyProvesASearchThatFoundTheOptimum) {
   ToySimulator simulator(2, 2);
   SpaceRequest request;
-  request.tp = {1, 2};
-  request.ep = {1};
-  request.pp = {1, 2};
-  request.batch = {4};
+  request.lists[Degree::Tp] = {1, 2};
+  request.lists[Degree::Ep] = {1};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {4};
   StrategySpace space = makeSpace(2, request);
   SearchResult result =
       run("random", space, simulator, simulator.objective(), 2000);

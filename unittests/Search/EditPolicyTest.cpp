@@ -22,9 +22,9 @@ class UniformEditsTest : public testing::Test {
 protected:
   static StrategySpace pinnedSpace() {
     SpaceRequest request;
-    request.tp = {1, 2, 4};
-    request.pp = {2};
-    request.batch = {1, 4, 16, 64};
+    request.lists[Degree::Tp] = {1, 2, 4};
+    request.lists[Degree::Pp] = {2};
+    request.lists[Degree::Batch] = {1, 4, 16, 64};
     request.pinnedDims = {std::nullopt, Dim::One, std::nullopt};
     return makeSpace(3, request);
   }
@@ -33,7 +33,7 @@ protected:
   std::vector<EditSequence> draw(const StrategySpace &space, size_t n) {
     Point start = space.sample(rng);
     UniformEdits policy(space);
-    NichedArchive archive(1, Objective());
+    NichedArchive archive(1, 4, Objective());
     return policy.draw(std::vector<EditStart>(n, {start, {}}), archive, rng);
   }
 
@@ -80,13 +80,13 @@ TEST_F(UniformEditsTest, DrawsEveryEditAndTheEndEquallyOften) {
   for (size_t i = 0; i < space.numVariables(); ++i)
     choices += space.domainSize(i) - 1;
   std::map<std::pair<uint32_t, uint32_t>, size_t> first;
+  constexpr size_t tp = 0;
   size_t afterTp = 0, endsAfterTp = 0;
   for (const EditSequence &sequence : draw(space, draws)) {
     const Edit &edit = sequence.edits.front();
     ++first[{edit.variable, edit.value}];
-    afterTp += edit.variable == StrategySpace::Tp;
-    endsAfterTp +=
-        edit.variable == StrategySpace::Tp && sequence.edits.size() == 1;
+    afterTp += edit.variable == tp;
+    endsAfterTp += edit.variable == tp && sequence.edits.size() == 1;
   }
   EXPECT_EQ(first.size(), choices);
   for (const auto &[edit, count] : first)
@@ -97,7 +97,8 @@ TEST_F(UniformEditsTest, DrawsEveryEditAndTheEndEquallyOften) {
 
 TEST_F(UniformEditsTest, HasNoEditsWhereThereIsNoChoice) {
   SpaceRequest request;
-  request.tp = request.ep = request.pp = request.batch = {1};
+  request.lists[Degree::Tp] = request.lists[Degree::Ep] =
+      request.lists[Degree::Pp] = request.lists[Degree::Batch] = {1};
   request.pinnedDims = {Dim::Zero};
   for (const EditSequence &sequence : draw(makeSpace(1, request), 3))
     EXPECT_TRUE(sequence.edits.empty());

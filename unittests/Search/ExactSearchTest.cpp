@@ -17,10 +17,10 @@ using namespace shardopt::search;
 
 static SpaceRequest smallRequest() {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1, 2};
-  request.pp = {1, 2, 4};
-  request.batch = {1, 4, 16, 64};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1, 2};
+  request.lists[Degree::Pp] = {1, 2, 4};
+  request.lists[Degree::Batch] = {1, 4, 16, 64};
   return request;
 }
 

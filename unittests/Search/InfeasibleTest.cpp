@@ -34,7 +34,7 @@ TEST(Infeasible, LeastViolatingIsTheLeastOfASmallSpace) {
   toy.sloMs = 200;
   SpaceRequest request;
   request.maxDevices = 4;
-  request.batch = {1, 8};
+  request.lists[Degree::Batch] = {1, 8};
   StrategySpace space = makeSpace(3, request);
   double least = std::numeric_limits<double>::infinity();
   forEachStrategy(space, [&](const Strategy &strategy) {
@@ -63,7 +63,7 @@ TEST(Infeasible, InvalidPlansAreBoundByTheirReason) {
 TEST(Infeasible, ValidPlansAreBoundByWhatStopsTheNextBatch) {
   ToySimulator toy(4, 0);
   SpaceRequest request;
-  request.batch = {1, 2, 4096};
+  request.lists[Degree::Batch] = {1, 2, 4096};
   StrategySpace space = makeSpace(4, request);
   Strategy strategy{{8, 8, 2, 1}, std::vector<Dim>(4, Dim::Zero)};
   ASSERT_TRUE(toy.evaluate(strategy).valid);
@@ -97,8 +97,8 @@ TEST(Infeasible, MoreDevicesWhereMemoryIsShort) {
 TEST(Infeasible, DevicesNeedNotBeAPowerOfTwoTimesTheLimit) {
   ToySimulator toy(4, 0);
   SpaceRequest request;
-  request.tp = {1, 3};
-  request.ep = request.pp = {1};
+  request.lists[Degree::Tp] = {1, 3};
+  request.lists[Degree::Ep] = request.lists[Degree::Pp] = {1};
   request.maxDevices = 1;
   auto probe = [](const StrategySpace &space, double,
                   Goal) -> std::optional<Plan> {
@@ -128,9 +128,9 @@ TEST(Infeasible, LongerSloIsRoundedUpToThreeDigits) {
   ToySimulator toy(4, 0);
   toy.sloMs = 40;
   SpaceRequest request;
-  request.tp = {2};
-  request.ep = request.pp = {1};
-  request.batch = {1};
+  request.lists[Degree::Tp] = {2};
+  request.lists[Degree::Ep] = request.lists[Degree::Pp] = {1};
+  request.lists[Degree::Batch] = {1};
   toy.capacityGb = 1000;
   auto next = nextFeasible(toy, request);
   ASSERT_TRUE(next);
@@ -144,9 +144,9 @@ TEST(Infeasible, LongerSloIsRoundedUpToThreeDigits) {
 TEST(Infeasible, SmallerBatchWhereItIsTheSmallestChange) {
   ToySimulator toy(4, 0);
   SpaceRequest request;
-  request.pinnedTp = request.pinnedPp = 2;
-  request.pinnedEp = 1;
-  request.pinnedBatch = 96;
+  request.pinned[Degree::Tp] = request.pinned[Degree::Pp] = 2;
+  request.pinned[Degree::Ep] = 1;
+  request.pinned[Degree::Batch] = 96;
   auto next = nextFeasible(toy, request);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->change.kind, Change::Kind::Batch);
@@ -167,7 +167,8 @@ TEST(Infeasible, PinnedGridsDoNotGrow) {
   ToySimulator toy(4, 0);
   toy.capacityGb = 1;
   SpaceRequest request;
-  request.pinnedTp = request.pinnedEp = request.pinnedPp = 1;
+  request.pinned[Degree::Tp] = request.pinned[Degree::Ep] =
+      request.pinned[Degree::Pp] = 1;
   request.maxDevices = 1;
   int probes = 0;
   auto probe = [&](const StrategySpace &, double, Goal) -> std::optional<Plan> {

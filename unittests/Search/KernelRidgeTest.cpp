@@ -25,9 +25,9 @@ struct Sample {
 
 static StrategySpace smallSpace() {
   SpaceRequest request;
-  request.tp = {1, 2, 4, 8};
-  request.pp = {1, 2};
-  request.batch = {1, 4, 16, 64};
+  request.lists[Degree::Tp] = {1, 2, 4, 8};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {1, 4, 16, 64};
   return makeSpace(4, request);
 }
 
@@ -54,7 +54,7 @@ static double kernel(const Point &a, const Point &b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     double distance = std::abs(double(a[i]) - double(b[i]));
-    if (i < StrategySpace::FirstDim)
+    if (i < 4) // a degree
       sum += std::exp(-distance / 2);
     else
       sum += a[i] == b[i];

@@ -15,20 +15,20 @@ using namespace shardopt::search;
 
 TEST(Mlp, EncodesCellsAndPlaces) {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1};
-  request.pp = {1, 2};
-  request.batch = {1, 2, 4, 8, 16};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {1, 2, 4, 8, 16};
   Mlp network(makeSpace(2, request), 4);
   Mlp::Input input = network.encode({2, 0, 0, 1, 1, 2});
   EXPECT_EQ(input.cells, (std::vector<uint32_t>{2, 3, 4, 7, 12, 16}));
-  EXPECT_EQ(input.places, (std::array<double, 4>{1, 0, -1, -.5}));
+  EXPECT_EQ(input.places, (std::vector<double>{1, 0, -1, -.5}));
 }
 
 TEST(Mlp, DerivativesAreThoseOfTheOutputs) {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.batch = {1, 4, 16};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Batch] = {1, 4, 16};
   StrategySpace space = makeSpace(3, request);
   Mlp network(space, 5);
   Rng rng(1);

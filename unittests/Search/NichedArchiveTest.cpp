@@ -35,7 +35,7 @@ static std::vector<Point> points(const NichedArchive &archive) {
 using Points = std::vector<Point>;
 
 TEST(NichedArchive, KeepsTheBestOfEveryTupleOfDegrees) {
-  NichedArchive archive(10, objective);
+  NichedArchive archive(10, 4, objective);
   EXPECT_TRUE(archive.tell(at(0, 0), valid(5)));
   EXPECT_FALSE(archive.tell(at(0, 1), valid(4)));
   EXPECT_TRUE(archive.tell(at(1, 1), valid(4)));
@@ -45,13 +45,13 @@ TEST(NichedArchive, KeepsTheBestOfEveryTupleOfDegrees) {
 }
 
 TEST(NichedArchive, TellsBatchesApart) {
-  NichedArchive archive(10, objective);
+  NichedArchive archive(10, 4, objective);
   archive.tell({0, 0, 0, 0, 0}, valid(5));
   EXPECT_TRUE(archive.tell({0, 0, 0, 1, 0}, valid(4)));
 }
 
 TEST(NichedArchive, KeepsTheFirstOfEquals) {
-  NichedArchive archive(10, objective);
+  NichedArchive archive(10, 4, objective);
   archive.tell(at(0, 0), valid(5));
   EXPECT_FALSE(archive.tell(at(0, 1), valid(5)));
   archive.tell(at(1, 0), valid(5));
@@ -59,7 +59,7 @@ TEST(NichedArchive, KeepsTheFirstOfEquals) {
 }
 
 TEST(NichedArchive, OrdersInvalidOnesByViolationAfterValidOnes) {
-  NichedArchive archive(10, objective);
+  NichedArchive archive(10, 4, objective);
   archive.tell(at(0, 0), Evaluation());
   archive.tell(at(1, 0), overMemory(160));
   archive.tell(at(2, 0), valid(1));
@@ -68,7 +68,7 @@ TEST(NichedArchive, OrdersInvalidOnesByViolationAfterValidOnes) {
 }
 
 TEST(NichedArchive, FullAdmitsOnlyWhatIsBetterThanTheWorst) {
-  NichedArchive archive(2, objective);
+  NichedArchive archive(2, 4, objective);
   archive.tell(at(0, 0), valid(5));
   archive.tell(at(1, 0), valid(3));
   EXPECT_FALSE(archive.tell(at(2, 0), valid(3)));
@@ -78,7 +78,7 @@ TEST(NichedArchive, FullAdmitsOnlyWhatIsBetterThanTheWorst) {
 }
 
 TEST(NichedArchive, OrdersByLatencyIfThatIsTheGoal) {
-  NichedArchive archive(2, {Goal::Latency, 50, 80});
+  NichedArchive archive(2, 4, {Goal::Latency, 50, 80});
   archive.tell(at(0, 0), {true, Reason::None, 9, 20, 10});
   archive.tell(at(1, 0), {true, Reason::None, 1, 10, 10});
   EXPECT_EQ(points(archive), (Points{at(1, 0), at(0, 0)}));

@@ -58,10 +58,10 @@ using StrategySet = std::unordered_set<Strategy, StrategyHash>;
 
 static SpaceRequest tinyRequest() {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1, 2};
-  request.pp = {1, 2};
-  request.batch = {1, 16, 64};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1, 2};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {1, 16, 64};
   return request;
 }
 
@@ -170,8 +170,8 @@ TEST_F(Surrogate, ProposesSeveralBeforeItIsTold) {
 /// 5832 strategies, of which it sees one in fifteen.
 TEST_F(Surrogate, FindsTheOptimumOfASmallSpace) {
   SpaceRequest request = tinyRequest();
-  request.pp = {1, 2, 4};
-  request.batch = {1, 4, 16, 64};
+  request.lists[Degree::Pp] = {1, 2, 4};
+  request.lists[Degree::Batch] = {1, 4, 16, 64};
   StrategySpace small = makeSpace(4, request);
   for (uint64_t seed = 0; seed < 10; ++seed) {
     ToySimulator toy(4, seed);

@@ -121,7 +121,8 @@ TEST_P(EverySearcher, IsTheSameForAnyBatching) {
 
 TEST_P(EverySearcher, SurvivesASpaceOfOneStrategy) {
   SpaceRequest request;
-  request.tp = request.ep = request.pp = request.batch = {1};
+  request.lists[Degree::Tp] = request.lists[Degree::Ep] =
+      request.lists[Degree::Pp] = request.lists[Degree::Batch] = {1};
   request.pinnedDims.assign(6, Dim::Zero);
   StrategySpace single = makeSpace(6, request);
   ToySimulator roomy(6, 5);
@@ -168,10 +169,10 @@ TEST_P(SeededSearcher, FollowsItsSeed) {
 
 TEST_P(SeededSearcher, FindsTheOptimumOfATinySpace) {
   SpaceRequest request;
-  request.tp = {1, 2, 4};
-  request.ep = {1, 2};
-  request.pp = {1, 2};
-  request.batch = {1, 16, 64};
+  request.lists[Degree::Tp] = {1, 2, 4};
+  request.lists[Degree::Ep] = {1, 2};
+  request.lists[Degree::Pp] = {1, 2};
+  request.lists[Degree::Batch] = {1, 16, 64};
   StrategySpace tiny = makeSpace(2, request);
   for (uint64_t seed = 0; seed < 10; ++seed) {
     ToySimulator toy(2, seed);
@@ -208,7 +209,7 @@ TEST(RandomWalk, ReachesEveryGridOfAnExactNumberOfDevices) {
   ToySimulator simulator(2, 0);
   SpaceRequest request;
   request.devices = 16;
-  request.batch = {1};
+  request.lists[Degree::Batch] = {1};
   StrategySpace space = makeSpace(2, request);
   SearcherContext context{space, simulator, simulator.objective(), 0, 4000};
   std::set<Degrees> visited;

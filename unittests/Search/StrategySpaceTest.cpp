@@ -35,43 +35,41 @@ using Values = std::vector<int64_t>;
 
 TEST(StrategySpace, DefaultDomainsOfSixteenExperts) {
   StrategySpace space = create(facts(60, 16));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Tp),
-            (Values{1, 2, 4, 8, 16, 32, 64}));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Ep), (Values{1, 2, 4, 8, 16}));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Pp),
-            (Values{1, 2, 3, 4, 6, 8, 12, 24}));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Batch).size(), 14u);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Batch).back(), 8192);
+  EXPECT_EQ(space.degreeDomain(Degree::Tp), (Values{1, 2, 4, 8, 16, 32, 64}));
+  EXPECT_EQ(space.degreeDomain(Degree::Ep), (Values{1, 2, 4, 8, 16}));
+  EXPECT_EQ(space.degreeDomain(Degree::Pp), (Values{1, 2, 3, 4, 6, 8, 12, 24}));
+  EXPECT_EQ(space.degreeDomain(Degree::Batch).size(), 14u);
+  EXPECT_EQ(space.degreeDomain(Degree::Batch).back(), 8192);
   EXPECT_EQ(space.degreeTuples().size(), 3920u);
   EXPECT_EQ(space.size(), 3920.0 * 27);
 }
 
 TEST(StrategySpace, MoreExpertsExtendEpAndBatch) {
   StrategySpace space = create(facts(61, 256));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Ep).back(), 256);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Batch).back(), 65536);
+  EXPECT_EQ(space.degreeDomain(Degree::Ep).back(), 256);
+  EXPECT_EQ(space.degreeDomain(Degree::Batch).back(), 65536);
   // Sixty experts: no power of two beyond 32 is within them.
-  EXPECT_EQ(create(facts(61, 60)).degreeDomain(StrategySpace::Ep).back(), 32);
+  EXPECT_EQ(create(facts(61, 60)).degreeDomain(Degree::Ep).back(), 32);
 }
 
 TEST(StrategySpace, DenseModelsHaveReplicas) {
   StrategySpace space = create(facts(80, 0));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Ep), (Values{1, 2, 4, 8, 16}));
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Batch).back(), 8192);
+  EXPECT_EQ(space.degreeDomain(Degree::Ep), (Values{1, 2, 4, 8, 16}));
+  EXPECT_EQ(space.degreeDomain(Degree::Batch).back(), 8192);
 }
 
 TEST(StrategySpace, StagesEndAtTheLayers) {
-  EXPECT_EQ(create(facts(7, 0)).degreeDomain(StrategySpace::Pp),
+  EXPECT_EQ(create(facts(7, 0)).degreeDomain(Degree::Pp),
             (Values{1, 2, 3, 4, 6}));
-  EXPECT_EQ(create(facts(1, 0)).degreeDomain(StrategySpace::Pp), (Values{1}));
+  EXPECT_EQ(create(facts(1, 0)).degreeDomain(Degree::Pp), (Values{1}));
 }
 
 TEST(StrategySpace, DeviceLimitDropsValuesAndCombinations) {
   SpaceRequest request;
   request.maxDevices = 8;
   StrategySpace space = create(facts(60, 16), request);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Tp).back(), 8);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Pp), (Values{1, 2, 3, 4, 6, 8}));
+  EXPECT_EQ(space.degreeDomain(Degree::Tp).back(), 8);
+  EXPECT_EQ(space.degreeDomain(Degree::Pp), (Values{1, 2, 3, 4, 6, 8}));
   for (const Degrees &degrees : space.degreeTuples())
     EXPECT_LE(degrees.devices(), 8);
 }
@@ -83,38 +81,38 @@ TEST(StrategySpace, ExactNumberOfDevices) {
   for (const Degrees &degrees : space.degreeTuples())
     EXPECT_EQ(degrees.devices(), 12);
   // tp 8 divides no such grid.
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Tp), (Values{1, 2, 4}));
+  EXPECT_EQ(space.degreeDomain(Degree::Tp), (Values{1, 2, 4}));
 }
 
 TEST(StrategySpace, ListsReplaceDefaultsInAnyOrder) {
   SpaceRequest request;
-  request.tp = Values{5, 3, 5};
+  request.lists[Degree::Tp] = Values{5, 3, 5};
   StrategySpace space = create(facts(60, 16), request);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Tp), (Values{3, 5}));
+  EXPECT_EQ(space.degreeDomain(Degree::Tp), (Values{3, 5}));
 }
 
 TEST(StrategySpace, PinsNarrowDomains) {
   SpaceRequest request;
-  request.pinnedPp = 5; // not in the default list
+  request.pinned[Degree::Pp] = 5; // not in the default list
   request.pinnedDims = {std::nullopt, Dim::One, std::nullopt};
   StrategySpace space = create(facts(60, 16), request);
-  EXPECT_EQ(space.degreeDomain(StrategySpace::Pp), (Values{5}));
+  EXPECT_EQ(space.degreeDomain(Degree::Pp), (Values{5}));
   EXPECT_EQ(space.dimDomains()[1], (DimDomain{Dim::One}));
   EXPECT_EQ(space.dimDomains()[2].size(), 3u);
 }
 
 TEST(StrategySpace, PinOutsideItsListNamesBoth) {
   SpaceRequest request;
-  request.pinnedTp = 8;
-  request.tp = Values{1, 2, 4};
+  request.pinned[Degree::Tp] = 8;
+  request.lists[Degree::Tp] = Values{1, 2, 4};
   EXPECT_EQ(errorOf(request), "'tp' is pinned to 8, but its list is 1, 2, 4");
 }
 
 TEST(StrategySpace, PinsBeyondTheDeviceLimitNameBoth) {
   SpaceRequest request;
-  request.pinnedTp = 8;
-  request.pinnedEp = 16;
-  request.pp = Values{2};
+  request.pinned[Degree::Tp] = 8;
+  request.pinned[Degree::Ep] = 16;
+  request.lists[Degree::Pp] = Values{2};
   request.maxDevices = 64;
   EXPECT_EQ(errorOf(request),
             "tp * ep * pp is at least 256, but 'max-devices' is 64: "
@@ -124,7 +122,7 @@ TEST(StrategySpace, PinsBeyondTheDeviceLimitNameBoth) {
 TEST(StrategySpace, UnreachableNumberOfDevicesNamesBoth) {
   SpaceRequest request;
   request.devices = 7;
-  request.pinnedPp = 1;
+  request.pinned[Degree::Pp] = 1;
   EXPECT_EQ(errorOf(request), "no tp * ep * pp is 'devices' = 7: "
                               "tp 1, 2, 4, 8, 16, 32, 64 (default), "
                               "ep 1, 2, 4, 8, 16 (default), pp 1 (pinned)");
@@ -139,14 +137,14 @@ TEST(StrategySpace, BothDeviceLimitsMustAgree) {
 
 TEST(StrategySpace, ValuesOutOfRange) {
   SpaceRequest zero;
-  zero.ep = Values{1, 0};
+  zero.lists[Degree::Ep] = Values{1, 0};
   EXPECT_EQ(errorOf(zero), "'ep' is 0, which is out of range: 1 to 1048576");
   SpaceRequest huge;
-  huge.pinnedBatch = int64_t(1) << 40;
+  huge.pinned[Degree::Batch] = int64_t(1) << 40;
   EXPECT_NE(errorOf(huge).find("pinned 'batch' is 1099511627776"),
             std::string::npos);
   SpaceRequest none;
-  none.pp = Values{};
+  none.lists[Degree::Pp] = Values{};
   EXPECT_EQ(errorOf(none), "'pp' lists no value");
   SpaceRequest noDevices;
   noDevices.maxDevices = 0;
@@ -158,17 +156,18 @@ TEST(StrategySpace, ListsThatMultiplyTooFarAreRefused) {
   for (int64_t value = 1; value <= 600; ++value)
     many.push_back(value);
   SpaceRequest request;
-  request.tp = request.ep = request.pp = many;
+  request.lists[Degree::Tp] = request.lists[Degree::Ep] =
+      request.lists[Degree::Pp] = many;
   EXPECT_EQ(errorOf(request), "the lists of 'tp', 'ep', 'pp' and 'batch' have "
                               "more than 16777216 combinations");
 }
 
 TEST(StrategySpace, PointsAndStrategiesCorrespond) {
   SpaceRequest request;
-  request.tp = Values{1, 2};
-  request.ep = Values{1, 4};
-  request.pp = Values{3};
-  request.batch = Values{8, 16};
+  request.lists[Degree::Tp] = Values{1, 2};
+  request.lists[Degree::Ep] = Values{1, 4};
+  request.lists[Degree::Pp] = Values{3};
+  request.lists[Degree::Batch] = Values{8, 16};
   request.maxDevices = 12;
   StrategySpace space = create(facts(60, 16), request);
   size_t count = 0;
@@ -198,22 +197,23 @@ TEST(StrategySpace, SamplesReachEveryGridAndNothingElse) {
     strategy.degrees.batch = 1;
     grids.insert(strategy.degrees);
   }
-  size_t batches = space.degreeDomain(StrategySpace::Batch).size();
+  size_t batches = space.degreeDomain(Degree::Batch).size();
   EXPECT_EQ(grids.size(), space.degreeTuples().size() / batches);
 }
 
 TEST(StrategySpace, RepairKeepsItsVariableAndChangesAsFewAsItCan) {
   SpaceRequest request;
   request.devices = 16;
-  request.pp = Values{1};
+  request.lists[Degree::Pp] = Values{1};
   StrategySpace space = create(facts(60, 16), request);
   Rng rng(1);
   // 16 * 1 * 1 with tp moved to 4: ep has to follow, to 4.
   Point point = *space.pointOf({{16, 1, 1, 1}, std::vector<Dim>(3)});
-  point[StrategySpace::Tp] = 2;
-  space.repair(point, StrategySpace::Tp, rng);
+  constexpr size_t tp = 0;
+  point[tp] = 2;
+  space.repair(point, tp, rng);
   EXPECT_EQ(space.strategyAt(point).degrees, (Degrees{4, 4, 1, 1}));
   Point fine = point;
-  space.repair(point, StrategySpace::Batch, rng);
+  space.repair(point, space.batch(), rng);
   EXPECT_EQ(point, fine);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/Degrees.h"
 
 #include "gtest/gtest.h"
 

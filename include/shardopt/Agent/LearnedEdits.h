@@ -34,8 +34,10 @@ struct EditConstants {
 
   /// Adds them to `table`, which must not outlive them.
   void addTo(search::ConstantTable &table);
-  /// Of a network that sees `elites` elites; `choices` outlives it.
-  EditShape shape(const std::vector<uint32_t> &choices, size_t elites) const;
+  /// Of a network that sees `elites` elites, and steps of the first `ordered`
+  /// variables; `choices` outlives it.
+  EditShape shape(const std::vector<uint32_t> &choices, size_t ordered,
+                  size_t elites) const;
 };
 
 /// The rewards of a group, less their mean and over their deviation, or over

@@ -119,7 +119,7 @@ public:
 /// Sizes of the network of `searcher=ppo`, in the terms of `EditNetwork`.
 struct EditShape {
   Span<const uint32_t> choices; ///< V variables: the number of values of each
-  size_t ordered = 4;           ///< the first so many also have steps
+  size_t ordered = 0;           ///< the first so many also have steps
   size_t hidden = 64;           ///< H
   size_t elites = 10;           ///< K, attended to at most; 0: no attention
   double adamEpsilon = 1e-5;

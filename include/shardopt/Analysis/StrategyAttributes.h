@@ -29,7 +29,7 @@ inline constexpr ::llvm::StringLiteral loweredStrategyAttrName =
 /// What a module says of its strategy: all of it, or the part that a search
 /// has to honour.
 struct Annotation {
-  std::optional<int64_t> tp, ep, pp, batch;
+  PartialDegrees degrees;
   std::vector<std::optional<Dim>> dims; ///< by variable
 
   Annotation() = default;

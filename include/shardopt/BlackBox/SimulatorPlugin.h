@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /** The version of this interface. A plugin of another one is refused. */
-#define SHARDOPT_SIMULATOR_PLUGIN_VERSION 1
+#define SHARDOPT_SIMULATOR_PLUGIN_VERSION 2
 
 /** What a plugin is told before the first strategy. All of it stays where it is
  * until the simulator is destroyed. */
@@ -41,8 +41,9 @@ typedef struct ShardOptProblem {
 } ShardOptProblem;
 
 typedef struct ShardOptStrategy {
-  int64_t tp, ep, pp;  /**< degrees; their product is the number of devices */
-  int64_t batch;       /**< sequences (decode) or prompts, over all devices */
+  /** Values of the degrees that the plugin lists, in that order. */
+  const int64_t *degrees;
+  int64_t devices;     /**< that they take */
   const uint8_t *dims; /**< num_ops of them: 0, 1, or 2 for none */
 } ShardOptStrategy;
 
@@ -60,6 +61,11 @@ typedef struct ShardOptSimulatorPlugin {
    * of this interface. */
   uint32_t version;
   const char *name; /**< for reports */
+  /** The names of the degrees that it reads ("tp", "ep", "pp" and "batch", the
+   * sequences or prompts over all devices), with a null at the end. A strategy
+   * that needs another one is a failure; one whose degrees left out have their
+   * defaults is not. */
+  const char *const *degrees;
 
   /** Makes a simulator, or returns null after writing why, with a final NUL,
    * into the `error_size` bytes at `error`. */

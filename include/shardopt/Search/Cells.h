@@ -20,13 +20,14 @@ namespace shardopt::search {
 /// each variable.
 class Cells {
 public:
-  explicit Cells(const StrategySpace &space) {
+  explicit Cells(const StrategySpace &space) : firstDim(space.firstDim()) {
     for (size_t i = 0; i < space.numVariables(); ++i)
       begins.push_back(begins.back() +
                        static_cast<uint32_t>(space.domainSize(i)));
   }
 
   size_t numVariables() const { return begins.size() - 1; }
+  size_t numDegrees() const { return firstDim; }
   size_t size() const { return begins.back(); }
 
   /// The cells of `variable` are [begin(variable), begin(variable + 1)).
@@ -39,6 +40,7 @@ public:
   }
 
 private:
+  size_t firstDim;
   std::vector<uint32_t> begins = {0};
 };
 

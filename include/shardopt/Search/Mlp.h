@@ -29,8 +29,8 @@ public:
   Mlp(const StrategySpace &space, size_t hidden);
 
   struct Input {
-    std::vector<uint32_t> cells;                        ///< those that are 1
-    std::array<double, StrategySpace::FirstDim> places; ///< of the degrees
+    std::vector<uint32_t> cells; ///< those that are 1
+    std::vector<double> places;  ///< of the degrees
   };
   Input encode(const Point &point) const;
 

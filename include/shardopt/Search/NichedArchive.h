@@ -29,8 +29,9 @@ public:
     Evaluation evaluation;
   };
 
-  NichedArchive(size_t capacity, const Objective &objective)
-      : capacity(capacity), objective(objective) {}
+  /// The first `numDegrees` variables of a point are its niche.
+  NichedArchive(size_t capacity, size_t numDegrees, const Objective &objective)
+      : capacity(capacity), numDegrees(numDegrees), objective(objective) {}
 
   /// Returns whether the strategy entered.
   bool tell(const Point &point, const Evaluation &evaluation);
@@ -38,7 +39,7 @@ public:
   const std::vector<Elite> &elites() const { return members; }
 
 private:
-  size_t capacity;
+  size_t capacity, numDegrees;
   Objective objective;
   std::vector<Elite> members; ///< best first
 };

@@ -30,11 +30,11 @@ struct SpaceFacts {
 /// What a user asked for. A list replaces the default domain; a pin, which the
 /// module carries, leaves one value of a domain.
 struct SpaceRequest {
-  std::optional<std::vector<int64_t>> tp, ep, pp, batch; ///< lists, any order
-  std::optional<int64_t> pinnedTp, pinnedEp, pinnedPp, pinnedBatch;
+  DegreeMap<std::optional<std::vector<int64_t>>> lists; ///< in any order
+  PartialDegrees pinned;
   std::vector<std::optional<Dim>> pinnedDims; ///< empty, or one entry an op
-  std::optional<int64_t> maxDevices;          ///< tp * ep * pp at most
-  std::optional<int64_t> devices;             ///< tp * ep * pp exactly
+  std::optional<int64_t> maxDevices;          ///< Degrees::devices() at most
+  std::optional<int64_t> devices;             ///< the same, exactly
 };
 
 /// The domain of the dim of one op: a set of dims, ascending.
@@ -44,47 +44,47 @@ using DimDomains = std::vector<DimDomain>;
 /// A strategy as indices into the domains of the variables, in their order.
 using Point = std::vector<uint32_t>;
 
-/// The search space: the variables tp, ep, pp, batch and one dim an op, each
-/// with a finite domain, and the number of devices that tp * ep * pp may take.
+/// The search space: a variable for each degree that is open, the batch last of
+/// them, and one dim an op, each with a finite domain; and the number of
+/// devices that the degrees may take. Degrees with a fallback are open where a
+/// list or a pin asks for them, all others always.
 ///
 /// No domain is empty and at least one combination of degrees fits, so a space
 /// always holds a strategy. Which (op, dim) pairs are structurally illegal is
 /// not known here: the simulator says so.
 class StrategySpace {
 public:
-  /// Positions of the degrees among the variables; dims follow.
-  enum Variable : size_t { Tp, Ep, Pp, Batch, FirstDim };
-
-  /// Default domains: tp the powers of two up to 64; ep those up to 16, or up
-  /// to the number of experts if there are more than 16 (replicas of the whole
-  /// model if it is dense); pp {1, 2, 3, 4, 6, 8, 12, 24} up to the layers;
-  /// batch the powers of two up to 8192, or 65536 with more than 16 experts;
-  /// degrees within the device limit. Requests that contradict each other, a
-  /// value out of range, or no combination within the device limit: an error
-  /// that names both sides.
+  /// Default domains are those of Degrees.def, within the device limit.
+  /// Requests that contradict each other, a value out of range, or no
+  /// combination within the device limit: an error that names both sides.
   static ErrorOr<StrategySpace> create(const SpaceFacts &facts,
                                        const SpaceRequest &request);
 
   const std::vector<std::string> &ops() const { return opNames; }
 
   // Variables.
-  size_t numVariables() const { return FirstDim + dims.size(); }
+  size_t numVariables() const { return open.size() + dims.size(); }
+  /// The degrees that are variables, in their order; dims follow.
+  const std::vector<Degree> &openDegrees() const { return open; }
+  size_t firstDim() const { return open.size(); }
+  /// The variable of the batch, the last degree.
+  size_t batch() const { return open.size() - 1; }
   size_t domainSize(size_t variable) const;
-  /// The domain of Tp, Ep, Pp or Batch, ascending.
-  const std::vector<int64_t> &degreeDomain(size_t variable) const;
+  /// The domain of an open degree, ascending.
+  const std::vector<int64_t> &degreeDomain(Degree degree) const;
   const DimDomains &dimDomains() const { return dims; }
-  /// "tp", "ep", "pp", "batch", or the name of the op.
+  /// The name of the degree or of the op.
   const std::string &variableName(size_t variable) const;
 
   // Members.
   bool contains(const Strategy &strategy) const;
-  /// Whether tp * ep * pp of `point` is within the device limit.
+  /// Whether the degrees of `point` are within the device limit.
   bool fits(const Point &point) const;
   Degrees degreesAt(const Point &point) const;
   Strategy strategyAt(const Point &point) const;
   /// The indices of a strategy; none if it is not in the space.
   std::optional<Point> pointOf(const Strategy &strategy) const;
-  /// All degrees of the space, ascending (tp slowest, batch fastest).
+  /// All degrees of the space, ascending (the first slowest, batch fastest).
   std::vector<Degrees> degreeTuples() const;
   /// The number of strategies, as a double because it may exceed 2^64.
   double size() const;
@@ -92,9 +92,10 @@ public:
   /// A strategy drawn uniformly.
   Point sample(Rng &rng) const;
 
-  /// Makes `point` fit the device limit by changing as few of tp, ep and pp as
-  /// it can, never `kept` (a variable); which of the closest is drawn. Where
-  /// no combination of the space has the value of `kept`, that one changes too.
+  /// Makes `point` fit the device limit by changing as few degrees as it can,
+  /// never the batch or `kept` (a variable); which of the closest is drawn.
+  /// Where no combination of the space has the value of `kept`, that one
+  /// changes too.
   void repair(Point &point, size_t kept, Rng &rng) const;
 
   /// The same space with other dim domains: one entry an op, none empty.
@@ -103,11 +104,21 @@ public:
 private:
   StrategySpace() = default;
 
+  /// Indices of all open degrees but the batch; 0 beyond them.
+  using Grid = std::array<uint32_t, numDegrees - 1>;
+
+  void setDomain(Degree degree, std::vector<int64_t> values);
+  Grid gridOf(const Point &point) const;
+  Degrees degreesAt(const Grid &grid, int64_t batch) const;
+  void listGrids(const SpaceRequest &request);
+  void dropUnusedValues();
+  std::string describeGrid(const SpaceRequest &request) const;
+
   std::vector<std::string> opNames;
-  std::array<std::vector<int64_t>, 4> degrees; ///< of Tp, Ep, Pp, Batch
+  std::vector<Degree> open;
+  DegreeMap<std::vector<int64_t>> degrees; ///< empty where not open
   DimDomains dims;
-  /// Indices of (tp, ep, pp) within the device limit, ascending.
-  std::vector<std::array<uint32_t, 3>> grids;
+  std::vector<Grid> grids; ///< those within the device limit, ascending
 };
 
 } // namespace shardopt::search

@@ -14,8 +14,6 @@
 #ifndef SHARDOPT_SUPPORT_GRIDAXIS_H
 #define SHARDOPT_SUPPORT_GRIDAXIS_H
 
-#include "shardopt/Support/Strategy.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +21,8 @@
 #include <string_view>
 
 namespace shardopt {
+
+struct Degrees;
 
 /// An axis of the grid, outermost first.
 enum class GridAxis : uint8_t { Pp, Ep, Tp };
@@ -61,7 +61,7 @@ AxisGroup groupOf(GridAxis axis, const Degrees &degrees);
 /// Where device `rank` stands on a grid.
 AxisMap<int64_t> coordinatesOf(int64_t rank, const AxisMap<int64_t> &shape);
 
-/// "pp", "ep" or "tp".
+/// "pp", "ep" or "tp": the name of the degree that is its size.
 const char *spell(GridAxis axis);
 std::optional<GridAxis> parseGridAxis(std::string_view name);
 

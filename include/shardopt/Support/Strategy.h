@@ -13,6 +13,8 @@
 #ifndef SHARDOPT_SUPPORT_STRATEGY_H
 #define SHARDOPT_SUPPORT_STRATEGY_H
 
+#include "shardopt/Support/Degrees.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,33 +24,6 @@ namespace shardopt {
 /// The sharding dim of an op: which dim of its weight (weight ops) or of its
 /// activation (others) is cut over the tensor-parallel group.
 enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
-
-/// The largest degree and batch that anything may ask for: far beyond any
-/// cluster, and small enough that products of them fit an int64.
-constexpr int64_t maxDegree = int64_t(1) << 20;
-constexpr int64_t maxBatch = int64_t(1) << 31;
-
-/// Degrees of parallelism and the number of concurrent sequences.
-struct Degrees {
-  int64_t tp = 1;    ///< tensor parallelism, innermost axis of the grid
-  int64_t ep = 1;    ///< expert parallelism; attention is data parallel over it
-  int64_t pp = 1;    ///< pipeline stages
-  int64_t batch = 1; ///< sequences (decode) or prompts (prefill), all devices
-
-  int64_t devices() const { return tp * ep * pp; }
-  friend bool operator==(const Degrees &a, const Degrees &b) {
-    return a.tp == b.tp && a.ep == b.ep && a.pp == b.pp && a.batch == b.batch;
-  }
-  friend bool operator<(const Degrees &a, const Degrees &b) {
-    if (a.tp != b.tp)
-      return a.tp < b.tp;
-    if (a.ep != b.ep)
-      return a.ep < b.ep;
-    if (a.pp != b.pp)
-      return a.pp < b.pp;
-    return a.batch < b.batch;
-  }
-};
 
 /// One point of the search space: degrees, and a dim for every op in the order
 /// of the module.

@@ -30,10 +30,10 @@ static int evaluate(void *simulator, const ShardOptStrategy *strategy,
                     ShardOptEvaluation *evaluation) {
   ++*(int *)simulator;
   evaluation->valid = 1;
-  evaluation->throughput = (double)strategy->tp;
+  evaluation->throughput = (double)strategy->degrees[0];
   evaluation->latency_ms = 10;
   evaluation->memory_gb = 1;
-  switch (strategy->pp) {
+  switch (strategy->degrees[1]) {
   case 2:
     abort();
   case 3:
@@ -63,10 +63,15 @@ static void destroy(void *simulator) {
 #define VERSION SHARDOPT_SIMULATOR_PLUGIN_VERSION
 #endif
 
+#ifndef DEGREES
+#define DEGREES "tp", "pp", "batch", "ep"
+#endif
+
 #ifndef WITHOUT_ENTRY
 const ShardOptSimulatorPlugin *shardoptSimulatorPlugin(void) {
-  static const ShardOptSimulatorPlugin plugin = {VERSION, "test", create,
-                                                 evaluate, destroy};
+  static const char *const degrees[] = {DEGREES, NULL};
+  static const ShardOptSimulatorPlugin plugin = {
+      VERSION, "test", degrees, create, evaluate, destroy};
   return &plugin;
 }
 #else

@@ -8,6 +8,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -89,26 +90,64 @@ void DimAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// #llm.strategy
+//===----------------------------------------------------------------------===//
+
+/// One "tp = 8".
+static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string name;
+  int64_t value;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  std::optional<Degree> degree = parseDegree(name);
+  if (!degree)
+    return parser.emitError(loc, "unknown degree '")
+           << abbreviate(name) << "'; " << listKnown(name, degreeNames());
+  if (degrees[*degree])
+    return parser.emitError(loc, "'") << name << "' is given twice";
+  if (parser.parseEqual() || parser.parseInteger(value))
+    return failure();
+  degrees[*degree] = value;
+  return success();
+}
+
+Attribute StrategyAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  PartialDegrees degrees;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&] {
+        return ::parseDegree(parser, degrees);
+      }))
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    degrees);
+}
+
+void StrategyAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  const char *separator = "";
+  for (Degree degree : allDegrees)
+    if (std::optional<int64_t> value = getDegrees()[degree]) {
+      printer << separator << spell(degree) << " = " << *value;
+      separator = ", ";
+    }
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
 // Verifiers of attributes
 //===----------------------------------------------------------------------===//
 
 LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   std::optional<int64_t> tp,
-                                   std::optional<int64_t> ep,
-                                   std::optional<int64_t> pp,
-                                   std::optional<int64_t> batch) {
-  std::tuple<StringRef, std::optional<int64_t>, int64_t> fields[] = {
-      {"tp", tp, maxDegree},
-      {"ep", ep, maxDegree},
-      {"pp", pp, maxDegree},
-      {"batch", batch, maxBatch}};
-  for (auto [name, value, limit] : fields) {
+                                   PartialDegrees degrees) {
+  for (Degree degree : allDegrees) {
+    std::optional<int64_t> value = degrees[degree];
     if (value && *value < 1)
-      return emitError() << "'" << name << "' must be positive, found "
+      return emitError() << "'" << spell(degree) << "' must be positive, found "
                          << *value;
-    if (value && *value > limit)
-      return emitError() << "'" << name << "' must be at most " << limit
-                         << ", found " << *value;
+    if (value && *value > infoOf(degree).most)
+      return emitError() << "'" << spell(degree) << "' must be at most "
+                         << infoOf(degree).most << ", found " << *value;
   }
   return success();
 }

@@ -74,35 +74,25 @@ static LogicalResult checkAnnotation(ModuleOp module,
                                      const Annotation &annotation) {
   if (std::optional<Strategy> strategy = annotation.strategy())
     return checkStructure(module, program, *strategy);
-  Degrees degrees{annotation.tp.value_or(1), annotation.ep.value_or(1),
-                  annotation.pp.value_or(1), annotation.batch.value_or(1)};
-  return checkDegrees(module, program, degrees);
+  return checkDegrees(module, program, annotation.degrees.filled());
 }
 
 std::optional<Error>
 ApplyStrategyPass::readOptions(Annotation &annotation,
                                const std::vector<std::string> &opNames) {
-  struct Option {
-    const char *name;
-    const std::string &text;
-    int64_t limit;
-    std::optional<int64_t> *target;
-  };
-  const Option degrees[] = {{"tp", tp, maxDegree, &annotation.tp},
-                            {"ep", ep, maxDegree, &annotation.ep},
-                            {"pp", pp, maxDegree, &annotation.pp},
-                            {"batch", batch, maxBatch, &annotation.batch}};
-  for (auto [name, text, limit, target] : degrees) {
+  for (Degree degree : allDegrees) {
+    const std::string &text = optionOf(degree);
     if (text.empty())
       continue;
-    int64_t value;
+    const char *name = spell(degree);
+    int64_t value, limit = infoOf(degree).most;
     if (StringRef(text).getAsInteger(10, value) || value < 1 || value > limit)
       return Error{std::string("'") + name + "' is " + abbreviate(text) +
                    ", expected an integer from 1 to " + std::to_string(limit)};
     if (!strategies.empty())
       return Error{std::string("'") + name +
                    "' and 'strategies' are given, expected one of them"};
-    *target = value;
+    annotation.degrees[degree] = value;
   }
   if (!dims.empty()) {
     if (!strategies.empty())

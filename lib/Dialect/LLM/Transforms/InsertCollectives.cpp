@@ -46,19 +46,10 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
                      "module has no 'llm.strategy': expected a complete one; "
                      "run --llm-search-sharding or "
                      "--llm-apply-strategy first");
-  Degrees degrees;
-  std::tuple<StringRef, std::optional<int64_t>, int64_t *> fields[] = {
-      {"tp", strategy.getTp(), &degrees.tp},
-      {"ep", strategy.getEp(), &degrees.ep},
-      {"pp", strategy.getPp(), &degrees.pp},
-      {"batch", strategy.getBatch(), &degrees.batch}};
-  for (auto [name, value, degree] : fields) {
-    if (!value)
-      return emitError(module.getLoc(), "'llm.strategy' has no '")
-             << name << "': expected a complete strategy";
-    *degree = *value;
-  }
-  return degrees;
+  if (std::optional<Degree> missing = strategy.getDegrees().firstMissing())
+    return emitError(module.getLoc(), "'llm.strategy' has no '")
+           << spell(*missing) << "': expected a complete strategy";
+  return strategy.getDegrees().filled();
 }
 
 /// Declares the grid of devices, under a name that is free.
@@ -67,7 +58,7 @@ static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto grid = shard::GridOp::create(
       builder, module.getLoc(), builder.getStringAttr("grid"),
-      builder.getDenseI64ArrayAttr({degrees.pp, degrees.ep, degrees.tp}));
+      builder.getDenseI64ArrayAttr(gridShape(degrees).entries));
   StringAttr name = symbols.insert(grid, module.getBody()->begin());
   return FlatSymbolRefAttr::get(name);
 }
@@ -75,14 +66,12 @@ static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
 /// What the module says of itself, in builtin attributes that any tool reads.
 static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees) {
   Builder builder(module.getContext());
-  auto number = [&](StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  module->setAttr("shardopt.strategy",
-                  builder.getDictionaryAttr({number("tp", degrees.tp),
-                                             number("ep", degrees.ep),
-                                             number("pp", degrees.pp),
-                                             number("batch", degrees.batch)}));
+  SmallVector<NamedAttribute> fields;
+  visitWritten(degrees, [&](Degree degree, int64_t value) {
+    fields.push_back(
+        builder.getNamedAttr(spell(degree), builder.getI64IntegerAttr(value)));
+  });
+  module->setAttr("shardopt.strategy", builder.getDictionaryAttr(fields));
   module->removeAttr(strategyAttrName);
   replaceWorkload(module);
 }

@@ -18,11 +18,11 @@ std::optional<Degrees> llm::recordedDegrees(ModuleOp module) {
       module->getAttrOfType<DictionaryAttr>(loweredStrategyAttrName);
   if (!strategy)
     return std::nullopt;
-  auto read = [&](StringRef name) -> int64_t {
-    auto value = strategy.getAs<IntegerAttr>(name);
-    return value ? value.getInt() : 1;
-  };
-  return Degrees{read("tp"), read("ep"), read("pp"), read("batch")};
+  PartialDegrees degrees;
+  for (Degree degree : allDegrees)
+    if (auto value = strategy.getAs<IntegerAttr>(spell(degree)))
+      degrees[degree] = value.getInt();
+  return degrees.filled();
 }
 
 cost::Workload llm::recordedWorkload(ModuleOp module) {

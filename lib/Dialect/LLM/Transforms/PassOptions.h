@@ -50,6 +50,16 @@ public:
       return errorHandler(explainOptionError(*this, message.str()));
     });
   }
+
+protected:
+  /// The option of a pass that has one for each degree.
+  const std::string &optionOf(Degree degree) const {
+    const DegreeMap<const std::string *> options = {{
+#define SHARDOPT_DEGREE(name, ...) &this->name.getValue(),
+#include "shardopt/Support/Degrees.def"
+    }};
+    return *options[degree];
+  }
 };
 
 /// A pass with the options of a scenario.

@@ -73,16 +73,11 @@ private:
 
 std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   using List = std::optional<std::vector<int64_t>>;
-  std::tuple<const char *, const std::string &, List *> lists[] = {
-      {"tp", tp, &request.space.tp},
-      {"ep", ep, &request.space.ep},
-      {"pp", pp, &request.space.pp},
-      {"batch", batch, &request.space.batch}};
-  for (auto [name, text, target] : lists) {
-    ErrorOr<List> list = parseIntegers(name, text);
+  for (Degree degree : allDegrees) {
+    ErrorOr<List> list = parseIntegers(spell(degree), optionOf(degree));
     if (!list)
       return list.error();
-    *target = std::move(*list);
+    request.space.lists[degree] = std::move(*list);
   }
   if (devices < 0)
     return Error{"'devices' is " + std::to_string(devices) +
@@ -138,10 +133,7 @@ void SearchShardingPass::readPins(const ModuleModel &program,
   if (pins == "ignore")
     return;
   Annotation annotation = readAnnotation(getOperation(), program);
-  request.space.pinnedTp = annotation.tp;
-  request.space.pinnedEp = annotation.ep;
-  request.space.pinnedPp = annotation.pp;
-  request.space.pinnedBatch = annotation.batch;
+  request.space.pinned = annotation.degrees;
   request.space.pinnedDims = annotation.dims;
   if (annotation.strategy())
     emitRemark(getOperation().getLoc(),
@@ -230,15 +222,16 @@ SearchShardingPass::makeProgress(const Scenario &scenario,
 
 void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
   ModuleOp module = getOperation();
-  const Degrees &degrees = summary.plan->strategy.degrees;
-  remark::passed(module.getLoc(),
-                 remark::RemarkOpts::name("annotated").category(getArgument()))
-      << remark::metric("tp", degrees.tp) << remark::metric("ep", degrees.ep)
-      << remark::metric("pp", degrees.pp)
-      << remark::metric("batch", degrees.batch)
-      << remark::metric("throughput", summary.plan->evaluation.throughput)
-      << remark::metric("proved", summary.search.proved)
-      << remark::metric("evaluations", summary.search.evaluations);
+  auto remark = remark::passed(
+      module.getLoc(),
+      remark::RemarkOpts::name("annotated").category(getArgument()));
+  visitWritten(summary.plan->strategy.degrees,
+               [&](Degree degree, int64_t value) {
+                 remark << remark::metric(spell(degree), value);
+               });
+  remark << remark::metric("throughput", summary.plan->evaluation.throughput)
+         << remark::metric("proved", summary.search.proved)
+         << remark::metric("evaluations", summary.search.evaluations);
 }
 
 LogicalResult SearchShardingPass::finish(const PlanSummary &summary,

@@ -58,12 +58,8 @@ def LLM_StrategyAttr : LLM_Attr<"Strategy", "strategy"> {
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>} {}
     ```
   }];
-  let parameters = (ins
-    OptionalParameter<"std::optional<int64_t>", "tensor parallelism">:$tp,
-    OptionalParameter<"std::optional<int64_t>", "expert parallelism">:$ep,
-    OptionalParameter<"std::optional<int64_t>", "pipeline stages">:$pp,
-    OptionalParameter<"std::optional<int64_t>", "sequences or prompts">:$batch);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let parameters = (ins "::shardopt::PartialDegrees":$degrees);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

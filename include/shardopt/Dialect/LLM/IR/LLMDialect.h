@@ -18,6 +18,13 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h.inc"
 
+namespace shardopt {
+inline ::llvm::hash_code hash_value(const PartialDegrees &degrees) {
+  return ::llvm::hash_combine_range(degrees.entries.begin(),
+                                    degrees.entries.end());
+}
+} // namespace shardopt
+
 #include "shardopt/Dialect/LLM/IR/LLMEnums.h.inc"
 
 /// Reals of attributes are doubles: parsed as such, printed with all digits.

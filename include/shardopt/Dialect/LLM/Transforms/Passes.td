@@ -9,6 +9,7 @@
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardopt/Dialect/LLM/Transforms/DegreeTable.td"
 
 //===----------------------------------------------------------------------===//
 // Options that several passes have
@@ -44,6 +45,13 @@ defvar ReportPassOptions = [
   Option<"threads", "threads", "unsigned", "1",
     "Threads to work on; results do not depend on it (0: one a core)">,
 ];
+
+// What each degree is, and which values a search tries.
+defvar DegreeOptions = !foreach(degree, DegreeTable,
+  Option<degree.name, degree.name, "std::string", [{""}], degree.summary>);
+defvar DegreeListOptions = !foreach(degree, DegreeTable,
+  Option<degree.name, degree.name, "std::string", [{""}],
+    "Values that " # degree.name # " may take, joined by commas (default: " # degree.values # ")">);
 
 //===----------------------------------------------------------------------===//
 // Strategies
@@ -127,19 +135,14 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"tp", "tp", "std::string", [{""}], "Tensor parallelism">,
-    Option<"ep", "ep", "std::string", [{""}], "Expert parallelism">,
-    Option<"pp", "pp", "std::string", [{""}], "Pipeline stages">,
-    Option<"batch", "batch", "std::string", [{""}],
-      "Sequences (decode) or prompts (prefill), over all devices">,
+  let options = !listconcat(DegreeOptions, [
     Option<"dims", "dims", "std::string", [{""}],
       "Dims of all ops, in order: 0, 1, and 2 or none, joined by commas">,
     Option<"strategies", "strategies", "std::string", [{""}],
       "File of strategies, one a line">,
     Option<"line", "line", "int64_t", "0",
       "Line of `strategies` to apply; the first is 0">,
-  ];
+  ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
 
@@ -209,14 +212,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "Constants of the searcher, name=value joined by commas">,
     Option<"warmStart", "warm-start", "std::string", [{""}],
       "What is called first: exact (the best plans of the roofline; default for black boxes) or none">,
-    Option<"tp", "tp", "std::string", [{""}],
-      "Values that tp may take, joined by commas (default: powers of two up to 64)">,
-    Option<"ep", "ep", "std::string", [{""}],
-      "Values of ep (default: powers of two up to 16, or to the number of experts)">,
-    Option<"pp", "pp", "std::string", [{""}],
-      "Values of pp (default: 1,2,3,4,6,8,12,24, up to the number of layers)">,
-    Option<"batch", "batch", "std::string", [{""}],
-      "Values of the batch (default: powers of two up to 8192, or to 65536 with more than 16 experts)">,
+  ], DegreeListOptions, [
     Option<"pins", "pins", "std::string", [{"honour"}],
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],

@@ -1,0 +1,151 @@
+//===- Degrees.h - Degrees of parallelism, and the table of them *- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Formulas name the degrees that they are about, `degrees.tp`. All that is done
+// alike with every degree (reading, writing, listing, comparing) goes through
+// the table, which Degrees.def fills.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SUPPORT_DEGREES_H
+#define SHARDOPT_SUPPORT_DEGREES_H
+
+#include "shardopt/Support/GridAxis.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardopt {
+
+/// The largest degree and batch that anything may ask for: far beyond any
+/// cluster, and small enough that products of them fit an int64.
+constexpr int64_t maxDegree = int64_t(1) << 20;
+constexpr int64_t maxBatch = int64_t(1) << 31;
+
+/// A degree by name.
+enum class Degree : uint8_t {
+#define SHARDOPT_DEGREE(name, Name, ...) Name,
+#include "shardopt/Support/Degrees.def"
+};
+
+inline constexpr Degree allDegrees[] = {
+#define SHARDOPT_DEGREE(name, Name, ...) Degree::Name,
+#include "shardopt/Support/Degrees.def"
+};
+inline constexpr size_t numDegrees = std::size(allDegrees);
+
+/// Degrees of parallelism and the number of concurrent sequences. ep groups
+/// share the sequences: attention is data parallel over them.
+struct Degrees {
+  Degrees() = default;
+  /// The others have their fallback.
+  Degrees(int64_t tp, int64_t ep, int64_t pp, int64_t batch);
+
+#define SHARDOPT_DEGREE(name, ...) int64_t name = 1;
+#include "shardopt/Support/Degrees.def"
+
+  int64_t &operator[](Degree degree);
+  int64_t operator[](Degree degree) const;
+
+  /// The product of the sizes of all axes of the grid.
+  int64_t devices() const;
+};
+
+bool operator==(const Degrees &a, const Degrees &b);
+inline bool operator!=(const Degrees &a, const Degrees &b) { return !(a == b); }
+/// Lexicographic, in the order of the table.
+bool operator<(const Degrees &a, const Degrees &b);
+
+/// What a degree divides, and so cannot exceed.
+enum class Divides : uint8_t { Nothing, Layers, Experts };
+
+/// An entry of the table; Degrees.def says what the fields mean.
+struct DegreeInfo {
+  const char *name;
+  int64_t Degrees::*field;
+  int64_t most;
+  std::optional<GridAxis> axis;
+  Divides divides;
+  int64_t (*fallback)(const Degrees &);
+
+  bool isRequired() const { return !fallback; }
+};
+
+inline constexpr DegreeInfo degreeTable[] = {
+#define SHARDOPT_DEGREE(name, Name, Summary, Values, most, axis, divides,      \
+                        fallback, domain)                                      \
+  {#name, &Degrees::name, most, axis, divides, fallback},
+#include "shardopt/Support/Degrees.def"
+};
+static_assert(allDegrees[numDegrees - 1] == Degree::Batch &&
+                  !degreeTable[numDegrees - 1].axis,
+              "the batch is last, and no axis of the grid");
+
+constexpr const DegreeInfo &infoOf(Degree degree) {
+  return degreeTable[size_t(degree)];
+}
+constexpr const char *spell(Degree degree) { return infoOf(degree).name; }
+/// The degree called `name`.
+std::optional<Degree> parseDegree(std::string_view name);
+/// All names, in the order of the table.
+std::vector<std::string> degreeNames();
+/// "tp * ep * pp": what the number of devices is.
+const std::string &devicesFormula();
+
+inline int64_t &Degrees::operator[](Degree degree) {
+  return this->*infoOf(degree).field;
+}
+inline int64_t Degrees::operator[](Degree degree) const {
+  return this->*infoOf(degree).field;
+}
+
+/// One T for each degree.
+template <typename T> struct DegreeMap {
+  std::array<T, numDegrees> entries = {};
+
+  T &operator[](Degree degree) { return entries[size_t(degree)]; }
+  const T &operator[](Degree degree) const { return entries[size_t(degree)]; }
+
+  friend bool operator==(const DegreeMap &a, const DegreeMap &b) {
+    return a.entries == b.entries;
+  }
+};
+
+/// Degrees of which some may not be given.
+struct PartialDegrees : DegreeMap<std::optional<int64_t>> {
+  PartialDegrees() = default;
+  /// What is written of `degrees`: all but those that have their fallback.
+  explicit PartialDegrees(const Degrees &degrees);
+
+  bool isEmpty() const { return *this == PartialDegrees(); }
+  /// The first that a strategy must say and that is not given.
+  std::optional<Degree> firstMissing() const;
+  /// All of them: what is not given has its fallback, or is 1.
+  Degrees filled() const;
+};
+
+/// Calls `visit(degree, value)` for what is written of `degrees`.
+template <typename Visit>
+void visitWritten(const Degrees &degrees, Visit visit) {
+  const PartialDegrees written(degrees);
+  for (Degree degree : allDegrees)
+    if (written[degree])
+      visit(degree, *written[degree]);
+}
+
+/// "tp 8, ep 4, pp 2, batch 64".
+std::string spell(const Degrees &degrees);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_SUPPORT_DEGREES_H

@@ -1,0 +1,111 @@
+//===- Degrees.cpp - Degrees of parallelism, and the table of them --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Support/Degrees.h"
+
+using namespace shardopt;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+std::optional<Degree> shardopt::parseDegree(std::string_view name) {
+  for (Degree degree : allDegrees)
+    if (name == spell(degree))
+      return degree;
+  return std::nullopt;
+}
+
+std::vector<std::string> shardopt::degreeNames() {
+  std::vector<std::string> names;
+  for (Degree degree : allDegrees)
+    names.push_back(spell(degree));
+  return names;
+}
+
+const std::string &shardopt::devicesFormula() {
+  static const std::string formula = [] {
+    std::string product;
+    for (const DegreeInfo &info : degreeTable)
+      if (info.axis)
+        product += (product.empty() ? "" : " * ") + std::string(info.name);
+    return product;
+  }();
+  return formula;
+}
+
+//===----------------------------------------------------------------------===//
+// Degrees
+//===----------------------------------------------------------------------===//
+
+Degrees::Degrees(int64_t tp, int64_t ep, int64_t pp, int64_t batch)
+    : tp(tp), ep(ep), pp(pp), batch(batch) {
+  for (const DegreeInfo &info : degreeTable)
+    if (info.fallback)
+      this->*info.field = info.fallback(*this);
+}
+
+int64_t Degrees::devices() const {
+  int64_t devices = 1;
+  for (int64_t size : gridShape(*this))
+    devices *= size;
+  return devices;
+}
+
+bool shardopt::operator==(const Degrees &a, const Degrees &b) {
+  for (Degree degree : allDegrees)
+    if (a[degree] != b[degree])
+      return false;
+  return true;
+}
+
+bool shardopt::operator<(const Degrees &a, const Degrees &b) {
+  for (Degree degree : allDegrees)
+    if (a[degree] != b[degree])
+      return a[degree] < b[degree];
+  return false;
+}
+
+std::string shardopt::spell(const Degrees &degrees) {
+  std::string text;
+  visitWritten(degrees, [&](Degree degree, int64_t value) {
+    text += (text.empty() ? "" : ", ") + std::string(spell(degree)) + " " +
+            std::to_string(value);
+  });
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Partial degrees
+//===----------------------------------------------------------------------===//
+
+PartialDegrees::PartialDegrees(const Degrees &degrees) {
+  for (Degree degree : allDegrees) {
+    const DegreeInfo &info = infoOf(degree);
+    if (info.isRequired() || degrees[degree] != info.fallback(degrees))
+      (*this)[degree] = degrees[degree];
+  }
+}
+
+std::optional<Degree> PartialDegrees::firstMissing() const {
+  for (Degree degree : allDegrees)
+    if (infoOf(degree).isRequired() && !(*this)[degree])
+      return degree;
+  return std::nullopt;
+}
+
+Degrees PartialDegrees::filled() const {
+  // What is said first: fallbacks are functions of what is required.
+  Degrees degrees;
+  for (Degree degree : allDegrees)
+    if ((*this)[degree])
+      degrees[degree] = *(*this)[degree];
+  for (Degree degree : allDegrees)
+    if (!(*this)[degree] && !infoOf(degree).isRequired())
+      degrees[degree] = infoOf(degree).fallback(degrees);
+  return degrees;
+}
