@@ -43,7 +43,7 @@ private:
   void add(OpBreakdown &row, const Kernel &kernel);
   void add(OpBreakdown &row, const Collective &collective);
   void addReshard(OpBreakdown &row, Layout from, Layout to, double rows,
-                  double rowBytes);
+                  double rowBytes, GridAxis over = GridAxis::Tp);
 
   const CostModel &costs;
   const Model &model;
@@ -113,9 +113,9 @@ void Accountant::add(OpBreakdown &row, const Collective &collective) {
 }
 
 void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
-                            double rows, double rowBytes) {
+                            double rows, double rowBytes, GridAxis over) {
   std::optional<Collective> collective =
-      reshardCollective(from, to, rows, rowBytes, degrees.tp);
+      reshardCollective(from, to, rows, rowBytes, degrees, over);
   if (collective)
     add(row, *collective);
 }
@@ -127,7 +127,7 @@ void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
 /// The residual as the first op of `body` takes it.
 Placement Accountant::residualAtStart(unsigned body) const {
   const Node &first = model.bodies[body].nodes.front();
-  const Placement any{Layout::R, FeatureOrder::Blocks, model.rowBytes};
+  const Placement any{Layout::R, model.rowBytes};
   return first.op->rule(dimOf(first), Span<const Placement>(&any, 1), outer)
       .operands[0]
       .required;
@@ -141,7 +141,7 @@ void Accountant::addEmbedding() {
   add(embedRow, embed.op->cost(dimOf(embed), {}, outer));
   addReshard(embedRow, made.layout,
              residualAtStart(costs.layers().firstBody()).layout,
-             static_cast<double>(outer.rows), made.rowBytes);
+             static_cast<double>(outer.rows), made.rowBytes, made.over);
 }
 
 bool Accountant::addOp(const Node &node, const Context &context,
@@ -159,14 +159,16 @@ bool Accountant::addOp(const Node &node, const Context &context,
     const OperandRule &taken = rule.operands[i];
     const Layout to = taken.required.layout;
     auto seconds = [&](Layout from) {
-      return time.reshard(from, to, taken.rows, incoming[i].rowBytes, degrees);
+      return time.reshard(from, to, taken.rows, incoming[i].rowBytes, degrees,
+                          taken.required.over);
     };
     Layout cheapest = incoming[i].layout;
     for (Layout copy : {Layout::R, Layout::T, Layout::H, Layout::P})
       if (state.copies(node.operands[i]) & bit(copy) &&
           seconds(copy) < seconds(cheapest))
         cheapest = copy;
-    addReshard(opRow, cheapest, to, taken.rows, incoming[i].rowBytes);
+    addReshard(opRow, cheapest, to, taken.rows, incoming[i].rowBytes,
+               taken.required.over);
     state.take(node.operands[i], to);
   }
   for (size_t i = 0; i < node.results.size(); ++i)
@@ -210,8 +212,7 @@ bool Accountant::addLayer(int64_t layer) {
 
 void Accountant::addHead(const LayerExit &end) {
   const Node &head = model.head;
-  const Placement incoming{end.outputLayout(), FeatureOrder::Blocks,
-                           model.rowBytes};
+  const Placement incoming{end.outputLayout(), model.rowBytes};
   const Span<const Placement> operands(&incoming, 1);
   const Rule rule = head.op->rule(dimOf(head), operands, outer);
   OpBreakdown &headRow = row(head.name, rule.results[0].placement.layout);

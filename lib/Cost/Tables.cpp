@@ -22,7 +22,7 @@ Tables::Tables(const CostModel &costs, const Degrees &degrees)
   const double rows = static_cast<double>(outer.rows);
   const double rowBytes = costs.model().rowBytes;
   const OpModel &embed = *costs.model().embed.op;
-  const Placement incoming{Layout::R, FeatureOrder::Blocks, rowBytes};
+  const Placement incoming{Layout::R, rowBytes};
   for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
     const auto d = static_cast<int>(dim);
     const Placement made = embed.rule(dim, {}, outer).results[0].placement;
@@ -34,8 +34,8 @@ Tables::Tables(const CostModel &costs, const Degrees &degrees)
       busy += time.seconds(collective, degrees);
     for (Layout anchor : {Layout::R, Layout::T, Layout::H})
       embedSeconds[d][static_cast<int>(anchor)] =
-          busy +
-          time.reshard(made.layout, anchor, rows, made.rowBytes, degrees);
+          busy + time.reshard(made.layout, anchor, rows, made.rowBytes, degrees,
+                              made.over);
     embedBytes[d] = cost.weightBytes;
     headBytes[d] =
         costs.model()

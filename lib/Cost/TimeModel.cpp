@@ -12,24 +12,26 @@ using namespace shardopt::cost;
 
 std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                                                   double rows, double rowBytes,
-                                                  int64_t tp) {
-  if (tp == 1 || from == to || from == Layout::R)
+                                                  const Degrees &degrees,
+                                                  GridAxis over) {
+  const int64_t ranks = groupOf(over, degrees).size;
+  if (ranks == 1 || from == to || from == Layout::R)
     return std::nullopt;
   const double bytes = rows * rowBytes;
   if (from == Layout::P)
     return Collective{to == Layout::R ? CollectiveKind::AllReduce
                                       : CollectiveKind::ReduceScatter,
-                      GridAxis::Tp, bytes};
+                      over, bytes};
   if (to == Layout::R)
-    return Collective{CollectiveKind::AllGather, GridAxis::Tp, bytes};
-  return Collective{CollectiveKind::AllToAll, GridAxis::Tp,
-                    bytes / static_cast<double>(tp)};
+    return Collective{CollectiveKind::AllGather, over, bytes};
+  return Collective{CollectiveKind::AllToAll, over,
+                    bytes / static_cast<double>(ranks)};
 }
 
 double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
-                          const Degrees &degrees) const {
+                          const Degrees &degrees, GridAxis over) const {
   std::optional<Collective> collective =
-      reshardCollective(from, to, rows, rowBytes, degrees.tp);
+      reshardCollective(from, to, rows, rowBytes, degrees, over);
   return collective ? seconds(*collective, degrees) : 0;
 }
 

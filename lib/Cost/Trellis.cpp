@@ -276,8 +276,8 @@ double TrellisBuilder::reshardSeconds(OpEntry &entry, unsigned operand,
   double &seconds = entry.reshards[operand][static_cast<int>(from)];
   const OperandRule &rule = entry.operands[operand];
   if (seconds < 0)
-    seconds =
-        time.reshard(from, rule.required.layout, rule.rows, rowBytes, degrees);
+    seconds = time.reshard(from, rule.required.layout, rule.rows, rowBytes,
+                           degrees, rule.required.over);
   return seconds;
 }
 
@@ -331,7 +331,7 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
   for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
     // What the head does, by whether the output arrives in T.
     for (Layout output : {Layout::R, Layout::T}) {
-      const Placement incoming{output, FeatureOrder::Blocks, rowBytes};
+      const Placement incoming{output, rowBytes};
       const Span<const Placement> operands(&incoming, 1);
       const OperandRule taken = head.rule(dim, operands, context).operands[0];
       const double busy =

@@ -37,8 +37,7 @@ LayerWalker::LayerWalker(const cost::CostModel &costs, const TaskMaker &maker,
 
 cost::Placement LayerWalker::entering(unsigned body) const {
   const cost::Node &first = costs.model().bodies[body].nodes.front();
-  const cost::Placement any{Layout::R, cost::FeatureOrder::Blocks,
-                            costs.model().rowBytes};
+  const cost::Placement any{Layout::R, costs.model().rowBytes};
   return first.op
       ->rule(dimOf(first), Span<const cost::Placement>(&any, 1),
              costs.context(strategy.degrees))
@@ -99,8 +98,8 @@ int LayerWalker::take(cost::ValueId value, const cost::BodyIndex &index,
   Value &taken = values[value];
   auto reshard = [&](Layout from) {
     return cost::reshardCollective(from, rule.required.layout, rule.rows,
-                                   taken.placement.rowBytes,
-                                   strategy.degrees.tp);
+                                   taken.placement.rowBytes, strategy.degrees,
+                                   rule.required.over);
   };
   Task cheapest;
   double bytes = 0;
@@ -212,9 +211,9 @@ void LayerWalker::addEnd(const cost::Body &body, double rows,
     end.after[i] = ready[i];
     if (i >= moves.sources.size())
       continue;
-    if (std::optional<cost::Collective> collective = cost::reshardCollective(
-            moves.sources[i], result.anchor, rows, costs.model().rowBytes,
-            strategy.degrees.tp)) {
+    if (std::optional<cost::Collective> collective =
+            cost::reshardCollective(moves.sources[i], result.anchor, rows,
+                                    costs.model().rowBytes, strategy.degrees)) {
       end.after[i] = append(result, maker.task(*collective), ready[i]);
       result.collectiveBytes =
           std::max(result.collectiveBytes, collective->bytes);

@@ -191,8 +191,7 @@ void ProceduralSimulator::Step::measureEnds() {
 
   const LayerProgram &last = anyOf(kindOfBody(costs.layers().lastBody()));
   const Dim headDim = walker.dimOf(model.head);
-  const cost::Placement incoming{last.end.outputLayout(),
-                                 cost::FeatureOrder::Blocks, model.rowBytes};
+  const cost::Placement incoming{last.end.outputLayout(), model.rowBytes};
   const Span<const cost::Placement> operands(&incoming, 1);
   const cost::OperandRule taken =
       model.head.op->rule(headDim, operands, outer).operands[0];
@@ -209,8 +208,7 @@ void ProceduralSimulator::Step::measureBytes() {
                        Span<const cost::Placement> operands) {
     return node.op->cost(walker.dimOf(node), operands, outer).weightBytes;
   };
-  const cost::Placement incoming{cost::Layout::R, cost::FeatureOrder::Blocks,
-                                 model.rowBytes};
+  const cost::Placement incoming{cost::Layout::R, model.rowBytes};
   const bool sharesTable =
       degrees.pp == 1 &&
       model.sharesTable(walker.dimOf(model.embed), walker.dimOf(model.head));

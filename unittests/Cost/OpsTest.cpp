@@ -26,7 +26,7 @@ class Rules : public testing::Test {
 protected:
   /// The rule of `op` for one operand in `layout`, with rows of 100 bytes.
   Rule rule(const OpModel &op, Dim dim, Layout layout) {
-    const Placement incoming{layout, FeatureOrder::Blocks, 100};
+    const Placement incoming{layout, 100};
     return op.rule(dim, Span<const Placement>(&incoming, 1), context);
   }
 
@@ -105,26 +105,6 @@ TEST_F(Rules, PartialSumsOfAGatedProjectionHoldGateAndUp) {
   EXPECT_EQ(rowBytes(Dim::Zero), 32 * 2);
 }
 
-TEST_F(Rules, OrderOfFeaturesBetweenTheProjectionsOfAttention) {
-  QkvProj qkv;
-  qkv.hidden = 64, qkv.heads = 8, qkv.kvHeads = 2, qkv.headDim = 16;
-  EXPECT_EQ(rule(qkv, Dim::One, Layout::R).results[0].placement.order,
-            FeatureOrder::Heads);
-  GqaAttention attention;
-  attention.heads = 8, attention.kvHeads = 2, attention.headDim = 16;
-  EXPECT_EQ(rule(attention, Dim::Zero, Layout::H).operands[0].required.order,
-            FeatureOrder::Heads);
-  EXPECT_EQ(rule(attention, Dim::One, Layout::H).operands[0].required.order,
-            FeatureOrder::Pairs);
-  OutProj out;
-  out.heads = 8, out.headDim = 16, out.hidden = 64;
-  const Placement pairs{Layout::H, FeatureOrder::Pairs, 256};
-  EXPECT_EQ(out.rule(Dim::Zero, Span<const Placement>(&pairs, 1), context)
-                .operands[0]
-                .required.order,
-            FeatureOrder::Pairs);
-}
-
 TEST_F(Rules, AttentionOverBlocksOfTokensNeedsWholePrompts) {
   GqaAttention op;
   op.heads = 8, op.kvHeads = 2, op.headDim = 16;
@@ -143,8 +123,7 @@ TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
   EXPECT_STREQ(rule(op, Dim::One, Layout::H).illegal,
                "sharding dim 1 needs a head size divisible by 2 * tp");
   MlaAttention latent;
-  const Placement both[] = {{Layout::H, FeatureOrder::Heads, 100},
-                            {Layout::R, FeatureOrder::Blocks, 100}};
+  const Placement both[] = {{Layout::H, 100}, {Layout::R, 100}};
   EXPECT_FALSE(latent.rule(Dim::One, both, context).isLegal());
 }
 
@@ -153,7 +132,7 @@ TEST_F(Rules, InnerNormsAreAllReducedWhereFeaturesArriveCut) {
   op.in = op.out = 64;
   op.innerNorm = true;
   auto collectives = [&](Dim dim, Layout layout) {
-    const Placement incoming{layout, FeatureOrder::Blocks, 128};
+    const Placement incoming{layout, 128};
     return op.cost(dim, Span<const Placement>(&incoming, 1), context)
         .collectives.size();
   };

@@ -144,7 +144,7 @@ TEST(Roofline, Fp8RunsAtThePeakOfBf16WhereThereIsNoOther) {
 
 TEST(TimeModel, ReshardsUseOneCollective) {
   auto kind = [](Layout from, Layout to) {
-    return reshardCollective(from, to, 16, 100, 4);
+    return reshardCollective(from, to, 16, 100, {4, 1, 1, 1});
   };
   EXPECT_EQ(kind(Layout::P, Layout::R)->kind, CollectiveKind::AllReduce);
   EXPECT_EQ(kind(Layout::P, Layout::T)->kind, CollectiveKind::ReduceScatter);
@@ -158,7 +158,7 @@ TEST(TimeModel, ReshardsUseOneCollective) {
   for (Layout layout : {Layout::R, Layout::T, Layout::H, Layout::P}) {
     EXPECT_FALSE(kind(layout, layout));
     EXPECT_FALSE(kind(Layout::R, layout));
-    EXPECT_FALSE(reshardCollective(layout, Layout::T, 16, 100, 1));
+    EXPECT_FALSE(reshardCollective(layout, Layout::T, 16, 100, {1, 1, 1, 1}));
   }
 }
 

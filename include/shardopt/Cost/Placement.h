@@ -1,4 +1,4 @@
-//===- Placement.h - How a tensor lies over the TP group --------*- C++ -*-===//
+//===- Placement.h - How a tensor lies over a group -------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,11 +8,13 @@
 #ifndef SHARDOPT_COST_PLACEMENT_H
 #define SHARDOPT_COST_PLACEMENT_H
 
+#include "shardopt/Support/GridAxis.h"
+
 #include <cstdint>
 
 namespace shardopt::cost {
 
-/// Layout of an activation [rows, features] over the tensor-parallel group.
+/// Layout of an activation [rows, features] over a group.
 enum class Layout : uint8_t {
   R, ///< replicated: every rank holds all of it
   T, ///< token-sharded: cut along rows
@@ -22,25 +24,16 @@ enum class Layout : uint8_t {
 
 inline constexpr unsigned numLayouts = 4;
 
-/// Which features a rank holds in layout H. Free of cost: weights are permuted
-/// when they are loaded.
-enum class FeatureOrder : uint8_t {
-  Blocks, ///< contiguous blocks
-  Heads,  ///< whole heads, each with the kv head that it reads
-  Pairs,  ///< rotary pairs (i, i + headDim / 2) of every head
-};
-
-/// Layout of a value, with what its reshard costs and its slices depend on.
+/// Layout of a value over the ranks along an axis, with what its reshard costs.
 struct Placement {
   Layout layout = Layout::R;
-  FeatureOrder order = FeatureOrder::Blocks; ///< meaningful in layout H only
   /// Bytes of one full row of the (global) value. Not a function of its type
   /// alone: a partial sum of a gated up projection still holds gate and up.
   double rowBytes = 0;
+  GridAxis over = GridAxis::Tp; ///< the groups that the layout is over
 
   friend bool operator==(const Placement &a, const Placement &b) {
-    return a.layout == b.layout && a.order == b.order &&
-           a.rowBytes == b.rowBytes;
+    return a.layout == b.layout && a.rowBytes == b.rowBytes && a.over == b.over;
   }
   friend bool operator!=(const Placement &a, const Placement &b) {
     return !(a == b);

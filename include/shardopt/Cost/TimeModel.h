@@ -35,9 +35,9 @@ public:
   /// Whether arithmetic, and not memory, bounds `kernel`. For reports.
   virtual bool isComputeBound(const Kernel &kernel) const = 0;
 
-  /// Seconds of the reshard of `rows` rows of `rowBytes` bytes.
+  /// Seconds of the reshard of `rows` rows of `rowBytes` bytes along `over`.
   double reshard(Layout from, Layout to, double rows, double rowBytes,
-                 const Degrees &degrees) const;
+                 const Degrees &degrees, GridAxis over = GridAxis::Tp) const;
 
   /// How the next stage gets `bytes` of activations, the whole of them, that
   /// lie in `layout` (R, T or H): what is sent and, if that is quicker than
@@ -46,9 +46,11 @@ public:
                                        const Degrees &degrees) const;
 };
 
-/// The collective of a reshard over the TP group, if it needs one.
+/// The collective of a reshard along `over`, if it needs one.
 std::optional<Collective> reshardCollective(Layout from, Layout to, double rows,
-                                            double rowBytes, int64_t tp);
+                                            double rowBytes,
+                                            const Degrees &degrees,
+                                            GridAxis over = GridAxis::Tp);
 
 } // namespace shardopt::cost
 

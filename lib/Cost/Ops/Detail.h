@@ -55,9 +55,8 @@ inline Layout activationLayout(Dim dim, Layout none) {
 }
 
 /// `incoming` in another layout, with its own row.
-inline Placement placed(const Placement &incoming, Layout layout,
-                        FeatureOrder order = FeatureOrder::Blocks) {
-  return {layout, order, incoming.rowBytes};
+inline Placement placed(const Placement &incoming, Layout layout) {
+  return {layout, incoming.rowBytes, incoming.over};
 }
 
 /// The share of the features that a rank holds: 1 / tp in H, else 1.

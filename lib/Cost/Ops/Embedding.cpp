@@ -28,8 +28,8 @@ static Layout resultLayout(Dim dim) {
 Rule Embedding::rule(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
   Rule rule;
-  rule.results = {{{resultLayout(dim), FeatureOrder::Blocks,
-                    static_cast<double>(hidden) * activationBytes}}};
+  rule.results = {
+      {{resultLayout(dim), static_cast<double>(hidden) * activationBytes}}};
   return rule;
 }
 

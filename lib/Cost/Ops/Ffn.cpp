@@ -48,8 +48,7 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {{{out, FeatureOrder::Blocks,
-                    static_cast<double>(columns) * activationBytes}}};
+  rule.results = {{{out, static_cast<double>(columns) * activationBytes}}};
   return rule;
 }
 
@@ -80,7 +79,7 @@ Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {{{weightOpResult(dim, in), FeatureOrder::Blocks,
+  rule.results = {{{weightOpResult(dim, in),
                     static_cast<double>(hidden) * activationBytes}}};
   return rule;
 }

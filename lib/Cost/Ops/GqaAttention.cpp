@@ -36,12 +36,10 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
   const Layout layout = dim == Dim::None
                             ? sequenceLayout(incoming[0].layout, context)
                             : Layout::H;
-  const FeatureOrder order =
-      dim == Dim::One ? FeatureOrder::Pairs : FeatureOrder::Heads;
   rule.operands = {
-      {placed(incoming[0], layout, order), static_cast<double>(context.rows)}};
-  rule.results = {{{layout, order,
-                    static_cast<double>(heads * headDim) * activationBytes}}};
+      {placed(incoming[0], layout), static_cast<double>(context.rows)}};
+  rule.results = {
+      {{layout, static_cast<double>(heads * headDim) * activationBytes}}};
   return rule;
 }
 

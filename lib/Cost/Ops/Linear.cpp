@@ -22,7 +22,6 @@ Rule Linear::rule(Dim dim, Span<const Placement> incoming,
   rule.operands = {{placed(incoming[0], weightOpInput(dim, from)),
                     static_cast<double>(context.rows)}};
   rule.results = {{{weightOpResult(dim, from),
-                    heads ? FeatureOrder::Heads : FeatureOrder::Blocks,
                     static_cast<double>(out) * activationBytes}}};
   return rule;
 }

@@ -18,7 +18,7 @@ Rule LmHead::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, incoming[0].layout)),
                     static_cast<double>(context.microBatch)}};
-  rule.results = {{{Layout::R, FeatureOrder::Blocks, 4}}}; // a token id
+  rule.results = {{{Layout::R, 4}}}; // a token id
   return rule;
 }
 

@@ -29,10 +29,10 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                             ? sequenceLayout(incoming[0].layout, context)
                             : Layout::H;
   const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
-  rule.operands = {{placed(incoming[0], layout, FeatureOrder::Heads), rows},
+  rule.operands = {{placed(incoming[0], layout), rows},
                    {placed(incoming[1], latentLayout), rows}};
-  rule.results = {{{layout, FeatureOrder::Heads,
-                    static_cast<double>(heads * value) * activationBytes}}};
+  rule.results = {
+      {{layout, static_cast<double>(heads * value) * activationBytes}}};
   return rule;
 }
 

@@ -18,12 +18,10 @@ using namespace shardopt::cost::detail;
 Rule OutProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout in = incoming[0].layout;
-  const FeatureOrder order =
-      in == Layout::H ? incoming[0].order : FeatureOrder::Heads;
   Rule rule;
-  rule.operands = {{placed(incoming[0], weightOpInput(dim, in), order),
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     static_cast<double>(context.rows)}};
-  rule.results = {{{weightOpResult(dim, in), FeatureOrder::Blocks,
+  rule.results = {{{weightOpResult(dim, in),
                     static_cast<double>(hidden) * activationBytes}}};
   return rule;
 }

@@ -22,8 +22,7 @@ Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     static_cast<double>(context.rows)}};
-  rule.results = {{{weightOpResult(dim, in), FeatureOrder::Heads,
-                    columns * activationBytes}}};
+  rule.results = {{{weightOpResult(dim, in), columns * activationBytes}}};
   return rule;
 }
 

@@ -34,7 +34,6 @@ Rule Router::rule(Dim dim, Span<const Placement> incoming,
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     static_cast<double>(context.rows)}};
   const Placement choice = {dim == Dim::None ? passThrough(in) : Layout::R,
-                            FeatureOrder::Blocks,
                             static_cast<double>(4 * topK)};
   rule.results = {
       {placed(incoming[0], tokensLayout(dim, in)), 0}, {choice}, {choice}};

@@ -179,14 +179,14 @@ TEST_F(InterfacesTest, OpsOfALayerTakeTheTimesOfTheModel) {
 
 TEST_F(InterfacesTest, CachesAndWeightsAreThoseOfOneDevice) {
   cost::Context context = decodeContext();
-  cost::Placement heads{cost::Layout::H, cost::FeatureOrder::Heads, 14336 * 2};
+  cost::Placement heads{cost::Layout::H, 14336 * 2};
   cost::OpCost cost =
       modelOf(ops["attention"])->cost(Dim::Zero, only(heads), context);
   // 512 sequences of a group, one of eight kv heads, keys and values.
   EXPECT_EQ(cost.cacheBytes, 512.0 * 16384 * 2 * 128 * 2);
   EXPECT_EQ(cost.weightBytes, 0);
 
-  cost::Placement whole{cost::Layout::R, cost::FeatureOrder::Blocks, 12288 * 2};
+  cost::Placement whole{cost::Layout::R, 12288 * 2};
   // One expert of 16, an eighth of its columns.
   auto up = modelOf(ops["ffn_up"]);
   EXPECT_EQ(up->cost(Dim::One, only(whole), context).weightBytes,
@@ -195,7 +195,7 @@ TEST_F(InterfacesTest, CachesAndWeightsAreThoseOfOneDevice) {
 
 TEST_F(InterfacesTest, RulesSayWhyADimIsIllegal) {
   cost::Context context = decodeContext();
-  cost::Placement heads{cost::Layout::H, cost::FeatureOrder::Heads, 14336 * 2};
+  cost::Placement heads{cost::Layout::H, 14336 * 2};
   auto attention = modelOf(ops["attention"]);
   EXPECT_TRUE(attention->rule(Dim::One, only(heads), context).isLegal());
 

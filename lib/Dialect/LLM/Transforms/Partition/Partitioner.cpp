@@ -457,8 +457,7 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
   SmallVector<cost::Placement> incoming;
   for (OpOperand *operand : op.getActivations()) {
     const LocalCopy &copy = getCopies(operand->get()).front();
-    incoming.push_back(
-        {copy.layout, cost::FeatureOrder::Blocks, getRowBytes(operand->get())});
+    incoming.push_back({copy.layout, getRowBytes(operand->get())});
   }
   auto model = cast<CostOpInterface>(op.getOperation()).getOpModel();
   rule = model->rule(*dim, incoming, context);
