@@ -8,6 +8,7 @@
 #include "shardopt/Planning/Planner.h"
 #include "Infeasibility.h"
 #include "PlanIdentity.h"
+#include "shardopt/Planning/Certificate.h"
 #include "shardopt/Planning/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"
 #include "shardopt/Search/ExactSearch.h"
@@ -187,7 +188,10 @@ std::optional<Error> Planner::runSearcher(search::Searcher &searcher,
     search::certify(summary.search, *exact, objective);
   else
     search::certify(summary.search, space, simulator(), objective, options);
-  return std::nullopt;
+  // What a black box says cannot be recomputed.
+  if (!decomposition)
+    return std::nullopt;
+  return verifyResult(scenario.costs(), summary.search, request.goal);
 }
 
 ErrorOr<PlanSummary> Planner::run() {
@@ -205,11 +209,11 @@ ErrorOr<PlanSummary> Planner::run() {
   }
   budget = request.budget ? request.budget : defaultBudget(*space);
   if (auto *decomposition = scenario.simulator().decomposition())
-    isHopeless =
-        [mask = std::make_shared<search::DegreeMask>(
-             *decomposition, *space, request.goal)](const Degrees &degrees) {
-          return mask->isHopeless(degrees);
-        };
+    isHopeless = [mask = std::make_shared<search::DegreeMask>(
+                      *decomposition, *space, request.goal)](
+                     const Degrees &degrees) {
+      return mask->isHopeless(degrees);
+    };
   auto searcher = makeSearcher(*space);
   if (!searcher)
     return searcher.error();

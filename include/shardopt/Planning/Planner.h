@@ -50,8 +50,8 @@ struct PlanRequest {
 /// Runs the search, and what makes its report: the distance to the optimum and
 /// to Megatron's plans, what binds, and if nothing is feasible, what would be.
 /// A space that leaves one strategy is evaluated, not searched. An unknown
-/// searcher, options that do not go with it, and a checkpoint that cannot be
-/// used are errors.
+/// searcher, options that do not go with it, a checkpoint that cannot be used,
+/// and a result that does not stand `verifyResult` are errors.
 ErrorOr<PlanSummary> makePlan(std::shared_ptr<const Scenario> scenario,
                               const PlanRequest &request);
 
