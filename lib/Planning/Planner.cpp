@@ -210,7 +210,7 @@ ErrorOr<PlanSummary> Planner::run() {
   budget = request.budget ? request.budget : defaultBudget(*space);
   if (auto *decomposition = scenario.simulator().decomposition())
     isHopeless = [mask = std::make_shared<search::DegreeMask>(
-                      *decomposition, *space, request.goal)](
+                      *decomposition, space->dimDomains(), request.goal)](
                      const Degrees &degrees) {
       return mask->isHopeless(degrees);
     };

@@ -16,9 +16,16 @@ using namespace shardopt;
 static constexpr Dim allDims[] = {Dim::Zero, Dim::One, Dim::None};
 
 ScenarioService::ScenarioService(const Scenario &scenario)
-    : scenario(scenario),
-      domains(scenario.opNames().size(),
-              search::DimDomain(std::begin(allDims), std::end(allDims))) {}
+    : scenario(scenario) {
+  const search::Decomposition *decomposition =
+      scenario.simulator().decomposition();
+  if (!decomposition)
+    return;
+  const search::DimDomain all(std::begin(allDims), std::end(allDims));
+  mask.emplace(*decomposition,
+               search::DimDomains(scenario.opNames().size(), all),
+               search::Goal::Throughput);
+}
 
 //===----------------------------------------------------------------------===//
 // The greeting
@@ -112,24 +119,10 @@ void ScenarioService::describe(json::Writer &writer) const {
 // Evaluations
 //===----------------------------------------------------------------------===//
 
-bool ScenarioService::isMasked(const Degrees &degrees) {
-  const search::Decomposition *decomposition =
-      scenario.simulator().decomposition();
-  if (!decomposition)
-    return false;
-  auto [known, isNew] = masked.try_emplace(degrees, false);
-  if (isNew) {
-    Reason reason =
-        decomposition->bound(degrees, domains, search::Goal::Throughput)
-            .infeasible;
-    known->second = reason == Reason::Structural || reason == Reason::Memory;
-  }
-  return known->second;
-}
-
 ErrorOr<blackbox::Answer> ScenarioService::evaluate(const Strategy &strategy) {
   blackbox::Answer answer;
   answer.evaluation = scenario.simulator().evaluate(strategy);
-  answer.masked = !answer.evaluation.valid && isMasked(strategy.degrees);
+  answer.masked =
+      !answer.evaluation.valid && mask && mask->isHopeless(strategy.degrees);
   return answer;
 }

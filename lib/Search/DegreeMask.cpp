@@ -16,8 +16,7 @@ bool DegreeMask::isHopeless(const Degrees &degrees) const {
       return it->second;
   }
   // Two threads may both get here; they find the same.
-  Reason reason =
-      decomposition.bound(degrees, space.dimDomains(), goal).infeasible;
+  Reason reason = decomposition.bound(degrees, domains, goal).infeasible;
   bool isHopeless = reason == Reason::Structural || reason == Reason::Memory;
   std::lock_guard lock(mutex);
   return known.emplace(degrees, isHopeless).first->second;

@@ -40,7 +40,7 @@ Degrees because(Reason reason) {
 TEST(DegreeMask, MasksIllegalDegreesAndThoseThatExceedTheMemory) {
   Bounds bounds;
   StrategySpace space = makeSpace(1, {});
-  DegreeMask mask(bounds, space, Goal::Throughput);
+  DegreeMask mask(bounds, space.dimDomains(), Goal::Throughput);
   EXPECT_TRUE(mask.isHopeless(because(Reason::Structural)));
   EXPECT_TRUE(mask.isHopeless(because(Reason::Memory)));
   EXPECT_FALSE(mask.isHopeless(because(Reason::Slo)));
@@ -50,7 +50,7 @@ TEST(DegreeMask, MasksIllegalDegreesAndThoseThatExceedTheMemory) {
 TEST(DegreeMask, BoundsEveryTupleOnce) {
   Bounds bounds;
   StrategySpace space = makeSpace(1, {});
-  DegreeMask mask(bounds, space, Goal::Throughput);
+  DegreeMask mask(bounds, space.dimDomains(), Goal::Throughput);
   for (int i = 0; i < 3; ++i) {
     mask.isHopeless(because(Reason::Memory));
     mask.isHopeless(because(Reason::Slo));

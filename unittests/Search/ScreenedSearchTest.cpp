@@ -71,7 +71,7 @@ protected:
   ToySimulator simulator{6, 5};
   BlackBox box{simulator};
   StrategySpace space = makeSpace(6, {});
-  DegreeMask mask{simulator, space, Goal::Throughput};
+  DegreeMask mask{simulator, space.dimDomains(), Goal::Throughput};
   SearcherContext context{space, simulator, simulator.objective(), 11, 700};
   SearcherContext boxed{space, box, simulator.objective(), 11, 700};
 };

@@ -10,8 +10,9 @@
 
 #include "shardopt/BlackBox/Server.h"
 #include "shardopt/Planning/Scenario.h"
+#include "shardopt/Search/DegreeMask.h"
 
-#include <map>
+#include <optional>
 
 namespace shardopt {
 
@@ -35,11 +36,9 @@ public:
   ErrorOr<blackbox::Answer> evaluate(const Strategy &strategy) override;
 
 private:
-  bool isMasked(const Degrees &degrees);
-
   const Scenario &scenario;
-  const search::DimDomains domains; ///< of every op, all dims
-  std::map<Degrees, bool> masked;   ///< the degrees asked for so far
+  /// Of all dims; none for a black box.
+  std::optional<search::DegreeMask> mask;
 };
 
 } // namespace shardopt

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace shardopt::search {
 
@@ -21,19 +22,19 @@ namespace shardopt::search {
 /// ops store at least exceeds the memory of a device. Degrees that only miss
 /// the SLO are not masked, since how far they miss it is worth learning.
 ///
-/// Refers to the decomposition and the space, which must outlive it. May be
-/// asked from several threads at once.
+/// Refers to the decomposition, which must outlive it. May be asked from
+/// several threads at once.
 class DegreeMask {
 public:
-  DegreeMask(const Decomposition &decomposition, const StrategySpace &space,
-             Goal goal)
-      : decomposition(decomposition), space(space), goal(goal) {}
+  /// `domains` are the dims that each op may have.
+  DegreeMask(const Decomposition &decomposition, DimDomains domains, Goal goal)
+      : decomposition(decomposition), domains(std::move(domains)), goal(goal) {}
 
   bool isHopeless(const Degrees &degrees) const;
 
 private:
   const Decomposition &decomposition;
-  const StrategySpace &space;
+  const DimDomains domains;
   const Goal goal;
 
   mutable std::mutex mutex; ///< of `known`
