@@ -125,3 +125,26 @@ std::string shardopt::describe(const search::Change &change,
   return option + "=" + formatNumber(change.to) + " instead of " +
          formatNumber(change.from);
 }
+
+std::optional<Error> shardopt::failureOf(const PlanSummary &summary) {
+  if (summary.plan)
+    return std::nullopt;
+  if (summary.emptySpace)
+    return summary.emptySpace;
+  if (summary.breakdown)
+    return summary.breakdown;
+  if (summary.search.stopped == search::StopReason::Requested)
+    return Error{"interrupted before a feasible strategy was found"};
+  const Scenario &scenario = *summary.scenario;
+  std::string binding = describe(summary.binding, scenario);
+  if (!summary.search.proved)
+    return Error{
+        "no feasible strategy found within the budget of " +
+        std::to_string(summary.search.evaluations) + " evaluations" +
+        (binding.empty() ? ", though there are some" : "; " + binding)};
+  std::string message = "no strategy is feasible; " + binding;
+  if (summary.nextFeasible)
+    message +=
+        "; feasible with " + describe(summary.nextFeasible->change, scenario);
+  return Error{std::move(message)};
+}

@@ -62,7 +62,7 @@ TEST(DegreeMask, MasksNothingThatIsFeasible) {
   ToySimulator simulator(3, 1);
   simulator.capacityGb = 20;
   StrategySpace space = makeSpace(3, {});
-  DegreeMask mask(simulator, space, Goal::Throughput);
+  DegreeMask mask(simulator, space.dimDomains(), Goal::Throughput);
   size_t masked = 0;
   for (const Degrees &degrees : space.degreeTuples())
     masked += mask.isHopeless(degrees);

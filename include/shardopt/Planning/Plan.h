@@ -79,6 +79,9 @@ Binding explainInvalid(const Scenario &scenario, const search::Plan &plan);
 /// cache"; empty if nothing is known to bind.
 std::string describe(const Binding &binding, const Scenario &scenario);
 
+/// Why `summary` has no plan, and what would give one; none if it has one.
+std::optional<Error> failureOf(const PlanSummary &summary);
+
 /// "max-devices=128 instead of 64".
 std::string describe(const search::Change &change, const Scenario &scenario);
 

@@ -30,7 +30,8 @@ class EvaluateStrategyPass
           llm::impl::EvaluateStrategyPassBase<EvaluateStrategyPass>> {
 public:
   using ScenarioPass::ScenarioPass;
-  explicit EvaluateStrategyPass(const StopToken *stop) : stop(stop) {}
+  explicit EvaluateStrategyPass(PlanningHost host)
+      : ScenarioPass(std::move(host)) {}
 
   void runOnOperation() override {
     FileRoles files = inputFiles(getOperation());
@@ -41,7 +42,7 @@ public:
       return signalPassFailure();
     }
     FailureOr<ModuleScenario> planned =
-        createScenario(getOperation(), scenarioOptions(stop));
+        createScenario(getOperation(), scenarioOptions());
     if (failed(planned) ||
         failed(strategies.empty() ? evaluateAnnotation(*planned)
                                   : evaluateFile(*planned->scenario)))
@@ -54,8 +55,6 @@ private:
   LogicalResult evaluateFile(const Scenario &scenario);
   LogicalResult evaluateAnnotation(const ModuleScenario &planned);
   LogicalResult writeReport(const PlanSummary &summary);
-
-  const StopToken *stop = nullptr;
 };
 
 } // namespace
@@ -76,8 +75,8 @@ LogicalResult EvaluateStrategyPass::evaluateFile(const Scenario &scenario) {
   ErrorOr<OutputFile> out = OutputFile::open(report);
   if (!out)
     return emitError(module.getLoc(), out.error().message);
-  ErrorOr<ListSummary> summary =
-      evaluateList(scenario, strategies, *out, listThreads(scenario), stop);
+  ErrorOr<ListSummary> summary = evaluateList(scenario, strategies, *out,
+                                              listThreads(scenario), host.stop);
   if (!summary)
     return emitError(module.getLoc(), summary.error().message);
   if (std::optional<Error> error = out->keep())
@@ -112,7 +111,9 @@ EvaluateStrategyPass::evaluateAnnotation(const ModuleScenario &planned) {
   summary.search.evaluations = summary.search.distinctEvaluations = 1;
   if (!evaluation.valid)
     summary.binding = explainInvalid(scenario, *summary.plan);
-  ::llvm::errs() << planTable(summary);
+  if (host.planned)
+    host.planned(summary);
+  print(planTable(summary));
   if (failed(writeReport(summary)))
     return failure();
 
@@ -140,7 +141,6 @@ LogicalResult EvaluateStrategyPass::writeReport(const PlanSummary &summary) {
   return success();
 }
 
-std::unique_ptr<Pass>
-llm::createStoppableEvaluateStrategyPass(const StopToken *stop) {
-  return std::make_unique<EvaluateStrategyPass>(stop);
+std::unique_ptr<Pass> llm::createEvaluateStrategyPass(PlanningHost host) {
+  return std::make_unique<EvaluateStrategyPass>(std::move(host));
 }

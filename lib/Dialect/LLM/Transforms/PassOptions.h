@@ -10,9 +10,13 @@
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Dialect/LLM/Transforms/PlanningHost.h"
 #include "shardopt/Support/FileRoles.h"
 
 #include "mlir/Pass/Pass.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string_view>
 
 namespace shardopt::llm {
 
@@ -33,9 +37,13 @@ parseIntegers(const std::string &option, ::llvm::StringRef text);
 FileRoles inputFiles(mlir::ModuleOp module, const std::string &machine,
                      const std::string &simulator);
 
-/// The options of `search`, an `--llm-search-sharding`, that
-/// `--llm-insert-collectives` has too.
-InsertCollectivesPassOptions collectivesOf(const mlir::Pass &search);
+/// Adds an `--llm-search-sharding` with `options`, as a command line spells
+/// them; those that `--llm-insert-collectives` has too.
+mlir::FailureOr<InsertCollectivesPassOptions> addSearchShardingPass(
+    mlir::OpPassManager &manager, ::llvm::StringRef options,
+    ::llvm::function_ref<mlir::LogicalResult(const ::llvm::Twine &)>
+        errorHandler,
+    const PlanningHost &host);
 
 /// A pass whose unknown options are answered with the known ones.
 template <typename Base> class ListsOptions : public Base {
@@ -62,18 +70,27 @@ protected:
   }
 };
 
-/// A pass with the options of a scenario.
+/// A pass with the options of a scenario, and a host.
 template <typename Base> class ScenarioPass : public ListsOptions<Base> {
 public:
   using ListsOptions<Base>::ListsOptions;
+  ScenarioPass() = default;
+  explicit ScenarioPass(PlanningHost host) : host(std::move(host)) {}
 
 protected:
   FileRoles inputFiles(mlir::ModuleOp module) const {
     return llm::inputFiles(module, this->machine, this->simulator);
   }
 
-  /// `stop` may be null.
-  ScenarioOptions scenarioOptions(const StopToken *stop) const {
+  /// Shows `text` to a person.
+  void print(std::string_view text) const {
+    if (host.print)
+      return host.print(text);
+    ::llvm::errs() << text;
+    ::llvm::errs().flush();
+  }
+
+  ScenarioOptions scenarioOptions() const {
     ScenarioOptions options;
     options.timing = {this->machine, this->commModel, this->imbalance};
     options.maxDevices = this->maxDevices;
@@ -83,9 +100,11 @@ protected:
     options.partition = this->partition;
     options.simulatorWorkers = this->simulatorWorkers;
     options.simulatorTimeoutSeconds = this->simulatorTimeoutSeconds;
-    options.stop = stop;
+    options.stop = host.stop;
     return options;
   }
+
+  PlanningHost host;
 };
 
 } // namespace shardopt::llm

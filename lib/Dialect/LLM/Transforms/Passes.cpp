@@ -29,21 +29,20 @@ using namespace shardopt::llm;
 
 /// `--llm-shard-pipeline`: its options are those of the search, of which the
 /// collectives take what they share.
-static void registerShardPipeline(const StopToken *stop) {
+static void registerShardPipeline(const PlanningHost &host) {
   registerPassPipeline(
       "llm-shard-pipeline",
       "Search the sharding, insert the collectives and optimise them; takes "
       "the options of llm-search-sharding",
-      [stop](OpPassManager &manager, StringRef options,
+      [host](OpPassManager &manager, StringRef options,
              function_ref<LogicalResult(const Twine &)> errorHandler) {
-        std::unique_ptr<Pass> search = createStoppableSearchShardingPass(stop);
-        if (failed(search->initializeOptions(options, errorHandler)))
+        FailureOr<InsertCollectivesPassOptions> collectives =
+            addSearchShardingPass(manager, options, errorHandler, host);
+        if (failed(collectives))
           return failure();
-        InsertCollectivesPassOptions collectives = collectivesOf(*search);
-        manager.addPass(std::move(search));
-        manager.addPass(createInsertCollectivesPass(collectives));
+        manager.addPass(createInsertCollectivesPass(*collectives));
         manager.addPass(createOptimizeCollectivesPass(
-            {collectives.machine, collectives.commModel}));
+            {collectives->machine, collectives->commModel}));
         return success();
       },
       [](function_ref<void(const ::mlir::detail::PassOptions &)> describe) {
@@ -51,14 +50,14 @@ static void registerShardPipeline(const StopToken *stop) {
       });
 }
 
-void llm::registerPasses(const StopToken *stop) {
-  registerPass([stop] { return createStoppableEvaluateStrategyPass(stop); });
-  registerPass([stop] { return createStoppableSearchShardingPass(stop); });
+void llm::registerPasses(const PlanningHost &host) {
+  registerPass([host] { return createEvaluateStrategyPass(host); });
+  registerPass([host] { return createSearchShardingPass(host); });
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerLLMCollectivesPasses();
   registerLLMExecutionPasses();
-  registerShardPipeline(stop);
+  registerShardPipeline(host);
 }
 
 void llm::registerPassDialects(DialectRegistry &registry) {

@@ -10,10 +10,12 @@
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/Progress.h"
+#include "shardopt/Planning/Trace.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/OutputFile.h"
 
 #include "mlir/IR/Remarks.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace shardopt::llm {
 #define GEN_PASS_DEF_SEARCHSHARDINGPASS
@@ -36,7 +38,8 @@ class SearchShardingPass
           llm::impl::SearchShardingPassBase<SearchShardingPass>> {
 public:
   using ScenarioPass::ScenarioPass;
-  explicit SearchShardingPass(const StopToken *stop) : stop(stop) {}
+  explicit SearchShardingPass(PlanningHost host)
+      : ScenarioPass(std::move(host)) {}
 
   void runOnOperation() override {
     if (failed(run()))
@@ -61,8 +64,6 @@ private:
   std::optional<Progress> makeProgress(const Scenario &scenario,
                                        search::Goal goal) const;
   void emitRemarks(const PlanSummary &summary);
-
-  const StopToken *stop = nullptr;
 };
 
 } // namespace
@@ -107,7 +108,7 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   request.seed = seed;
   request.budget = budget;
   request.threads = threadCount(threads);
-  request.stop = stop;
+  request.stop = host.stop;
   request.checkpoint = checkpoint;
   request.warn = [this](const Error &error) {
     emitWarning(getOperation().getLoc(), error.message);
@@ -183,41 +184,17 @@ LogicalResult SearchShardingPass::keep(Outputs &outputs) {
   return success();
 }
 
-/// One line of a trace.
-static std::string traceLine(const search::TraceEntry &entry,
-                             const Scenario &scenario, search::Goal goal) {
-  std::string text;
-  json::Writer writer(text);
-  writer.beginObject().member("evaluation", int64_t(entry.index));
-  writer.key("strategy");
-  writeStrategy(writer, entry.strategy, scenario.opNames());
-  writeMetrics(writer, entry.evaluation, scenario.latencyKey());
-  writer.member("repeated", entry.repeated)
-      .member("hopeless", entry.hopeless)
-      .member("charged", int64_t(entry.charged))
-      .member("rejected", int64_t(entry.rejected))
-      .key("best");
-  if (entry.best)
-    writer.value(scenario.objective(goal).value(*entry.best));
-  else
-    writer.null();
-  writer.endObject();
-  text += '\n';
-  return text;
-}
-
 /// What shows the progress; none if nothing is to be shown.
 std::optional<Progress>
 SearchShardingPass::makeProgress(const Scenario &scenario,
                                  search::Goal goal) const {
-  bool isLine = progress == "auto" && ::llvm::errs().is_displayed();
+  bool isLine =
+      progress == "auto" && !host.print && ::llvm::errs().is_displayed();
   if (progress != "lines" && !isLine)
     return std::nullopt;
   return Progress(isLine ? Progress::Style::Rewritten : Progress::Style::Lines,
-                  scenario.objective(goal), [](std::string_view text) {
-                    ::llvm::errs() << text;
-                    ::llvm::errs().flush();
-                  });
+                  scenario.objective(goal),
+                  [this](std::string_view text) { print(text); });
 }
 
 void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
@@ -238,17 +215,16 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
                                          const ModuleModel &program,
                                          Outputs &outputs) {
   ModuleOp module = getOperation();
-  const Scenario &scenario = *summary.scenario;
+  if (host.planned)
+    host.planned(summary);
   if (!summary.emptySpace)
-    ::llvm::errs() << planTable(summary);
+    print(planTable(summary));
   if (outputs.report)
     outputs.report->write(reportJson(summary));
   if (failed(keep(outputs)))
     return failure();
-  if (summary.emptySpace)
-    return emitError(module.getLoc(), summary.emptySpace->message);
-  if (!report.empty())
-    ::llvm::errs() << "\n  report    " << report << "\n";
+  if (!report.empty() && !summary.emptySpace)
+    print("\n  report    " + report + "\n");
   if (summary.breakdown && summary.plan)
     emitWarning(module.getLoc(),
                 "the search ended early, with the best so far: ")
@@ -262,23 +238,7 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
     emitRemarks(summary);
     return success();
   }
-  if (summary.breakdown)
-    return emitError(module.getLoc(), summary.breakdown->message);
-  if (summary.search.stopped == search::StopReason::Requested)
-    return emitError(module.getLoc(),
-                     "interrupted before a feasible strategy was found");
-  std::string binding = describe(summary.binding, scenario);
-  if (!summary.search.proved)
-    return emitError(module.getLoc(),
-                     "no feasible strategy found within the budget of ")
-           << std::to_string(summary.search.evaluations) << " evaluations"
-           << (binding.empty() ? ", though there are some" : "; " + binding);
-  InFlightDiagnostic diagnostic =
-      emitError(module.getLoc(), "no strategy is feasible; ") << binding;
-  if (summary.nextFeasible)
-    diagnostic << "; feasible with "
-               << describe(summary.nextFeasible->change, scenario);
-  return diagnostic;
+  return emitError(module.getLoc(), failureOf(summary)->message);
 }
 
 LogicalResult SearchShardingPass::run() {
@@ -288,7 +248,7 @@ LogicalResult SearchShardingPass::run() {
     return emitError(module.getLoc(), error->message);
   if (std::optional<Error> error = checkFiles())
     return emitError(module.getLoc(), error->message);
-  ScenarioOptions options = scenarioOptions(stop);
+  ScenarioOptions options = scenarioOptions();
   if (devices)
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
@@ -324,11 +284,18 @@ LogicalResult SearchShardingPass::run() {
   return finish(*summary, planned->program, outputs);
 }
 
-std::unique_ptr<Pass>
-llm::createStoppableSearchShardingPass(const StopToken *stop) {
-  return std::make_unique<SearchShardingPass>(stop);
+std::unique_ptr<Pass> llm::createSearchShardingPass(PlanningHost host) {
+  return std::make_unique<SearchShardingPass>(std::move(host));
 }
 
-InsertCollectivesPassOptions llm::collectivesOf(const Pass &search) {
-  return static_cast<const SearchShardingPass &>(search).collectives();
+FailureOr<InsertCollectivesPassOptions> llm::addSearchShardingPass(
+    OpPassManager &manager, StringRef options,
+    function_ref<LogicalResult(const Twine &)> errorHandler,
+    const PlanningHost &host) {
+  auto search = std::make_unique<SearchShardingPass>(host);
+  if (failed(search->initializeOptions(options, errorHandler)))
+    return failure();
+  InsertCollectivesPassOptions collectives = search->collectives();
+  manager.addPass(std::move(search));
+  return collectives;
 }

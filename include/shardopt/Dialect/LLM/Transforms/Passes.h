@@ -9,7 +9,7 @@
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_H
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
-#include "shardopt/Support/Stop.h"
+#include "shardopt/Dialect/LLM/Transforms/PlanningHost.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -19,15 +19,13 @@ namespace shardopt::llm {
 #define GEN_PASS_DECL
 #include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
 
-/// The passes that run long poll `stop`, which may be null and otherwise
-/// outlives them.
-std::unique_ptr<mlir::Pass>
-createStoppableEvaluateStrategyPass(const StopToken *stop);
-std::unique_ptr<mlir::Pass>
-createStoppableSearchShardingPass(const StopToken *stop);
+/// Passes that print for `host`, tell it what they find, and end early when it
+/// says so. What `host` refers to outlives them.
+std::unique_ptr<mlir::Pass> createEvaluateStrategyPass(PlanningHost host);
+std::unique_ptr<mlir::Pass> createSearchShardingPass(PlanningHost host);
 
 /// Registers the passes on `llm` programs and `--llm-shard-pipeline`.
-void registerPasses(const StopToken *stop = nullptr);
+void registerPasses(const PlanningHost &host = {});
 
 /// Registers the dialects that the passes read and write, and how their ops
 /// are partitioned.
