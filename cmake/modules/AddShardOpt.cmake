@@ -14,7 +14,9 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
 #
-# A static library named after its folder (lib/Search -> ShardOptSearch).
+# A static library named after its folder (lib/Search -> ShardOptSearch). Plain
+# ones are the component Planning of the package, MLIR ones the component
+# Compiler.
 function(shardopt_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -34,7 +36,11 @@ function(shardopt_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  set_property(GLOBAL APPEND PROPERTY SHARDOPT_LIBRARIES ${name})
+  if(ARG_MLIR)
+    set_property(GLOBAL APPEND PROPERTY SHARDOPT_COMPILER_LIBRARIES ${name})
+  else()
+    set_property(GLOBAL APPEND PROPERTY SHARDOPT_PLANNING_LIBRARIES ${name})
+  endif()
 endfunction()
 
 # Headers of LLVM and MLIR, their compile flags, and the shared libMLIR.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the build into a scratch prefix, builds the project in this folder
-# against it, and runs what it builds.
+# Installs the build into scratch prefixes, builds the projects in this folder
+# against them, and runs what they build.
 #
 # usage: run.sh <build folder> <scratch folder>
 
@@ -19,6 +19,20 @@ cmake --build "$scratch/build"
 echo 'module {}' | "$scratch/prefix/bin/shard-opt" - >/dev/null
 "$scratch/build/describe-machine" | grep -x "h100_sxm: domains of 8 devices"
 "$scratch/build/insert-collectives" | grep "shard.all_reduce %.* on @grid grid_axes = \[2\]"
+
+# A plan made without LLVM, of what its component alone installs, is the one that
+# the compiler finds, to the last digit; so is that of a host of the passes.
+cmake --install "$build" --prefix "$scratch/planning-prefix" --component Planning \
+  >>"$scratch/install.log"
+cmake -G Ninja -S "$source/planning" -B "$scratch/planning" -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_PREFIX_PATH="$scratch/planning-prefix"
+cmake --build "$scratch/planning"
+"$scratch/planning/plan" | tee "$scratch/plan.txt" | grep "search    exact, proved optimal"
+"$scratch/prefix/bin/shard-translate" --phase=decode --context=8192 \
+  --import-hf "$source/../../examples/configs/llama-3.1-70b.json" -o "$scratch/llama.mlir"
+"$scratch/build/embed-passes" "$scratch/llama.mlir" >"$scratch/embedded.txt"
+grep "lines of the table: [1-9]" "$scratch/embedded.txt"
+diff <(grep "^throughput" "$scratch/plan.txt") <(grep "^throughput" "$scratch/embedded.txt")
 
 # The simulators of the examples build against the installed tree, whose tools
 # find the host of plugins.
