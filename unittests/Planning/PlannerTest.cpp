@@ -42,7 +42,7 @@ TEST(Planner, ASummaryKeepsItsScenario) {
   std::optional<PlanSummary> kept;
   {
     PlanRequest request;
-    request.space.pinnedPp = 1;
+    request.space.pinned[Degree::Pp] = 1;
     auto summary = makePlan(makeScenario(), request);
     ASSERT_TRUE(summary) << summary.error().message;
     kept = std::move(*summary);
