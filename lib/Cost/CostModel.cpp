@@ -21,14 +21,7 @@ CostModel::CostModel(Model model, std::shared_ptr<const TimeModel> time,
 }
 
 bool CostModel::fits(const Degrees &degrees) const {
-  if (bounds.maxDevices && degrees.devices() > bounds.maxDevices)
-    return false;
-  if (degrees.pp > layerIndex.numLayers())
-    return false;
-  for (const Body &body : program.bodies)
-    if (body.experts && degrees.ep > body.experts)
-      return false;
-  return true;
+  return !program.findExcess(degrees, bounds.maxDevices);
 }
 
 Context CostModel::context(const Degrees &degrees) const {

@@ -53,23 +53,48 @@ std::vector<std::string> Model::opNames() const {
   return names;
 }
 
+int64_t Model::amountOf(Divides what) const {
+  int64_t experts = 0;
+  switch (what) {
+  case Divides::Nothing:
+    break;
+  case Divides::Layers:
+    return numLayers();
+  case Divides::Experts:
+    for (const Body &body : bodies)
+      if (body.experts && (!experts || body.experts < experts))
+        experts = body.experts;
+    return experts;
+  }
+  return 0;
+}
+
+std::optional<DegreeExcess> Model::findExcess(const Degrees &degrees,
+                                              int64_t maxDevices) const {
+  if (maxDevices && degrees.devices() > maxDevices)
+    return DegreeExcess{"devices", devicesFormula(), degrees.devices(),
+                        "device limit", maxDevices};
+  struct Words {
+    Divides what;
+    const char *part, *limit;
+  };
+  for (const Words &words :
+       {Words{Divides::Layers, "stages", "number of layers"},
+        Words{Divides::Experts, "experts", "number of experts"}}) {
+    const int64_t most = amountOf(words.what);
+    for (const DegreeInfo &info : degreeTable)
+      if (info.divides == words.what && most && degrees.*info.field > most)
+        return DegreeExcess{words.part, info.name, degrees.*info.field,
+                            words.limit, most};
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> Model::structuralError(const Degrees &degrees,
                                                   int64_t maxDevices) const {
-  auto excess = [](const char *what, int64_t found, const char *limit,
-                   int64_t most) {
-    return std::string(what) + " " + std::to_string(found) + " exceeds the " +
-           limit + " " + std::to_string(most);
-  };
-  if (maxDevices && degrees.devices() > maxDevices)
-    return excess("tp * ep * pp", degrees.devices(), "device limit",
-                  maxDevices);
-  if (degrees.pp > numLayers())
-    return excess("pp", degrees.pp, "number of layers", numLayers());
-  int64_t experts = degrees.ep;
-  for (const Body &body : bodies)
-    if (body.experts)
-      experts = std::min(experts, body.experts);
-  if (degrees.ep > experts)
-    return excess("ep", degrees.ep, "number of experts", experts);
-  return std::nullopt;
+  std::optional<DegreeExcess> excess = findExcess(degrees, maxDevices);
+  if (!excess)
+    return std::nullopt;
+  return excess->what + " " + std::to_string(excess->found) + " exceeds the " +
+         excess->limit + " " + std::to_string(excess->most);
 }

@@ -10,19 +10,6 @@
 
 using namespace shardopt;
 
-/// The part of a model that degrees do not fit; empty if a black box has
-/// reasons of its own.
-static std::string structuralPart(const Scenario &scenario,
-                                  const Degrees &degrees) {
-  if (scenario.maxDevices() && degrees.devices() > scenario.maxDevices())
-    return "devices";
-  if (degrees.pp > scenario.model().numLayers())
-    return "stages";
-  if (!scenario.costs().fits(degrees))
-    return "experts";
-  return scenario.simulator().decomposition() ? "dims" : "";
-}
-
 /// The largest of the three kinds of time.
 static std::string slowestPart(const cost::Breakdown &breakdown) {
   double compute = 0, memory = 0, collective = 0;
@@ -42,17 +29,13 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
   Binding binding;
   binding.constraint = search::bindingConstraint(plan.evaluation, objective);
   if (plan.evaluation.reason == Reason::Structural) {
-    const Degrees &degrees = plan.strategy.degrees;
-    binding.part = structuralPart(scenario, degrees);
-    if (binding.part == "devices") {
-      binding.constraint.value = degrees.devices();
-      binding.constraint.limit = scenario.maxDevices();
-    } else if (binding.part == "stages") {
-      binding.constraint.value = degrees.pp;
-      binding.constraint.limit = scenario.model().numLayers();
-    } else if (binding.part == "experts") {
-      binding.constraint.value = degrees.ep;
-      binding.constraint.limit = scenario.spaceFacts().experts;
+    if (auto excess = scenario.model().findExcess(plan.strategy.degrees,
+                                                  scenario.maxDevices())) {
+      binding.part = excess->part;
+      binding.constraint.value = excess->found;
+      binding.constraint.limit = excess->most;
+    } else {
+      binding.part = scenario.simulator().decomposition() ? "dims" : "";
     }
     return binding;
   }

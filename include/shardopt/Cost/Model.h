@@ -56,6 +56,15 @@ struct Segment {
   std::vector<int64_t> windows; ///< one entry a layer; 0: full attention
 };
 
+/// A limit that degrees exceed.
+struct DegreeExcess {
+  const char *part = ""; ///< for reports: "devices", "stages" or "experts"
+  std::string what;      ///< "pp", or what the number of devices is
+  int64_t found = 0;
+  const char *limit = ""; ///< "number of layers"
+  int64_t most = 0;
+};
+
 /// A whole model and its workload, without degrees or dims. Made from a module;
 /// plain data. Variables number embedding, body ops and head without gaps. At
 /// most `maxBodies` bodies, at least one layer.
@@ -84,9 +93,14 @@ struct Model {
   /// Their names.
   std::vector<std::string> opNames() const;
 
-  /// Why no dims can make `degrees` valid (a phrase with the values found), or
-  /// none: more devices than `maxDevices` (0: no limit), more stages than
-  /// layers, more expert groups than experts.
+  /// How much there is of what degrees divide; 0: none of it, so no limit.
+  int64_t amountOf(Divides what) const;
+
+  /// The first limit that `degrees` exceed, whatever the dims: `maxDevices` (0:
+  /// no limit), or how much there is of what a degree divides.
+  std::optional<DegreeExcess> findExcess(const Degrees &degrees,
+                                         int64_t maxDevices) const;
+  /// The same as a phrase with the values found.
   std::optional<std::string> structuralError(const Degrees &degrees,
                                              int64_t maxDevices) const;
 };
