@@ -28,15 +28,7 @@ Partitioner::Partitioner(FlatSymbolRefAttr grid, const cost::Context &context,
       builder(grid.getContext()) {}
 
 int64_t Partitioner::getSize(Axis axis) const {
-  switch (axis) {
-  case Axis::Tp:
-    return context.degrees.tp;
-  case Axis::Ep:
-    return context.degrees.ep;
-  case Axis::Pp:
-    return context.degrees.pp;
-  }
-  llvm_unreachable("unknown axis");
+  return groupOf(axis, context.degrees).size;
 }
 
 Layout Partitioner::getRequired(unsigned index) const {
@@ -285,7 +277,7 @@ void Partitioner::makeRowSpaces(Block &body) {
   if (tp() > 1)
     coordinate = shard::ProcessMultiIndexOp::create(
                      builder, loc, TypeRange{builder.getIndexType()}, grid,
-                     builder.getDenseI16ArrayAttr({2}))
+                     builder.getDenseI16ArrayAttr({int16_t(GridAxis::Tp)}))
                      ->getResult(0);
   BlockArgument source;
   for (BlockArgument argument : body.getArguments()) {

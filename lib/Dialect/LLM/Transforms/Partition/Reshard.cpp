@@ -42,10 +42,8 @@ static int64_t scaledSize(Value value, int64_t dim, int64_t times,
   return size * times / over;
 }
 
-/// The axis of the grid [pp, ep, tp].
 static DenseI16ArrayAttr gridAxes(OpBuilder &builder, Axis axis) {
-  int16_t index = axis == Axis::Tp ? 2 : axis == Axis::Ep ? 1 : 0;
-  return builder.getDenseI16ArrayAttr({index});
+  return builder.getDenseI16ArrayAttr({int16_t(axis)});
 }
 
 //===----------------------------------------------------------------------===//

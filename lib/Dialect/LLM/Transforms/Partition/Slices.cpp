@@ -13,18 +13,6 @@ using namespace shardopt::llm;
 using cost::Axis;
 using cost::Layout;
 
-static StringRef nameOf(Axis axis) {
-  switch (axis) {
-  case Axis::Tp:
-    return "tp";
-  case Axis::Ep:
-    return "ep";
-  case Axis::Pp:
-    return "pp";
-  }
-  llvm_unreachable("unknown axis");
-}
-
 Cut Partitioner::overExperts(int64_t numExperts) {
   if (getSize(Axis::Ep) == 1)
     return whole();
@@ -66,14 +54,14 @@ Attribute Partitioner::describeCut(const Cut &cut) {
   if (!cut.rows.empty()) {
     SmallVector<Attribute> axes;
     for (Axis axis : cut.rows)
-      axes.push_back(builder.getStringAttr(nameOf(axis)));
+      axes.push_back(builder.getStringAttr(spell(axis)));
     return builder.getDictionaryAttr(
         builder.getNamedAttr("rows", builder.getArrayAttr(axes)));
   }
   if (!cut.packing)
     return builder.getDictionaryAttr({});
   return builder.getDictionaryAttr(
-      {builder.getNamedAttr("axis", builder.getStringAttr(nameOf(cut.axis))),
+      {builder.getNamedAttr("axis", builder.getStringAttr(spell(cut.axis))),
        builder.getNamedAttr("runs", describeRuns(cut.packing))});
 }
 
