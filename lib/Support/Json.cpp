@@ -215,6 +215,7 @@ template <typename T> static const T *as(const Node *node) {
 bool Value::isNull() const { return as<std::nullptr_t>(node); }
 bool Value::isBoolean() const { return as<bool>(node); }
 bool Value::isNumber() const { return as<int64_t>(node) || as<Real>(node); }
+bool Value::isInteger() const { return as<int64_t>(node); }
 bool Value::isString() const { return as<std::string>(node); }
 bool Value::isArray() const { return as<Array>(node); }
 bool Value::isObject() const { return as<Object>(node); }
@@ -225,6 +226,17 @@ void Value::fail(const std::string &message) const {
   std::string place = path.empty() ? "" : " " + path + ":";
   state->firstError = Error{state->name + ":" + place + " " + message};
 }
+
+void Value::failBelow(const std::string &message) const {
+  const size_t end =
+      message.empty() || message[0] != '/' ? 0 : message.find(": ");
+  if (end == 0 || end == std::string::npos)
+    return fail(message);
+  Value(state, node, path + message.substr(0, end))
+      .fail(message.substr(end + 2));
+}
+
+std::string Value::found() const { return describe(*node); }
 
 void Value::failExpected(std::string_view wanted) const {
   if (!present())

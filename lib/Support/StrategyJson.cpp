@@ -96,6 +96,25 @@ public:
     return true;
   }
 
+  /// Refuses what stands at the current place, described by `found`.
+  bool refuseFound(const std::string &found) {
+    if (at == Place::Outside)
+      return refuse("expected an object, found " + found);
+    std::string pointer = "/" + keyName(current);
+    if (at == Place::Strategy)
+      return refuse(pointer + ": expected " + wanted(current) + ", found " +
+                    found);
+    pointer +=
+        "/" + (at == Place::DimsArray ? std::to_string(op) : opNames[op]);
+    return refuse(pointer + ": expected 0, 1 or 2 (none), found " + found);
+  }
+
+  /// Whether a reader of documents skips the member `name` at this place.
+  bool ignores(const std::string &name) const {
+    return at == Place::Strategy && !parseDegree(name) &&
+           name != keyName(dimsKey);
+  }
+
 private:
   enum class Place : uint8_t { Outside, Strategy, DimsArray, DimsObject };
   static constexpr Dim unset = Dim(255);
@@ -108,19 +127,6 @@ private:
 
   bool refuseMissing(size_t key) {
     return refuse("/" + keyName(key) + ": missing, expected " + wanted(key));
-  }
-
-  /// Refuses what stands at the current place, described by `found`.
-  bool refuseFound(const std::string &found) {
-    if (at == Place::Outside)
-      return refuse("expected an object, found " + found);
-    std::string pointer = "/" + keyName(current);
-    if (at == Place::Strategy)
-      return refuse(pointer + ": expected " + wanted(current) + ", found " +
-                    found);
-    pointer +=
-        "/" + (at == Place::DimsArray ? std::to_string(op) : opNames[op]);
-    return refuse(pointer + ": expected 0, 1 or 2 (none), found " + found);
   }
 
   bool degree(int64_t number) {
@@ -206,54 +212,38 @@ shardopt::parseStrategyLine(std::string_view text,
                refusal->message};
 }
 
-static Dim readDim(const json::Value &value) {
-  return static_cast<Dim>(value.integer(std::nullopt, 0, 2));
-}
-
-static std::vector<Dim> readDims(const json::Value &dims,
-                                 const std::vector<std::string> &opNames) {
-  std::vector<Dim> read;
-  if (dims.isArray()) {
-    for (const json::Value &element : dims.elements())
-      read.push_back(readDim(element));
-    if (read.size() != opNames.size())
-      dims.fail("expected " + std::to_string(opNames.size()) +
-                " dims, one an op, found " + std::to_string(read.size()));
-    return read;
+/// Sends what stands at `value` to `handler`; false where that refuses it.
+static bool replay(const json::Value &value, StrategyHandler &handler) {
+  if (value.isObject()) {
+    if (!handler.beginObject())
+      return false;
+    for (const auto &[name, member] : value.members())
+      if (!handler.ignores(name) &&
+          (!handler.onKey(name) || !replay(member, handler)))
+        return false;
+    return handler.endObject();
   }
-  // Members mostly come in the order of the ops, so look at the next op first.
-  constexpr Dim unset = Dim(255);
-  read.assign(opNames.size(), unset);
-  size_t next = 0;
-  for (const auto &[name, value] : dims.members()) {
-    size_t op = next;
-    if (op == opNames.size() || opNames[op] != name)
-      op = std::find(opNames.begin(), opNames.end(), name) - opNames.begin();
-    if (op == opNames.size()) {
-      dims.fail("unknown op '" + abbreviate(name) + "'; " +
-                listKnown(name, opNames));
-      return read;
-    }
-    read[op] = readDim(value);
-    next = op + 1;
+  if (value.isArray()) {
+    if (!handler.beginArray())
+      return false;
+    for (const json::Value &element : value.elements())
+      if (!replay(element, handler))
+        return false;
+    return handler.endArray();
   }
-  for (size_t op = 0; op < read.size(); ++op)
-    if (read[op] == unset)
-      dims[opNames[op]].failExpected("0, 1 or 2 (none)");
-  return read;
+  if (value.isInteger())
+    return handler.onInteger(value.integer());
+  return handler.refuseFound(value.found());
 }
 
 Strategy shardopt::readStrategy(const json::Value &value,
                                 const std::vector<std::string> &opNames) {
-  Strategy strategy;
-  PartialDegrees given;
-  for (Degree degree : allDegrees)
-    if (json::Value found = value[spell(degree)];
-        found || infoOf(degree).isRequired())
-      given[degree] = found.integer(std::nullopt, 1, infoOf(degree).most);
-  strategy.degrees = given.filled();
-  strategy.dims = readDims(value["dims"], opNames);
-  return strategy;
+  StrategyHandler handler(opNames);
+  if (!value.present())
+    value.failExpected("an object");
+  else if (!replay(value, handler))
+    value.failBelow(handler.refusal);
+  return std::move(handler.strategy);
 }
 
 void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,

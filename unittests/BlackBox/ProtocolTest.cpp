@@ -153,7 +153,7 @@ TEST(Protocol, WrongRequestsAreRefusedUnderTheirId) {
   EXPECT_EQ(refusal(degrees + R"("dims": {"embed": 0}})"),
             "line: /strategy/dims/head: missing, expected 0, 1 or 2 (none)");
   EXPECT_EQ(refusal(degrees + R"("dims": {"embed": 0, "heat": 0}})"),
-            "line: /strategy/dims: unknown op 'heat'; known: head, embed");
+            "line: /strategy/dims/heat: unknown op; known: head, embed");
 }
 
 TEST(Protocol, LinesWithoutAnIdAreRefusedWithoutOne) {

@@ -89,6 +89,7 @@ public:
   bool isNull() const;
   bool isBoolean() const;
   bool isNumber() const;
+  bool isInteger() const; ///< written without fraction and exponent
   bool isString() const;
   bool isArray() const;
   bool isObject() const;
@@ -145,6 +146,12 @@ public:
   void fail(const std::string &message) const;
   /// Records "expected `wanted`, found …", or "missing, expected `wanted`".
   void failExpected(std::string_view wanted) const;
+
+  /// The same for a message that may start with the pointer, from here, of a
+  /// place below: "/tp: missing".
+  void failBelow(const std::string &message) const;
+  /// What stands here, for messages; only where a value is present.
+  std::string found() const;
 
   /// The place, as a JSON pointer (RFC 6901); "" for the root.
   const std::string &pointer() const { return path; }
