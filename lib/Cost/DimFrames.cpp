@@ -69,7 +69,7 @@ static void include(RelaxedLayer &relaxed, const Trellis::Exit &exit,
     relaxed.exists = true;
     relaxed.choice.bytes = infinity;
     std::fill_n(relaxed.exit.leaveSeconds, numLayouts, infinity);
-    std::fill_n(relaxed.exit.headSeconds, 3, infinity);
+    std::fill_n(relaxed.exit.headSeconds, maxDims, infinity);
     relaxed.exit.variations = exit.variations;
   }
   auto lower = [](double &bound, double value) {
@@ -78,7 +78,7 @@ static void include(RelaxedLayer &relaxed, const Trellis::Exit &exit,
   lower(relaxed.choice.bytes, least.bytes);
   for (unsigned i = 0; i < numLayouts; ++i)
     lower(relaxed.exit.leaveSeconds[i], least.seconds + exit.leaveSeconds[i]);
-  for (unsigned i = 0; i < 3; ++i)
+  for (unsigned i = 0; i < maxDims; ++i)
     lower(relaxed.exit.headSeconds[i], least.seconds + exit.headSeconds[i]);
 }
 
@@ -89,7 +89,7 @@ void DimFrames::relax(unsigned body) {
   for (unsigned variation : variations[body])
     numVariations = std::max(numVariations, variation + 1);
 
-  for (Dim anchor : dimList) {
+  for (Dim anchor : dimsBelow(trellis.steps.front().numDims)) {
     std::vector<RelaxedLayer> &list = relaxed[body][static_cast<int>(anchor)];
     list.resize(numVariations);
     if (!contains(domain(trellis.steps.front().variable), anchor))
@@ -119,9 +119,9 @@ DimFrames::DimFrames(const Tables &tables, Span<const DimSet> domains,
   for (unsigned body = 0; body < model.bodies.size(); ++body)
     relax(body);
   DimFrame frame;
-  for (Dim embed : dimList) {
-    frame.embed = embed;
-    if (contains(domain(model.embed.variable), embed))
+  for (const DimChoice &embed : model.embed.op->choices()) {
+    frame.embed = embed.dim;
+    if (contains(domain(model.embed.variable), embed.dim))
       addFrames(frame, 0);
   }
   std::stable_sort(
@@ -132,14 +132,14 @@ DimFrames::DimFrames(const Tables &tables, Span<const DimSet> domains,
 /// Adds the frames that differ from `frame` in `body` and in what follows it.
 void DimFrames::addFrames(DimFrame &frame, unsigned body) {
   if (body == model.bodies.size()) {
-    for (Dim head : dimList) {
-      frame.head = head;
-      if (contains(domain(model.head.variable), head))
+    for (const DimChoice &head : model.head.op->choices()) {
+      frame.head = head.dim;
+      if (contains(domain(model.head.variable), head.dim))
         addFrame(frame);
     }
     return;
   }
-  for (Dim anchor : dimList) {
+  for (Dim anchor : dimsBelow(maxDims)) {
     const auto &variants = relaxed[body][static_cast<int>(anchor)];
     for (unsigned variation = 0; variation < variants.size(); ++variation) {
       if (!variants[variation].exists)

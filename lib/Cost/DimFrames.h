@@ -15,8 +15,6 @@
 
 namespace shardopt::cost {
 
-inline constexpr Dim dimList[] = {Dim::Zero, Dim::One, Dim::None};
-
 /// A bound is worse than the score that it bounds by this part of itself at
 /// most: its sums are rounded in another order.
 inline constexpr double boundSlack = 1e-12;
@@ -90,7 +88,7 @@ private:
 
   std::vector<std::vector<unsigned>> variations; ///< by body and exit
   /// By body, anchor and variation.
-  std::vector<std::array<std::vector<RelaxedLayer>, 3>> relaxed;
+  std::vector<std::array<std::vector<RelaxedLayer>, maxDims>> relaxed;
   std::vector<LayerChoice> layers; ///< of the frame at hand, by body
   std::vector<DimFrame> list;
   Reason obstacle = Reason::Structural;

@@ -12,7 +12,8 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 
-/// Walks `dims` through the trellis; none if one of them is illegal.
+/// Walks `dims` through the trellis; none if one of them is illegal, or none of
+/// its op's.
 static std::optional<LayerChoice> walk(const Trellis &trellis,
                                        Span<const Dim> dims) {
   LayerChoice choice;
@@ -20,9 +21,10 @@ static std::optional<LayerChoice> walk(const Trellis &trellis,
       trellis.anchors[static_cast<int>(dims[trellis.steps.front().variable])];
   unsigned state = 0;
   for (const Trellis::Step &step : trellis.steps) {
-    const Edge &edge = trellis.edge(step, state, dims[step.variable]);
-    if (!edge.legal)
+    const Dim dim = dims[step.variable];
+    if (unsigned(dim) >= step.numDims || !trellis.edge(step, state, dim).legal)
       return std::nullopt;
+    const Edge &edge = trellis.edge(step, state, dim);
     choice.seconds += edge.seconds;
     choice.bytes += edge.bytes;
     state = edge.next;
@@ -31,10 +33,19 @@ static std::optional<LayerChoice> walk(const Trellis &trellis,
   return choice;
 }
 
+static bool hasChoice(const OpModel &op, Dim dim) {
+  for (const DimChoice &choice : op.choices())
+    if (choice.dim == dim)
+      return true;
+  return false;
+}
+
 Evaluation cost::evaluate(const Tables &tables, Span<const Dim> dims) {
   const Model &model = tables.costs().model();
   assert(dims.size() == model.numVariables() && "one dim for every op");
-  if (tables.isStructurallyInvalid())
+  if (tables.isStructurallyInvalid() ||
+      !hasChoice(*model.embed.op, dims[model.embed.variable]) ||
+      !hasChoice(*model.head.op, dims[model.head.variable]))
     return Evaluation();
 
   InlineVector<LayerChoice, Model::maxBodies> layers;

@@ -35,7 +35,7 @@ static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
   const Trellis::Step &step = trellis.steps[i];
   const DimSet allowed = dimsAt(trellis, i, anchor, domains);
   for (unsigned state = 0; state < step.numStates; ++state) {
-    for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+    for (Dim dim : dimsBelow(step.numDims)) {
       const Edge &edge = trellis.edge(step, state, dim);
       if (edge.legal && contains(allowed, dim))
         visit(state, edge, dim);

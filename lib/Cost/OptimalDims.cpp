@@ -65,7 +65,7 @@ private:
   const unsigned numBodies;
   const DimFrames all;
 
-  std::vector<std::array<std::optional<LayerPaths>, 3>> pathsOf;
+  std::vector<std::array<std::optional<LayerPaths>, maxDims>> pathsOf;
   std::vector<std::vector<Candidate>> candidatesOf; ///< of the frame, by body
   std::vector<LayerChoice> layers; ///< chosen or relaxed, by body
   std::vector<const LayerPaths::Path *> chosen;
@@ -193,7 +193,7 @@ static Optimum smallest(Optimum optimum, const Tables &tables,
                            : optimum.evaluation.latencyMs;
   std::vector<DimSet> narrowed(domains.begin(), domains.end());
   for (size_t variable = 0; variable < narrowed.size(); ++variable) {
-    for (Dim dim : dimList) {
+    for (Dim dim : dimsBelow(maxDims)) {
       narrowed[variable] = only(dim);
       if (dim == optimum.dims[variable])
         break;

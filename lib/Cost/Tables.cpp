@@ -22,8 +22,8 @@ Tables::Tables(const CostModel &costs, const Degrees &degrees)
   const double rows = static_cast<double>(outer.rows);
   const double rowBytes = costs.model().rowBytes;
   const OpModel &embed = *costs.model().embed.op;
-  const Placement incoming{Layout::R, rowBytes};
-  for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+  for (const DimChoice &choice : embed.choices()) {
+    const Dim dim = choice.dim;
     const auto d = static_cast<int>(dim);
     const Placement made = embed.rule(dim, {}, outer).results[0].placement;
     const OpCost cost = embed.cost(dim, {}, outer);
@@ -37,11 +37,13 @@ Tables::Tables(const CostModel &costs, const Degrees &degrees)
           busy + time.reshard(made.layout, anchor, rows, made.rowBytes, degrees,
                               made.over);
     embedBytes[d] = cost.weightBytes;
-    headBytes[d] =
-        costs.model()
-            .head.op->cost(dim, Span<const Placement>(&incoming, 1), outer)
-            .weightBytes;
   }
+  const OpModel &head = *costs.model().head.op;
+  const Placement incoming{Layout::R, rowBytes};
+  for (const DimChoice &choice : head.choices())
+    headBytes[static_cast<int>(choice.dim)] =
+        head.cost(choice.dim, Span<const Placement>(&incoming, 1), outer)
+            .weightBytes;
   if (degrees.pp > 1)
     for (Layout anchor : {Layout::R, Layout::T, Layout::H})
       for (const Collective &collective :

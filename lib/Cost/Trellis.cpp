@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Trellis.h"
 
 #include "ExitSeconds.h"
+#include "StateNumbers.h"
 #include "VariationSet.h"
 #include "shardopt/Cost/LayerState.h"
 
@@ -22,20 +23,11 @@ namespace {
 
 constexpr unsigned maxOperands = 2;
 
-/// A state, packed so that equal states are equal numbers: a variation, then
-/// the layout and the copies of each live value.
-using StateKey = uint64_t;
-constexpr unsigned variationBits = VariationSet::bits;
-constexpr unsigned layoutBits = 2;
-constexpr unsigned valueBits = layoutBits + numLayouts;
-static_assert(variationBits + Body::maxLiveValues * valueBits <= 64,
-              "the state of a body fits its key");
-
 /// An op with one dim and given layouts of its operands.
 struct OpEntry {
   bool known = false;
   bool legal = false;
-  uint8_t variation = 0;
+  uint16_t variation = 0;
   double seconds = 0; ///< without reshards
   double bytes = 0;
   InlineVector<OperandRule, maxOperands> operands;
@@ -53,12 +45,12 @@ public:
 
 private:
   void addStep(size_t nodeNumber);
-  Edge makeEdge(size_t nodeNumber, StateKey from, Dim dim);
+  Edge makeEdge(size_t nodeNumber, const StateKey &from, Dim dim);
   OpEntry &entry(const Node &node, Dim dim, Span<const Placement> incoming);
   void fill(OpEntry &entry, const Node &node, Dim dim,
             Span<const Placement> incoming);
-  uint8_t variation(const OpModel &op, Dim dim, Span<const Placement> incoming,
-                    double seconds, double bytes);
+  uint16_t variation(const OpModel &op, Dim dim, Span<const Placement> incoming,
+                     double seconds, double bytes);
   double reshardSeconds(OpEntry &entry, unsigned operand, Layout from,
                         double rowBytes);
   double opSeconds(const OpCost &cost) const;
@@ -67,8 +59,8 @@ private:
   void addLeaves(const std::vector<LayerExit> &ends);
   void addHeads(const std::vector<LayerExit> &ends);
 
-  StateKey pack(const std::vector<ValueId> &live, uint8_t variation) const;
-  void unpack(const std::vector<ValueId> &live, StateKey key);
+  StateKey pack(const std::vector<ValueId> &live, uint16_t variation) const;
+  void unpack(const std::vector<ValueId> &live, const StateKey &key);
 
   const CostModel &costs;
   const TimeModel &time;
@@ -85,7 +77,7 @@ private:
   LayerState state;
   /// The placement of each value in each layout; the layout implies the rest.
   std::vector<std::array<Placement, numLayouts>> places;
-  std::vector<StateKey> states, nextStates;
+  StateNumbers states, nextStates;
   std::vector<OpEntry> entries; ///< of the op at hand
 };
 
@@ -96,33 +88,29 @@ private:
 //===----------------------------------------------------------------------===//
 
 StateKey TrellisBuilder::pack(const std::vector<ValueId> &live,
-                              uint8_t variation) const {
-  StateKey key = variation;
-  unsigned shift = variationBits;
-  for (ValueId value : live) {
+                              uint16_t variation) const {
+  StateKey key;
+  key.setVariation(variation);
+  for (size_t i = 0; i < live.size(); ++i) {
     LayoutSet copies = 0;
-    if (index.values[value].fansOut) {
-      copies = state.copies(value);
+    if (index.values[live[i]].fansOut) {
+      copies = state.copies(live[i]);
       // A whole copy gives every other for free.
       if (copies & bit(Layout::R))
         copies = bit(Layout::R);
     }
-    StateKey packed = static_cast<StateKey>(state.layout(value)) |
-                      static_cast<StateKey>(copies) << layoutBits;
-    key |= packed << shift;
-    shift += valueBits;
+    key.setValue(i, state.layout(live[i]), copies);
   }
   return key;
 }
 
-void TrellisBuilder::unpack(const std::vector<ValueId> &live, StateKey key) {
-  key >>= variationBits;
-  for (ValueId value : live) {
-    const auto layout = static_cast<Layout>(key & 3);
-    auto copies = static_cast<LayoutSet>(key >> layoutBits & 15);
-    state.restore(value, places[value][static_cast<int>(layout)],
+void TrellisBuilder::unpack(const std::vector<ValueId> &live,
+                            const StateKey &key) {
+  for (size_t i = 0; i < live.size(); ++i) {
+    const Layout layout = key.layout(i);
+    const LayoutSet copies = key.copies(i);
+    state.restore(live[i], places[live[i]][static_cast<int>(layout)],
                   copies ? copies : bit(layout));
-    key >>= valueBits;
   }
 }
 
@@ -145,7 +133,7 @@ TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
 }
 
 Trellis TrellisBuilder::build() {
-  states = {0};
+  states.number(StateKey());
   for (size_t i = 0; i < body.nodes.size(); ++i)
     addStep(i);
   addExits();
@@ -157,20 +145,28 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
   assert(node.operands.size() <= maxOperands && "too many operands");
   assert(index.liveAfter[nodeNumber].size() <= Body::maxLiveValues &&
          "too many live values");
-  trellis.steps.push_back({node.variable,
-                           static_cast<unsigned>(trellis.edges.size()),
-                           static_cast<unsigned>(states.size())});
-  entries.assign(node.operands.size() > 1 ? 3 * numLayouts * numLayouts
-                                          : 3 * numLayouts,
-                 OpEntry());
+  const Span<const DimChoice> choices = node.op->choices();
+  Trellis::Step step;
+  step.variable = node.variable;
+  step.firstEdge = static_cast<unsigned>(trellis.edges.size());
+  step.numStates = static_cast<unsigned>(states.size());
+  step.numDims = numDims(choices);
+  trellis.steps.push_back(step);
+  trellis.edges.resize(step.firstEdge + size_t(step.numStates) * step.numDims);
+  size_t numEntries = step.numDims;
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    numEntries *= numLayouts;
+  entries.assign(numEntries, OpEntry());
   nextStates.clear();
-  for (StateKey from : states)
-    for (Dim dim : {Dim::Zero, Dim::One, Dim::None})
-      trellis.edges.push_back(makeEdge(nodeNumber, from, dim));
+  for (unsigned from = 0; from < step.numStates; ++from)
+    for (const DimChoice &choice : choices)
+      trellis.edges[step.edge(from, choice.dim)] =
+          makeEdge(nodeNumber, states[from], choice.dim);
   std::swap(states, nextStates);
 }
 
-Edge TrellisBuilder::makeEdge(size_t nodeNumber, StateKey from, Dim dim) {
+Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
+                              Dim dim) {
   const Node &node = body.nodes[nodeNumber];
   if (nodeNumber > 0) {
     unpack(index.liveAfter[nodeNumber - 1], from);
@@ -216,14 +212,9 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, StateKey from, Dim dim) {
     state.leave(node.results[i], place);
   }
 
-  const auto before =
-      static_cast<uint8_t>(from & ((StateKey{1} << variationBits) - 1));
-  const StateKey next = pack(index.liveAfter[nodeNumber],
-                             variations.sum(before, found.variation));
-  auto position = std::find(nextStates.begin(), nextStates.end(), next);
-  edge.next = static_cast<uint16_t>(position - nextStates.begin());
-  if (position == nextStates.end())
-    nextStates.push_back(next);
+  edge.next = nextStates.number(
+      pack(index.liveAfter[nodeNumber],
+           variations.sum(from.variation(), found.variation)));
   return edge;
 }
 
@@ -259,9 +250,9 @@ void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
 
 /// What the other kinds of this body pay for the op beyond `seconds` and
 /// `bytes`.
-uint8_t TrellisBuilder::variation(const OpModel &op, Dim dim,
-                                  Span<const Placement> incoming,
-                                  double seconds, double bytes) {
+uint16_t TrellisBuilder::variation(const OpModel &op, Dim dim,
+                                   Span<const Placement> incoming,
+                                   double seconds, double bytes) {
   std::vector<Variation> more(costs.layers().kinds().size());
   for (size_t i = 1; i < kinds.size(); ++i) {
     const OpCost cost = op.cost(dim, incoming, contexts[i]);
@@ -304,8 +295,7 @@ void TrellisBuilder::addExits() {
     if (body.exitShared)
       end.shared = state.layout(*body.exitShared);
     ends.push_back(end);
-    trellis.exits[i].variations = variations[static_cast<uint8_t>(
-        states[i] & ((StateKey{1} << variationBits) - 1))];
+    trellis.exits[i].variations = variations[states[i].variation()];
   }
   addLeaves(ends);
   if (bodyNumber == costs.layers().lastBody())
@@ -328,7 +318,8 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
   const double rowBytes = costs.model().rowBytes;
   const std::optional<Collective> back = costs.tokenReturn(degrees);
   const double returning = back ? time.seconds(*back, degrees) : 0;
-  for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+  for (const DimChoice &choice : head.choices()) {
+    const Dim dim = choice.dim;
     // What the head does, by whether the output arrives in T.
     for (Layout output : {Layout::R, Layout::T}) {
       const Placement incoming{output, rowBytes};

@@ -13,19 +13,19 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 
-uint8_t VariationSet::add(const std::vector<Variation> &wanted) {
+uint16_t VariationSet::add(const std::vector<Variation> &wanted) {
   auto same = [](const Variation &a, const Variation &b) {
     return a.seconds == b.seconds && a.bytes == b.bytes;
   };
   for (size_t i = 1; i < list.size(); ++i)
     if (std::equal(list[i].begin(), list[i].end(), wanted.begin(), same))
-      return static_cast<uint8_t>(i);
+      return static_cast<uint16_t>(i);
   list.push_back(wanted);
-  assert(list.size() <= (1u << bits) && "too many variations");
-  return static_cast<uint8_t>(list.size() - 1);
+  assert(list.size() <= UINT16_MAX && "too many variations");
+  return static_cast<uint16_t>(list.size() - 1);
 }
 
-uint8_t VariationSet::sum(uint8_t a, uint8_t b) {
+uint16_t VariationSet::sum(uint16_t a, uint16_t b) {
   if (!a || !b)
     return a | b;
   std::vector<Variation> both = list[a];

@@ -18,14 +18,11 @@ namespace shardopt::cost {
 /// The variations of the states of a body, numbered. Number 0 is none.
 class VariationSet {
 public:
-  /// Numbers have this many bits; more variations are a bug.
-  static constexpr unsigned bits = 8;
-
   /// The number of `wanted`, by LayerIndex::kinds.
-  uint8_t add(const std::vector<Variation> &wanted);
+  uint16_t add(const std::vector<Variation> &wanted);
   /// The number of the sum of two.
-  uint8_t sum(uint8_t a, uint8_t b);
-  const std::vector<Variation> &operator[](uint8_t i) const { return list[i]; }
+  uint16_t sum(uint16_t a, uint16_t b);
+  const std::vector<Variation> &operator[](uint16_t i) const { return list[i]; }
 
 private:
   std::vector<std::vector<Variation>> list{{}};

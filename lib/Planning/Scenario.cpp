@@ -105,6 +105,11 @@ search::SpaceFacts Scenario::spaceFacts() const {
   for (const cost::Body &body : model().bodies)
     facts.experts = std::max(facts.experts, body.experts);
   facts.ops = names;
+  for (const cost::Node *node : model().nodesByVariable()) {
+    std::vector<Dim> &dims = facts.choices.emplace_back();
+    for (const cost::DimChoice &choice : node->op->choices())
+      dims.push_back(choice.dim);
+  }
   return facts;
 }
 

@@ -13,18 +13,12 @@
 
 using namespace shardopt;
 
-static constexpr Dim allDims[] = {Dim::Zero, Dim::One, Dim::None};
-
 ScenarioService::ScenarioService(const Scenario &scenario)
     : scenario(scenario) {
-  const search::Decomposition *decomposition =
-      scenario.simulator().decomposition();
-  if (!decomposition)
-    return;
-  const search::DimDomain all(std::begin(allDims), std::end(allDims));
-  mask.emplace(*decomposition,
-               search::DimDomains(scenario.opNames().size(), all),
-               search::Goal::Throughput);
+  if (const search::Decomposition *decomposition =
+          scenario.simulator().decomposition())
+    mask.emplace(*decomposition, scenario.spaceFacts().choices,
+                 search::Goal::Throughput);
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,7 +70,7 @@ LatencyKey ScenarioService::latencyKey() const { return scenario.latencyKey(); }
 /// dims none.
 static search::DimDomain legalDims(const Scenario &scenario, size_t op) {
   search::DimDomain legal;
-  for (Dim dim : allDims) {
+  for (Dim dim : scenario.spaceFacts().choices[op]) {
     Strategy strategy;
     strategy.dims.assign(scenario.opNames().size(), Dim::None);
     strategy.dims[op] = dim;

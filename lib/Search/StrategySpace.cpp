@@ -181,6 +181,8 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
   assert((request.pinnedDims.empty() ||
           request.pinnedDims.size() == facts.ops.size()) &&
          "one pin an op, or none at all");
+  assert((facts.choices.empty() || facts.choices.size() == facts.ops.size()) &&
+         "choices for each op, or none at all");
   if (auto error = checkDevices(request))
     return *error;
 
@@ -215,7 +217,9 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
   space.dropUnusedValues();
 
   space.opNames = facts.ops;
-  space.dims.assign(facts.ops.size(), {Dim::Zero, Dim::One, Dim::None});
+  space.dims = facts.choices;
+  if (space.dims.empty())
+    space.dims.assign(facts.ops.size(), {Dim::Zero, Dim::One, Dim::None});
   for (size_t op = 0; op < request.pinnedDims.size(); ++op)
     if (request.pinnedDims[op])
       space.dims[op] = {*request.pinnedDims[op]};

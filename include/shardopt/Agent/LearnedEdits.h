@@ -33,7 +33,7 @@ struct EditConstants {
   double adamEpsilon = 1e-5;
 
   /// Adds them to `table`, which must not outlive them.
-  void addTo(search::ConstantTable &table);
+  void addTo(ConstantTable &table);
   /// Of a network that sees `elites` elites, and steps of the first `ordered`
   /// variables; `choices` outlives it.
   EditShape shape(const std::vector<uint32_t> &choices, size_t ordered,

@@ -26,6 +26,7 @@ struct ReshardRequest {
   Layout to = Layout::R;
   double rows = 0;
   double rowBytes = 0;
+  GridAxis over = GridAxis::Tp; ///< the groups that both layouts are over
 };
 
 /// The one of `copies` from which `wanted` takes the fewest seconds; the oldest
@@ -39,7 +40,8 @@ const auto &cheapestCopy(const Copies &copies, const ReshardRequest &wanted,
                          const TimeModel &time, const Degrees &degrees) {
   assert(!copies.empty() && "a value without copies");
   auto seconds = [&](Layout from) {
-    return time.reshard(from, wanted.to, wanted.rows, wanted.rowBytes, degrees);
+    return time.reshard(from, wanted.to, wanted.rows, wanted.rowBytes, degrees,
+                        wanted.over);
   };
   auto cheapest = copies.begin();
   double least = seconds(cheapest->layout);

@@ -16,6 +16,7 @@
 #define SHARDOPT_COST_OPMODEL_H
 
 #include "shardopt/Cost/Context.h"
+#include "shardopt/Cost/DimChoice.h"
 #include "shardopt/Cost/Kernel.h"
 #include "shardopt/Cost/Placement.h"
 #include "shardopt/Support/InlineVector.h"
@@ -59,6 +60,10 @@ struct OpCost {
 class OpModel {
 public:
   virtual ~OpModel() = default;
+
+  /// The dims that the op has, ascending, at least one. Whether one of them is
+  /// legal in its place is the rule's to say.
+  virtual Span<const DimChoice> choices() const = 0;
 
   /// `incoming` has one placement for each activation operand, in order:
   /// tokens, positions, weights, caches and indices are not among them.

@@ -46,9 +46,9 @@ private:
   Context outer;
   std::vector<Trellis> trellises;
   std::vector<Stage> stages;
-  double embedSeconds[3][numLayouts] = {}; ///< by dim and anchor
-  double embedBytes[3] = {};
-  double headBytes[3] = {};
+  double embedSeconds[maxDims][numLayouts] = {}; ///< by dim and anchor
+  double embedBytes[maxDims] = {};
+  double headBytes[maxDims] = {};
   double transferSeconds[numLayouts] = {}; ///< to the next stage, by anchor
 };
 

@@ -16,7 +16,7 @@ namespace shardopt::cost {
 struct Edge {
   double seconds = 0; ///< kernels, collectives and the reshards of operands
   double bytes = 0;   ///< weights and cache of a device, per layer
-  uint16_t next = 0;  ///< state after the op
+  uint32_t next = 0;  ///< state after the op
   bool legal = false; ///< if not, nothing else is set
 };
 
@@ -38,8 +38,13 @@ struct Variation {
 struct Trellis {
   struct Step {
     unsigned variable = 0;  ///< of the op, in Strategy::dims
-    unsigned firstEdge = 0; ///< of state 0; state s, dim d: + 3 * s + d
+    unsigned firstEdge = 0; ///< of state 0 and dim 0
     unsigned numStates = 0; ///< before the op
+    unsigned numDims = 0;   ///< of the op; a dim that it lacks is illegal
+
+    size_t edge(unsigned state, Dim dim) const {
+      return firstEdge + size_t(state) * numDims + size_t(dim);
+    }
   };
 
   /// The state after the last op, as what follows the layer sees it.
@@ -47,7 +52,7 @@ struct Trellis {
     /// Seconds to leave the layer, by the layout wanted next.
     double leaveSeconds[numLayouts] = {};
     /// Seconds to leave the last layer, and of the head, by the head's dim.
-    double headSeconds[3] = {};
+    double headSeconds[maxDims] = {};
     /// What other kinds of layers cost more, by LayerIndex::kinds. Empty: no
     /// more. Those of other bodies stay 0.
     std::vector<Variation> variations;
@@ -56,10 +61,11 @@ struct Trellis {
   std::vector<Step> steps;
   std::vector<Edge> edges;
   std::vector<Exit> exits; ///< by the state after the last op
-  Layout anchors[3] = {};  ///< layout of the residual, by dim of the first op
+  Layout anchors[maxDims] =
+      {}; ///< layout of the residual, by dim of the first op
 
   const Edge &edge(const Step &step, unsigned state, Dim dim) const {
-    return edges[step.firstEdge + 3 * state + static_cast<unsigned>(dim)];
+    return edges[step.edge(state, dim)];
   }
 };
 

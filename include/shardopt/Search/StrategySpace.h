@@ -25,6 +25,8 @@ struct SpaceFacts {
   int64_t layers = 1;           ///< all stacks together
   int64_t experts = 0;          ///< routed experts of a layer; 0 if dense
   std::vector<std::string> ops; ///< names of the shardable ops, in order
+  /// The dims that each op has; empty: 0, 1 and none.
+  std::vector<std::vector<Dim>> choices;
 };
 
 /// What a user asked for. A list replaces the default domain; a pin, which the

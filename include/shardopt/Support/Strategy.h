@@ -21,9 +21,13 @@
 
 namespace shardopt {
 
-/// The sharding dim of an op: which dim of its weight (weight ops) or of its
-/// activation (others) is cut over the tensor-parallel group.
+/// The sharding dim of an op, by number in the op's list of choices: which dim
+/// of its weight (weight ops) or of its activation (others) is cut over the
+/// tensor-parallel group, or none. An op may lack one of these, and have more.
 enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
+
+/// All dims of all ops are below this.
+constexpr unsigned maxDims = 8;
 
 /// One point of the search space: degrees, and a dim for every op in the order
 /// of the module.

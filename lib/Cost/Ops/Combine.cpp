@@ -19,6 +19,11 @@ static Layout exchangeLayout(Dim dim, Layout incoming) {
   return activationLayout(dim, none);
 }
 
+Span<const DimChoice> Combine::choices() const {
+  static constexpr auto list = cuts("tokens", "hidden");
+  return {list.data(), list.size()};
+}
+
 Rule Combine::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Placement taken =

@@ -10,7 +10,14 @@
 
 #include "shardopt/Cost/OpModel.h"
 
+#include <array>
+
 namespace shardopt::cost::detail {
+
+/// The choices of an op whose dims 0 and 1 cut what the names say.
+constexpr std::array<DimChoice, 3> cuts(const char *zero, const char *one) {
+  return {{{Dim::Zero, zero}, {Dim::One, one}, {Dim::None, "none"}}};
+}
 
 /// The layout in which an op with a weight [in, out] takes its operand: cut
 /// features for dim 0 (it contracts over them), whole rows for dim 1; none

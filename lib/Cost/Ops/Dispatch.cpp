@@ -17,6 +17,11 @@ static Layout exchangeLayout(Dim dim, Layout incoming) {
   return activationLayout(dim, passThrough(incoming));
 }
 
+Span<const DimChoice> Dispatch::choices() const {
+  static constexpr auto list = cuts("tokens", "hidden");
+  return {list.data(), list.size()};
+}
+
 Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
   const Placement taken =

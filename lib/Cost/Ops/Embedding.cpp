@@ -25,6 +25,11 @@ static Layout resultLayout(Dim dim) {
   return Layout::R;
 }
 
+Span<const DimChoice> Embedding::choices() const {
+  static constexpr auto list = cuts("vocab", "hidden");
+  return {list.data(), list.size()};
+}
+
 Rule Embedding::rule(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
   Rule rule;

@@ -39,6 +39,11 @@ static OpCost project(const Ffn &ffn, double rows, double k, double n,
   return cost;
 }
 
+Span<const DimChoice> FfnUp::choices() const {
+  static constexpr auto list = cuts("hidden", "inner");
+  return {list.data(), list.size()};
+}
+
 Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
                  const Context &context) const {
   const Layout in = incoming[0].layout;
@@ -71,6 +76,11 @@ OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
   return project(*this,
                  context.localRows(passThrough(incoming[0].layout), rows), h,
                  columns, ff, h * columns, 1, context);
+}
+
+Span<const DimChoice> FfnDown::choices() const {
+  static constexpr auto list = cuts("inner", "hidden");
+  return {list.data(), list.size()};
 }
 
 Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,

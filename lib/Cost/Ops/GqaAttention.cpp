@@ -26,6 +26,11 @@ static const char *whyIllegal(const GqaAttention &op, Dim dim,
   return nullptr;
 }
 
+Span<const DimChoice> GqaAttention::choices() const {
+  static constexpr auto list = cuts("heads", "head_dim");
+  return {list.data(), list.size()};
+}
+
 Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
                         const Context &context) const {
   Rule rule;

@@ -15,6 +15,11 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
+Span<const DimChoice> Linear::choices() const {
+  static constexpr auto list = cuts("input", "columns");
+  return {list.data(), list.size()};
+}
+
 Rule Linear::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   const Layout from = incoming[0].layout;

@@ -13,6 +13,11 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
+Span<const DimChoice> LmHead::choices() const {
+  static constexpr auto list = cuts("hidden", "vocab");
+  return {list.data(), list.size()};
+}
+
 Rule LmHead::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   Rule rule;

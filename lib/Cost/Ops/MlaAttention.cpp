@@ -15,6 +15,11 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
+Span<const DimChoice> MlaAttention::choices() const {
+  static constexpr auto list = cuts("heads", "head_dim");
+  return {list.data(), list.size()};
+}
+
 Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                         const Context &context) const {
   Rule rule;

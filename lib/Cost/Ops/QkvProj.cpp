@@ -15,6 +15,11 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
+Span<const DimChoice> QkvProj::choices() const {
+  static constexpr auto list = cuts("hidden", "heads");
+  return {list.data(), list.size()};
+}
+
 Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout in = incoming[0].layout;

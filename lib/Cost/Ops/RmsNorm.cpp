@@ -13,6 +13,11 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
+Span<const DimChoice> RmsNorm::choices() const {
+  static constexpr auto list = cuts("tokens", "hidden");
+  return {list.data(), list.size()};
+}
+
 Rule RmsNorm::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout anchor = activationLayout(dim, Layout::R);

@@ -27,6 +27,11 @@ static Layout tokensLayout(Dim dim, Layout incoming) {
   return Layout::R;
 }
 
+Span<const DimChoice> Router::choices() const {
+  static constexpr auto list = cuts("hidden", "experts");
+  return {list.data(), list.size()};
+}
+
 Rule Router::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   const Layout in = incoming[0].layout;

@@ -19,6 +19,7 @@ struct Combine final : OpModel {
   int64_t topK = 0;
   double activationBytes = 2;
 
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

@@ -21,6 +21,7 @@ struct Embedding final : OpModel {
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2; ///< an element of the result
 
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

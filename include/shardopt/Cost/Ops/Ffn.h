@@ -35,6 +35,7 @@ struct Ffn {
 /// contracts over a cut hidden size; the partial sum that it leaves is before
 /// the activation, gate and up columns included. Dim 1 cuts `inner`.
 struct FfnUp final : OpModel, Ffn {
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
@@ -44,6 +45,7 @@ struct FfnUp final : OpModel, Ffn {
 /// [rows, inner] x [inner, hidden]. Dim 0 contracts over a cut `inner` (partial
 /// sum), dim 1 cuts the hidden size.
 struct FfnDown final : OpModel, Ffn {
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

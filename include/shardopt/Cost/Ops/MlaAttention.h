@@ -28,6 +28,7 @@ struct MlaAttention final : OpModel {
   double activationBytes = 2;
   double cacheBytes = 2; ///< an element of the latent cache
 
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

@@ -22,6 +22,7 @@ struct RmsNorm final : OpModel {
   bool addsResidual = false; ///< operands (main, residual), results (norm, sum)
   double activationBytes = 2;
 
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

@@ -23,6 +23,7 @@ struct Router final : OpModel {
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2;
 
+  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,

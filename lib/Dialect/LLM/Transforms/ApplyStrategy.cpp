@@ -41,28 +41,30 @@ private:
   LogicalResult run();
   /// Replaces what the options give in `annotation`.
   std::optional<Error> readOptions(Annotation &annotation,
-                                   const std::vector<std::string> &opNames);
+                                   const cost::Model &model);
 };
 
 } // namespace
 
-/// "0,0,1,none": a dim for each of `count` ops.
-static ErrorOr<std::vector<Dim>> parseDims(StringRef text, size_t count) {
+/// "0,heads,1,none": a dim for each of `ops`.
+static ErrorOr<std::vector<Dim>>
+parseDims(StringRef text, const std::vector<const cost::Node *> &ops) {
+  SmallVector<StringRef> items;
+  text.split(items, ',');
+  if (items.size() != ops.size())
+    return Error{"'dims' has " + std::to_string(items.size()) +
+                 " dims, expected one for each of " +
+                 std::to_string(ops.size()) + " ops"};
   std::vector<Dim> dims;
-  for (StringRef item : ::llvm::split(text, ',')) {
-    item = item.trim();
-    if (item == "none" || item == "2")
-      dims.push_back(Dim::None);
-    else if (item == "0" || item == "1")
-      dims.push_back(item == "0" ? Dim::Zero : Dim::One);
-    else
-      return Error{"'dims' has '" + abbreviate(item.str()) +
-                   "', expected 0, 1, and 2 or none"};
+  for (auto [item, node] : ::llvm::zip_equal(items, ops)) {
+    std::optional<Dim> dim =
+        cost::parseDim(item.trim().str(), node->op->choices());
+    if (!dim)
+      return Error{"'dims' has '" + abbreviate(item.trim().str()) + "' for '" +
+                   node->name + "', expected " +
+                   cost::listChoices(node->op->choices())};
+    dims.push_back(*dim);
   }
-  if (dims.size() != count)
-    return Error{"'dims' has " + std::to_string(dims.size()) +
-                 " dims, expected one for each of " + std::to_string(count) +
-                 " ops"};
   return dims;
 }
 
@@ -77,9 +79,8 @@ static LogicalResult checkAnnotation(ModuleOp module,
   return checkDegrees(module, program, annotation.degrees.filled());
 }
 
-std::optional<Error>
-ApplyStrategyPass::readOptions(Annotation &annotation,
-                               const std::vector<std::string> &opNames) {
+std::optional<Error> ApplyStrategyPass::readOptions(Annotation &annotation,
+                                                    const cost::Model &model) {
   for (Degree degree : allDegrees) {
     const std::string &text = optionOf(degree);
     if (text.empty())
@@ -97,7 +98,7 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
   if (!dims.empty()) {
     if (!strategies.empty())
       return Error{"'dims' and 'strategies' are given, expected one of them"};
-    ErrorOr<std::vector<Dim>> parsed = parseDims(dims, opNames.size());
+    ErrorOr<std::vector<Dim>> parsed = parseDims(dims, model.nodesByVariable());
     if (!parsed)
       return parsed.error();
     annotation.dims.assign(parsed->begin(), parsed->end());
@@ -109,7 +110,7 @@ ApplyStrategyPass::readOptions(Annotation &annotation,
     return std::nullopt;
   if (line < 0)
     return Error{"'line' is " + std::to_string(line) + ", expected at least 0"};
-  ErrorOr<Strategy> strategy = readListLine(strategies, line, opNames);
+  ErrorOr<Strategy> strategy = readListLine(strategies, line, model.opNames());
   if (!strategy)
     return strategy.error();
   annotation = Annotation(*strategy);
@@ -122,7 +123,7 @@ LogicalResult ApplyStrategyPass::run() {
   if (failed(program))
     return failure();
   Annotation annotation = readAnnotation(module, *program);
-  if (auto error = readOptions(annotation, program->model.opNames()))
+  if (auto error = readOptions(annotation, program->model))
     return emitError(module.getLoc(), error->message);
   if (failed(checkAnnotation(module, *program, annotation)))
     return failure();

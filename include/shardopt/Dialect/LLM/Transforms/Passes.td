@@ -137,7 +137,7 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(DegreeOptions, [
     Option<"dims", "dims", "std::string", [{""}],
-      "Dims of all ops, in order: 0, 1, and 2 or none, joined by commas">,
+      "Dims of all ops, in order and joined by commas: 0, 1, none, or the name of what an op cuts (heads, columns, tokens, ...)">,
     Option<"strategies", "strategies", "std::string", [{""}],
       "File of strategies, one a line">,
     Option<"line", "line", "int64_t", "0",
