@@ -14,9 +14,8 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
   Context context;
   context.degrees = degrees;
   context.workload = workload;
-  context.groupBatch = ceilDiv(degrees.batch, degrees.ep);
-  context.microBatches = std::min(degrees.pp, context.groupBatch);
-  context.microBatch = ceilDiv(context.groupBatch, context.microBatches);
+  static_cast<BatchSplit &>(context) =
+      splitBatch(degrees.batch, degrees.ep, degrees.pp);
   context.rows = context.microBatch;
   if (context.isPrefill())
     context.rows *= workload.context;

@@ -8,6 +8,7 @@
 #include "shardopt/Execution/ProgramInterface.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Support/BatchSplit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -259,9 +260,8 @@ std::vector<std::string> ProgramInterface::describeSites() const {
 }
 
 int64_t ProgramInterface::microBatches(int64_t prompts) const {
-  int64_t groups = grid[GridAxis::Ep];
-  int64_t each = (prompts + groups - 1) / groups;
-  return std::max<int64_t>(1, std::min(grid[GridAxis::Pp], each));
+  return splitBatch(prompts, grid[GridAxis::Ep], grid[GridAxis::Pp])
+      .microBatches;
 }
 
 Place ProgramInterface::place(int64_t rank, int64_t prompts) const {

@@ -9,6 +9,7 @@
 #define SHARDOPT_COST_CONTEXT_H
 
 #include "shardopt/Cost/Placement.h"
+#include "shardopt/Support/BatchSplit.h"
 #include "shardopt/Support/Strategy.h"
 
 #include <algorithm>
@@ -44,14 +45,11 @@ struct Routing {
 
 /// Degrees and workload as one op sees them. All sizes are global and exact:
 /// an op rounds only what the model says is rounded (heads, rows, experts).
-struct Context {
+struct Context : BatchSplit {
   Degrees degrees;
   Workload workload;
-  int64_t window = 0;       ///< sliding window of the layer; 0: full attention
-  int64_t groupBatch = 1;   ///< bg = ceil(B / EP), sequences of an EP group
-  int64_t microBatches = 1; ///< M = min(PP, bg), in flight
-  int64_t microBatch = 1;   ///< b = ceil(bg / M), sequences of one of them
-  int64_t rows = 1;         ///< r: b in decode, b * S in prefill
+  int64_t window = 0; ///< sliding window of the layer; 0: full attention
+  int64_t rows = 1;   ///< r: b in decode, b * S in prefill
   Routing routing;
 
   bool isPrefill() const { return workload.phase == Phase::Prefill; }
@@ -70,8 +68,7 @@ struct Context {
   }
 };
 
-/// ceil(a / b) of positive integers.
-constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+using shardopt::ceilDiv;
 
 /// The context of a dense layer without a window. The batch is divided over
 /// the EP groups and then into M = min(PP, bg) micro-batches.
