@@ -1,0 +1,1 @@
+"""Feeds the tools with inputs that nobody would write, and looks what breaks."""
