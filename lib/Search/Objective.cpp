@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace shardopt::search {
 
@@ -35,13 +36,17 @@ double Objective::value(const Evaluation &evaluation) const {
 }
 
 double Objective::score(const Evaluation &evaluation) const {
-  double logarithm = std::log(value(evaluation));
+  constexpr double least = std::numeric_limits<double>::denorm_min();
+  double logarithm = std::log(std::max(value(evaluation), least));
   return goal == Goal::Throughput ? logarithm : -logarithm;
 }
 
-/// How far `value` exceeds `limit`, as a logarithm.
+/// How far `value` exceeds `limit`, as a logarithm, which is finite though the
+/// quotient may not be.
 static double excess(double value, double limit) {
-  return limit > 0 && value > limit ? std::log(value / limit) : 0;
+  constexpr double most = std::numeric_limits<double>::max();
+  return limit > 0 && value > limit ? std::log(std::min(value / limit, most))
+                                    : 0;
 }
 
 double Objective::violation(const Evaluation &evaluation) const {

@@ -18,11 +18,19 @@ static constexpr double largestExcess = 3;
 /// What a limit that is exceeded by 1 % costs, relative to 1 % of the goal.
 static constexpr double limitPenalty = 5;
 static constexpr double largestSlack = 2;
+/// Factors of more than exp(50) are no measurements.
+static constexpr double largestLogarithm = 50;
 
 static bool isKnown(double limit) { return limit > 0 && std::isfinite(limit); }
 
+/// The logarithm of `value`, at least 0, which may be the result of an overflow
+/// or an underflow.
+static double boundedLog(double value) {
+  return std::clamp(std::log(value), -largestLogarithm, largestLogarithm);
+}
+
 static double logRatio(double value, double limit) {
-  return value > 0 && isKnown(limit) ? std::log(value / limit) : 0;
+  return value > 0 && isKnown(limit) ? boundedLog(value / limit) : 0;
 }
 
 static Slack clipped(double memory, double latency) {
@@ -52,11 +60,11 @@ Targets TargetEncoder::logarithms(const Strategy &strategy,
       isKnown(objective.sloMs)
           ? std::min(logRatio(evaluation.latencyMs, objective.sloMs),
                      largestExcess)
-          : std::log(evaluation.latencyMs);
+          : boundedLog(evaluation.latencyMs);
   targets[Memory] =
       std::clamp(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
                  -largestExcess, largestExcess);
-  targets[Rate] = std::log(evaluation.throughput * evaluation.latencyMs) +
+  targets[Rate] = boundedLog(evaluation.throughput * evaluation.latencyMs) +
                   logDevicesPerSequence(strategy);
   return targets;
 }

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfloat>
 #include <cmath>
 
 using namespace shardopt;
@@ -59,6 +60,21 @@ TEST(Objective, UnknownLimitsLeaveAConstant) {
   Objective objective;
   EXPECT_EQ(objective.violation(invalid(Reason::Memory, 10, 144)), 1);
   EXPECT_EQ(objective.violation(valid(1, 1)), 0);
+}
+
+/// What a black box answers may be any double.
+TEST(Objective, IsFiniteOfAnyMetric) {
+  constexpr double extremes[] = {0, 5e-324, 2.3e-308, 1, 1e308, DBL_MAX};
+  for (double limit : {0., 5e-324, 50., DBL_MAX})
+    for (double metric : extremes)
+      for (Goal goal : {Goal::Throughput, Goal::Latency}) {
+        Objective objective{goal, limit, limit};
+        EXPECT_TRUE(std::isfinite(objective.score(valid(metric, metric))));
+        double violation =
+            objective.violation(invalid(Reason::Slo, metric, metric));
+        EXPECT_TRUE(std::isfinite(violation));
+        EXPECT_LT(violation, objective.violation(Evaluation()));
+      }
 }
 
 TEST(Objective, ScoresGrowWithWhatIsBetter) {

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfloat>
 #include <cmath>
 #include <limits>
 
@@ -70,6 +71,35 @@ TEST(TargetEncoder, KnowsNoLimitWhereThereIsNone) {
     EXPECT_EQ(opinion.slack.memory, 0);
     EXPECT_EQ(opinion.slack.latency, 0);
   }
+}
+
+/// What a black box answers may be any double.
+TEST(TargetEncoder, IsFiniteOfAnyMetric) {
+  constexpr double extremes[] = {5e-324, 2.3e-308, 1, 1e308, DBL_MAX};
+  auto isFinite = [](const Targets &targets) {
+    for (double target : targets)
+      if (!(std::abs(target) <= 200))
+        return false;
+    return true;
+  };
+  for (double limit : {0., 5e-324, 50., 1e308})
+    for (double throughput : extremes)
+      for (double metric : extremes) {
+        Evaluation evaluation{true, Reason::None, throughput, metric, metric};
+        Constant model(evaluation);
+        for (const Simulator *freeModel :
+             {static_cast<const Simulator *>(nullptr),
+              static_cast<const Simulator *>(&model)}) {
+          Encoder encoder({Goal::Throughput, limit, limit}, freeModel);
+          std::optional<Targets> targets = encoder.encode(strategy, evaluation);
+          ASSERT_TRUE(targets);
+          EXPECT_TRUE(isFinite(*targets));
+          EXPECT_TRUE(std::isfinite(encoder.decode(strategy, *targets).score));
+        }
+        Slack slack = slackOf(evaluation, {Goal::Throughput, limit, limit});
+        EXPECT_LE(std::abs(slack.memory), 2);
+        EXPECT_LE(std::abs(slack.latency), 2);
+      }
 }
 
 /// Without an SLO no latency is an outlier, and none is too short to matter.

@@ -35,8 +35,8 @@ struct Objective {
   /// The metric of the goal: tokens/s per device, or milliseconds.
   double value(const Evaluation &evaluation) const;
 
-  /// The logarithm of the metric, signed so that more is better. Only valid
-  /// evaluations have one.
+  /// The logarithm of the metric, signed so that more is better: finite, of a
+  /// metric of 0 that of the least double. Only valid evaluations have one.
   double score(const Evaluation &evaluation) const;
 
   /// 0 if valid; max(0, log(memory/capacity)) + max(0, log(latency/SLO)) if
