@@ -46,12 +46,13 @@ void ReportWriter::write() {
   json.beginObject(json::Layout::Block);
   json.member("schema", 1);
   writeSubject();
-  json.key("searcher");
-  if (summary.searcher.empty())
-    json.null();
-  else
-    json.value(summary.searcher);
-  json.member("seed", int64_t(summary.seed));
+  if (summary.searcher.empty()) {
+    json.key("searcher").null();
+    json.key("seed").null();
+  } else {
+    json.member("searcher", summary.searcher);
+    json.member("seed", summary.seed);
+  }
   json.member("evaluations", int64_t(summary.search.evaluations));
   json.member("distinct_evaluations",
               int64_t(summary.search.distinctEvaluations));

@@ -136,6 +136,12 @@ Writer &Writer::value(int64_t number) {
   return *this;
 }
 
+Writer &Writer::value(uint64_t number) {
+  separate();
+  appendNumber(out, number);
+  return *this;
+}
+
 Writer &Writer::value(bool truth) {
   separate();
   out += truth ? "true" : "false";

@@ -73,6 +73,8 @@ TEST(JsonWriter, numbersThatJsonHasNot) {
 TEST(JsonWriter, integersOfEverySize) {
   EXPECT_EQ(written(std::numeric_limits<int64_t>::min()),
             "-9223372036854775808");
+  EXPECT_EQ(written(std::numeric_limits<uint64_t>::max()),
+            "18446744073709551615");
 }
 
 TEST(JsonWriter, stringsAreEscapedAndMadeUtf8) {

@@ -199,6 +199,7 @@ public:
   }
   Writer &value(double number);
   Writer &value(int64_t number);
+  Writer &value(uint64_t number);
   Writer &value(int number) { return value(int64_t(number)); }
   Writer &value(bool truth);
   Writer &null();
