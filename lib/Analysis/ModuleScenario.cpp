@@ -8,7 +8,7 @@
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
-#include "shardopt/Planning/Fingerprint.h"
+#include "shardopt/Support/Fingerprint.h"
 
 #include "llvm/Support/raw_ostream.h"
 

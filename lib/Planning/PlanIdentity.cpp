@@ -7,8 +7,8 @@
 
 #include "PlanIdentity.h"
 #include "shardopt/Machine/MachineWriter.h"
-#include "shardopt/Planning/Fingerprint.h"
 #include "shardopt/Support/Files.h"
+#include "shardopt/Support/Fingerprint.h"
 
 using namespace shardopt;
 
@@ -64,6 +64,9 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"max-devices", std::to_string(scenario.maxDevices())},
       {"devices", std::to_string(request.space.devices.value_or(0))},
       {"simulator", scenario.simulatorName()},
+      {"simulator-workers",
+       std::to_string(scenario.external() ? scenario.external()->workers()
+                                          : 1)},
       {"comm-model", options.timing.commModel},
       {"imbalance", options.timing.imbalance},
       {"partition", options.partition},

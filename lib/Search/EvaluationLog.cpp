@@ -8,6 +8,7 @@
 #include "shardopt/Search/EvaluationLog.h"
 #include "shardopt/Search/EvaluationCache.h"
 #include "shardopt/Support/Files.h"
+#include "shardopt/Support/Fingerprint.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <cerrno>
@@ -22,7 +23,7 @@
 namespace shardopt::search {
 
 /// The version of the format.
-static constexpr int64_t version = 1;
+static constexpr int64_t version = 2;
 /// Far more than a search can use.
 static constexpr uint64_t maxBytes = uint64_t(1) << 34;
 
@@ -41,6 +42,20 @@ static std::string headerLine(const SearchIdentity &identity) {
   return line + '\n';
 }
 
+/// The end of a line, which tells whether `begin`, all before it, is as it was
+/// written: `, "check": "0123456789abcdef"}`.
+static std::string checkOf(std::string_view begin) {
+  return ", \"check\": \"" + fingerprint(begin) + "\"}";
+}
+
+static bool isIntact(std::string_view line) {
+  const size_t size = checkOf("").size();
+  if (line.size() < size)
+    return false;
+  std::string_view begin = line.substr(0, line.size() - size);
+  return line.substr(begin.size()) == checkOf(begin);
+}
+
 static std::string evaluationLine(const Plan &plan,
                                   const EvaluationLog::Format &format) {
   std::string line;
@@ -48,8 +63,7 @@ static std::string evaluationLine(const Plan &plan,
   writer.beginObject().key("strategy");
   writeStrategy(writer, plan.strategy, format.opNames);
   writeMetrics(writer, plan.evaluation, format.latency);
-  writer.endObject();
-  return line + '\n';
+  return line + checkOf(line) + '\n';
 }
 
 static Evaluation readEvaluation(const json::Value &value, LatencyKey latency) {
@@ -179,13 +193,16 @@ std::optional<Error> EvaluationLog::readEvaluations(std::string_view lines) {
   std::unordered_set<Strategy, StrategyHash> seen;
   for (int64_t number = 2; !lines.empty(); ++number) {
     std::string place = path + ":" + std::to_string(number);
-    ErrorOr<json::Document> document =
-        json::Document::parse(takeLine(lines), place);
+    std::string_view line = takeLine(lines);
+    ErrorOr<json::Document> document = json::Document::parse(line, place);
     if (!document)
       return document.error();
     json::Value root = document->root();
     Plan plan{readStrategy(root["strategy"], format.opNames),
               readEvaluation(root, format.latency)};
+    if (!document->failed() && !isIntact(line))
+      root["check"].fail("the line is not as it was written; delete it, and it "
+                         "will be evaluated again");
     if (!document->failed() && !seen.insert(plan.strategy).second)
       root.fail("a strategy that an earlier line has");
     if (document->failed())

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstring>
 #include <limits>
 
 #include <sys/resource.h>
@@ -22,7 +23,7 @@ using namespace shardopt::search;
 namespace {
 
 const std::string header =
-    R"({"checkpoint": 1, "search": {"searcher": "random", "seed": "7"}})"
+    R"({"checkpoint": 2, "search": {"searcher": "random", "seed": "7"}})"
     "\n";
 
 class EvaluationLogTest : public testing::Test {
@@ -53,7 +54,7 @@ const char *lineOf8 =
     R"({"strategy": {"tp": 2, "ep": 1, "pp": 1, "batch": 8, )"
     R"("dims": {"embed": 0, "head": 2}}, "throughput": 5, )"
     R"("tpot_ms": 0.3333333333333333, "memory_gb": 0.1, "valid": true, )"
-    R"("reason": ""})"
+    R"("reason": "", "check": "0c173e2f482d87d6"})"
     "\n";
 
 } // namespace
@@ -108,20 +109,20 @@ TEST_F(EvaluationLogTest, DropsALastLineWithoutAnEnd) {
 }
 
 TEST_F(EvaluationLogTest, RefusesTheLogOfAnotherSearch) {
-  EXPECT_EQ(errorOf(R"({"checkpoint": 1, "search": {"searcher": "genetic", )"
+  EXPECT_EQ(errorOf(R"({"checkpoint": 2, "search": {"searcher": "genetic", )"
                     R"("seed": "8"}})"
                     "\n"),
             "checkpoint '" + path +
                 "': is the checkpoint of another search: 'searcher' is "
                 "'genetic', expected 'random'; 'seed' is '8', expected '7'");
-  EXPECT_EQ(errorOf(R"({"checkpoint": 1, "search": {"searcher": "random"}})"
+  EXPECT_EQ(errorOf(R"({"checkpoint": 2, "search": {"searcher": "random"}})"
                     "\n"),
             "checkpoint '" + path +
                 "': is the checkpoint of another search: 'seed' is missing, "
                 "expected '7'");
-  EXPECT_EQ(errorOf("{\"checkpoint\": 2}\n"),
+  EXPECT_EQ(errorOf("{\"checkpoint\": 1}\n"),
             "checkpoint '" + path +
-                "': is a checkpoint of version 2, expected version 1");
+                "': is a checkpoint of version 1, expected version 2");
 }
 
 TEST_F(EvaluationLogTest, RefusesFilesThatAreNoLog) {
@@ -132,7 +133,7 @@ TEST_F(EvaluationLogTest, RefusesFilesThatAreNoLog) {
   EXPECT_EQ(errorOf("precious"), message);
   EXPECT_EQ(errorOf("\n"), message);
   EXPECT_EQ(errorOf("[]\n"), message);
-  EXPECT_EQ(errorOf("{\"checkpoint\": 1}\n"), message);
+  EXPECT_EQ(errorOf("{\"checkpoint\": 2}\n"), message);
 }
 
 TEST_F(EvaluationLogTest, NamesTheLineThatIsCorrupt) {
@@ -149,6 +150,23 @@ TEST_F(EvaluationLogTest, NamesTheLineThatIsCorrupt) {
   EXPECT_NE(errorOf(header + wrong).find(":2: /strategy/dims/head: "),
             std::string::npos)
       << errorOf(header + wrong);
+}
+
+/// A change that leaves a line valid, wherever it is.
+TEST_F(EvaluationLogTest, BelievesNoLineThatWasAltered) {
+  const std::string line = lineOf8;
+  for (const auto &[from, to] :
+       {std::pair("\"throughput\": 5", "\"throughput\": 6"),
+        std::pair("0.3333333333333333", "0.3333333333333334"),
+        std::pair("\"batch\": 8", "\"batch\": 4"),
+        std::pair("\"valid\": true", "\"valid\":true "),
+        std::pair(", \"check\": \"0c173e2f482d87d6\"", "")}) {
+    std::string altered = line;
+    altered.replace(altered.find(from), std::strlen(from), to);
+    EXPECT_EQ(errorOf(header + altered),
+              path + ":2: /check: the line is not as it was written; delete "
+                     "it, and it will be evaluated again");
+  }
 }
 
 TEST_F(EvaluationLogTest, RefusesWhatIsNoRegularFile) {

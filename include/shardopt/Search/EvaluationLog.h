@@ -27,12 +27,14 @@ using SearchIdentity = std::vector<std::pair<std::string, std::string>>;
 /// The checkpoint of a search: a file of JSON lines, of which the first says
 /// what the search is,
 ///
-///   {"checkpoint": 1, "search": {"searcher": "genetic", "seed": "7", …}}
+///   {"checkpoint": 2, "search": {"searcher": "genetic", "seed": "7", …}}
 ///
-/// and each other one is an evaluation: its strategy, and its metrics with as
-/// many digits as give the same doubles back. A line is handed to the system as
-/// soon as it is made, so that a process that is killed loses at most the last
-/// one; a last line without an end is dropped when the file is opened again.
+/// and each other one is an evaluation: its strategy, its metrics with as many
+/// digits as give the same doubles back, and a check of what the line says, so
+/// that a number that was altered is not believed. A line is handed to the
+/// system as soon as it is made, so that a process that is killed loses at most
+/// the last one; a last line without an end is dropped when the file is opened
+/// again.
 class EvaluationLog {
 public:
   /// How an evaluation is spelled.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_PLANNING_FINGERPRINT_H
-#define SHARDOPT_PLANNING_FINGERPRINT_H
+#ifndef SHARDOPT_SUPPORT_FINGERPRINT_H
+#define SHARDOPT_SUPPORT_FINGERPRINT_H
 
 #include "shardopt/Support/Hash.h"
 
@@ -25,4 +25,4 @@ inline std::string fingerprint(std::string_view text) {
 
 } // namespace shardopt
 
-#endif // SHARDOPT_PLANNING_FINGERPRINT_H
+#endif // SHARDOPT_SUPPORT_FINGERPRINT_H
