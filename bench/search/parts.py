@@ -6,8 +6,16 @@ from .summary import Comparison, Summary
 from .workloads import GROUPS
 
 ROWS = {
-    searchers.PPO: (*searchers.PPO_PARTS, *searchers.PPO_TRANSFER),
-    searchers.SURROGATE: (*searchers.SURROGATE_CRITICS, *searchers.SURROGATE_TRANSFER),
+    searchers.PPO: (
+        *searchers.PPO_PARTS,
+        *searchers.PPO_REMOVED,
+        *searchers.PPO_TRANSFER,
+    ),
+    searchers.SURROGATE: (
+        *searchers.SURROGATE_CRITICS,
+        *searchers.SURROGATE_REMOVED,
+        *searchers.SURROGATE_TRANSFER,
+    ),
 }
 HEADER = (
     "variant",

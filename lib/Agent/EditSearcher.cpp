@@ -17,7 +17,7 @@ using namespace search;
 using SearcherOr = ErrorOr<std::unique_ptr<Searcher>>;
 
 ConstantTable EditSearcherConstants::table() {
-  ConstantTable table("ppo");
+  ConstantTable table("'agent-options' of searcher 'ppo'");
   screened.addTo(table);
   edits.addTo(table);
   table.integer("pretrain-calls", pretrainCalls, 1, 10000000,
@@ -54,10 +54,11 @@ private:
 class EditSearcher final : public Searcher {
 public:
   EditSearcher(std::unique_ptr<Searcher> search,
-               std::shared_ptr<LearnedEdits> policy, const StrategySpace &space,
+               std::shared_ptr<LearnedEdits> policy,
+               std::shared_ptr<const StrategySpace> space,
                std::optional<OutputFile> saved)
-      : search(std::move(search)), policy(std::move(policy)), space(space),
-        saved(std::move(saved)) {}
+      : search(std::move(search)), policy(std::move(policy)),
+        space(std::move(space)), saved(std::move(saved)) {}
 
   std::vector<Strategy> ask(size_t n) override { return search->ask(n); }
   void tell(const std::vector<Strategy> &strategies,
@@ -71,14 +72,14 @@ public:
     if (policy->failure())
       return policy->failure();
     if (saved)
-      return savePolicy(*saved, policy->network(), space);
+      return savePolicy(*saved, policy->network(), *space);
     return std::nullopt;
   }
 
 private:
   std::unique_ptr<Searcher> search;
   std::shared_ptr<LearnedEdits> policy;
-  const StrategySpace &space;
+  const std::shared_ptr<const StrategySpace> space;
   std::optional<OutputFile> saved; ///< where the policy goes
 };
 
@@ -94,7 +95,8 @@ pretrainOnModel(const SearcherContext &context,
     return Error{"'agent-pretrain' is 'roofline', which needs a model of the "
                  "program beside the simulator, and there is none; expected "
                  "'none' or 'file:<path>'"};
-  SearcherContext practice{context.space, *context.freeModel,
+  SearcherContext practice{context.space,
+                           unowned(context.freeModel->decomposition()),
                            context.objective};
   practice.budget = constants.pretrainCalls;
   practice.threads = context.threads;
@@ -130,7 +132,7 @@ pretrain(const SearcherContext &context, const EditSearcherConstants &constants,
     return pretrainOnModel(context, constants, policy);
   if (choice.compare(0, fromFile.size(), fromFile) == 0) {
     auto error = loadPolicy(choice.substr(fromFile.size()), policy->network(),
-                            context.space);
+                            *context.space);
     policy->reload();
     return error;
   }
@@ -142,7 +144,7 @@ SearcherOr makeEditSearcher(const SearcherContext &context,
                             const EditSearcherConstants &constants,
                             std::unique_ptr<EditNetwork> network) {
   auto policy = std::make_shared<LearnedEdits>(
-      context.space, context.objective, constants.edits,
+      *context.space, context.objective, constants.edits,
       constants.screened.elites, context.seed, std::move(network));
   // Opened before the first call, so that a wrong path costs none.
   std::optional<OutputFile> saved;

@@ -13,8 +13,8 @@
 
 namespace shardopt::agent {
 
-search::ConstantTable PaperConstants::table() {
-  search::ConstantTable table("ppo-paper");
+ConstantTable PaperConstants::table() {
+  ConstantTable table("'agent-options' of searcher 'ppo-paper'");
   table.integer("history", history, 1, 100, "T: elites that the policy sees.");
   table.integer("width", width, 1, 4096,
                 "d: numbers of an embedded elite; a multiple of "
@@ -72,7 +72,8 @@ HistoryShape PaperSearcher::shape(const PaperConstants &constants,
 PaperSearcher::PaperSearcher(const search::SearcherContext &context,
                              const PaperConstants &constants,
                              std::unique_ptr<HistoryNetwork> network)
-    : space(context.space), objective(context.objective), constants(constants),
+    : sharedSpace(context.space), space(*sharedSpace),
+      objective(context.objective), constants(constants),
       chunk(std::max<uint64_t>((context.budget + constants.chunks - 1) /
                                    constants.chunks,
                                constants.rollout)),
@@ -101,7 +102,7 @@ void PaperSearcher::look() {
 
 /// An agent makes one update at least before it may end, so that a search
 /// spends its budget even where the space leaves no choice.
-void PaperSearcher::propose() {
+std::optional<search::Point> PaperSearcher::propose() {
   if (calls == chunk)
     restart();
   look();
@@ -113,41 +114,57 @@ void PaperSearcher::propose() {
     look();
   }
   if (error)
-    return;
+    return std::nullopt;
   FactoredPolicy policy(choices, logits);
-  search::Point actions = policy.draw(rng);
-  rollout.observations.insert(rollout.observations.end(), observation.begin(),
-                              observation.end());
-  rollout.actions.insert(rollout.actions.end(), actions.begin(), actions.end());
-  rollout.logProbs.push_back(policy.logProb(actions));
-  rollout.values.push_back(value);
-  space.repair(actions, space.batch(), rng);
-  pending = std::move(actions);
+  search::Point point = policy.draw(rng);
+  Step step{numAgents, observation, point, policy.logProb(point), value, {}};
+  space.repair(point, space.batch(), rng);
+  step.point = point;
+  pending.add(space.strategyAt(point), std::move(step));
+  ++calls;
+  return point;
 }
 
 std::vector<Strategy> PaperSearcher::ask(size_t n) {
   if (n == 0 || error)
     return {};
-  propose();
-  if (error)
+  std::optional<search::Point> point = propose();
+  if (!point)
     return {};
-  return {space.strategyAt(*pending)};
+  return {space.strategyAt(*point)};
 }
 
 void PaperSearcher::tell(const std::vector<Strategy> &strategies,
                          const std::vector<Evaluation> &evaluations) {
-  if (evaluations.empty())
-    return;
-  const Evaluation &evaluation = evaluations.front();
-  rollout.rewards.push_back(constants.reward(objective, evaluation, bestRaw));
+  pending.settle(strategies, evaluations,
+                 [&](const Step &step, const Evaluation &evaluation) {
+                   learn(step, evaluation);
+                 });
+}
+
+/// A step of an agent that has ended teaches its successor nothing but what the
+/// strategy is worth.
+void PaperSearcher::learn(const Step &step, const Evaluation &evaluation) {
+  double reward = constants.reward(objective, evaluation, bestRaw);
   if (evaluation.valid) {
     double raw = rawPerformance(objective, evaluation);
     bestRaw = std::max(bestRaw, raw);
-    history.tell(*pending, raw);
+    history.tell(step.point, raw);
   }
-  ++calls;
+  if (step.agent != numAgents)
+    return;
+  rollout.add(step, reward);
   if (rollout.rewards.size() == static_cast<size_t>(constants.rollout))
     update();
+}
+
+void PaperSearcher::Rollout::add(const Step &step, double reward) {
+  observations.insert(observations.end(), step.observation.begin(),
+                      step.observation.end());
+  actions.insert(actions.end(), step.actions.begin(), step.actions.end());
+  logProbs.push_back(step.logProb);
+  values.push_back(step.value);
+  rewards.push_back(reward);
 }
 
 void PaperSearcher::update() {

@@ -14,9 +14,11 @@ namespace shardopt::agent {
 
 double rawPerformance(const search::Objective &objective,
                       const Evaluation &evaluation) {
-  return objective.goal == search::Goal::Throughput
-             ? evaluation.throughput
-             : 1000 / evaluation.latencyMs;
+  // Squares of rewards stay finite in single precision.
+  constexpr double most = 1e12;
+  return std::min(most, objective.goal == search::Goal::Throughput
+                            ? evaluation.throughput
+                            : 1000 / evaluation.latencyMs);
 }
 
 double PaperReward::operator()(const search::Objective &objective,
@@ -71,7 +73,7 @@ FactoredPolicy::FactoredPolicy(Span<const uint32_t> choices,
   assert(first == logits.end() && "one logit a value");
 }
 
-std::vector<uint32_t> FactoredPolicy::draw(search::Rng &rng) const {
+std::vector<uint32_t> FactoredPolicy::draw(Rng &rng) const {
   std::vector<uint32_t> actions;
   for (const std::vector<double> &head : probabilities)
     actions.push_back(static_cast<uint32_t>(rng.weighted(head)));

@@ -22,7 +22,7 @@ static SearcherOr makePaper(const search::SearcherContext &context) {
   ErrorOr<Placement> placement = parseDevice(context.options.device);
   if (!placement)
     return placement.error();
-  std::vector<uint32_t> choices = choicesOf(context.space);
+  std::vector<uint32_t> choices = choicesOf(*context.space);
   auto network = createHistoryNetwork(
       "ppo-paper", PaperSearcher::shape(constants, choices), *placement);
   if (!network)
@@ -38,12 +38,12 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
   ErrorOr<Placement> placement = parseDevice(context.options.device);
   if (!placement)
     return placement.error();
-  std::vector<uint32_t> choices = choicesOf(context.space);
-  auto network =
-      createEditNetwork("ppo",
-                        constants.edits.shape(choices, context.space.firstDim(),
-                                              constants.screened.elites),
-                        *placement);
+  std::vector<uint32_t> choices = choicesOf(*context.space);
+  auto network = createEditNetwork(
+      "ppo",
+      constants.edits.shape(choices, context.space->firstDim(),
+                            constants.screened.elites),
+      *placement);
   if (!network)
     return network.error();
   return makeEditSearcher(context, constants, std::move(*network));

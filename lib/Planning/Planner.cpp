@@ -107,13 +107,15 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   ErrorOr<bool> masks = givesMask();
   if (!masks)
     return masks.error();
-  search::SearcherContext context{space, scenario.simulator(), objective};
+  search::SearcherContext context{
+      search::unowned(&space),
+      search::unowned(scenario.simulator().decomposition()), objective};
   context.seed = request.seed;
   context.budget = budget;
   context.threads = request.threads;
   context.stopRequested = [this] { return isStopped(); };
   context.options = request.options;
-  context.freeModel = &scenario.roofline();
+  context.freeModel = search::unowned(&scenario.roofline());
   if (*masks)
     context.isHopeless = isHopeless;
   summary.searcher = request.searcher;
@@ -165,9 +167,8 @@ std::optional<Error> Planner::runSearcher(search::Searcher &searcher,
   options.accounting = request.accounting;
   options.isHopeless = isHopeless;
   options.threads = request.threads;
-  // Threads that wait for workers take no core.
   if (scenario.external())
-    options.threads = std::max(options.threads, scenario.external()->workers());
+    options.workers = scenario.external()->workers();
   options.stopRequested = [this] { return isStopped(); };
   // What the search is measured by afterwards, where it is wanted on the way.
   std::optional<search::ExactResult> exact;

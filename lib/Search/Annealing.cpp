@@ -23,7 +23,8 @@ namespace {
 
 /// Metropolis walk of one-variable moves under a temperature that falls with
 /// the budget as half a cosine. The energy is the score, a logarithm, so that
-/// one temperature suits objectives of any size.
+/// one temperature suits objectives of any size. Of several pending moves each
+/// is judged by the position at its turn.
 class Annealing : public GenerationSearcher {
 public:
   explicit Annealing(const SearcherContext &context)
@@ -31,12 +32,14 @@ public:
         budget(std::max<uint64_t>(1, context.budget)) {}
 
 private:
-  std::vector<Point> propose() override {
+  size_t begin() override { return 1; }
+
+  Point draw() override {
     if (!current)
-      return {space.sample(rng)};
+      return space.sample(rng);
     Point point = position;
     changeOne(space, variables, point, rng);
-    return {point};
+    return point;
   }
 
   void learn(const std::vector<Point> &points,

@@ -24,6 +24,9 @@ namespace {
 ///          until a sweep changes nothing; then
 ///   pairs: every pair of degrees in random order; the first that improves
 ///          leads back to a sweep, and if none does, to a start.
+///
+/// While moves are pending, it goes on as if none of them improved; one that
+/// does is moved to when it is told. Only a new start waits for all of them.
 class Coordinate : public GenerationSearcher {
 public:
   explicit Coordinate(const SearcherContext &context)
@@ -37,18 +40,24 @@ public:
 private:
   enum class Phase { Start, Sweep, Pairs };
 
-  std::vector<Point> propose() override {
+  size_t begin() override {
+    if (isProposed && !advance())
+      return 0;
     while (true) {
-      if (phase == Phase::Start)
-        return {space.sample(rng)};
-      std::vector<Point> points = phase == Phase::Sweep
-                                      ? singleMoves(variables[next])
+      moves = phase == Phase::Start   ? std::vector<Point>{space.sample(rng)}
+              : phase == Phase::Sweep ? singleMoves(variables[next])
                                       : pairMoves(pairs[next]);
-      if (!points.empty())
-        return points;
-      advance();
+      isProposed = true;
+      if (!moves.empty())
+        break;
+      if (!advance())
+        return 0;
     }
+    drawn = 0;
+    return moves.size();
   }
+
+  Point draw() override { return moves[drawn++]; }
 
   void learn(const std::vector<Point> &points,
              const std::vector<Evaluation> &evaluations) override {
@@ -66,34 +75,44 @@ private:
       current = evaluations[i];
       moved = true;
     }
-    if (moved && phase == Phase::Pairs)
-      return enter(Phase::Sweep);
     improved |= moved;
-    advance();
+    if (moved && phase == Phase::Pairs)
+      enter(Phase::Sweep);
   }
 
-  /// Goes on to the next variable or pair, or to the next phase.
-  void advance() {
+  /// Goes on to the next variable or pair, or to the next phase; false where it
+  /// has to wait.
+  bool advance() {
+    if (phase == Phase::Start)
+      return true;
+    bool isLast =
+        next + 1 == (phase == Phase::Sweep ? variables.size() : pairs.size());
+    Phase to = phase;
+    if (isLast && phase == Phase::Pairs)
+      to = Phase::Start;
+    else if (isLast && !improved)
+      to = pairs.empty() ? Phase::Start : Phase::Pairs;
+    if (to == Phase::Start && isAhead())
+      return false;
     ++next;
-    if (phase == Phase::Sweep && next == variables.size())
-      enter(improved ? Phase::Sweep : Phase::Pairs);
-    else if (phase == Phase::Pairs && next == pairs.size())
-      enter(Phase::Start);
+    isProposed = false;
+    if (isLast)
+      enter(to);
+    return true;
   }
 
-  /// A phase that has nothing to try gives way to the one after it.
+  /// A sweep of no variables gives way to a start.
   void enter(Phase to) {
     phase = to;
     next = 0;
     improved = false;
+    isProposed = false;
     if (phase == Phase::Sweep) {
       rng.shuffle(variables);
       if (variables.empty())
         phase = Phase::Start;
     } else if (phase == Phase::Pairs) {
       rng.shuffle(pairs);
-      if (pairs.empty())
-        phase = Phase::Start;
     }
   }
 
@@ -129,8 +148,11 @@ private:
   std::vector<size_t> variables;                ///< in the order of the sweep
   std::vector<std::pair<size_t, size_t>> pairs; ///< of free degrees
   Phase phase = Phase::Start;
-  size_t next = 0;       ///< in `variables` or `pairs`
-  bool improved = false; ///< in this sweep
+  size_t next = 0;         ///< in `variables` or `pairs`
+  bool isProposed = false; ///< whether the moves of `next` are
+  bool improved = false;   ///< in this sweep
+  std::vector<Point> moves;
+  size_t drawn = 0; ///< of `moves`
   Point position;
   Evaluation current; ///< of `position`
 };

@@ -24,11 +24,9 @@ Critic::~Critic() = default;
 
 LearnedCritic::LearnedCritic(const StrategySpace &space,
                              const Objective &objective,
-                             const Simulator *freeModel,
-                             MakeRegressor makeRegressor, size_t refitInterval)
+                             const Simulator *freeModel, size_t refitInterval)
     : space(space), objective(objective), encoder(objective, freeModel),
-      makeRegressor(std::move(makeRegressor)), refitInterval(refitInterval),
-      metrics(this->makeRegressor()) {}
+      refitInterval(refitInterval), metrics(space, KernelRidge::Options()) {}
 
 /// Orders evaluations as the objective does, the best first.
 static double badness(const Evaluation &evaluation,
@@ -43,9 +41,9 @@ void LearnedCritic::tell(const Point &point, const Evaluation &evaluation) {
   std::optional<Targets> targets =
       encoder.encode(space.strategyAt(point), evaluation);
   if (targets)
-    metrics->add(point, *targets, bad);
+    metrics.add(point, *targets, bad);
   if (!targets && !refusals) {
-    refusals = makeRegressor();
+    refusals.emplace(space, KernelRidge::Options());
     for (const auto &[earlier, itsBadness] : accepted)
       refusals->add(earlier, {0}, itsBadness);
     accepted.clear();
@@ -57,18 +55,18 @@ void LearnedCritic::tell(const Point &point, const Evaluation &evaluation) {
   ++numTold;
 }
 
-void LearnedCritic::prepare() {
+void LearnedCritic::prepare(const std::vector<Point> &pending) {
   if (numTold < nextFit)
     return;
   nextFit = numTold + refitInterval;
-  metrics->fit();
+  metrics.fit(pending);
   if (refusals)
-    refusals->fit();
+    refusals->fit(pending);
 }
 
 Critic::Opinion LearnedCritic::opinion(const Point &point) {
   Opinion opinion =
-      encoder.decode(space.strategyAt(point), metrics->predict(point));
+      encoder.decode(space.strategyAt(point), metrics.predict(point));
   if (refusals)
     opinion.score -= refusalPenalty * std::max(0., refusals->predict(point)[0] -
                                                        refusalThreshold);

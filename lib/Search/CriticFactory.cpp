@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CriticFactory.h"
-#include "shardopt/Search/KernelRidge.h"
-#include "shardopt/Search/MlpEnsemble.h"
 #include "shardopt/Support/Suggest.h"
 
 namespace shardopt::search {
@@ -26,47 +24,27 @@ static ErrorOr<const Simulator *> priorModel(const SearcherContext &context) {
     return Error{"'agent-critic-prior' is 'roofline', which needs a model of "
                  "the program beside the simulator, and there is none; "
                  "expected 'none'"};
-  return context.freeModel;
+  return context.freeModel.get();
 }
 
-ErrorOr<std::unique_ptr<Critic>> makeCritic(const SearcherContext &context,
-                                            ScreenedConstants &constants) {
-  constexpr double unscreenedOfEnsemble = .1;
+ErrorOr<std::unique_ptr<Critic>>
+makeCritic(const SearcherContext &context, const ScreenedConstants &constants) {
   const std::string choice =
       context.options.critic.empty() ? "ridge" : context.options.critic;
   ErrorOr<const Simulator *> prior = priorModel(context);
   if (!prior)
     return prior.error();
-  if (constants.unscreened < 0)
-    constants.unscreened = choice == "ensemble" ? unscreenedOfEnsemble : 0;
-
-  // Streams of their own, so that critics do not change what policies draw.
-  const uint64_t seed = ~context.seed;
-  auto learned = [&](LearnedCritic::MakeRegressor make, size_t interval) {
-    return std::unique_ptr<Critic>(std::make_unique<LearnedCritic>(
-        context.space, context.objective, *prior, std::move(make), interval));
-  };
-  const StrategySpace &space = context.space;
   if (choice == "none")
     return std::unique_ptr<Critic>();
+  // A stream of its own, so that critics do not change what policies draw.
   if (choice == "random")
-    return std::unique_ptr<Critic>(std::make_unique<RandomCritic>(seed));
+    return std::unique_ptr<Critic>(
+        std::make_unique<RandomCritic>(~context.seed));
   if (choice == "ridge")
-    return learned(
-        [&space] {
-          return std::make_unique<KernelRidge>(space, KernelRidge::Options());
-        },
-        constants.refit);
-  // Its members train a little at a time; each fit picks another one.
-  if (choice == "ensemble")
-    return learned(
-        [&space, seed] {
-          return std::make_unique<MlpEnsemble>(space, MlpEnsemble::Options(),
-                                               seed);
-        },
-        1);
+    return std::unique_ptr<Critic>(std::make_unique<LearnedCritic>(
+        *context.space, context.objective, *prior, constants.refit));
   return Error{"unknown agent-critic '" + abbreviate(choice) + "', " +
-               listKnown(choice, {"ridge", "ensemble", "random", "none"})};
+               listKnown(choice, {"ridge", "random", "none"})};
 }
 
 } // namespace shardopt::search

@@ -16,13 +16,13 @@
 namespace shardopt::search {
 
 inline bool isBlackBox(const SearcherContext &context) {
-  return !context.simulator.decomposition();
+  return !context.decomposition;
 }
 
 /// The critic that `options.critic` and `options.criticPrior` name, null for
-/// "none". Sets `constants.unscreened` if it is left to the critic.
+/// "none".
 ErrorOr<std::unique_ptr<Critic>> makeCritic(const SearcherContext &context,
-                                            ScreenedConstants &constants);
+                                            const ScreenedConstants &constants);
 
 } // namespace shardopt::search
 

@@ -30,14 +30,14 @@ public:
       : GenerationSearcher(context), probabilities(uniform()) {}
 
 private:
-  std::vector<Point> propose() override {
-    std::vector<Point> points(populationSize);
-    for (Point &point : points) {
-      for (const std::vector<double> &distribution : probabilities)
-        point.push_back(rng.weighted(distribution));
-      space.repair(point, space.batch(), rng);
-    }
-    return points;
+  size_t begin() override { return populationSize; }
+
+  Point draw() override {
+    Point point;
+    for (const std::vector<double> &distribution : probabilities)
+      point.push_back(rng.weighted(distribution));
+    space.repair(point, space.batch(), rng);
+    return point;
   }
 
   void learn(const std::vector<Point> &points,

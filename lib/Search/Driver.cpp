@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/Driver.h"
-#include "ParallelFor.h"
+#include "EvaluationQueue.h"
 #include "shardopt/Search/EvaluationCache.h"
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
 #include <unordered_set>
 
 namespace shardopt::search {
@@ -56,178 +57,182 @@ constexpr uint64_t maxAskedPerBudget = 25;
 /// matter of their number, on which no trace may depend.
 constexpr uint64_t maxAsked = 256;
 
-/// Evaluates behind the cache and keeps the books of a search.
-class Recorder {
+/// One search: what is pending, what is known, and its books.
+///
+/// Strategies are evaluated on several threads and taken up, that is recorded
+/// and told, in the order in which they were asked for. So neither the trace
+/// nor what the searcher knows at any `ask` depends on how long an evaluation
+/// takes.
+class Search {
 public:
-  Recorder(const Simulator &simulator, const Objective &objective,
-           const DriverOptions &options)
-      : simulator(simulator), objective(objective), options(options) {}
+  Search(Searcher &searcher, const Simulator &simulator,
+         const Objective &objective, const DriverOptions &options)
+      : searcher(searcher), objective(objective), options(options),
+        window(std::max(1u, options.workers)),
+        queue(simulator, std::max(options.threads, options.workers)) {}
+
+  SearchResult run();
+
+private:
+  /// Asked for and not told yet.
+  struct Pending {
+    Strategy strategy;
+    uint64_t rejected; ///< by the searcher, when it had returned this one
+    bool isNew;        ///< whether it is in `queue`
+  };
 
   bool stopRequested() const {
     return options.stopRequested && options.stopRequested();
   }
+  std::optional<StopReason> askForMore();
+  bool takeUpFirst();
+  const Evaluation *evaluate(const Pending &first);
+  void record(const Pending &first, const Evaluation &evaluation);
+  uint64_t allowance() const;
+  uint64_t charged(uint64_t rejected) const;
+  uint64_t askedCap() const;
 
-  /// The strategies that may be asked for next; 0: the budget is spent.
-  uint64_t allowance() const {
-    uint64_t left = options.budget - charged();
-    switch (options.accounting) {
-    case Accounting::Asked:
-      return std::min(left, maxAsked);
-    case Accounting::New:
-      return std::min({left, maxAsked, askedCap() - result.evaluations});
-    case Accounting::Draws:
-      return std::min<uint64_t>(left, 1);
-    }
-    return 0;
-  }
-
-  /// Notes the draws that the searcher rejected so far. Whether the budget
-  /// still allows what was asked for.
-  bool allowsAfter(uint64_t rejected) {
-    result.rejected = rejected;
-    return options.accounting != Accounting::Draws ||
-           charged() < options.budget;
-  }
-
-  /// What is charged so far, at most the budget.
-  uint64_t charged() const {
-    switch (options.accounting) {
-    case Accounting::Asked:
-      return result.evaluations;
-    case Accounting::New:
-      return newEvaluations;
-    case Accounting::Draws:
-      return std::min(result.evaluations + result.rejected, options.budget);
-    }
-    return 0;
-  }
-
-  /// The evaluations of `strategies`, in order; fewer if a stop is requested
-  /// meanwhile, but at least one unless the simulator gave up because of it.
-  std::vector<Evaluation> evaluate(const std::vector<Strategy> &strategies) {
-    EvaluationCache simulated = prefetch(strategies);
-    std::vector<Evaluation> evaluations;
-    for (const Strategy &strategy : strategies) {
-      if (!evaluations.empty() && stopRequested())
-        break;
-      const Evaluation *evaluation = evaluateOne(strategy, simulated);
-      if (!evaluation)
-        break;
-      evaluations.push_back(*evaluation);
-    }
-    return evaluations;
-  }
-
-  SearchResult result;
-
-private:
-  /// The strategies asked for at most where only new ones are charged.
-  uint64_t askedCap() const {
-    return std::min(options.budget, UINT64_MAX / maxAskedPerBudget) *
-           maxAskedPerBudget;
-  }
-
-  /// Simulates what is new among `strategies` on several threads. What counts,
-  /// and in which order, is left to `evaluateOne`.
-  EvaluationCache prefetch(const std::vector<Strategy> &strategies) const {
-    EvaluationCache simulated;
-    if (options.threads <= 1)
-      return simulated;
-    std::unordered_set<Strategy, StrategyHash> seen;
-    std::vector<const Strategy *> fresh;
-    for (const Strategy &strategy : strategies)
-      if (!cache.find(strategy) && seen.insert(strategy).second)
-        fresh.push_back(&strategy);
-    std::vector<std::optional<Evaluation>> evaluations(fresh.size());
-    parallelFor(fresh.size(), options.threads, [&](size_t i) {
-      if (i == 0 || !stopRequested())
-        evaluations[i] = simulator.evaluate(*fresh[i]);
-    });
-    for (size_t i = 0; i < fresh.size(); ++i)
-      if (evaluations[i])
-        simulated.insert(*fresh[i], *evaluations[i]);
-    return simulated;
-  }
-
-  /// Null if there is none because of a stop: what a black box was interrupted
-  /// in says nothing of the strategy, and must not be remembered.
-  const Evaluation *evaluateOne(const Strategy &strategy,
-                                const EvaluationCache &simulated) {
-    const Evaluation *evaluation = cache.find(strategy);
-    bool repeated = evaluation;
-    if (!evaluation) {
-      const Evaluation *known = simulated.find(strategy);
-      Evaluation fresh = known ? *known : simulator.evaluate(strategy);
-      if (fresh.reason == Reason::Failed && stopRequested())
-        return nullptr;
-      cache.insert(strategy, fresh);
-      evaluation = cache.find(strategy);
-    }
-    std::optional<Plan> &slot =
-        evaluation->valid ? result.best : result.leastViolating;
-    if (!slot || objective.better(*evaluation, slot->evaluation))
-      slot = Plan{strategy, *evaluation};
-    bool hopeless = options.isHopeless && options.isHopeless(strategy.degrees);
-    uint64_t index = result.evaluations++;
-    result.distinctEvaluations = cache.size();
-    result.hopelessEvaluations += hopeless;
-    newEvaluations += !repeated && !hopeless;
-    if (options.trace)
-      options.trace({index, strategy, *evaluation, repeated, hopeless,
-                     charged(), result.rejected,
-                     result.best ? &result.best->evaluation : nullptr});
-    return evaluation;
-  }
-
-  const Simulator &simulator;
+  Searcher &searcher;
   const Objective &objective;
   const DriverOptions &options;
-  EvaluationCache cache;
+  const size_t window;
+
+  SearchResult result;
   uint64_t newEvaluations = 0; ///< neither repeated nor hopeless
+  EvaluationCache cache;
+  std::deque<Pending> pending;
+  std::unordered_set<Strategy, StrategyHash> inQueue;
+  EvaluationQueue queue; ///< the last: its threads end before the rest
 };
 
 } // namespace
 
-SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
-                       const Objective &objective,
-                       const DriverOptions &options) {
-  Recorder recorder(simulator, objective, options);
-  SearchResult &result = recorder.result;
-  while (true) {
-    if (recorder.stopRequested()) {
-      result.stopped = StopReason::Requested;
-      break;
-    }
-    uint64_t allowance = recorder.allowance();
-    if (searcher.done() || allowance == 0) {
-      result.stopped = searcher.done() ? StopReason::Done : StopReason::Budget;
-      break;
-    }
-    std::vector<Strategy> strategies = searcher.ask(allowance);
-    assert(strategies.size() <= allowance && "more strategies than asked for");
-    bool isAllowed = recorder.allowsAfter(searcher.rejected());
-    if (strategies.empty()) {
-      result.stopped =
-          recorder.stopRequested() ? StopReason::Requested : StopReason::Done;
-      break;
-    }
-    if (!isAllowed) {
-      result.stopped = StopReason::Budget;
-      break;
-    }
-    std::vector<Evaluation> evaluations = recorder.evaluate(strategies);
-    if (!evaluations.empty())
-      searcher.tell(strategies, evaluations);
+/// What is charged so far, at most the budget.
+uint64_t Search::charged(uint64_t rejected) const {
+  switch (options.accounting) {
+  case Accounting::Asked:
+    return result.evaluations;
+  case Accounting::New:
+    return newEvaluations;
+  case Accounting::Draws:
+    return std::min(result.evaluations + rejected, options.budget);
   }
+  return 0;
+}
 
+/// The strategies asked for at most where only new ones are charged.
+uint64_t Search::askedCap() const {
+  return std::min(options.budget, UINT64_MAX / maxAskedPerBudget) *
+         maxAskedPerBudget;
+}
+
+/// The strategies that may be asked for next, should all that is pending be
+/// charged; 0: the budget is spent.
+uint64_t Search::allowance() const {
+  uint64_t left = options.budget - charged(searcher.rejected());
+  if (options.accounting == Accounting::New)
+    left = std::min(left, askedCap() - result.evaluations);
+  left -= std::min<uint64_t>(left, pending.size());
+  return std::min(left, options.accounting == Accounting::Draws ? 1 : maxAsked);
+}
+
+/// Asks until something is pending, and for every worker. Returns why the
+/// search ends, if nothing is pending.
+std::optional<StopReason> Search::askForMore() {
+  auto endFor = [&](StopReason reason) {
+    return pending.empty() ? std::optional(reason) : std::nullopt;
+  };
+  while (pending.size() < window) {
+    uint64_t most = allowance();
+    if (searcher.done())
+      return endFor(StopReason::Done);
+    if (most == 0)
+      return endFor(StopReason::Budget);
+    if (!pending.empty())
+      most = std::min<uint64_t>(most, window - pending.size());
+    std::vector<Strategy> strategies = searcher.ask(most);
+    assert(strategies.size() <= most && "more strategies than asked for");
+    if (strategies.empty())
+      return endFor(stopRequested() ? StopReason::Requested : StopReason::Done);
+    const uint64_t rejected = searcher.rejected();
+    if (options.accounting == Accounting::Draws &&
+        charged(rejected) == options.budget)
+      return endFor(StopReason::Budget);
+    for (Strategy &strategy : strategies) {
+      bool isNew = !cache.find(strategy) && inQueue.insert(strategy).second;
+      if (isNew)
+        queue.push(strategy);
+      pending.push_back({std::move(strategy), rejected, isNew});
+    }
+  }
+  return std::nullopt;
+}
+
+/// Null if there is none because of a stop: what a black box was interrupted in
+/// says nothing of the strategy, and must not be remembered.
+const Evaluation *Search::evaluate(const Pending &first) {
+  if (first.isNew) {
+    Evaluation evaluation = withFiniteMetrics(queue.pop());
+    if (evaluation.reason == Reason::Failed && stopRequested())
+      return nullptr;
+    inQueue.erase(first.strategy);
+    cache.insert(first.strategy, evaluation);
+  }
+  return cache.find(first.strategy);
+}
+
+void Search::record(const Pending &first, const Evaluation &evaluation) {
+  const Strategy &strategy = first.strategy;
+  std::optional<Plan> &slot =
+      evaluation.valid ? result.best : result.leastViolating;
+  if (!slot || objective.better(evaluation, slot->evaluation))
+    slot = Plan{strategy, evaluation};
+  bool hopeless = options.isHopeless && options.isHopeless(strategy.degrees);
+  uint64_t index = result.evaluations++;
+  result.distinctEvaluations = cache.size();
+  result.hopelessEvaluations += hopeless;
+  newEvaluations += first.isNew && !hopeless;
+  if (options.trace)
+    options.trace({index, strategy, evaluation, !first.isNew, hopeless,
+                   charged(first.rejected), first.rejected,
+                   result.best ? &result.best->evaluation : nullptr});
+}
+
+/// Whether it could.
+bool Search::takeUpFirst() {
+  const Pending first = std::move(pending.front());
+  pending.pop_front();
+  const Evaluation *evaluation = evaluate(first);
+  if (!evaluation)
+    return false;
+  record(first, *evaluation);
+  searcher.tell({first.strategy}, {*evaluation});
+  return true;
+}
+
+SearchResult Search::run() {
+  std::optional<StopReason> end;
+  while (!end) {
+    if (stopRequested())
+      end = StopReason::Requested;
+    else if (!(end = askForMore()) && !takeUpFirst())
+      end = StopReason::Requested;
+  }
+  result.stopped = *end;
   if (result.best)
     result.leastViolating = std::nullopt;
   result.rejected = searcher.rejected();
-  result.charged = recorder.charged();
+  result.charged = charged(result.rejected);
   Certificate certificate = searcher.certificate();
   result.bound = certificate.bound;
   result.proved = certificate.proved;
   return std::move(result);
+}
+
+SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
+                       const Objective &objective,
+                       const DriverOptions &options) {
+  return Search(searcher, simulator, objective, options).run();
 }
 
 void certify(SearchResult &result, const ExactResult &exact,

@@ -6,18 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/EvaluationCache.h"
+#include "shardopt/Support/Hash.h"
 
 namespace shardopt::search {
 
 size_t StrategyHash::operator()(const Strategy &strategy) const {
-  // FNV-1a over whole words, with a final shift because its high bits mix best.
-  uint64_t hash = 0xcbf29ce484222325;
-  auto mix = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+  WordHash hash;
   for (Degree degree : allDegrees)
-    mix(strategy.degrees[degree]);
+    hash.add(strategy.degrees[degree]);
   for (Dim dim : strategy.dims)
-    mix(static_cast<uint64_t>(dim));
-  return hash ^ (hash >> 32);
+    hash.add(static_cast<uint64_t>(dim));
+  return hash.value();
 }
 
 const Evaluation *EvaluationCache::find(const Strategy &strategy) const {

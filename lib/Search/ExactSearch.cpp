@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/ExactSearch.h"
-#include "ParallelFor.h"
+#include "shardopt/Support/ParallelFor.h"
 
 #include <algorithm>
 

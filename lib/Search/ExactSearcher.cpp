@@ -25,7 +25,7 @@ public:
 
   std::vector<Strategy> ask(size_t n) override {
     asked = true;
-    result = findOptimum(context.space, *context.simulator.decomposition(),
+    result = findOptimum(*context.space, *context.decomposition,
                          context.objective.goal, context.threads,
                          context.stopRequested);
     if (!result.best)
@@ -36,15 +36,9 @@ public:
   /// The simulator has the last word: where it disagrees, nothing is proved.
   void tell(const std::vector<Strategy> &strategies,
             const std::vector<Evaluation> &evaluations) override {
-    const Objective &objective = context.objective;
-    double claimed = objective.value(result.best->evaluation);
-    double checked = objective.value(evaluations.front());
-    bool agrees = evaluations.front().valid &&
-                  std::abs(claimed - checked) <= agreement * checked;
-    if (agrees)
-      return;
-    result.proved = false;
-    result.bound = std::nullopt;
+    for (size_t i = 0; i < strategies.size(); ++i)
+      if (result.best && strategies[i] == result.best->strategy)
+        check(evaluations[i]);
   }
 
   bool done() const override { return asked; }
@@ -54,6 +48,15 @@ public:
   }
 
 private:
+  void check(const Evaluation &evaluation) {
+    double claimed = context.objective.value(result.best->evaluation);
+    double checked = context.objective.value(evaluation);
+    if (evaluation.valid && std::abs(claimed - checked) <= agreement * checked)
+      return;
+    result.proved = false;
+    result.bound = std::nullopt;
+  }
+
   const SearcherContext context;
   ExactResult result;
   bool asked = false;

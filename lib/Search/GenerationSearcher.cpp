@@ -8,30 +8,46 @@
 #include "GenerationSearcher.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace shardopt::search {
 
 std::vector<Strategy> GenerationSearcher::ask(size_t n) {
-  assert(told.size() == asked && "ask before everything was told");
-  if (asked == generation.size()) {
-    generation = propose();
-    assert(!generation.empty() && "a generation has a point");
-    told.clear();
-    asked = 0;
+  bool isDrawn = open.empty() || open.back().points.size() == open.back().size;
+  if (isDrawn) {
+    size_t size = begin();
+    if (size == 0)
+      return {};
+    open.push_back({size, {}, std::vector<std::optional<Evaluation>>(size)});
   }
-  size_t end = std::min(generation.size(), asked + n);
+  Generation &generation = open.back();
+  const uint64_t number = firstOpen + open.size() - 1;
   std::vector<Strategy> strategies;
-  for (; asked < end; ++asked)
-    strategies.push_back(space.strategyAt(generation[asked]));
+  while (strategies.size() < n && generation.points.size() < generation.size) {
+    size_t index = generation.points.size();
+    generation.points.push_back(draw());
+    strategies.push_back(space.strategyAt(generation.points[index]));
+    pending.add(strategies.back(), {number, index});
+  }
   return strategies;
 }
 
 void GenerationSearcher::tell(const std::vector<Strategy> &strategies,
                               const std::vector<Evaluation> &evaluations) {
-  told.insert(told.end(), evaluations.begin(), evaluations.end());
-  if (told.size() == generation.size())
-    learn(generation, told);
+  pending.settle(strategies, evaluations,
+                 [&](const Member &member, const Evaluation &evaluation) {
+                   Generation &of = open[member.generation - firstOpen];
+                   of.told[member.index] = evaluation;
+                   ++of.numTold;
+                 });
+  while (!open.empty() && open.front().numTold == open.front().size) {
+    std::vector<Evaluation> told;
+    for (const std::optional<Evaluation> &evaluation : open.front().told)
+      told.push_back(*evaluation);
+    std::vector<Point> points = std::move(open.front().points);
+    open.pop_front();
+    ++firstOpen;
+    learn(points, told);
+  }
 }
 
 } // namespace shardopt::search

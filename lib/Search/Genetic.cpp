@@ -32,16 +32,12 @@ public:
       : GenerationSearcher(context), variables(freeVariables(space)) {}
 
 private:
-  std::vector<Point> propose() override {
-    std::vector<Point> points;
-    if (population.empty()) {
-      for (size_t i = 0; i < populationSize; ++i)
-        points.push_back(space.sample(rng));
-      return points;
-    }
-    for (size_t i = numElites; i < populationSize; ++i)
-      points.push_back(breed());
-    return points;
+  size_t begin() override {
+    return population.empty() ? populationSize : populationSize - numElites;
+  }
+
+  Point draw() override {
+    return population.empty() ? space.sample(rng) : breed();
   }
 
   void learn(const std::vector<Point> &points,

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/Infeasible.h"
-#include "Searchers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -19,16 +18,6 @@ namespace shardopt::search {
 //===----------------------------------------------------------------------===//
 // What binds
 //===----------------------------------------------------------------------===//
-
-std::optional<Plan> findLeastViolating(const StrategySpace &space,
-                                       const Simulator &simulator,
-                                       const Objective &objective,
-                                       const DriverOptions &options) {
-  SearcherContext context{space, simulator, objective, /*seed=*/0,
-                          options.budget};
-  SearcherPtr searcher = makeCoordinate(context);
-  return runSearch(*searcher, simulator, objective, options).leastViolating;
-}
 
 BindingConstraint bindingConstraint(const Evaluation &invalid,
                                     const Objective &objective) {
@@ -43,23 +32,6 @@ BindingConstraint bindingConstraint(const Evaluation &invalid,
     binding.limit = objective.sloMs;
   }
   return binding;
-}
-
-BindingConstraint bindingConstraint(const Strategy &best,
-                                    const StrategySpace &space,
-                                    const Simulator &simulator,
-                                    const Objective &objective) {
-  const auto &batches = space.degreeDomain(Degree::Batch);
-  auto larger =
-      std::upper_bound(batches.begin(), batches.end(), best.degrees.batch);
-  if (larger == batches.end())
-    return {};
-  Strategy strategy = best;
-  strategy.degrees.batch = *larger;
-  Evaluation evaluation = simulator.evaluate(strategy);
-  if (evaluation.valid)
-    return {};
-  return bindingConstraint(evaluation, objective);
 }
 
 //===----------------------------------------------------------------------===//

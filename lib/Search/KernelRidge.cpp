@@ -66,10 +66,14 @@ void KernelRidge::dropSamples() {
   for (size_t i : order)
     kept.push_back(std::move(samples[i]));
   samples = std::move(kept);
-  factor.clear();
+  cutFactor(0);
+}
+
+void KernelRidge::cutFactor(size_t rows) {
+  factor.resize(rows);
   for (std::vector<double> &values : whitened)
-    values.clear();
-  whitenedOnes.clear();
+    values.resize(rows);
+  whitenedOnes.resize(rows);
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +132,19 @@ void KernelRidge::finishRow(size_t i) {
 // Fitting
 //===----------------------------------------------------------------------===//
 
-void KernelRidge::fit() {
+void KernelRidge::fit(const std::vector<Point> &believed) {
+  fitSamples();
+  if (believed.empty())
+    return;
+  const size_t numTold = samples.size();
+  for (const Point &point : believed)
+    samples.push_back({cells.of(point), predict(point), /*badness=*/0});
+  fitSamples();
+  samples.resize(numTold);
+  cutFactor(numTold);
+}
+
+void KernelRidge::fitSamples() {
   growFactor();
   for (size_t target = 0; target < numTargets; ++target)
     standardise(target);
@@ -149,8 +165,9 @@ void KernelRidge::standardise(size_t target) {
     double difference = sample.targets[target] - model.mean;
     variance += difference * difference / n;
   }
+  // Not a number is no deviation either.
   double deviation = std::sqrt(variance);
-  model.deviation = deviation < leastDeviation ? 0 : deviation;
+  model.deviation = deviation >= leastDeviation ? deviation : 0;
 }
 
 /// One pass over the factor for all targets: reading it is what costs.

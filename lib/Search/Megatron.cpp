@@ -80,7 +80,7 @@ namespace {
 class MegatronSearcher : public Searcher {
 public:
   MegatronSearcher(MegatronVariant variant, const SearcherContext &context) {
-    StrategySpace space = megatronSpace(variant, context.space);
+    StrategySpace space = megatronSpace(variant, *context.space);
     tuples = space.degreeTuples();
     for (const DimDomain &domain : space.dimDomains())
       dims.push_back(domain.front());

@@ -18,14 +18,11 @@ public:
       : GenerationSearcher(context) {}
 
 private:
-  std::vector<Point> propose() override {
-    // Nothing is learnt; a generation only has to be large enough to keep
-    // several threads busy.
-    std::vector<Point> points(256);
-    for (Point &point : points)
-      point = space.sample(rng);
-    return points;
-  }
+  // Nothing is learnt; a generation only has to be large enough to keep
+  // several threads busy.
+  size_t begin() override { return 256; }
+
+  Point draw() override { return space.sample(rng); }
 
   void learn(const std::vector<Point> &points,
              const std::vector<Evaluation> &evaluations) override {}

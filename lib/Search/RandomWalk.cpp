@@ -20,14 +20,13 @@ public:
         position(space.sample(rng)) {}
 
 private:
-  std::vector<Point> propose() override {
-    // The walk never looks at an evaluation; a generation is any part of it.
-    std::vector<Point> points(256);
-    for (Point &point : points) {
-      point = position;
-      changeOne(space, variables, position, rng);
-    }
-    return points;
+  // The walk never looks at an evaluation; a generation is any part of it.
+  size_t begin() override { return 256; }
+
+  Point draw() override {
+    Point point = position;
+    changeOne(space, variables, position, rng);
+    return point;
   }
 
   void learn(const std::vector<Point> &points,

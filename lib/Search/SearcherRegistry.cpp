@@ -133,7 +133,7 @@ SearcherRegistry::create(const std::string &name,
   for (const Entry &entry : entries) {
     if (entry.name != name)
       continue;
-    if (entry.traits.needsDecomposition && !context.simulator.decomposition())
+    if (entry.traits.needsDecomposition && !context.decomposition)
       return Error{"searcher '" + name +
                    "' does not apply: it needs a simulator that can be "
                    "decomposed, and this one is a black box; the others: " +

@@ -12,7 +12,7 @@ namespace shardopt::search {
 
 /// Names `constants`, which must outlive the table.
 static ConstantTable tableOf(ScreenedConstants &constants) {
-  ConstantTable table("surrogate");
+  ConstantTable table("'agent-options' of searcher 'surrogate'");
   constants.addTo(table);
   return table;
 }
@@ -28,7 +28,7 @@ ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context) {
   if (std::optional<Error> error = table.set(context.options.constants))
     return *error;
   return makeScreenedSearch(context, constants,
-                            std::make_unique<UniformEdits>(context.space));
+                            std::make_unique<UniformEdits>(*context.space));
 }
 
 } // namespace shardopt::search

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Simulation/ExpertLoads.h"
-
-#include "Normal.h"
+#include "shardopt/Support/Rng.h"
 
 #include <algorithm>
 #include <numeric>
@@ -42,7 +41,7 @@ ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
                          uint64_t seed)
     : experts(experts), topK(topK) {
   const auto count = static_cast<size_t>(experts);
-  search::Rng rng(seed);
+  Rng rng(seed);
   for (unsigned sample = 0; sample < numSamples; ++sample) {
     std::vector<int64_t> ranks(count);
     std::iota(ranks.begin(), ranks.end(), 1);
@@ -54,7 +53,7 @@ ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
     for (std::vector<double> &values : noise[sample]) {
       values.resize(count);
       for (double &value : values)
-        value = normal(rng);
+        value = rng.normal();
     }
   }
 }

@@ -7,8 +7,8 @@
 
 #include "shardopt/Simulation/SequenceLengths.h"
 
-#include "Normal.h"
 #include "shardopt/Cost/Context.h"
+#include "shardopt/Support/Rng.h"
 
 #include <algorithm>
 
@@ -21,11 +21,11 @@ SequenceLengths::SequenceLengths(int64_t context, int64_t window, double spread,
     uniform = window ? std::min(context, window) : context;
     return;
   }
-  search::Rng rng(seed);
+  Rng rng(seed);
   std::vector<double> factors(period);
   double total = 0;
   for (double &factor : factors) {
-    factor = std::exp(spread * normal(rng));
+    factor = std::exp(spread * rng.normal());
     total += factor;
   }
   sums.push_back(0);

@@ -25,7 +25,7 @@ protected:
     constants.edits.hidden = 4;
     constants.pretrainCalls = 100;
     constants.pretrainRuns = 2;
-    context.freeModel = &simulator;
+    context.freeModel = unowned(&simulator);
     context.options.critic = "none";
   }
 
@@ -59,7 +59,7 @@ protected:
   ToySimulator simulator{3, 5};
   BlackBox box{simulator};
   StrategySpace space = makeSpace(3, {});
-  SearcherContext context{space, box, simulator.objective(), 3, 200};
+  ToyContext context{space, box, simulator.objective(), 3, 200};
   EditSearcherConstants constants;
   ScriptedEditNetwork *network = nullptr;
 };

@@ -87,7 +87,7 @@ protected:
   static constexpr int never = 1 << 30;
 
   std::unique_ptr<PaperSearcher> make(int confidentAfter, uint64_t budget) {
-    SearcherContext context{space, simulator, simulator.objective(), 3, budget};
+    ToyContext context{space, simulator, simulator.objective(), 3, budget};
     auto owned = std::make_unique<ScriptedNetwork>(log, choicesOf(space),
                                                    confidentAfter);
     network = owned.get();

@@ -62,7 +62,7 @@ TEST_F(PolicyFileTest, NamesVariablesAndValues) {
 
 TEST_F(PolicyFileTest, GivesTheSameNumbersBack) {
   ScriptedEditNetwork written = networkFor(space);
-  search::Rng rng(1);
+  Rng rng(1);
   for (std::vector<double> &block : written.parameters)
     for (double &value : block)
       value = rng.real() - 0.5;

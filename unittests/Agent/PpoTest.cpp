@@ -83,7 +83,7 @@ TEST_F(TwoVariables, AreAsConfidentAsTheLessConfident) {
 }
 
 TEST_F(TwoVariables, AreDrawnWithTheirProbabilities) {
-  search::Rng rng(1);
+  Rng rng(1);
   double first = 0, last = 0;
   for (int i = 0; i < 20000; ++i) {
     std::vector<uint32_t> drawn = policy.draw(rng);

@@ -217,7 +217,7 @@ protected:
     return loss;
   }
 
-  search::Rng rng{4};
+  Rng rng{4};
   ActionLayout layout{{3, 4, 3, 1}};
   EditShape shape;
   EditRows rows{layout, places};

@@ -166,7 +166,7 @@ protected:
   /// Four steps, with old probabilities that put two of the ratios outside of
   /// the clip range.
   HistoryRollout rollout(HistoryNetwork &network) {
-    search::Rng rng(7);
+    Rng rng(7);
     observations = randomNumbers(4 * 12, rng);
     advantages = {0.7, -0.4, 0.9, -1.1};
     returns = {2, 1, 0.5, -1};
@@ -197,7 +197,7 @@ TEST_F(HistoryNetworkTest, ComputesWhatTheReferenceComputes) {
     auto network = make(doublePrecision);
     scramble(*network, 3);
     Blocks parameters = readParameters(*network);
-    search::Rng rng(5);
+    Rng rng(5);
     Numbers observation = randomNumbers(12, rng), logits(10);
     double value;
     ASSERT_EQ(network->evaluate(observation, logits, value), nullptr);

@@ -17,7 +17,7 @@ using namespace shardopt;
 using namespace shardopt::search;
 
 static std::unique_ptr<Searcher> make(const std::string &name,
-                                      const SearcherContext &context) {
+                                      const ToyContext &context) {
   SearcherRegistry registry;
   agent::addAgentSearchers(registry);
   auto searcher = registry.create(name, context);
@@ -26,7 +26,7 @@ static std::unique_ptr<Searcher> make(const std::string &name,
 }
 
 static std::vector<Strategy> trajectory(const std::string &name,
-                                        const SearcherContext &context,
+                                        const ToyContext &context,
                                         unsigned threads = 1) {
   std::vector<Strategy> asked;
   DriverOptions options;
@@ -52,7 +52,7 @@ protected:
 
   ToySimulator simulator{6, 5};
   StrategySpace space = makeSpace(6, request());
-  SearcherContext context{space, simulator, simulator.objective(), 11, 200};
+  ToyContext context{space, simulator, simulator.objective(), 11, 200};
 
   void SetUp() override { context.options.constants = smallNetwork(); }
 
@@ -96,7 +96,7 @@ TEST_P(LearnedSearcher, SurvivesASpaceOfOneStrategy) {
   StrategySpace single = makeSpace(6, request);
   ToySimulator roomy(6, 5);
   roomy.capacityGb = 1000;
-  SearcherContext only{single, roomy, roomy.objective(), 0, 30};
+  ToyContext only{single, roomy, roomy.objective(), 0, 30};
   only.options = context.options;
   DriverOptions options;
   options.budget = 30;
@@ -117,7 +117,7 @@ TEST_P(LearnedSearcher, FindsTheOptimumOfATinySpace) {
     ToySimulator toy(2, seed);
     auto expected = bruteForce(tiny, toy, toy.objective());
     ASSERT_TRUE(expected);
-    SearcherContext on{tiny, toy, toy.objective(), seed, 3000};
+    ToyContext on{tiny, toy, toy.objective(), seed, 3000};
     on.options = context.options;
     DriverOptions options;
     options.budget = on.budget;

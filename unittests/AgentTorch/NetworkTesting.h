@@ -9,7 +9,7 @@
 #define SHARDOPT_UNITTESTS_AGENTTORCH_NETWORKTESTING_H
 
 #include "shardopt/Agent/Network.h"
-#include "shardopt/Search/Rng.h"
+#include "shardopt/Support/Rng.h"
 
 #include <gtest/gtest.h>
 
@@ -45,9 +45,9 @@ inline Blocks readGradients(const Network &network) {
   return blocks;
 }
 
-inline double randomNumber(search::Rng &rng) { return 2 * rng.real() - 1; }
+inline double randomNumber(Rng &rng) { return 2 * rng.real() - 1; }
 
-inline Numbers randomNumbers(size_t n, search::Rng &rng) {
+inline Numbers randomNumbers(size_t n, Rng &rng) {
   Numbers numbers(n);
   for (double &number : numbers)
     number = randomNumber(rng);
@@ -56,7 +56,7 @@ inline Numbers randomNumbers(size_t n, search::Rng &rng) {
 
 /// Gives every parameter, biases and norms too, a value that matters.
 inline void scramble(Network &network, uint64_t seed) {
-  search::Rng rng(seed);
+  Rng rng(seed);
   for (size_t i = 0; i < network.numBlocks(); ++i)
     ASSERT_EQ(
         network.writeParameters(i, randomNumbers(network.block(i).size, rng)),
@@ -68,7 +68,7 @@ inline void scramble(Network &network, uint64_t seed) {
 inline void expectGradients(const Blocks &gradients, Blocks parameters,
                             const std::function<double(const Blocks &)> &loss) {
   constexpr double step = 1e-6;
-  search::Rng rng(1);
+  Rng rng(1);
   for (auto &[name, values] : parameters)
     for (int i = 0; i < 5; ++i) {
       size_t index = rng.below(values.size());

@@ -7,7 +7,6 @@
 
 #include "shardopt/Search/Critic.h"
 #include "ToySimulator.h"
-#include "shardopt/Search/KernelRidge.h"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +20,7 @@ class LearnedCriticTest : public testing::Test {
 protected:
   LearnedCritic makeCritic(const Simulator *freeModel = nullptr,
                            size_t refitInterval = 1) {
-    return {space, simulator.objective(), freeModel,
-            [this] {
-              return std::make_unique<KernelRidge>(space,
-                                                   KernelRidge::Options());
-            },
-            refitInterval};
+    return {space, simulator.objective(), freeModel, refitInterval};
   }
 
   Evaluation evaluate(const Point &point) const {

@@ -293,7 +293,7 @@ TEST(Accounting, TheTraceDoesNotDependOnThreads) {
 static SearchResult run(const std::string &name, const StrategySpace &space,
                         const Simulator &simulator, const Objective &objective,
                         uint64_t budget = 200) {
-  SearcherContext context{space, simulator, objective, 0, budget};
+  ToyContext context{space, simulator, objective, 0, budget};
   auto searcher = SearcherRegistry::builtin().create(name, context);
   EXPECT_TRUE(searcher) << searcher.error().message;
   DriverOptions options;
@@ -331,7 +331,7 @@ TEST(Driver, ExactWritesItsBestWhenStopped) {
   DriverOptions options;
   // Enough for all bounds and a few solves; the driver polls once before.
   options.stopRequested = [&] { return ++polls > 20; };
-  SearcherContext context{space, simulator, simulator.objective()};
+  ToyContext context{space, simulator, simulator.objective()};
   context.stopRequested = options.stopRequested;
   auto searcher = SearcherRegistry::builtin().create("exact", context);
   ASSERT_TRUE(searcher);
@@ -361,7 +361,7 @@ public:
 TEST(Driver, ExactProvesNothingWhereTheSimulatorDisagrees) {
   Boastful simulator(5, 2);
   StrategySpace space = makeSpace(5, {});
-  SearcherContext context{space, simulator, simulator.objective()};
+  ToyContext context{space, simulator, simulator.objective()};
   auto searcher = SearcherRegistry::builtin().create("exact", context);
   ASSERT_TRUE(searcher);
   SearchResult result =

@@ -28,25 +28,6 @@ static std::optional<NextFeasible> nextFeasible(const ToySimulator &toy,
                           probe);
 }
 
-TEST(Infeasible, LeastViolatingIsTheLeastOfASmallSpace) {
-  ToySimulator toy(3, 0);
-  toy.capacityGb = 2;
-  toy.sloMs = 200;
-  SpaceRequest request;
-  request.maxDevices = 4;
-  request.lists[Degree::Batch] = {1, 8};
-  StrategySpace space = makeSpace(3, request);
-  double least = std::numeric_limits<double>::infinity();
-  forEachStrategy(space, [&](const Strategy &strategy) {
-    Evaluation evaluation = toy.evaluate(strategy);
-    EXPECT_FALSE(evaluation.valid);
-    least = std::min(least, toy.objective().violation(evaluation));
-  });
-  auto found = findLeastViolating(space, toy, toy.objective(), {});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(toy.objective().violation(found->evaluation), least);
-}
-
 TEST(Infeasible, InvalidPlansAreBoundByTheirReason) {
   Objective objective{Goal::Throughput, 50, 72};
   Evaluation large{false, Reason::Memory, 1, 80, 100};
@@ -58,24 +39,6 @@ TEST(Infeasible, InvalidPlansAreBoundByTheirReason) {
   EXPECT_EQ(bindingConstraint(slow, objective).limit, 50);
   EXPECT_EQ(bindingConstraint(Evaluation(), objective).kind,
             Reason::Structural);
-}
-
-TEST(Infeasible, ValidPlansAreBoundByWhatStopsTheNextBatch) {
-  ToySimulator toy(4, 0);
-  SpaceRequest request;
-  request.lists[Degree::Batch] = {1, 2, 4096};
-  StrategySpace space = makeSpace(4, request);
-  Strategy strategy{{8, 8, 2, 1}, std::vector<Dim>(4, Dim::Zero)};
-  ASSERT_TRUE(toy.evaluate(strategy).valid);
-  auto kind = [&] {
-    return bindingConstraint(strategy, space, toy, toy.objective()).kind;
-  };
-  EXPECT_EQ(kind(), Reason::None); // batch 2 fits
-  strategy.degrees.batch = 2;
-  EXPECT_EQ(kind(), toy.evaluate({{8, 8, 2, 4096}, strategy.dims}).reason);
-  EXPECT_NE(kind(), Reason::None);
-  strategy.degrees.batch = 4096;
-  EXPECT_EQ(kind(), Reason::None); // no larger batch
 }
 
 TEST(Infeasible, MoreDevicesWhereMemoryIsShort) {

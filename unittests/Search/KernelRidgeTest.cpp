@@ -190,3 +190,40 @@ TEST(KernelRidge, KeepsTheLastAndTheLeastBad) {
     EXPECT_EQ(dropping.predict(point), kept.predict(point));
   }
 }
+
+/// A deviation that overflows is none.
+TEST(KernelRidge, SurvivesTargetsOfAnySize) {
+  StrategySpace space = smallSpace();
+  KernelRidge ridge(space, {});
+  std::vector<Sample> samples = drawSamples(space, 20);
+  samples[7].targets[0] = 1e308;
+  samples[9].targets[0] = -1e308;
+  add(ridge, samples);
+  ridge.fit();
+  EXPECT_NEAR(ridge.predict(samples[3].point)[2], 7, 1e-9);
+}
+
+/// At its own prediction a point moves no other but for the scale.
+TEST(KernelRidge, BelievesPendingPointsForOneFit) {
+  StrategySpace space = smallSpace();
+  KernelRidge ridge(space, {}), believing(space, {});
+  std::vector<Sample> samples = drawSamples(space, 60);
+  std::vector<Point> pending;
+  for (size_t i = 40; i < 44; ++i)
+    pending.push_back(samples[i].point);
+  samples.resize(40);
+  add(ridge, samples);
+  add(believing, samples);
+  ridge.fit();
+  believing.fit(pending);
+  Rng rng(8);
+  for (int i = 0; i < 50; ++i) {
+    Point point = space.sample(rng);
+    for (size_t target = 0; target < numTargets; ++target)
+      EXPECT_NEAR(believing.predict(point)[target],
+                  ridge.predict(point)[target], .05);
+  }
+  EXPECT_NE(believing.predict(pending[0]), ridge.predict(pending[0]));
+  believing.fit();
+  EXPECT_EQ(believing.predict(pending[0]), ridge.predict(pending[0]));
+}

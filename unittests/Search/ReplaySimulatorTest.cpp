@@ -68,23 +68,24 @@ class Resume : public testing::TestWithParam<std::string> {
 protected:
   /// Runs the search over its log until `stopAfter` evaluations are made.
   Course run(const Simulator &inner, size_t stopAfter = never,
-             unsigned threads = 1) {
+             unsigned threads = 1, unsigned workers = 1) {
     auto log = EvaluationLog::open(path, {{"searcher", GetParam()}},
                                    {space.ops(), LatencyKey::Tpot});
     EXPECT_TRUE(log) << log.error().message;
     ReplaySimulator simulator(inner, std::move(*log), {});
-    return search(simulator, stopAfter, threads);
+    return search(simulator, stopAfter, threads, workers);
   }
 
   Course search(const Simulator &simulator, size_t stopAfter = never,
-                unsigned threads = 1) {
-    SearcherContext context{space, simulator, toy.objective(), 3, budget};
+                unsigned threads = 1, unsigned workers = 1) {
+    ToyContext context{space, simulator, toy.objective(), 3, budget};
     auto searcher = SearcherRegistry::builtin().create(GetParam(), context);
     EXPECT_TRUE(searcher) << searcher.error().message;
     Course course;
     DriverOptions options;
     options.budget = budget;
     options.threads = threads;
+    options.workers = workers;
     options.stopRequested = [&] { return course.evaluations >= stopAfter; };
     options.trace = [&](const TraceEntry &entry) {
       ++course.evaluations;
@@ -115,15 +116,9 @@ protected:
   const std::string path = folder.path("log");
 };
 
-std::string testName(const testing::TestParamInfo<std::string> &info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Builtin, Resume,
                          testing::ValuesIn(SearcherRegistry::builtin().names()),
-                         testName);
+                         searcherTestName);
 
 } // namespace
 
@@ -157,6 +152,16 @@ TEST_P(Resume, MayStopManyTimes) {
   for (size_t stopAfter = 1; stopAfter < budget; stopAfter += 50)
     run(toy, stopAfter);
   EXPECT_EQ(run(toy), whole);
+}
+
+/// What was in flight when it stopped is in the log, and was never told.
+TEST_P(Resume, AStoppedSearchWithWorkersGoesOnAsIfItHadNotStopped) {
+  const Course whole = search(toy, never, 1, 4);
+  for (size_t stopAfter : {1, 40, 100}) {
+    std::filesystem::remove(path);
+    run(toy, stopAfter, 1, 4);
+    EXPECT_EQ(run(toy, never, 2, 4), whole) << stopAfter;
+  }
 }
 
 TEST_P(Resume, CallsTheSimulatorForNothingThatIsLogged) {

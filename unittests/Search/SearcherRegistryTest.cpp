@@ -16,7 +16,7 @@ using namespace shardopt::search;
 static std::string errorOf(const std::string &name,
                            const Simulator &simulator) {
   StrategySpace space = makeSpace(2, {});
-  SearcherContext context{space, simulator, {}};
+  ToyContext context{space, simulator, {}};
   auto searcher = SearcherRegistry::builtin().create(name, context);
   return searcher ? "" : searcher.error().message;
 }
@@ -52,7 +52,7 @@ TEST(SearcherRegistry, LaterSearchersCanBeAdded) {
   EXPECT_EQ(registry.names().back(), "mine");
   ToySimulator simulator(2, 0);
   StrategySpace space = makeSpace(2, {});
-  auto searcher = registry.create("mine", {space, simulator, {}});
+  auto searcher = registry.create("mine", ToyContext(space, simulator, {}));
   ASSERT_FALSE(searcher);
   EXPECT_EQ(searcher.error().message, "not today");
 }
@@ -80,7 +80,7 @@ static std::string errorOf(const SearcherRegistry &registry,
                            const SearcherOptions &options) {
   ToySimulator simulator(2, 0);
   StrategySpace space = makeSpace(2, {});
-  SearcherContext context{space, simulator, {}};
+  ToyContext context{space, simulator, {}};
   context.options = options;
   auto searcher = registry.create(name, context);
   return searcher ? "" : searcher.error().message;

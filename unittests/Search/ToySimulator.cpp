@@ -155,6 +155,12 @@ std::optional<Plan> ToySimulator::solve(const Degrees &degrees,
   return best;
 }
 
+std::string searcherTestName(const testing::TestParamInfo<std::string> &info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 void forEachStrategy(const StrategySpace &space,
                      const std::function<void(const Strategy &)> &visit) {
   const DimDomains &domains = space.dimDomains();

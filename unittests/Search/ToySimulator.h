@@ -8,11 +8,15 @@
 #ifndef SHARDOPT_UNITTESTS_SEARCH_TOYSIMULATOR_H
 #define SHARDOPT_UNITTESTS_SEARCH_TOYSIMULATOR_H
 
+#include "shardopt/Search/SearcherRegistry.h"
 #include "shardopt/Search/Simulator.h"
+
+#include <gtest/gtest.h>
 
 #include <array>
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace shardopt::search {
@@ -69,6 +73,21 @@ public:
 private:
   const Simulator &inner;
 };
+
+/// A context whose parts the test keeps alive, and the simulator to ask.
+struct ToyContext : SearcherContext {
+  ToyContext(const StrategySpace &space, const Simulator &simulator,
+             const Objective &objective, uint64_t seed = 0,
+             uint64_t budget = 4000)
+      : SearcherContext{unowned(&space), unowned(simulator.decomposition()),
+                        objective, seed, budget},
+        simulator(simulator) {}
+
+  const Simulator &simulator;
+};
+
+/// The name of a searcher as that of a test.
+std::string searcherTestName(const testing::TestParamInfo<std::string> &info);
 
 /// Calls `visit` for every strategy of `space`, in ascending order.
 void forEachStrategy(const StrategySpace &space,

@@ -9,7 +9,7 @@
 
 #include "../Cost/TestModels.h"
 #include "shardopt/Cost/Evaluate.h"
-#include "shardopt/Search/Rng.h"
+#include "shardopt/Support/Rng.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ ProceduralSimulator simulator(const cost::CostModel &costs,
 
 std::vector<Strategy> randomStrategies(const cost::CostModel &costs,
                                        size_t count) {
-  search::Rng rng(1);
+  Rng rng(1);
   auto power = [&](uint64_t most) { return int64_t{1} << rng.below(most + 1); };
   std::vector<Strategy> strategies(count);
   for (Strategy &made : strategies) {

@@ -9,8 +9,8 @@
 #define SHARDOPT_AGENT_EDITMODEL_H
 
 #include "shardopt/Agent/Encoding.h"
-#include "shardopt/Search/Rng.h"
 #include "shardopt/Support/Error.h"
+#include "shardopt/Support/Rng.h"
 
 #include <memory>
 #include <string>

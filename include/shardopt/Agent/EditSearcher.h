@@ -23,7 +23,7 @@ struct EditSearcherConstants {
   int64_t pretrainCalls = 1000;
   int64_t pretrainRuns = 4;
 
-  search::ConstantTable table();
+  ConstantTable table();
 };
 
 /// `searcher=ppo`: the machine of `searcher=surrogate` with edits that are

@@ -9,8 +9,8 @@
 #define SHARDOPT_AGENT_LEARNEDEDITS_H
 
 #include "shardopt/Agent/EditModel.h"
-#include "shardopt/Search/Constants.h"
 #include "shardopt/Search/EditPolicy.h"
+#include "shardopt/Support/Constants.h"
 
 #include <deque>
 #include <memory>
@@ -63,7 +63,7 @@ public:
 
   std::vector<search::EditSequence>
   draw(const std::vector<search::EditStart> &starts,
-       const search::NichedArchive &archive, search::Rng &rng) override;
+       const search::NichedArchive &archive, Rng &rng) override;
   void learn(const search::EditOutcome &outcome,
              const search::NichedArchive &archive) override;
 
@@ -89,8 +89,7 @@ private:
 
   void look(const search::NichedArchive &archive);
   search::EditSequence drawOne(const EditModel::Position &start,
-                               const std::vector<float> &first,
-                               search::Rng &rng);
+                               const std::vector<float> &first, Rng &rng);
   void update();
   void check(Failure problem);
 
@@ -100,7 +99,7 @@ private:
   const ActionLayout layout;
   std::unique_ptr<EditNetwork> net;
   EditModel model;
-  search::Rng rng; ///< which trajectories are imitated
+  Rng rng; ///< which trajectories are imitated
 
   /// What the model observes, and the strategies that it was made of.
   std::shared_ptr<const EliteView> view;

@@ -11,9 +11,10 @@
 #include "shardopt/Agent/EliteHistory.h"
 #include "shardopt/Agent/Network.h"
 #include "shardopt/Agent/Ppo.h"
-#include "shardopt/Search/Constants.h"
+#include "shardopt/Search/PendingSet.h"
 #include "shardopt/Search/Searcher.h"
 #include "shardopt/Search/SearcherRegistry.h"
+#include "shardopt/Support/Constants.h"
 
 #include <memory>
 #include <optional>
@@ -43,7 +44,7 @@ struct PaperConstants {
   int64_t chunks = 5;
   double confidence = 0.95;
 
-  search::ConstantTable table();
+  ConstantTable table();
 };
 
 /// The agent of "Learning to Shard" (arXiv 2509.00217), section 3.
@@ -89,33 +90,46 @@ public:
   double learningRate() const { return lastLearningRate; }
 
 private:
-  /// The steps since the last update.
+  /// A strategy that was asked for.
+  struct Step {
+    uint64_t agent; ///< which one drew it
+    std::vector<double> observation;
+    std::vector<uint32_t> actions;
+    double logProb, value;
+    search::Point point; ///< the actions, within the device limit
+  };
+
+  /// The steps that were told since the last update.
   struct Rollout {
     std::vector<double> observations;
     std::vector<uint32_t> actions;
     std::vector<double> logProbs, values, rewards;
+
+    void add(const Step &step, double reward);
   };
 
   void restart();
   /// Fills in `observation`, `logits` and `value`.
   void look();
-  void propose();
+  std::optional<search::Point> propose();
+  void learn(const Step &step, const Evaluation &evaluation);
   void update();
   void check(Failure problem);
 
+  const std::shared_ptr<const search::StrategySpace> sharedSpace;
   const search::StrategySpace &space;
   const search::Objective objective;
   const PaperConstants constants;
   const uint64_t chunk; ///< evaluations of an agent at most
   const std::vector<uint32_t> choices;
-  search::Rng rng;
+  Rng rng;
   std::unique_ptr<HistoryNetwork> network;
 
   EliteHistory history;
   double bestRaw = 0; ///< b
   Rollout rollout;
-  std::optional<search::Point> pending; ///< asked for and not yet told
-  uint64_t calls = 0;                   ///< of this agent
+  search::PendingSet<Step> pending;
+  uint64_t calls = 0; ///< of this agent
   uint64_t numAgents = 0, numEarlyExits = 0;
   double lastLearningRate = 0;
   std::optional<Error> error; ///< of the network; ends the search

@@ -9,7 +9,7 @@
 #define SHARDOPT_AGENT_PPO_H
 
 #include "shardopt/Search/Objective.h"
-#include "shardopt/Search/Rng.h"
+#include "shardopt/Support/Rng.h"
 #include "shardopt/Support/Span.h"
 
 #include <vector>
@@ -28,7 +28,8 @@ struct PaperReward {
                     const Evaluation &evaluation, double best) const;
 };
 
-/// What a policy maximises: tokens/s per device, or 1000/ms for latency.
+/// What a policy maximises: tokens/s per device, or 1000/ms for latency; at
+/// most 1e12, whatever a simulator answers.
 double rawPerformance(const search::Objective &objective,
                       const Evaluation &evaluation);
 
@@ -51,7 +52,7 @@ public:
   FactoredPolicy(Span<const uint32_t> choices, Span<const double> logits);
 
   /// An index a variable.
-  std::vector<uint32_t> draw(search::Rng &rng) const;
+  std::vector<uint32_t> draw(Rng &rng) const;
   /// The logarithm of the probability of `actions`.
   double logProb(Span<const uint32_t> actions) const;
   /// min over the variables of the largest probability: where it reaches tau,

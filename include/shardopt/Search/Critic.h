@@ -8,12 +8,11 @@
 #ifndef SHARDOPT_SEARCH_CRITIC_H
 #define SHARDOPT_SEARCH_CRITIC_H
 
-#include "shardopt/Search/Regressor.h"
-#include "shardopt/Search/Rng.h"
+#include "shardopt/Search/KernelRidge.h"
 #include "shardopt/Search/TargetEncoder.h"
+#include "shardopt/Support/Rng.h"
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,40 +27,38 @@ public:
 
   virtual void tell(const Point &point, const Evaluation &evaluation) = 0;
 
-  /// Takes what was told into account; called before the opinions that a
-  /// proposal needs.
-  virtual void prepare() = 0;
+  /// Takes what was told into account, and what is `pending`: asked for and not
+  /// told yet. Called before the opinions that a proposal needs.
+  virtual void prepare(const std::vector<Point> &pending = {}) = 0;
 
   virtual Opinion opinion(const Point &point) = 0;
 };
 
-/// Learns latency, memory and rate with a regressor, and with another one which
-/// strategies have no metrics, should there be any.
+/// Learns latency, memory and rate with a regression, and with another one
+/// which strategies have no metrics, should there be any.
 class LearnedCritic final : public Critic {
 public:
-  using MakeRegressor = std::function<std::unique_ptr<Regressor>()>;
-
   /// Fits anew at every `refitInterval`-th evaluation.
   LearnedCritic(const StrategySpace &space, const Objective &objective,
-                const Simulator *freeModel, MakeRegressor makeRegressor,
-                size_t refitInterval);
+                const Simulator *freeModel, size_t refitInterval);
 
   void tell(const Point &point, const Evaluation &evaluation) override;
-  void prepare() override;
+  /// Pending points count at their predicted value in the fits that come while
+  /// they are pending.
+  void prepare(const std::vector<Point> &pending = {}) override;
   Opinion opinion(const Point &point) override;
 
 private:
   const StrategySpace &space;
   const Objective objective;
   const TargetEncoder encoder;
-  const MakeRegressor makeRegressor;
   const size_t refitInterval;
 
   size_t numTold = 0;
   size_t nextFit = 0; ///< at so many evaluations told
-  std::unique_ptr<Regressor> metrics;
-  /// 1 where there are no metrics, else 0; null while all had some.
-  std::unique_ptr<Regressor> refusals;
+  KernelRidge metrics;
+  /// 1 where there are no metrics, else 0; none while all had some.
+  std::optional<KernelRidge> refusals;
   /// What was told before the first refusal, with its badness.
   std::vector<std::pair<Point, double>> accepted;
 };
@@ -72,7 +69,7 @@ public:
   explicit RandomCritic(uint64_t seed) : rng(seed) {}
 
   void tell(const Point &, const Evaluation &) override {}
-  void prepare() override {}
+  void prepare(const std::vector<Point> &) override {}
   Opinion opinion(const Point &) override { return {rng.real(), {}}; }
 
 private:

@@ -51,7 +51,12 @@ struct DriverOptions {
   /// Whether degrees are known to be infeasible without an evaluation; empty
   /// where nothing is known. A pure function.
   std::function<bool(const Degrees &)> isHopeless = {};
+  /// Threads that evaluate; no result depends on them.
   unsigned threads = 1;
+  /// Strategies that the simulator evaluates at once, on as many threads: so
+  /// many are asked for before the first of them is told. What the searcher
+  /// proposes depends on it.
+  unsigned workers = 1;
   /// Polled between evaluations; may be empty.
   std::function<bool()> stopRequested = {};
   /// Called once an evaluation, in order, on the caller's thread; may be empty.
@@ -94,8 +99,10 @@ std::optional<double> gap(const SearchResult &result,
                           const Objective &objective);
 
 /// Asks, evaluates, tells until the searcher is done, the budget is spent or a
-/// stop is requested. Evaluations run on `threads` threads behind a cache; the
-/// result is the same for any number of them.
+/// stop is requested. Evaluations run behind a cache; the result is the same
+/// for any number of threads. With several workers more is asked for while
+/// something is pending; all is told in the order in which it was asked for, so
+/// that the result is the same however long each evaluation takes.
 ///
 /// Where only new evaluations are charged, the budget also counts as spent when
 /// 25 times as many were asked for, so that a searcher that has collapsed to

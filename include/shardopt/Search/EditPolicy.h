@@ -9,8 +9,8 @@
 #define SHARDOPT_SEARCH_EDITPOLICY_H
 
 #include "shardopt/Search/NichedArchive.h"
-#include "shardopt/Search/Rng.h"
 #include "shardopt/Search/StrategySpace.h"
+#include "shardopt/Support/Rng.h"
 
 #include <cstdint>
 #include <vector>

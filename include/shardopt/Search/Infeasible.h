@@ -26,25 +26,8 @@ struct BindingConstraint {
   double limit = 0; ///< GB or ms that there are; else 0
 };
 
-/// The strategy that exceeds the limits least, for a space in which nothing is
-/// feasible: what to name when a proof has no strategy to show. Found by
-/// coordinate descent within the budget of `options`, so it need not be the
-/// very least; none if something feasible turns up.
-std::optional<Plan> findLeastViolating(const StrategySpace &space,
-                                       const Simulator &simulator,
-                                       const Objective &objective,
-                                       const DriverOptions &options);
-
 /// What binds an invalid strategy: the reason of its evaluation.
 BindingConstraint bindingConstraint(const Evaluation &invalid,
-                                    const Objective &objective);
-
-/// What binds a valid strategy: the limit that the next larger batch of the
-/// space would exceed; none if there is no larger batch or it is valid. Calls
-/// the simulator at most once.
-BindingConstraint bindingConstraint(const Strategy &best,
-                                    const StrategySpace &space,
-                                    const Simulator &simulator,
                                     const Objective &objective);
 
 /// One change to what was asked for.

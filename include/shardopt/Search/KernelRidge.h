@@ -9,7 +9,7 @@
 #define SHARDOPT_SEARCH_KERNELRIDGE_H
 
 #include "shardopt/Search/Cells.h"
-#include "shardopt/Search/Regressor.h"
+#include "shardopt/Search/Targets.h"
 
 #include <vector>
 
@@ -29,7 +29,7 @@ namespace shardopt::search {
 ///
 /// Because k is a polynomial in a sum over variables, a prediction needs no
 /// sample: it is a sum of table entries, one for each variable and each pair.
-class KernelRidge final : public Regressor {
+class KernelRidge {
 public:
   struct Options {
     double single = .3; ///< weight of single variables; the rest is of pairs
@@ -42,9 +42,16 @@ public:
 
   KernelRidge(const StrategySpace &space, const Options &options);
 
-  void add(const Point &point, const Targets &targets, double badness) override;
-  void fit() override;
-  Targets predict(const Point &point) const override;
+  /// Adds a sample. Where not all can be kept, those of the least `badness`
+  /// are.
+  void add(const Point &point, const Targets &targets, double badness);
+
+  /// Takes the samples added so far into account, and for this fit alone the
+  /// `believed` points, as if each had the targets that are predicted of it.
+  void fit(const std::vector<Point> &believed = {});
+
+  /// The targets of `point` after the last `fit`; zeros before the first.
+  Targets predict(const Point &point) const;
 
 private:
   struct Sample {
@@ -56,6 +63,9 @@ private:
 
   double kernel(const Sample &a, const Sample &b) const;
   void dropSamples();
+  /// Leaves the factor its first `rows` rows.
+  void cutFactor(size_t rows);
+  void fitSamples();
   /// Gives the factor a row for every sample.
   void growFactor();
   /// The diagonal of row `i` and what is whitened by it; the rest is there.

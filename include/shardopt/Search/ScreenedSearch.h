@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_SEARCH_SCREENEDSEARCH_H
 #define SHARDOPT_SEARCH_SCREENEDSEARCH_H
 
-#include "shardopt/Search/Constants.h"
 #include "shardopt/Search/EditPolicy.h"
 #include "shardopt/Search/SearcherRegistry.h"
+#include "shardopt/Support/Constants.h"
 
 #include <memory>
 
@@ -26,10 +26,9 @@ struct ScreenedConstants {
   int64_t draws = 32;
   int64_t imagined = 8;
   int64_t tries = 60;
-  double unscreened = -1; ///< below 0: the default of the critic
+  double unscreened = 0;
   double explore = .1;
   int64_t refit = 4;
-  int64_t parallel = 1;
 
   /// Adds them to `table`, which must not outlive them.
   void addTo(ConstantTable &table);
@@ -43,7 +42,9 @@ struct ScreenedConstants {
 /// or out of the space are rejected, and the critic scores the rest. The best
 /// of them are imagined to be parents in their turn and edited once more; the
 /// best score of both stages is evaluated, and policy, critic and archive are
-/// told. Nothing is evaluated twice.
+/// told. Nothing is evaluated twice, and nothing that is pending is proposed;
+/// the critic counts what is pending at its predicted value, and the policy is
+/// told of an edit with the elites that it was drawn from.
 ///
 /// It begins with the best plans of the free model, if the options ask for a
 /// warm start, and with strategies drawn uniformly. Without a critic the first

@@ -30,20 +30,24 @@ struct Certificate {
 
 /// Proposes strategies and learns from their evaluations.
 ///
-/// The sequence of strategies depends on the space, the options and the
-/// evaluations only: not on how many are asked for at a time, nor on threads.
-/// A searcher that needs evaluations before it can go on returns fewer than
-/// asked. Everything that steers the sequence is a plain member.
+/// What was asked for and not told yet is *pending*. As long as all of it is
+/// told before the next `ask`, the sequence of strategies depends on the space,
+/// the options and the evaluations only: not on how many are asked for at a
+/// time, nor on threads. A caller that asks while something is pending, because
+/// it has several simulators to keep busy, gets what the searcher can propose
+/// without knowing; the sequence then also depends on what was told before each
+/// `ask`, and on nothing else. Everything that steers it is a plain member.
 class Searcher {
 public:
   virtual ~Searcher();
 
-  /// The next strategies, at most `n`; none if there are no more. Every one of
-  /// them is told about before the next call.
+  /// The next strategies, at most `n`, which are pending from now on. Fewer, or
+  /// none, where the searcher has to be told of pending ones before it can go
+  /// on; none with nothing pending if there are no more.
   virtual std::vector<Strategy> ask(size_t n) = 0;
 
-  /// The evaluations of what the last `ask` returned, in its order. A search
-  /// that ends may tell fewer, from the front.
+  /// The evaluations of pending strategies: any of them, in any order. What is
+  /// not pending, because it was not asked for or was told before, is ignored.
   virtual void tell(const std::vector<Strategy> &strategies,
                     const std::vector<Evaluation> &evaluations) = 0;
 

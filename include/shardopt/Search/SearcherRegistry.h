@@ -23,10 +23,17 @@
 
 namespace shardopt::search {
 
-/// What a searcher is built from. The references outlive it.
+/// A pointer to what the caller keeps alive as long as the pointer lives; may
+/// be null.
+template <typename T> std::shared_ptr<const T> unowned(const T *object) {
+  return {std::shared_ptr<const void>(), object};
+}
+
+/// What a searcher is built from, and shares.
 struct SearcherContext {
-  const StrategySpace &space;
-  const Simulator &simulator; ///< only for its decomposition
+  std::shared_ptr<const StrategySpace> space;
+  /// The inside of what evaluates; null for a black box.
+  std::shared_ptr<const Decomposition> decomposition;
   Objective objective;
   uint64_t seed = 0;
   uint64_t budget = 4000; ///< evaluations, for schedules that end with it
@@ -38,7 +45,7 @@ struct SearcherContext {
   /// A decomposable model of the same space whose evaluations are free: the
   /// simulator itself where it can be opened, else what resembles it. Null
   /// where there is none.
-  const Simulator *freeModel = nullptr;
+  std::shared_ptr<const Simulator> freeModel = nullptr;
   /// Whether no strategy of these degrees can be feasible: they are structural,
   /// or what weights and caches take at least exceeds the memory. Costs no
   /// evaluation. Empty where this is not known, as for a black box.

@@ -53,6 +53,10 @@ public:
                                     std::optional<double> incumbent) const = 0;
 };
 
+/// `evaluation`, or a failed one in its place if a metric is not finite or less
+/// than 0: what arithmetic on logarithms cannot stand.
+Evaluation withFiniteMetrics(const Evaluation &evaluation);
+
 /// Any oracle from a strategy to its metrics, which are finite. `evaluate` is
 /// pure and may be called from several threads at once; a strategy has one dim
 /// for every op.

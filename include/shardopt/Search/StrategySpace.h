@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_SEARCH_STRATEGYSPACE_H
 #define SHARDOPT_SEARCH_STRATEGYSPACE_H
 
-#include "shardopt/Search/Rng.h"
 #include "shardopt/Support/Error.h"
+#include "shardopt/Support/Rng.h"
 #include "shardopt/Support/Strategy.h"
 
 #include <array>

@@ -10,8 +10,8 @@
 
 #include "shardopt/Search/EditPolicy.h"
 #include "shardopt/Search/Objective.h"
-#include "shardopt/Search/Regressor.h"
 #include "shardopt/Search/Simulator.h"
+#include "shardopt/Search/Targets.h"
 
 #include <optional>
 
@@ -27,6 +27,8 @@ namespace shardopt::search {
 ///   targets[Rate]    = log(throughput * latency * devices / batch), which is
 ///                      constant where throughput is batch / latency / devices
 ///
+/// Logarithms of latencies and rates are within [-50, 50]: what a black box
+/// answers may be any double, and one absurd answer must not drown the others.
 /// Products of speeds and sizes become sums, and where a limit is exceeded the
 /// targets still say by how much. A limit of 0 or infinity is none. With a free
 /// model they are the differences to those of that model, which is added back

@@ -1,11 +1,11 @@
-//===- Constants.h - Named constants of a searcher --------------*- C++ -*-===//
+//===- Constants.h - Named constants of a solver ----------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The constants of a searcher are the members of a struct, which a table names,
+// The constants of a solver are the members of a struct, which a table names,
 // bounds and explains:
 //
 //   struct SurrogateConstants {
@@ -13,7 +13,7 @@
 //     double entropy = 0.1;
 //
 //     ConstantTable table() {
-//       ConstantTable table("surrogate");
+//       ConstantTable table("'agent-options' of searcher 'surrogate'");
 //       table.integer("elites", elites, 1, 1000, "Strategies in the archive.");
 //       table.real("entropy", entropy, 0, 1, "Weight of the entropy bonus.");
 //       return table;
@@ -26,8 +26,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SEARCH_CONSTANTS_H
-#define SHARDOPT_SEARCH_CONSTANTS_H
+#ifndef SHARDOPT_SUPPORT_CONSTANTS_H
+#define SHARDOPT_SUPPORT_CONSTANTS_H
 
 #include "shardopt/Support/Error.h"
 
@@ -38,14 +38,14 @@
 #include <variant>
 #include <vector>
 
-namespace shardopt::search {
+namespace shardopt {
 
-/// The constants of one searcher: the name of each, where its value is, its
-/// range and one sentence on what it does. The values must outlive the table.
+/// The constants of one solver: the name of each, where its value is, its range
+/// and one sentence on what it does. The values must outlive the table.
 class ConstantTable {
 public:
-  explicit ConstantTable(std::string searcher)
-      : searcher(std::move(searcher)) {}
+  /// `subject` begins every error: what gives the constants their values.
+  explicit ConstantTable(std::string subject) : subject(std::move(subject)) {}
 
   /// Adds a constant, whose value is the default and within [least, most].
   void real(std::string name, double &value, double least, double most,
@@ -81,15 +81,15 @@ private:
     std::string wanted() const;
   };
 
-  /// The error "'agent-options' of searcher 'surrogate': `problem`".
+  /// The error "`subject`: `problem`".
   Error fail(const std::string &problem) const;
   const Constant *find(std::string_view name) const;
   std::vector<std::string> names() const;
 
-  std::string searcher;
+  std::string subject;
   std::vector<Constant> constants;
 };
 
-} // namespace shardopt::search
+} // namespace shardopt
 
-#endif // SHARDOPT_SEARCH_CONSTANTS_H
+#endif // SHARDOPT_SUPPORT_CONSTANTS_H

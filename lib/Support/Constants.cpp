@@ -1,18 +1,18 @@
-//===- Constants.cpp - Named constants of a searcher ----------------------===//
+//===- Constants.cpp - Named constants of a solver ------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Constants.h"
+#include "shardopt/Support/Constants.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <array>
 #include <cassert>
 #include <charconv>
 
-namespace shardopt::search {
+namespace shardopt {
 
 //===----------------------------------------------------------------------===//
 // Numbers as text
@@ -93,7 +93,7 @@ void ConstantTable::flag(std::string name, bool &value, std::string sentence) {
 }
 
 Error ConstantTable::fail(const std::string &problem) const {
-  return {"'agent-options' of searcher '" + searcher + "': " + problem};
+  return {subject + ": " + problem};
 }
 
 const ConstantTable::Constant *
@@ -168,4 +168,4 @@ std::string ConstantTable::markdown() const {
   return text;
 }
 
-} // namespace shardopt::search
+} // namespace shardopt

@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Constants.h"
+#include "shardopt/Support/Constants.h"
 
 #include "gtest/gtest.h"
 
 using namespace shardopt;
-using namespace shardopt::search;
 
 namespace {
 
@@ -20,7 +19,7 @@ struct Toy {
   bool niches = true;
 
   ConstantTable table() {
-    ConstantTable table("toy");
+    ConstantTable table("'agent-options' of searcher 'toy'");
     table.real("rate", rate, 0, 1, "Step of the optimiser.");
     table.integer("elites", elites, 1, 1000, "Strategies that are kept.");
     table.flag("niches", niches, "Whether degrees are kept apart.");

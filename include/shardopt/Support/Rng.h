@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SEARCH_RNG_H
-#define SHARDOPT_SEARCH_RNG_H
+#ifndef SHARDOPT_SUPPORT_RNG_H
+#define SHARDOPT_SUPPORT_RNG_H
 
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
-namespace shardopt::search {
+namespace shardopt {
 
 /// The 64-bit Mersenne Twister, whose output the C++ standard fixes, with
 /// distributions of our own: those of the standard library differ between
@@ -61,10 +62,17 @@ public:
     return last;
   }
 
+  /// A draw of mean 0 and variance 1 (Box and Muller).
+  double normal() {
+    constexpr double twoPi = 6.283185307179586;
+    double radius = std::sqrt(-2 * std::log(1 - real()));
+    return radius * std::cos(twoPi * real());
+  }
+
 private:
   std::mt19937_64 engine;
 };
 
-} // namespace shardopt::search
+} // namespace shardopt
 
-#endif // SHARDOPT_SEARCH_RNG_H
+#endif // SHARDOPT_SUPPORT_RNG_H

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Rng.h"
+#include "shardopt/Support/Rng.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-using namespace shardopt::search;
+using namespace shardopt;
 
 // The C++ standard gives the 10000th output of the default seed.
 TEST(Rng, EngineIsTheStandardOne) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_SEARCH_PARALLELFOR_H
-#define SHARDOPT_LIB_SEARCH_PARALLELFOR_H
+#ifndef SHARDOPT_SUPPORT_PARALLELFOR_H
+#define SHARDOPT_SUPPORT_PARALLELFOR_H
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardopt::search {
+namespace shardopt {
 
 /// Calls `body(i)` once for every i in [0, n), on at most `threads` threads,
 /// in no particular order; returns when all calls have.
@@ -38,6 +38,6 @@ void parallelFor(size_t n, unsigned threads, Body body) {
     helper.join();
 }
 
-} // namespace shardopt::search
+} // namespace shardopt
 
-#endif // SHARDOPT_LIB_SEARCH_PARALLELFOR_H
+#endif // SHARDOPT_SUPPORT_PARALLELFOR_H
