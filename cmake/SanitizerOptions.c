@@ -22,6 +22,3 @@ const char *__asan_default_options(void) {
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 
 const char *__tsan_default_options(void) { return "second_deadlock_stack=1"; }
-
-/* Leaks of others, each for a reason. */
-const char *__lsan_default_suppressions(void) { return ""; }
