@@ -218,3 +218,13 @@ func.func private @param_result() -> (tensor<8xf32> {llm.param = "w"})
 
 // expected-error @+1 {{'llm.source' belongs on arguments of functions, found on 'builtin.module'}}
 module attributes {llm.source = {}} {}
+
+// -----
+
+// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, ep, batch}}
+module attributes {llm.strategy = #llm.strategy<tp = 8, tpp = 2>} {}
+
+// -----
+
+// expected-error @+1 {{'tp' is given twice}}
+module attributes {llm.strategy = #llm.strategy<tp = 8, tp = 2>} {}
