@@ -527,3 +527,27 @@ func.func @gqa_sharding_of_odd_heads(%x: tensor<?x84xbf16>, %p: tensor<?xi32>, %
     : (tensor<?x84xbf16>, tensor<?xi32>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>) -> (tensor<?x56xbf16>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>)
   return
 }
+
+// -----
+
+func.func @cache_twice(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
+  // (C9)
+  // expected-error @+1 {{must have a cache for each of keys and values, found one twice: cache #1}}
+  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
+    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @tokens_as_positions(%t: tensor<?xi32> {llm.role = "tokens"}, %x: tensor<?x96xbf16>, %k: tensor<3x?x?x2x8xbf16>, %v: tensor<3x?x?x2x8xbf16>) {
+  %y:3 = llm.repeat 3 init(%x) stacked(%k, %v) invariants(%t) : (tensor<?x96xbf16>, tensor<3x?x?x2x8xbf16>, tensor<3x?x?x2x8xbf16>, tensor<?xi32>) -> (tensor<?x96xbf16>, tensor<3x?x?x2x8xbf16>, tensor<3x?x?x2x8xbf16>) {
+  ^bb0(%r: tensor<?x96xbf16>, %c: tensor<?x?x2x8xbf16>, %d: tensor<?x?x2x8xbf16>, %p: tensor<?xi32>):
+    // (C10)
+    // expected-error @+1 {{reads tokens as positions: expected another argument than #0, whose role is 'tokens'}}
+    %a:3 = llm.attention gqa %r at(%p) cache(%c, %d) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
+      : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+    llm.yield %r, %a#1, %a#2 : tensor<?x96xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
+  }
+  return
+}

@@ -11,18 +11,18 @@ func.func @gqa(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16
 }
 
 // CHECK-LABEL: @gqa_with_all_operands
-func.func @gqa_with_all_operands(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>, %s: tensor<8xbf16>, %o: index) {
+func.func @gqa_with_all_operands(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>, %s: tensor<8xbf16>, %o: index) {
   // CHECK: llm.attention gqa %{{.*}} at(%{{.*}}) cache(%{{.*}}, %{{.*}}) q_norm(%{{.*}}) k_norm(%{{.*}}) sinks(%{{.*}}) head_offset(%{{.*}}) {epsilon = {{.*}} : f64, {{.*}}, sequence = 16 : i64}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) sinks(%s) head_offset(%o) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6, sequence = 16}
+  %a:3 = llm.attention gqa %x at(%p) cache(%k, %v) q_norm(%n) k_norm(%n) sinks(%s) head_offset(%o) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6, sequence = 16}
     : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<8xbf16>, tensor<8xbf16>, index) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
 // Two of six heads; `group` is that of the whole model.
 // CHECK-LABEL: @gqa_of_one_device
-func.func @gqa_of_one_device(%x: tensor<?x48xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %o: index) {
+func.func @gqa_of_one_device(%x: tensor<?x48xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>, %o: index) {
   // CHECK: llm.attention gqa
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) head_offset(%o) {name = "attention", heads = 2, kv_heads = 2, head_dim = 8, group = 3, scale = 0.35}
+  %a:3 = llm.attention gqa %x at(%p) cache(%k, %v) head_offset(%o) {name = "attention", heads = 2, kv_heads = 2, head_dim = 8, group = 3, scale = 0.35}
     : (tensor<?x48xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, index) -> (tensor<?x16xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }

@@ -8,6 +8,9 @@
 #include "Verify.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
@@ -188,6 +191,23 @@ static LogicalResult verifyFeatureSharding(AttentionOp attention) {
   return success();
 }
 
+/// The argument of the enclosing function that `value` is, where repeats pass
+/// it on as an invariant; or null.
+static BlockArgument findArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  while (argument) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<FunctionOpInterface>(parent))
+      return argument;
+    bool isCarried = isa<RepeatOp>(parent) &&
+                     argument.getArgNumber() < parent->getNumOperands();
+    argument = isCarried ? dyn_cast<BlockArgument>(
+                               parent->getOperand(argument.getArgNumber()))
+                         : BlockArgument();
+  }
+  return {};
+}
+
 LogicalResult AttentionOp::verify() {
   Operation *op = getOperation();
   // (C6)
@@ -214,7 +234,27 @@ LogicalResult AttentionOp::verify() {
                                       "one a head", sizeOf(getSinks(), 0))))
     return failure();
   // (C8)
-  return verifyFeatureSharding(*this);
+  if (failed(verifyFeatureSharding(*this)))
+    return failure();
+  // (C9)
+  llvm::SmallPtrSet<Value, 2> caches;
+  for (auto [index, cache] : llvm::enumerate(getCaches()))
+    if (!caches.insert(cache).second)
+      return emitOpError("must have a cache for each of keys and values, found "
+                         "one twice: cache #")
+             << index;
+  // (C10)
+  BlockArgument argument = findArgument(getPositions());
+  if (!argument)
+    return success();
+  auto func = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto role =
+      func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), roleAttrName);
+  if (role && role == "tokens")
+    return emitOpError("reads tokens as positions: expected another argument "
+                       "than #")
+           << argument.getArgNumber() << ", whose role is 'tokens'";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -398,6 +398,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
     - (C6) `sequence`, `group` and every size are positive, `window` is where present
     - (C7) `rope.dim` is at most `head_dim` (gqa), or equals `rope_dim` (mla)
     - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), and for an odd `head_dim`
+    - (C9) no cache is there twice: each is written in its place
+    - (C10) the positions are not the function's argument with the role `tokens`
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x64xbf16> {
