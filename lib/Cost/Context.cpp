@@ -24,6 +24,16 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
   return context;
 }
 
+Context cost::makeContext(const Workload &workload, const Degrees &degrees,
+                          const LayerFacts &layer, std::optional<double> skew) {
+  Context context = makeContext(workload, degrees);
+  context.window = layer.window;
+  if (layer.experts)
+    context.routing =
+        makeRouting(layer.experts, layer.topK, context.rows, degrees.ep, skew);
+  return context;
+}
+
 Routing cost::makeRouting(int64_t experts, int64_t topK, int64_t rows,
                           int64_t ep, std::optional<double> skew) {
   const double groups = static_cast<double>(ep);

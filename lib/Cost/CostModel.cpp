@@ -30,13 +30,9 @@ Context CostModel::context(const Degrees &degrees) const {
 
 Context CostModel::context(const Degrees &degrees,
                            const LayerKind &kind) const {
-  Context context = makeContext(program.workload, degrees);
-  context.window = kind.window;
   const Body &body = program.bodies[kind.body];
-  if (body.experts)
-    context.routing =
-        makeRouting(body.experts, body.topK, context.rows, degrees.ep, skew);
-  return context;
+  return makeContext(program.workload, degrees,
+                     {kind.window, body.experts, body.topK}, skew);
 }
 
 std::optional<Collective> CostModel::tokenReturn(const Degrees &degrees) const {

@@ -158,7 +158,7 @@ class RecordingNetwork(Network):
 
 def edge(op):
     """The edge of the loop, from a layer's last op to the next one's first, is one key."""
-    return "attn_norm" if op == "add" or op.endswith("attn_norm") else op
+    return "attn_norm" if op in ("add", "layer_exit") or op.endswith("attn_norm") else op
 
 
 class Counts:

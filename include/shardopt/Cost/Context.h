@@ -70,9 +70,20 @@ struct Context : BatchSplit {
 
 using shardopt::ceilDiv;
 
+/// What an op's layer adds to its context.
+struct LayerFacts {
+  int64_t window = 0;  ///< sliding window; 0: full attention
+  int64_t experts = 0; ///< routed experts; 0: a dense layer
+  int64_t topK = 0;    ///< experts that a token visits
+};
+
 /// The context of a dense layer without a window. The batch is divided over
 /// the EP groups and then into M = min(PP, bg) micro-batches.
 Context makeContext(const Workload &workload, const Degrees &degrees);
+
+/// The context of an op of a layer. `skew` is as in `makeRouting`.
+Context makeContext(const Workload &workload, const Degrees &degrees,
+                    const LayerFacts &layer, std::optional<double> skew);
 
 /// Spread of `rows` rows over `experts` experts, of which each row visits
 /// `topK`, for `ep` groups. `skew` is the machine's systematic imbalance; none

@@ -106,6 +106,7 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::AllReduce;
   GridAxis axis = GridAxis::Tp; ///< that it runs along
   double bytes = 0;
+  const char *name = ""; ///< within the op that has it; reshards have none
 };
 
 /// The name of `kind` in reports: "all_reduce", "all_gather",

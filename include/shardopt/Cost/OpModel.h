@@ -48,10 +48,11 @@ struct Rule {
 };
 
 struct OpCost {
-  InlineVector<Kernel, 3> kernels;         ///< in order
-  InlineVector<Collective, 3> collectives; ///< inside the op; no reshards
-  double weightBytes = 0;                  ///< held by a device, per layer
-  double cacheBytes = 0; ///< held by a device, per layer, all micro-batches
+  InlineVector<Kernel, 3> kernels; ///< in order
+  InlineVector<Collective, 3>
+      collectives;        ///< inside the op, each of a name; no reshards
+  double weightBytes = 0; ///< held by a device, per layer
+  double cacheBytes = 0;  ///< held by a device, per layer, all micro-batches
 };
 
 /// Rule and cost of one op. Implementations are immutable and safe to ask from

@@ -49,6 +49,6 @@ OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
   OpCost cost;
   cost.kernels = {memoryKernel(received + received / k + sent)};
   cost.collectives = {{CollectiveKind::AllToAll, GridAxis::Ep,
-                       received * context.routing.imbalance}};
+                       received * context.routing.imbalance, "exchange"}};
   return cost;
 }

@@ -47,6 +47,6 @@ OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
   OpCost cost;
   cost.kernels = {memoryKernel(sent / k + received)};
   cost.collectives = {{CollectiveKind::AllToAll, GridAxis::Ep,
-                       sent * context.routing.imbalance}};
+                       sent * context.routing.imbalance, "exchange"}};
   return cost;
 }

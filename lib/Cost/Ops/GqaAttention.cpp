@@ -108,10 +108,10 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     cost.kernels = {attend(*this, b, nq, share, share, context),
                     memoryKernel(3 * scores)};
     if (qkNorm)
-      cost.collectives.push_back(
-          {CollectiveKind::AllReduce, GridAxis::Tp, b * (nq + nkv) * 4});
+      cost.collectives.push_back({CollectiveKind::AllReduce, GridAxis::Tp,
+                                  b * (nq + nkv) * 4, "norm"});
     cost.collectives.push_back(
-        {CollectiveKind::AllReduce, GridAxis::Tp, scores});
+        {CollectiveKind::AllReduce, GridAxis::Tp, scores, "scores"});
     cost.cacheBytes = sequences * sequenceCache * share;
     break;
   }

@@ -46,7 +46,8 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
         gemm(rows, k / n, columns, cost.weightBytes, weights, activationBytes)};
     // Where whole rows arrive they are normalised before they are cut.
     if (innerNorm && (from == Layout::H || from == Layout::P))
-      cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}};
+      cost.collectives = {
+          {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"}};
     break;
   case Dim::One: {
     const double local =

@@ -46,19 +46,20 @@ OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
   case Dim::Zero:
     features = h / n;
     cost.collectives = {
-        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}, // of the norm
+        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"},
         {CollectiveKind::ReduceScatter, GridAxis::Tp,
-         rows * columns * activationBytes},
-        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n}};
+         rows * columns * activationBytes, "logits"},
+        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n, "candidates"}};
     break;
   case Dim::One:
     localColumns = static_cast<double>(ceilDiv(vocab, context.degrees.tp));
     cost.collectives = {
-        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n}};
+        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n, "candidates"}};
     break;
   case Dim::None:
     if (layout == Layout::T)
-      cost.collectives = {{CollectiveKind::AllGather, GridAxis::Tp, bestBytes}};
+      cost.collectives = {
+          {CollectiveKind::AllGather, GridAxis::Tp, bestBytes, "candidates"}};
     break;
   }
   cost.kernels = {memoryKernel(4 * localRows * features * activationBytes),

@@ -42,6 +42,7 @@ OpCost RmsNorm::cost(Dim dim, Span<const Placement> incoming,
   cost.kernels = {memoryKernel(4 * context.localRows(anchor, rows) * features *
                                activationBytes)};
   if (anchor == Layout::H)
-    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, rows * 4}};
+    cost.collectives = {
+        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"}};
   return cost;
 }

@@ -59,7 +59,8 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.weightBytes = h * columns * wb / n;
     cost.kernels = {
         gemm(rows, h / n, columns, cost.weightBytes, weights, activationBytes)};
-    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp, logitBytes}};
+    cost.collectives = {
+        {CollectiveKind::AllReduce, GridAxis::Tp, logitBytes, "logits"}};
     break;
   case Dim::One: {
     const double local =
@@ -67,7 +68,8 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.weightBytes = h * local * wb;
     cost.kernels = {
         gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
-    cost.collectives = {{CollectiveKind::AllGather, GridAxis::Tp, logitBytes}};
+    cost.collectives = {
+        {CollectiveKind::AllGather, GridAxis::Tp, logitBytes, "logits"}};
     break;
   }
   case Dim::None:

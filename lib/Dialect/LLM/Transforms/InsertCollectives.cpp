@@ -8,14 +8,16 @@
 #include "PassOptions.h"
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 #include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
+#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SCCIterator.h"
 
 namespace shardopt::llm {
 #define GEN_PASS_DEF_INSERTCOLLECTIVESPASS
@@ -76,6 +78,45 @@ static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees) {
   replaceWorkload(module);
 }
 
+/// Fails at a function that calls itself, through others or not: no device
+/// would come to an end of it.
+static LogicalResult checkRecursion(ModuleOp module) {
+  CallGraph graph(module);
+  for (auto it = llvm::scc_begin(&std::as_const(graph)); !it.isAtEnd(); ++it) {
+    if (!it.hasCycle())
+      continue;
+    for (const CallGraphNode *node : *it)
+      if (!node->isExternal())
+        return emitError(node->getCallableRegion()->getLoc(),
+                         "function calls itself: expected a program without "
+                         "recursion");
+  }
+  return success();
+}
+
+/// Fails at a call whose function takes or gives something else than the call
+/// has, now that both are programs of one device.
+static LogicalResult checkCalls(ModuleOp module) {
+  SymbolTableCollection symbols;
+  WalkResult result = module.walk([&](func::CallOp call) {
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    if (!callee)
+      return WalkResult::advance(); // which the verifier reports
+    if (call.getOperandTypes() == callee.getArgumentTypes() &&
+        call.getResultTypes() == callee.getResultTypes())
+      return WalkResult::advance();
+    auto diagnostic = call.emitOpError(
+        "passes whole tensors to a function that takes parts of them once it "
+        "is partitioned: expected weights and caches to be read where they "
+        "are arguments");
+    diagnostic.attachNote(callee.getLoc())
+        << "'" << callee.getName() << "' is " << callee.getFunctionType();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 void InsertCollectives::runOnOperation() {
   ModuleOp module = getOperation();
   if (module->hasAttr("shardopt.strategy")) {
@@ -88,7 +129,7 @@ void InsertCollectives::runOnOperation() {
       createTiming(module, {machine, commModel, imbalance});
   if (!timing)
     emitError(module.getLoc(), timing.error().message);
-  if (failed(degrees) || !timing)
+  if (failed(degrees) || !timing || failed(checkRecursion(module)))
     return signalPassFailure();
 
   auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
@@ -100,11 +141,13 @@ void InsertCollectives::runOnOperation() {
                          : cost::Phase::Prefill;
     workload.context = attribute.getContextLength();
   }
-  cost::Context context = cost::makeContext(workload, *degrees);
   FlatSymbolRefAttr grid = createGrid(module, *degrees);
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(
-            Partitioner(grid, context, *timing->time, timing->skew).run(func)))
+            Partitioner(grid, workload, *degrees, *timing->time, timing->skew)
+                .run(func)))
       return signalPassFailure();
+  if (failed(checkCalls(module)))
+    return signalPassFailure();
   replaceModuleAttributes(module, *degrees);
 }

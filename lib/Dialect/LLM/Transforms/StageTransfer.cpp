@@ -7,9 +7,9 @@
 
 #include "StageTransfer.h"
 
-#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -17,35 +17,18 @@ using namespace shardopt;
 using namespace shardopt::llm;
 
 /// Why the collectives of this file are there.
-static constexpr llvm::StringLiteral cause = "stage";
+static constexpr llvm::StringLiteral cause = "stage_transfer";
 
 static constexpr int16_t stageAxis = int16_t(GridAxis::Pp),
                          tensorAxis = int16_t(GridAxis::Tp);
-
-/// ceil(rows / ranks).
-static Value ceilDivide(OpBuilder &builder, Location loc, Value rows,
-                        int64_t ranks) {
-  Value less = arith::ConstantIndexOp::create(builder, loc, ranks - 1);
-  Value by = arith::ConstantIndexOp::create(builder, loc, ranks);
-  Value sum = arith::AddIOp::create(builder, loc, rows, less);
-  return arith::DivUIOp::create(builder, loc, sum, by);
-}
 
 /// This device's block of `value`, whose rows all devices of a group hold.
 static Value takeBlock(OpBuilder &builder, Value value, Value rows,
                        shard::GridOp grid, int64_t ranks) {
   Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
-  Value block = ceilDivide(builder, loc, rows, ranks);
-  Value by = arith::ConstantIndexOp::create(builder, loc, ranks);
-  Value all = arith::MulIOp::create(builder, loc, block, by);
-  Value padding = arith::SubIOp::create(builder, loc, all, rows);
-  OpFoldResult zero = builder.getIndexAttr(0);
-  Value fill = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(type.getElementType()));
-  Value padded = tensor::PadOp::create(
-      builder, loc, type, value, ArrayRef<OpFoldResult>{zero, zero},
-      ArrayRef<OpFoldResult>{padding, zero}, fill);
+  RowBlocks blocks = cutRows(builder, loc, rows, ranks);
+  Value padded = padRows(builder, loc, value, blocks.padding);
   return shard::AllSliceOp::create(builder, loc, type,
                                    FlatSymbolRefAttr::get(grid),
                                    builder.getDenseI16ArrayAttr({tensorAxis}),
@@ -61,10 +44,10 @@ StageTransfer::plan(const Boundary &boundary) const {
 
 void StageTransfer::annotate(Operation *op, const cost::Collective &collective,
                              bool charged) const {
-  double seconds = time.seconds(collective, context.degrees);
-  op->setAttr(
-      collectiveAttrName,
-      describeCollective(op, cause, collective.bytes, seconds, charged));
+  CollectiveNote note;
+  note.entries.push_back({1, cause.str(), collective.kind, collective.bytes,
+                          time.seconds(collective, context.degrees), charged});
+  note.write(op);
 }
 
 void StageTransfer::send(OpBuilder &builder, Value value, Value rows,
@@ -102,9 +85,5 @@ Value StageTransfer::receive(OpBuilder &builder, Value rows,
                                  builder.getDenseI16ArrayAttr({tensorAxis}),
                                  op.getResult(), builder.getIndexAttr(0));
   annotate(gather, steps[1], /*charged=*/true);
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  OpFoldResult width = builder.getIndexAttr(boundary.type.getDimSize(1));
-  return tensor::ExtractSliceOp::create(
-      builder, loc, gather.getResult(), ArrayRef<OpFoldResult>{zero, zero},
-      ArrayRef<OpFoldResult>{rows, width}, ArrayRef<OpFoldResult>{one, one});
+  return trimRows(builder, loc, gather.getResult(), rows);
 }

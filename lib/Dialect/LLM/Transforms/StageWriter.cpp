@@ -7,6 +7,8 @@
 
 #include "StageWriter.h"
 
+#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Sequence.h"
@@ -256,9 +258,13 @@ void StageWriter::writePart(RepeatOp repeat) {
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     made.setWindows(windows->slice(part.begin, part.size()));
   bool isCut = part.size() != static_cast<int64_t>(repeat.getCount());
+  if (!isCut)
+    return;
   for (auto param : made.getBody().getOps<ParamOp>())
-    if (isCut)
-      param.setLayersAttr(layersOf(param, repeat, part));
+    param.setLayersAttr(layersOf(param, repeat, part));
+  for (Operation &op : *made.getBodyBlock())
+    if (std::optional<CollectiveNote> note = CollectiveNote::read(&op))
+      note->slice(part.begin, part.size()).write(&op);
 }
 
 Value StageWriter::getSent() {

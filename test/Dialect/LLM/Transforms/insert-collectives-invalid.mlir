@@ -29,6 +29,7 @@ func.func @no_sharding(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf
 // -----
 
 // Two features are one rotary pair, which four devices cannot share.
+// expected-note@+1 {{the strategy of the module has tp 4 ep 1 pp 1 batch 8}}
 module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 8>} {
 func.func @illegal_dim(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x2xf32>, %v: tensor<?x?x1x2xf32>) -> tensor<?x2xf32> {
   // expected-error@+1 {{'llm.attention' op sharding dim 1 is illegal here: }}
@@ -41,8 +42,9 @@ func.func @illegal_dim(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>} {
 func.func @argument_with_two_slices(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
+  // expected-note@+1 {{used here with another slice}}
   %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
-  // expected-error@+1 {{weight argument #1 is used with two different slices: expected an 'llm.param'}}
+  // expected-error@+1 {{'llm.linear' op reads argument #1 of its block, which is used with two different slices: expected an 'llm.param'}}
   %1 = llm.linear %0, %w {name = "b", sharding = #llm.dim<0>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return %1 : tensor<?x8xf32>
 }

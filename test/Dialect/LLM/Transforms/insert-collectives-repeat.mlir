@@ -16,7 +16,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 
 // CHECK: %[[TRUE:.*]] = tensor.extract_slice %[[MOVED]][0, 0] [%{{.*}}, 2] [1, 1] : tensor<?x2xf32> to tensor<?x2xf32>
 // CHECK: %[[A:.*]] = llm.linear %[[TRUE]], %{{.*}} : (tensor<?x2xf32>, tensor<2x8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[PADDED1:.*]] = tensor.pad %[[A]] low[0, 0] high[%{{.*}}, 0]
-// CHECK: %[[PART1:.*]] = shard.reduce_scatter %[[PADDED1]] on @grid grid_axes = [2] scatter_axis = 0 {{.*}}cause = "norm"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[PART1:.*]] = shard.reduce_scatter %[[PADDED1]] on @grid grid_axes = [2] scatter_axis = 0 {{.*}}cause = "layer_exit"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
 // CHECK: %[[ADDED:.*]] = llm.add %{{.*}}, %[[PART1]] : tensor<?x8xf32>
 // CHECK: llm.yield %[[ADDED]] : tensor<?x8xf32>
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[REPEAT]] on @grid grid_axes = [2] gather_axis = 0 {{.*}}cause = "return"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
@@ -43,7 +43,7 @@ func.func @anchor_t(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK: %[[SUM:.*]] = shard.all_reduce %[[SQUARES]] on @grid grid_axes = [2] {{.*}}cause = "norm"{{.*}} : tensor<?x1xf32> -> tensor<?x1xf32>
 // CHECK: %[[NORMED:.*]] = llm.scale_norm %{{.*}}, %[[SUM]], %{{.*}}size = 8 : i64{{.*}} : tensor<?x2xf32>, tensor<?x1xf32>, tensor<2xf32>
 // CHECK: %[[A:.*]] = llm.linear %[[NORMED]], %{{.*}} : (tensor<?x2xf32>, tensor<2x8xf32>) -> tensor<?x8xf32>
-// CHECK: %[[PART1:.*]] = shard.reduce_scatter %[[A]] on @grid grid_axes = [2] scatter_axis = 1 {{.*}}cause = "norm"{{.*}} : tensor<?x8xf32> -> tensor<?x2xf32>
+// CHECK: %[[PART1:.*]] = shard.reduce_scatter %[[A]] on @grid grid_axes = [2] scatter_axis = 1 {{.*}}cause = "layer_exit"{{.*}} : tensor<?x8xf32> -> tensor<?x2xf32>
 // CHECK: %[[ADDED:.*]] = llm.add %{{.*}}, %[[PART1]] : tensor<?x2xf32>
 // CHECK: llm.yield %[[ADDED]] : tensor<?x2xf32>
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[REPEAT]] on @grid grid_axes = [2] gather_axis = 1 {{.*}}cause = "return"{{.*}} : tensor<?x2xf32> -> tensor<?x8xf32>
@@ -67,7 +67,7 @@ func.func @anchor_h(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK: %[[NORM:.*]] = llm.rms_norm %{{.*}} weight(%{{.*}}) {{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[PART:.*]] = shard.all_slice %[[NORM]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x2xf32>
 // CHECK: %[[A:.*]] = llm.linear %[[PART]], %{{.*}} : (tensor<?x2xf32>, tensor<2x8xf32>) -> tensor<?x8xf32>
-// CHECK: %[[SUM:.*]] = shard.all_reduce %[[A]] on @grid grid_axes = [2] {{.*}}cause = "norm"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[SUM:.*]] = shard.all_reduce %[[A]] on @grid grid_axes = [2] {{.*}}cause = "layer_exit"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
 // CHECK: %[[ADDED:.*]] = llm.add %{{.*}}, %[[SUM]] : tensor<?x8xf32>
 // CHECK: llm.yield %[[ADDED]] : tensor<?x8xf32>
 // CHECK: return %[[REPEAT]]
@@ -91,7 +91,7 @@ func.func @anchor_r(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK: %[[REPEAT:.*]] = llm.repeat 2 init(%[[PART]]) : (tensor<?x8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[DENSE_NORM:.*]] = llm.rms_norm %{{.*}} weight(%{{.*}}) {{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[ADDED:.*]] = llm.add %{{.*}}, %[[DENSE_NORM]] : tensor<?x8xf32>
-// CHECK: %[[ALL:.*]] = shard.all_gather %[[REPEAT]] on @grid grid_axes = [2] gather_axis = 0 {{.*}}cause = "moe.norm"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[ALL:.*]] = shard.all_gather %[[REPEAT]] on @grid grid_axes = [2] gather_axis = 0 {{.*}}cause = "layer_exit"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
 // CHECK: %[[TRUE:.*]] = tensor.extract_slice %[[ALL]][0, 0] [%{{.*}}, 8] [1, 1] : tensor<?x8xf32> to tensor<?x8xf32>
 // CHECK: %[[REPEAT1:.*]] = llm.repeat 3 init(%[[TRUE]]) : (tensor<?x8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[MOE_NORM:.*]] = llm.rms_norm %{{.*}} weight(%{{.*}}) {{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
@@ -122,7 +122,7 @@ func.func @two_stacks(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK: %[[PADDED:.*]] = tensor.pad %{{.*}} low[0, 0] high[%{{.*}}, 0]
 // CHECK: %[[PART1:.*]] = shard.all_slice %[[PADDED]] on @grid grid_axes = [2] slice_axis = 0 : tensor<?x8xf32> -> tensor<?x8xf32>
 // CHECK: %[[PADDED1:.*]] = tensor.pad %[[A]] low[0, 0] high[%{{.*}}, 0]
-// CHECK: %[[PART2:.*]] = shard.reduce_scatter %[[PADDED1]] on @grid grid_axes = [2] scatter_axis = 0 {{.*}}cause = "norm"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[PART2:.*]] = shard.reduce_scatter %[[PADDED1]] on @grid grid_axes = [2] scatter_axis = 0 {{.*}}cause = "layer_exit"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>
 // CHECK: %[[ADDED:.*]] = llm.add %[[PART1]], %[[PART2]] : tensor<?x8xf32>
 // CHECK: %[[NORM:.*]] = llm.rms_norm %[[ADDED]] weight(%{{.*}}) {{.*}} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[NORM]] on @grid grid_axes = [2] gather_axis = 0 {{.*}}cause = "return"{{.*}} : tensor<?x8xf32> -> tensor<?x8xf32>

@@ -7,7 +7,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 2, batch = 
 // CHECK-LABEL: func.func @blocks_stage0(
 // CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} slice_axis = 0
 // CHECK: %[[Y:.*]] = llm.repeat 1 init(%[[PART]])
-// CHECK: shard.send %[[Y]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 64 : i64, cause = "stage", charged = true,
+// CHECK: shard.send %[[Y]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 64 : i64, cause = "stage_transfer", charged = true,
 // CHECK-LABEL: func.func @blocks_stage1(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
 // CHECK: %[[PADDING:.*]] = arith.subi
@@ -31,7 +31,7 @@ func.func @blocks(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 
 // In H it is a part of the features; bytes are those of the true ones.
 // CHECK-LABEL: func.func @features_stage0(
-// CHECK: shard.send %{{.*}} on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 56 : i64, cause = "stage", charged = true, {{.*}}}} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+// CHECK: shard.send %{{.*}} on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 56 : i64, cause = "stage_transfer", charged = true, {{.*}}}} : (tensor<?x4xf32>) -> tensor<?x4xf32>
 // CHECK-LABEL: func.func @features_stage1(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x7xf32>
 // CHECK: %[[ROWS:.*]] = tensor.dim %[[X]], %{{.*}}
@@ -78,13 +78,13 @@ module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 2, batch = 
 // CHECK: %[[Y:.*]] = llm.repeat 1
 // CHECK: %[[PADDED:.*]] = tensor.pad %[[Y]] low[0, 0] high[%{{.*}}, 0]
 // CHECK: %[[BLOCK:.*]] = shard.all_slice %[[PADDED]] on @grid grid_axes = [2] slice_axis = 0
-// CHECK: shard.send %[[BLOCK]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 8388608 : i64, cause = "stage", charged = true,
+// CHECK: shard.send %[[BLOCK]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 8388608 : i64, cause = "stage_transfer", charged = true,
 // CHECK-LABEL: func.func @gathered_stage1(
 // CHECK: %[[ROWS:.*]] = tensor.dim
 // CHECK: %[[SIZE:.*]] = arith.divui
 // CHECK: %[[LIKE:.*]] = tensor.empty(%[[SIZE]])
-// CHECK: %[[PART:.*]] = shard.recv %[[LIKE]] {{.*}}bytes = 8388608 : i64, cause = "stage", charged = false,
-// CHECK: %[[ALL:.*]] = shard.all_gather %[[PART]] on @grid grid_axes = [2] gather_axis = 0 {shardopt.collective = {bytes = 67108864 : i64, cause = "stage", charged = true,
+// CHECK: %[[PART:.*]] = shard.recv %[[LIKE]] {{.*}}bytes = 8388608 : i64, cause = "stage_transfer", charged = false,
+// CHECK: %[[ALL:.*]] = shard.all_gather %[[PART]] on @grid grid_axes = [2] gather_axis = 0 {shardopt.collective = {bytes = 67108864 : i64, cause = "stage_transfer", charged = true,
 // CHECK: %[[TRUE:.*]] = tensor.extract_slice %[[ALL]][0, 0] [%[[ROWS]], 8192] [1, 1]
 // CHECK: llm.repeat 1 init(%[[TRUE]])
 func.func @gathered(%x: tensor<?x8192xbf16>) -> tensor<?x8192xbf16> {

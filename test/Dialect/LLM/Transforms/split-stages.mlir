@@ -17,7 +17,7 @@ shard.grid @grid(shape = 3x1x1)
 // CHECK: %[[X:.*]] = llm.embedding %[[TOKENS]]
 // CHECK: %[[Y:.*]]:2 = llm.repeat 2 init(%[[X]]) stacked(%[[CACHE]]) invariants(%[[POSITIONS]]) attributes {windows = array<i64: 0, 3>}
 // CHECK: llm.param @a {layers = array<i64: 4, 7>}
-// CHECK: shard.send %[[Y]]#0 on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 64 : i64, cause = "stage", charged = true, microseconds = {{.*}} : f64, type = f32}} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK: shard.send %[[Y]]#0 on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 64 : i64, cause = "stage_transfer", charged = true, microseconds = {{.*}} : f64, type = f32}} : (tensor<?x8xf32>) -> tensor<?x8xf32>
 // CHECK: return %[[Y]]#1 : tensor<2x?x?x4xf32>
 
 // The second begins in the middle of one repeat and ends in that of another. It
@@ -30,7 +30,7 @@ shard.grid @grid(shape = 3x1x1)
 // CHECK-NOT: llm.embedding
 // CHECK: %[[ROWS:.*]] = tensor.dim %[[TOKENS]], %{{.*}}
 // CHECK: %[[LIKE:.*]] = tensor.empty(%[[ROWS]]) : tensor<?x8xf32>
-// CHECK: %[[R:.*]] = shard.recv %[[LIKE]] on @grid grid_axes = [0] source = [0] {shardopt.collective = {bytes = 64 : i64, cause = "stage", charged = false,
+// CHECK: %[[R:.*]] = shard.recv %[[LIKE]] on @grid grid_axes = [0] source = [0] {shardopt.collective = {bytes = 64 : i64, cause = "stage_transfer", charged = false,
 // CHECK: %[[Y:.*]]:2 = llm.repeat 1 init(%[[R]]) stacked(%[[CACHE]]) {{.*}}windows = array<i64: 0>
 // CHECK: llm.param @a {layers = array<i64: 9>}
 // CHECK: %[[Z:.*]]:2 = llm.repeat 1 init(%[[Y]]#0) stacked(%[[OTHER]])

@@ -21,7 +21,7 @@ def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
 
     Each collective has a `shardopt.collective` with the op that needed it, the
     bytes and the microseconds that the cost model charges, and whether it is
-    charged at all. Params, caches and other arguments say in `shardopt.slice` which
+    charged at all; together they are what the report of the strategy has. Params, caches and other arguments say in `shardopt.slice` which
     part of the global tensor they are; ops that make the result of a named op
     say so in `shardopt.value`. Attributes of the module become `shardopt.*`.
 

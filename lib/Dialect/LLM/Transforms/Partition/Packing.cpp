@@ -13,31 +13,80 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <set>
+#include <tuple>
 
 using namespace shardopt;
 using namespace shardopt::llm;
 
-using Entries = std::vector<int64_t>;
-using Ranks = std::vector<Entries>;
+using Runs = std::vector<Run>;
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Entries `start`, `start + 1`, ...; zeros where start is negative.
+struct Piece {
+  int64_t start = 0;
+  int64_t size = 0;
+
+  bool isZeros() const { return start < 0; }
+  int64_t end() const { return start + size; }
+};
+
+} // namespace
+
+using Pieces = std::vector<Piece>;
+
+/// Appends `piece`, to the last one where they are adjacent.
+static void append(Pieces &pieces, Piece piece) {
+  if (piece.size == 0)
+    return;
+  if (!pieces.empty()) {
+    Piece &last = pieces.back();
+    bool adjoins = piece.isZeros()
+                       ? last.isZeros()
+                       : !last.isZeros() && piece.start == last.end();
+    if (adjoins) {
+      last.size += piece.size;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
 
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// The longest arithmetic progression from `begin` on; zeros make runs of
-/// zeros.
-static Run longestRun(const Entries &entries, size_t begin) {
-  Run run{entries[begin], 1, 1, 1, 0};
-  bool zeros = run.start < 0;
-  if (begin + 1 < entries.size() && !zeros && entries[begin + 1] > run.start)
-    run.stride = entries[begin + 1] - run.start;
-  for (size_t i = begin + 1; i < entries.size(); ++i, ++run.size) {
-    int64_t expected = zeros ? -1 : run.start + run.size * run.stride;
-    if (entries[i] != expected)
-      break;
+/// Takes the longest arithmetic progression off the front of `pieces`, of which
+/// the first `next` are taken. Pieces that are not adjacent continue one only
+/// entry by entry.
+static Run takeRun(Pieces &pieces, size_t &next) {
+  Piece &first = pieces[next];
+  Run run{first.isZeros() ? -1 : first.start, first.size, 1, 1, 0};
+  if (first.isZeros() || first.size > 1) {
+    ++next;
+    return run;
   }
-  if (run.size == 1)
-    run.stride = 1;
+  ++next;
+  if (next == pieces.size() || pieces[next].start <= run.start)
+    return run;
+  run.stride = pieces[next].start - run.start;
+  while (next < pieces.size()) {
+    Piece &piece = pieces[next];
+    if (piece.isZeros() || piece.start != run.start + run.size * run.stride)
+      break;
+    ++run.size;
+    if (piece.size > 1) { // its second entry is at a stride of 1
+      ++piece.start;
+      --piece.size;
+      break;
+    }
+    ++next;
+  }
   return run;
 }
 
@@ -49,73 +98,133 @@ static bool repeats(const Run &run, const Run &next) {
   return run.count == 1 || next.start == run.start + run.count * run.step;
 }
 
-std::vector<Run> llm::compress(const Entries &entries) {
-  std::vector<Run> runs;
-  for (size_t begin = 0; begin < entries.size();) {
-    Run next = longestRun(entries, begin);
-    begin += next.size;
-    if (!runs.empty() && repeats(runs.back(), next)) {
-      Run &run = runs.back();
-      if (run.count == 1)
-        run.step = next.start - run.start;
-      ++run.count;
+static Runs compress(Pieces pieces) {
+  Runs runs;
+  for (size_t next = 0; next < pieces.size();) {
+    Run run = takeRun(pieces, next);
+    if (!runs.empty() && repeats(runs.back(), run)) {
+      Run &last = runs.back();
+      if (last.count == 1)
+        last.step = run.start - last.start;
+      ++last.count;
       continue;
     }
-    runs.push_back(next);
+    runs.push_back(run);
   }
   return runs;
+}
+
+/// The pieces that `runs` write out.
+static Pieces expand(const Runs &runs) {
+  Pieces pieces;
+  for (const Run &run : runs)
+    for (int64_t c = 0; c < run.count; ++c) {
+      int64_t start = run.start < 0 ? -1 : run.start + c * run.step;
+      if (run.stride == 1 || start < 0) {
+        append(pieces, {start, run.size});
+        continue;
+      }
+      for (int64_t i = 0; i < run.size; ++i)
+        append(pieces, {start + i * run.stride, 1});
+    }
+  return pieces;
+}
+
+Runs llm::compress(const std::vector<int64_t> &entries) {
+  Pieces pieces;
+  for (int64_t entry : entries)
+    append(pieces, {entry < 0 ? -1 : entry, 1});
+  return ::compress(std::move(pieces));
 }
 
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
 
-Packing::Packing(const char *order, int64_t globalSize, Ranks entries,
-                 std::vector<const Packing *> parts)
-    : order(order), globalSize(globalSize), localSize(entries.front().size()),
-      ranks(std::move(entries)), parts(std::move(parts)) {
-  Entries all, inverse(globalSize, -1);
-  for (const Entries &held : ranks) {
-    assert(static_cast<int64_t>(held.size()) == localSize && "uneven ranks");
-    runs.push_back(compress(held));
-    for (int64_t entry : held) {
-      if (entry >= 0 && inverse[entry] >= 0)
-        replicated = true;
-      else if (entry >= 0)
-        inverse[entry] = all.size();
-      all.push_back(entry);
-    }
+namespace {
+
+/// Where in `all` the entries 0 .. size - 1 stand: at their first place, if
+/// they have several.
+struct Inverse {
+  Pieces places;
+  bool isComplete = true;  ///< each has a place
+  bool isRepeated = false; ///< one has several
+};
+
+} // namespace
+
+static Inverse invert(const Pieces &all, int64_t size) {
+  // A sweep over the entries: at each place where a piece begins or ends, the
+  // earliest of the open ones is the one that counts.
+  std::vector<int64_t> places; // of each piece in `all`
+  std::vector<std::tuple<int64_t, bool, size_t>> events;
+  int64_t place = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    places.push_back(place);
+    place += all[i].size;
+    if (all[i].isZeros())
+      continue;
+    events.emplace_back(all[i].start, true, i);
+    events.emplace_back(all[i].end(), false, i);
   }
-  pack = compress(all);
-  if (std::find(inverse.begin(), inverse.end(), -1) == inverse.end())
-    unpack = compress(inverse);
+  std::sort(events.begin(), events.end());
+
+  Inverse inverse;
+  std::set<size_t> open;
+  int64_t entry = 0;
+  for (const auto &[at, begins, piece] : events) {
+    if (at > entry) {
+      if (open.empty()) {
+        inverse.isComplete = false;
+      } else {
+        size_t first = *open.begin();
+        append(inverse.places,
+               {places[first] + entry - all[first].start, at - entry});
+        inverse.isRepeated |= open.size() > 1;
+      }
+      entry = at;
+    }
+    if (begins)
+      open.insert(piece);
+    else
+      open.erase(piece);
+  }
+  inverse.isComplete &= entry == size;
+  return inverse;
 }
 
-/// Whether `runs` are the entries 0 .. size - 1.
-static bool isIdentity(const std::vector<Run> &runs, int64_t size) {
-  return runs.size() == 1 && runs[0].start == 0 && runs[0].stride == 1 &&
-         runs[0].count == 1 && runs[0].size == size;
-}
-
-bool Packing::packsTrivially() const {
-  return isIdentity(pack, globalSize) &&
-         localSize * getNumRanks() == globalSize;
-}
-
-bool Packing::unpacksTrivially() const {
-  return isIdentity(unpack, globalSize) &&
-         localSize * getNumRanks() == globalSize;
+Packing::Packing(const char *order, int64_t globalSize, std::vector<Runs> ranks,
+                 std::vector<const Packing *> parts)
+    : order(order), globalSize(globalSize), runs(std::move(ranks)),
+      parts(std::move(parts)) {
+  Pieces all;
+  for (const Runs &held : runs) {
+    int64_t size = 0;
+    for (const Run &run : held)
+      size += run.size * run.count;
+    assert((&held == &runs.front() || size == localSize) && "uneven ranks");
+    localSize = size;
+    for (const Piece &piece : expand(held))
+      append(all, piece);
+  }
+  Inverse inverse = invert(all, globalSize);
+  replicated = inverse.isRepeated;
+  pack = ::compress(std::move(all));
+  if (inverse.isComplete)
+    unpack = ::compress(std::move(inverse.places));
 }
 
 //===----------------------------------------------------------------------===//
 // Packings
 //===----------------------------------------------------------------------===//
 
-/// Appends the entries of head `head`, or zeros where there is no such head.
-static void appendHead(Entries &entries, int64_t head, int64_t numHeads,
-                       int64_t headSize, int64_t offset = 0) {
-  for (int64_t i = 0; i < headSize; ++i)
-    entries.push_back(head < numHeads ? offset + head * headSize + i : -1);
+/// Appends `count` heads from `first` on, and zeros for those beyond the last.
+static void appendHeads(Pieces &pieces, int64_t first, int64_t count,
+                        int64_t numHeads, int64_t headSize,
+                        int64_t offset = 0) {
+  int64_t held = std::clamp<int64_t>(numHeads - first, 0, count);
+  append(pieces, {offset + first * headSize, held * headSize});
+  append(pieces, {-1, (count - held) * headSize});
 }
 
 /// The first kv head that rank `rank` touches.
@@ -126,27 +235,30 @@ static int64_t firstKvHead(int64_t heads, int64_t kvHeads, int64_t ranks,
 }
 
 /// Appends the kv heads of rank `rank`: as many for each rank as any needs.
-static void appendKvHeads(Entries &entries, int64_t heads, int64_t kvHeads,
+static void appendKvHeads(Pieces &pieces, int64_t heads, int64_t kvHeads,
                           int64_t headSize, int64_t ranks, int64_t rank) {
   bool idle = rank * cost::localHeads(heads, ranks) >= heads;
-  int64_t first = firstKvHead(heads, kvHeads, ranks, rank);
-  int64_t local = cost::localKvHeads(heads, kvHeads, ranks);
-  for (int64_t i = 0; i < local; ++i)
-    appendHead(entries, idle ? kvHeads : first + i, kvHeads, headSize);
+  int64_t first = idle ? kvHeads : firstKvHead(heads, kvHeads, ranks, rank);
+  appendHeads(pieces, first, cost::localKvHeads(heads, kvHeads, ranks), kvHeads,
+              headSize);
 }
 
 /// Appends what `rank` holds of a part that begins at global entry `begin`.
-static void append(Entries &entries, const Packing &part, int64_t rank,
-                   int64_t begin) {
-  for (int64_t entry : part.getEntries(rank))
-    entries.push_back(entry < 0 ? -1 : begin + entry);
+static void appendPart(Pieces &pieces, const Packing &part, int64_t rank,
+                       int64_t begin) {
+  for (const Piece &piece : expand(part.getRuns(rank)))
+    append(pieces, {piece.isZeros() ? -1 : begin + piece.start, piece.size});
 }
 
-/// The lists of all ranks, each filled by `fill(entries, rank)`.
-template <typename Fill> static Ranks perRank(int64_t ranks, Fill fill) {
-  Ranks result(ranks);
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    fill(result[rank], rank);
+/// The runs of all ranks, each filled by `fill(pieces, rank)`.
+template <typename Fill>
+static std::vector<Runs> perRank(int64_t ranks, Fill fill) {
+  std::vector<Runs> result;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    Pieces pieces;
+    fill(pieces, rank);
+    result.push_back(compress(std::move(pieces)));
+  }
   return result;
 }
 
@@ -165,9 +277,8 @@ const Packing *Packings::heads(int64_t heads, int64_t headSize, int64_t ranks) {
   return get({0, heads, headSize, ranks, 0}, [&] {
     int64_t local = cost::ceilDiv(heads, ranks);
     return Packing(headSize == 1 ? "blocks" : "heads", heads * headSize,
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
-                     for (int64_t i = 0; i < local; ++i)
-                       appendHead(entries, rank * local + i, heads, headSize);
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     appendHeads(pieces, rank * local, local, heads, headSize);
                    }));
   });
 }
@@ -176,11 +287,10 @@ const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
   return get({1, size, ranks, 0, 0}, [&] {
     int64_t local = cost::ceilDiv(size, ranks);
     return Packing("paired_blocks", 2 * size,
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
                      for (int64_t half = 0; half < 2; ++half)
-                       for (int64_t i = 0; i < local; ++i)
-                         appendHead(entries, rank * local + i, size, 1,
-                                    half * size);
+                       appendHeads(pieces, rank * local, local, size, 1,
+                                   half * size);
                    }));
   });
 }
@@ -188,9 +298,8 @@ const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
 const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
   return get({2, size, ranks, 0, 0}, [&] {
     return Packing("first", size,
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
-                     for (int64_t i = 0; i < size; ++i)
-                       entries.push_back(rank == 0 ? i : -1);
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     append(pieces, {rank == 0 ? 0 : -1, size});
                    }));
   });
 }
@@ -199,8 +308,8 @@ const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
                                  int64_t headSize, int64_t ranks) {
   return get({3, heads, kvHeads, headSize, ranks}, [&] {
     return Packing("kv_heads", kvHeads * headSize,
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
-                     appendKvHeads(entries, heads, kvHeads, headSize, ranks,
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     appendKvHeads(pieces, heads, kvHeads, headSize, ranks,
                                    rank);
                    }));
   });
@@ -211,9 +320,9 @@ const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
   const Packing *half = kvHeads(numHeads, numKvHeads, headSize, ranks);
   return get({6, numHeads, numKvHeads, headSize, ranks}, [&] {
     return Packing("kv_heads", 2 * half->getGlobalSize(),
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
-                     append(entries, *half, rank, 0);
-                     append(entries, *half, rank, half->getGlobalSize());
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     appendPart(pieces, *half, rank, 0);
+                     appendPart(pieces, *half, rank, half->getGlobalSize());
                    }));
   });
 }
@@ -226,9 +335,9 @@ const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
     int64_t begin = queries->getGlobalSize();
     return Packing("qkv_heads", begin + pair->getGlobalSize(),
                    perRank(ranks,
-                           [&](Entries &entries, int64_t rank) {
-                             append(entries, *queries, rank, 0);
-                             append(entries, *pair, rank, begin);
+                           [&](Pieces &pieces, int64_t rank) {
+                             appendPart(pieces, *queries, rank, 0);
+                             appendPart(pieces, *pair, rank, begin);
                            }),
                    {queries, pair});
   });
@@ -237,13 +346,13 @@ const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
 const Packing *Packings::pairs(int64_t heads, int64_t headSize, int64_t ranks) {
   return get({5, heads, headSize, ranks, 0}, [&] {
     int64_t half = headSize / 2, local = half / ranks;
-    return Packing("pairs", heads * headSize,
-                   perRank(ranks, [&](Entries &entries, int64_t rank) {
-                     for (int64_t head = 0; head < heads; ++head)
-                       for (int64_t side = 0; side < 2; ++side)
-                         for (int64_t i = 0; i < local; ++i)
-                           entries.push_back(head * headSize + side * half +
-                                             rank * local + i);
-                   }));
+    return Packing(
+        "pairs", heads * headSize,
+        perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+          for (int64_t head = 0; head < heads; ++head)
+            for (int64_t side = 0; side < 2; ++side)
+              append(pieces,
+                     {head * headSize + side * half + rank * local, local});
+        }));
   });
 }

@@ -13,27 +13,26 @@
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-using cost::Axis;
 using cost::Layout;
 
 /// Positions of the rows that a device has; rows of padding have none.
-static Value positionsIn(Partitioner &p, Value positions, Layout layout) {
+static Value positionsIn(OpPartition &p, Value positions, Layout layout) {
   Value complete = p.getPlain(positions);
-  if (layout != Layout::T || p.tp() == 1)
+  if (!complete || layout != Layout::T || p.tp() == 1)
     return complete;
-  return p.allSlice(p.padRows(complete, p.getTokens(), -1), 0);
+  return p.allSlice(p.padRows(complete, *p.getTokens(), -1), 0);
 }
 
 /// The caches, with their heads or features cut by `packing` along `dim`.
-static LogicalResult sliceCaches(Partitioner &p, AttentionOp op, Layout layout,
+static LogicalResult sliceCaches(OpPartition &p, AttentionOp op, Layout layout,
                                  int64_t dim, const Packing *packing,
                                  SmallVectorImpl<Value> &caches) {
   for (Value cache : op.getCaches()) {
     auto type = cast<RankedTensorType>(cache.getType());
     SmallVector<Cut> cuts(type.getRank());
-    cuts.front() = Partitioner::overRows(layout);
+    cuts.front() = Cut::overRows(layout);
     if (packing)
-      cuts[dim] = Partitioner::over(packing);
+      cuts[dim] = Cut::over(packing);
     Value local = p.slice(cache, cuts);
     if (!local)
       return failure();
@@ -43,7 +42,7 @@ static LogicalResult sliceCaches(Partitioner &p, AttentionOp op, Layout layout,
 }
 
 /// Weights of the op that every device needs whole, or by its heads.
-static LogicalResult assignWeights(Partitioner &p, AttentionOp op,
+static LogicalResult assignWeights(OpPartition &p, AttentionOp op,
                                    AttentionOp local, bool cutsHeads) {
   int64_t heads = op.getHeads();
   auto whole = [&](Value weight, MutableOperandRange operand) {
@@ -60,10 +59,9 @@ static LogicalResult assignWeights(Partitioner &p, AttentionOp op,
   if (op.getKvUp()) {
     Cut cut;
     if (cutsHeads)
-      cut = Partitioner::over(
+      cut = Cut::over(
           p.getPackings().heads(heads, columns(op.getKvUp()) / heads, p.tp()));
-    local.getKvUpMutable().assign(
-        p.slice(op.getKvUp(), {Partitioner::whole(), cut}));
+    local.getKvUpMutable().assign(p.slice(op.getKvUp(), {Cut(), cut}));
   }
   return success(llvm::all_of(local->getOperands(),
                               [](Value value) { return value != nullptr; }));
@@ -76,7 +74,7 @@ static bool headMapVaries(int64_t localHeads, int64_t group) {
 }
 
 /// Dims 0 and none: the fused op on the heads, or on the rows, of a device.
-static LogicalResult partitionWhole(Partitioner &p, AttentionOp op) {
+static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
   bool mla = op.getKind() == AttentionKind::Mla;
   Layout layout = p.getRequired();
   bool cutsHeads = layout == Layout::H && p.tp() > 1;
@@ -99,6 +97,8 @@ static LogicalResult partitionWhole(Partitioner &p, AttentionOp op) {
   if (failed(sliceCaches(p, op, layout, 2, cached, caches)))
     return failure();
   Value positions = positionsIn(p, op.getPositions(), layout);
+  if (!positions)
+    return failure();
   Value offset;
   int64_t localHeads = cost::localHeads(heads, p.tp());
   if (cutsHeads && !mla && headMapVaries(localHeads, op.getGroup()))
@@ -138,7 +138,7 @@ static LogicalResult partitionWhole(Partitioner &p, AttentionOp op) {
 
 /// The norm of every query and key head, whose features are cut: sums of
 /// squares of all of them in one all-reduce.
-static FailureOr<Value> normHeads(Partitioner &p, AttentionOp op, Value heads,
+static FailureOr<Value> normHeads(OpPartition &p, AttentionOp op, Value heads,
                                   int64_t localDim) {
   OpBuilder &builder = p.getBuilder();
   int64_t queries = op.getHeads(), keys = *op.getKvHeads();
@@ -151,7 +151,7 @@ static FailureOr<Value> normHeads(Partitioner &p, AttentionOp op, Value heads,
                                     builder.getF32Type());
   Value squares = p.create<SumSquaresOp>(
       type, heads, builder.getI64IntegerAttr(queries + keys));
-  squares = p.allReduce(squares, p.getOwnBytes(0));
+  squares = p.allReduce(squares, p.own("norm"));
   auto normPart = [&](int64_t begin, int64_t count, Value weight) -> Value {
     Value part = p.sliceColumns(heads, begin * localDim, count * localDim);
     Value sums = p.sliceColumns(squares, begin, count);
@@ -166,7 +166,7 @@ static FailureOr<Value> normHeads(Partitioner &p, AttentionOp op, Value heads,
 
 /// Dim 1: the rotary pairs of every head are cut; partial scores are
 /// all-reduced.
-static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
+static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
   OpBuilder &builder = p.getBuilder();
   int64_t heads = op.getHeads(), kvHeads = *op.getKvHeads();
   int64_t size = *op.getHeadDim(), localDim = size / p.tp();
@@ -178,16 +178,16 @@ static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
                          caches)))
     return failure();
   Value positions = p.getPlain(op.getPositions());
+  if (!positions)
+    return failure();
   int64_t scored = (heads + kvHeads) * localDim;
   Value queriesAndKeys = p.sliceColumns(input, 0, scored);
   Value values = p.sliceColumns(input, scored, kvHeads * localDim);
-  unsigned collective = 0;
   if (op.getQNorm()) {
     FailureOr<Value> normed = normHeads(p, op, queriesAndKeys, localDim);
     if (failed(normed))
       return failure();
     queriesAndKeys = *normed;
-    collective = 1;
   }
   auto scoresType =
       RankedTensorType::get({ShapedType::kDynamic, heads, ShapedType::kDynamic},
@@ -197,7 +197,7 @@ static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
       TypeRange{scoresType, caches[0].getType()}, queriesAndKeys, positions,
       caches[0], p.getOffset(localDim / 2), i64(heads), i64(kvHeads),
       i64(localDim), op.getGroupAttr(), op.getScaleAttr(), op.getRopeAttr());
-  Value reduced = p.allReduce(scores.getScores(), p.getOwnBytes(collective));
+  Value reduced = p.allReduce(scores.getScores(), p.own("scores"));
   Value sinks = p.sliceVector(op.getSinks(), nullptr);
   auto weighted = p.create<AttentionValuesOp>(
       TypeRange{withColumns(op.getResult(), heads * localDim),
@@ -212,7 +212,9 @@ static LogicalResult partitionPairs(Partitioner &p, AttentionOp op) {
   return success();
 }
 
-LogicalResult llm::partition(AttentionOp op, Partitioner &p) {
+LogicalResult llm::partition(AttentionOp op, OpPartition &p) {
+  if (failed(p.expectRows(op.getInput(), p.getTokens())))
+    return failure();
   if (op.getShardingDim() == Dim::One && p.tp() > 1)
     return partitionPairs(p, op);
   return partitionWhole(p, op);

@@ -14,7 +14,7 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-static const Packing *hiddenBlocks(Partitioner &p, Value value, Layout layout) {
+static const Packing *hiddenBlocks(OpPartition &p, Value value, Layout layout) {
   if (layout != Layout::H)
     return nullptr;
   return p.getPackings().blocks(columns(value), p.tp());
@@ -25,7 +25,7 @@ static const Packing *hiddenBlocks(Partitioner &p, Value value, Layout layout) {
 //===----------------------------------------------------------------------===//
 
 /// Dims 0 and 1: logits first, their collective, and the choice after it.
-static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
+static LogicalResult partitionRouter(OpPartition &p, RouterOp op) {
   OpBuilder &builder = p.getBuilder();
   bool contracts = op.getShardingDim() == Dim::Zero;
   int64_t experts = columns(op.getWeight());
@@ -34,9 +34,9 @@ static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
   const Packing *held = p.getPackings().blocks(experts, p.tp());
   Value input =
       p.get(op.getInput(), p.getRequired(), contracts ? features : nullptr);
-  Value weight = p.slice(op.getWeight(),
-                         {Partitioner::over(contracts ? features : nullptr),
-                          Partitioner::over(contracts ? nullptr : held)});
+  Value weight =
+      p.slice(op.getWeight(), {Cut::over(contracts ? features : nullptr),
+                               Cut::over(contracts ? nullptr : held)});
   const Packing *biased =
       contracts ? p.getPackings().onFirst(experts, p.tp()) : held;
   Value bias = p.sliceVector(op.getBias(), biased);
@@ -49,8 +49,8 @@ static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
       type, input, weight, /*norm=*/Value(), bias, /*epsilon=*/FloatAttr(),
       /*heads=*/IntegerAttr(), /*transposed=*/UnitAttr(),
       builder.getStringAttr(op.getName() + ".logits"), DimAttr());
-  logits = contracts ? p.allReduce(logits, p.getOwnBytes(0))
-                     : p.allGather(logits, 1, p.getOwnBytes(0));
+  logits = contracts ? p.allReduce(logits, p.own("logits"))
+                     : p.allGather(logits, 1, p.own("logits"));
   auto choice = p.create<TopKOp>(
       TypeRange{op.getIndices().getType(), op.getWeights().getType()}, logits,
       correction, builder.getI64IntegerAttr(experts), op.getScoringAttr(),
@@ -62,7 +62,9 @@ static LogicalResult partitionRouter(Partitioner &p, RouterOp op) {
   return success();
 }
 
-LogicalResult llm::partition(RouterOp op, Partitioner &p) {
+LogicalResult llm::partition(RouterOp op, OpPartition &p) {
+  if (failed(p.expectRows(op.getInput(), p.getTokens())))
+    return failure();
   if (op.getShardingDim() != Dim::None && p.tp() > 1)
     return partitionRouter(p, op);
   Layout layout = p.tp() > 1 ? p.getRequired() : Layout::R;
@@ -89,64 +91,92 @@ LogicalResult llm::partition(RouterOp op, Partitioner &p) {
 // Dispatch and combine
 //===----------------------------------------------------------------------===//
 
-LogicalResult llm::partition(DispatchOp op, Partitioner &p) {
+LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
+  if (failed(p.expectRows(op.getTokens(), p.getTokens())))
+    return failure();
   Layout layout = p.getRequired();
   const Packing *features = hiddenBlocks(p, op.getTokens(), layout);
   Value tokens = p.get(op.getTokens(), layout, features);
-  double rowBytes = p.getRowBytes(op.getTokens());
+  double rowBytes = p.getPlaced(op.getTokens()).rowBytes;
+  const RowSpace *sent = p.addExperts(op);
   if (p.exchangesNothing()) {
+    Value indices = p.getRouting(op.getIndices(), layout, -1);
+    if (!indices)
+      return failure();
     DispatchOp local = p.clone(op);
     local.getTokensMutable().assign(tokens);
-    local.getIndicesMutable().assign(p.getRouting(op.getIndices(), layout, -1));
-    p.define(op.getRows(), {local.getRows()}, p.getExpertRows(), rowBytes);
+    local.getIndicesMutable().assign(indices);
+    p.define(op.getRows(), {local.getRows()}, sent, rowBytes);
     p.definePlain(op.getCounts(), local.getCounts());
     p.definePlain(op.getOrigins(), local.getOrigins());
     return success();
   }
-  Exchange &exchange = p.beginExchange(op, layout);
+  Exchange *exchange = p.beginExchange(op, layout);
+  if (!exchange)
+    return failure();
   auto topK = p.getBuilder().getI64IntegerAttr(columns(op.getIndices()));
   Value rows =
-      p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins, topK);
-  rows = p.allToAllV(rows, exchange.send, exchange.recv, p.getOwnBytes(0));
+      p.create<PermuteOp>(tokens.getType(), tokens, exchange->origins, topK);
+  rows = p.allToAllV(rows, exchange->send, exchange->recv, p.own("exchange"));
   auto i32 = p.getBuilder().getI32Type();
   Value block =
-      p.create<BlockSizeOp>(RankedTensorType::get({1}, i32), exchange.recv);
+      p.create<BlockSizeOp>(RankedTensorType::get({1}, i32), exchange->recv);
   // Blocks of T are gathered as if they were equal: all pad to the largest.
   if (layout == Layout::T)
-    block = p.allReduce(block, 4, Charge::Free, /*max=*/true);
-  auto received = cast<RankedTensorType>(exchange.recv.getType());
+    block = p.allReduce(block, uncharged(4), /*max=*/true);
+  auto received = cast<RankedTensorType>(exchange->recv.getType());
   auto homes = RankedTensorType::get(
       {received.getDimSize(1), received.getDimSize(0), received.getDimSize(2)},
       i32);
   auto packed = p.create<PackHomesOp>(TypeRange{rows.getType(), homes}, rows,
-                                      exchange.recv, block);
-  exchange.homes = packed.getHomes();
-  p.define(op.getRows(), {packed.getResult(), layout, features},
-           p.getExpertRows(), rowBytes);
+                                      exchange->recv, block);
+  exchange->homes = packed.getHomes();
+  p.define(op.getRows(), {packed.getResult(), layout, features}, sent,
+           rowBytes);
   return success();
 }
 
-LogicalResult llm::partition(CombineOp op, Partitioner &p) {
+LogicalResult llm::partition(CombineOp op, OpPartition &p) {
+  FailureOr<DispatchOp> dispatch = p.getDispatch(op.getRows(), op.getCounts());
+  if (failed(dispatch))
+    return failure();
+  if (*dispatch && op.getOrigins() != dispatch->getOrigins()) {
+    auto diagnostic = op.emitOpError(
+        "reads origins of other rows than its own: expected those of the "
+        "'llm.dispatch' that sends its rows");
+    diagnostic.attachNote(op.getOrigins().getLoc()) << "origins from here";
+    diagnostic.attachNote(dispatch->getLoc()) << "rows from here";
+    return diagnostic;
+  }
   Layout layout = p.getRequired();
   const Packing *features = hiddenBlocks(p, op.getRows(), layout);
   Value rows = p.get(op.getRows(), layout, features);
-  double rowBytes = p.getRowBytes(op.getRows());
+  double rowBytes = p.getPlaced(op.getRows()).rowBytes;
   if (p.exchangesNothing()) {
+    Value weights = p.getRouting(op.getWeights(), layout, 0);
+    Value counts = p.getPlain(op.getCounts());
+    Value origins = p.getPlain(op.getOrigins());
+    if (!weights || !counts || !origins)
+      return failure();
     CombineOp local = p.clone(op);
     local.getRowsMutable().assign(rows);
-    local.getCountsMutable().assign(p.getPlain(op.getCounts()));
-    local.getOriginsMutable().assign(p.getPlain(op.getOrigins()));
-    local.getWeightsMutable().assign(p.getRouting(op.getWeights(), layout, 0));
+    local.getCountsMutable().assign(counts);
+    local.getOriginsMutable().assign(origins);
+    local.getWeightsMutable().assign(weights);
     p.define(op.getResult(), {local.getResult()}, p.getTokens(), rowBytes);
     return success();
   }
-  const Exchange &exchange = p.getExchange(op.getCounts(), layout);
-  Value sent = p.create<UnpackHomesOp>(rows.getType(), rows, exchange.recv);
+  const Exchange *exchange = p.getExchange(*dispatch, layout);
+  if (!exchange)
+    return failure();
+  Value sent = p.create<UnpackHomesOp>(rows.getType(), rows, exchange->recv);
   Value returned =
-      p.allToAllV(sent, exchange.recv, exchange.send, p.getOwnBytes(0));
+      p.allToAllV(sent, exchange->recv, exchange->send, p.own("exchange"));
   Value weights = p.getRouting(op.getWeights(), layout, 0);
+  if (!weights)
+    return failure();
   Value result = p.create<UnpermuteOp>(rows.getType(), returned,
-                                       exchange.origins, weights);
+                                       exchange->origins, weights);
   p.define(op.getResult(), {result, p.getResultLayout(), features},
            p.getTokens(), rowBytes);
   return success();

@@ -16,22 +16,23 @@ using cost::Layout;
 
 /// The last row of every prompt. Of a block of rows a device has some of them,
 /// and zeros for the others: a partial sum.
-static LocalCopy lastRows(Partitioner &p, LmHeadOp op) {
-  LocalCopy copy = p.getCopies(op.getInput()).front();
+static LocalCopy lastRows(OpPartition &p, LmHeadOp op) {
+  LocalCopy copy = p.getPlaced(op.getInput()).copies.front();
   if (op.getSequence() == 1)
     return copy;
   bool blocks = copy.layout == Layout::T && p.tp() > 1;
-  Value offset = blocks ? p.getOffset(p.getTokens()->block) : p.getIndex(0);
+  Value offset =
+      blocks ? p.getOffset(p.getTokens()->blocks.block) : p.getIndex(0);
   const RowSpace *prompts = p.getPrompts(op.getSequence());
   copy.value = p.create<LastRowsOp>(copy.value.getType(), copy.value, offset,
-                                    prompts->rows, op.getSequenceAttr());
+                                    prompts->blocks.rows, op.getSequenceAttr());
   if (blocks)
     copy.layout = Layout::P;
   return copy;
 }
 
 /// The final norm of rows that are whole.
-static Value normRows(Partitioner &p, LmHeadOp op, Value input) {
+static Value normRows(OpPartition &p, LmHeadOp op, Value input) {
   Value weight = p.sliceVector(op.getNorm(), nullptr);
   if (!weight)
     return {};
@@ -42,28 +43,10 @@ static Value normRows(Partitioner &p, LmHeadOp op, Value input) {
       .getResult();
 }
 
-/// The final norm of features that are cut.
-static Value normFeatures(Partitioner &p, LmHeadOp op, Value input,
-                          const Packing *features) {
-  Value weight = p.sliceVector(op.getNorm(), features);
-  if (!weight)
-    return {};
-  OpBuilder &builder = p.getBuilder();
-  auto type =
-      RankedTensorType::get({ShapedType::kDynamic, 1}, builder.getF32Type());
-  Value squares =
-      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1));
-  squares = p.allReduce(squares, p.getOwnBytes(0));
-  return p.create<ScaleNormOp>(
-      input.getType(), input, squares, weight, op.getEpsilonAttr(),
-      builder.getI64IntegerAttr(columns(op.getInput())));
-}
-
 /// Logits of this device: the contracted or the produced dim of the weight cut.
-static Value makeLogits(Partitioner &p, LmHeadOp op, Value normed,
+static Value makeLogits(OpPartition &p, LmHeadOp op, Value normed,
                         const Packing *features, const Packing *vocabulary) {
-  SmallVector<Cut> cuts = {Partitioner::over(features),
-                           Partitioner::over(vocabulary)};
+  SmallVector<Cut> cuts = {Cut::over(features), Cut::over(vocabulary)};
   if (op.getTied())
     std::swap(cuts[0], cuts[1]);
   Value weight = p.slice(op.getWeight(), cuts);
@@ -82,7 +65,7 @@ static Value makeLogits(Partitioner &p, LmHeadOp op, Value normed,
 }
 
 /// Best token of this device's logits, as (value, index).
-static Value bestOf(Partitioner &p, Value logits, Value offset,
+static Value bestOf(OpPartition &p, Value logits, Value offset,
                     int64_t vocabulary) {
   OpBuilder &builder = p.getBuilder();
   auto type =
@@ -91,12 +74,22 @@ static Value bestOf(Partitioner &p, Value logits, Value offset,
                             builder.getI64IntegerAttr(vocabulary));
 }
 
-static Value merge(Partitioner &p, LmHeadOp op, Value candidates) {
+static Value merge(OpPartition &p, LmHeadOp op, Value candidates) {
   return p.create<ArgmaxMergeOp>(op.getTokenIds().getType(), candidates);
 }
 
+/// Logits, where they are a result, are complete on every device.
+static void defineLogits(OpPartition &p, LmHeadOp op, Value logits) {
+  if (!op.getLogits())
+    return;
+  auto type = cast<RankedTensorType>(op.getLogits().getType());
+  double rowBytes =
+      double(type.getDimSize(1)) * type.getElementTypeBitWidth() / 8;
+  p.define(op.getLogits(), {logits}, p.getPrompts(op.getSequence()), rowBytes);
+}
+
 /// Everything on one device, or replicated: the fused op.
-static LogicalResult partitionWhole(Partitioner &p, LmHeadOp op, Value input) {
+static LogicalResult partitionWhole(OpPartition &p, LmHeadOp op, Value input) {
   Value norm = p.sliceVector(op.getNorm(), nullptr);
   Value weight = p.slice(op.getWeight(), SmallVector<Cut>(2));
   if (!norm || !weight)
@@ -106,13 +99,32 @@ static LogicalResult partitionWhole(Partitioner &p, LmHeadOp op, Value input) {
   local.getNormMutable().assign(norm);
   local.getWeightMutable().assign(weight);
   local.setSequence(1);
-  for (auto [global, result] :
-       llvm::zip_equal(op->getResults(), local->getResults()))
-    p.definePlain(global, result);
+  p.definePlain(op.getTokenIds(), local.getTokenIds());
+  defineLogits(p, op, local.getLogits());
   return success();
 }
 
-LogicalResult llm::partition(LmHeadOp op, Partitioner &p) {
+/// The rows that the head reads, in the layout in which it wants them.
+static Value getInput(OpPartition &p, LmHeadOp op, const Packing *features) {
+  Layout layout = p.getRequired();
+  if (op.getSequence() == 1)
+    return p.get(op.getInput(), layout, features);
+  const RowSpace *space = p.getPrompts(op.getSequence());
+  const LocalValues::Placed &placed = p.getPlaced(op.getInput());
+  LocalCopy last = lastRows(p, op);
+  std::optional<cost::Collective> moved = cost::reshardCollective(
+      last.layout, layout, space->cost, placed.rowBytes, p.getGrid().degrees);
+  Charges charges = moved ? charged(*moved) : uncharged(0);
+  if (placed.left) {
+    charges.front().counted = placed.left->counted;
+    charges.front().bytes = moved ? moved->bytes : 0;
+  }
+  return p.reshard(last, layout, features, *space, charges).value;
+}
+
+LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
+  if (failed(p.expectRows(op.getInput(), p.getTokens())))
+    return failure();
   Layout layout = p.getRequired();
   auto table = cast<RankedTensorType>(op.getWeight().getType());
   int64_t size = table.getDimSize(op.getTied() ? 0 : 1);
@@ -121,19 +133,20 @@ LogicalResult llm::partition(LmHeadOp op, Partitioner &p) {
       layout == Layout::H
           ? p.getPackings().blocks(columns(op.getInput()), p.tp())
           : nullptr;
-  LocalCopy last = lastRows(p, op);
-  Value input = op.getSequence() == 1 ? p.get(op.getInput(), layout, features)
-                                      : p.reshard(last, layout, features, space,
-                                                  p.getRowBytes(op.getInput()))
-                                            .value;
-  Dim dim = *op.getShardingDim();
+  Value input = getInput(p, op, features);
+  Dim dim = p.getDim();
   if (p.tp() == 1 || (layout == Layout::R && dim == Dim::None))
     return partitionWhole(p, op, input);
 
   const Packing *vocabulary = p.getPackings().blocks(size, p.tp());
-  double logitBytes = space->cost * size * table.getElementTypeBitWidth() / 8.0;
-  Value normed = layout == Layout::H ? normFeatures(p, op, input, features)
-                                     : normRows(p, op, input);
+  Charges logitCharges = uncharged(space->cost * double(size) *
+                                   table.getElementTypeBitWidth() / 8);
+  Value normed;
+  if (layout != Layout::H)
+    normed = normRows(p, op, input);
+  else if (Value weight = p.sliceVector(op.getNorm(), features))
+    normed = normFeatures(p, input, weight, op.getEpsilonAttr(),
+                          columns(op.getInput()));
   if (!normed)
     return failure();
   Value logits = makeLogits(p, op, normed, features,
@@ -143,25 +156,22 @@ LogicalResult llm::partition(LmHeadOp op, Partitioner &p) {
 
   if (dim == Dim::None) { // rows are cut
     Value best = bestOf(p, logits, p.getIndex(0), size);
-    Value all = p.trimRows(p.allGather(best, 0, p.getOwnBytes(0)), space);
+    Value all = p.trimRows(p.allGather(best, 0, p.own("candidates")), *space);
     p.definePlain(op.getTokenIds(), merge(p, op, all));
     if (op.getLogits())
-      p.definePlain(
-          op.getLogits(),
-          p.trimRows(p.allGather(logits, 0, logitBytes, Charge::Free), space));
+      defineLogits(p, op,
+                   p.trimRows(p.allGather(logits, 0, logitCharges), *space));
     return success();
   }
   if (dim == Dim::Zero)
     logits = p.reduceScatter(p.selectColumns(logits, vocabulary->getPack()), 1,
-                             p.getOwnBytes(1));
-  unsigned gather = dim == Dim::Zero ? 2 : 0;
+                             p.own("logits"));
   Value best = bestOf(p, logits, p.getOffset(vocabulary->getLocalSize()), size);
-  Value all = p.allGather(best, 1, p.getOwnBytes(gather));
+  Value all = p.allGather(best, 1, p.own("candidates"));
   p.definePlain(op.getTokenIds(), merge(p, op, all));
   if (op.getLogits())
-    p.definePlain(
-        op.getLogits(),
-        p.selectColumns(p.allGather(logits, 1, logitBytes, Charge::Free),
-                        vocabulary->getUnpack()));
+    defineLogits(p, op,
+                 p.selectColumns(p.allGather(logits, 1, logitCharges),
+                                 vocabulary->getUnpack()));
   return success();
 }

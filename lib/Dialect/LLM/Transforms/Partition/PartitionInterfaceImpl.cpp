@@ -19,8 +19,8 @@ namespace {
 
 template <typename OpTy>
 struct Model : public PartitionOpInterface::ExternalModel<Model<OpTy>, OpTy> {
-  LogicalResult partition(Operation *op, Partitioner &partitioner) const {
-    return llm::partition(cast<OpTy>(op), partitioner);
+  LogicalResult partition(Operation *op, OpPartition &partition) const {
+    return llm::partition(cast<OpTy>(op), partition);
   }
 };
 

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PARTITION_PARTITIONMODELS_H
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PARTITION_PARTITIONMODELS_H
 
-#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/OpPartition.h"
 
 namespace shardopt::llm {
 
@@ -20,19 +20,25 @@ inline mlir::RankedTensorType withColumns(mlir::Value like, int64_t width) {
   return type.clone(shape);
 }
 
+/// The norm of rows of `width` features; where these are cut over devices,
+/// their sums of squares are all-reduced: the collective "norm" of the op.
+mlir::Value normFeatures(OpPartition &p, mlir::Value input, mlir::Value weight,
+                         mlir::FloatAttr epsilon, int64_t width,
+                         bool areCut = true);
+
 // PartitionOpInterface::partition of each op.
-mlir::LogicalResult partition(AttentionOp op, Partitioner &p);
-mlir::LogicalResult partition(CombineOp op, Partitioner &p);
-mlir::LogicalResult partition(DispatchOp op, Partitioner &p);
-mlir::LogicalResult partition(EmbeddingOp op, Partitioner &p);
-mlir::LogicalResult partition(FfnDownOp op, Partitioner &p);
-mlir::LogicalResult partition(FfnUpOp op, Partitioner &p);
-mlir::LogicalResult partition(LinearOp op, Partitioner &p);
-mlir::LogicalResult partition(LmHeadOp op, Partitioner &p);
-mlir::LogicalResult partition(OutProjOp op, Partitioner &p);
-mlir::LogicalResult partition(QkvProjOp op, Partitioner &p);
-mlir::LogicalResult partition(RmsNormOp op, Partitioner &p);
-mlir::LogicalResult partition(RouterOp op, Partitioner &p);
+mlir::LogicalResult partition(AttentionOp op, OpPartition &p);
+mlir::LogicalResult partition(CombineOp op, OpPartition &p);
+mlir::LogicalResult partition(DispatchOp op, OpPartition &p);
+mlir::LogicalResult partition(EmbeddingOp op, OpPartition &p);
+mlir::LogicalResult partition(FfnDownOp op, OpPartition &p);
+mlir::LogicalResult partition(FfnUpOp op, OpPartition &p);
+mlir::LogicalResult partition(LinearOp op, OpPartition &p);
+mlir::LogicalResult partition(LmHeadOp op, OpPartition &p);
+mlir::LogicalResult partition(OutProjOp op, OpPartition &p);
+mlir::LogicalResult partition(QkvProjOp op, OpPartition &p);
+mlir::LogicalResult partition(RmsNormOp op, OpPartition &p);
+mlir::LogicalResult partition(RouterOp op, OpPartition &p);
 
 } // namespace shardopt::llm
 

@@ -1,36 +1,33 @@
-//===- Slices.cpp - Slices of weights and caches -===//
+//===- Slices.cpp - Slices of weights and caches --------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Slices.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-using cost::Axis;
 using cost::Layout;
 
-Cut Partitioner::overExperts(int64_t numExperts) {
-  if (getSize(Axis::Ep) == 1)
-    return whole();
-  return {Axis::Ep, packings.blocks(numExperts, getSize(Axis::Ep)), {}};
-}
-
-Cut Partitioner::overRows(Layout layout) {
+Cut Cut::overRows(Layout layout) {
   Cut cut;
-  cut.rows = {Axis::Ep};
+  cut.rows = {GridAxis::Ep};
   if (layout == Layout::T)
-    cut.rows.push_back(Axis::Tp);
+    cut.rows.push_back(GridAxis::Tp);
   return cut;
 }
+
+//===----------------------------------------------------------------------===//
+// Descriptions
+//===----------------------------------------------------------------------===//
 
 /// The entries of every coordinate, as lists of runs: a run is [start, size,
 /// stride], or [start, size, stride, count, step] where it repeats; a start of
 /// -1 means zeros.
-ArrayAttr Partitioner::describeRuns(const Packing *packing) {
+ArrayAttr Slices::describeRuns(const Packing *packing, Builder &builder) {
   ArrayAttr &runs = runsOf[packing];
   if (runs)
     return runs;
@@ -50,10 +47,10 @@ ArrayAttr Partitioner::describeRuns(const Packing *packing) {
 
 /// {} for a whole dim; {rows = [axes]} for a dynamic one that is cut by rows;
 /// {axis, runs} for one that is cut by entries.
-Attribute Partitioner::describeCut(const Cut &cut) {
+Attribute Slices::describeCut(const Cut &cut, Builder &builder) {
   if (!cut.rows.empty()) {
     SmallVector<Attribute> axes;
-    for (Axis axis : cut.rows)
+    for (GridAxis axis : cut.rows)
       axes.push_back(builder.getStringAttr(spell(axis)));
     return builder.getDictionaryAttr(
         builder.getNamedAttr("rows", builder.getArrayAttr(axes)));
@@ -62,14 +59,14 @@ Attribute Partitioner::describeCut(const Cut &cut) {
     return builder.getDictionaryAttr({});
   return builder.getDictionaryAttr(
       {builder.getNamedAttr("axis", builder.getStringAttr(spell(cut.axis))),
-       builder.getNamedAttr("runs", describeRuns(cut.packing))});
+       builder.getNamedAttr("runs", describeRuns(cut.packing, builder))});
 }
 
-DictionaryAttr Partitioner::describeSlice(StringRef name, RankedTensorType type,
-                                          ArrayRef<Cut> cuts) {
+DictionaryAttr Slices::describe(StringRef name, RankedTensorType type,
+                                ArrayRef<Cut> cuts, Builder &builder) {
   SmallVector<Attribute> dims;
   for (const Cut &cut : cuts)
-    dims.push_back(describeCut(cut));
+    dims.push_back(describeCut(cut, builder));
   SmallVector<int64_t> shape;
   for (int64_t size : type.getShape())
     shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
@@ -78,6 +75,14 @@ DictionaryAttr Partitioner::describeSlice(StringRef name, RankedTensorType type,
        builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)),
        builder.getNamedAttr("dims", builder.getArrayAttr(dims))});
 }
+
+static std::string nameOf(BlockArgument argument) {
+  return "arg" + std::to_string(argument.getArgNumber());
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
 
 /// Sizes of the slice.
 static RankedTensorType localType(RankedTensorType type, ArrayRef<Cut> cuts) {
@@ -88,37 +93,35 @@ static RankedTensorType localType(RankedTensorType type, ArrayRef<Cut> cuts) {
   return type.clone(shape);
 }
 
-Value Partitioner::slice(Value global, ArrayRef<Cut> cuts) {
+Value Slices::slice(const Emitter &emit, Operation *user, Value global,
+                    ArrayRef<Cut> cuts) {
   auto type = cast<RankedTensorType>(global.getType());
-  assert(type.getRank() == static_cast<int64_t>(cuts.size()) &&
-         "one cut for each dim");
+  assert(type.getRank() == int64_t(cuts.size()) && "one cut for each dim");
   if (auto param = global.getDefiningOp<ParamOp>())
-    return sliceParam(param, type, cuts);
-  if (auto argument = dyn_cast<BlockArgument>(global))
-    return sliceArgument(argument, type, cuts);
-  auto diagnostic = mlir::emitError(getLoc())
-                    << "cannot slice a weight that is computed: expected an "
-                       "'llm.param' or an argument";
+    return sliceParam(emit, user, param, type, cuts);
+  auto argument = dyn_cast<BlockArgument>(global);
+  if (argument && values.lookupPlain(argument))
+    return sliceArgument(emit, user, argument, type, cuts);
+  auto diagnostic = user->emitOpError(
+      argument ? "reads as a weight what is an activation elsewhere: expected "
+                 "an 'llm.param' or an argument that is only that"
+               : "cannot slice a weight that is computed: expected an "
+                 "'llm.param' or an argument");
   diagnostic.attachNote(global.getLoc()) << "weight defined here";
   return {};
 }
 
-Value Partitioner::sliceVector(Value global, const Packing *packing) {
-  if (!global)
-    return {};
-  return slice(global, packing ? over(packing) : whole());
-}
-
 /// A weight that is used with two slices becomes two params.
-Value Partitioner::sliceParam(ParamOp param, RankedTensorType type,
-                              ArrayRef<Cut> cuts) {
-  DictionaryAttr description = describeSlice(param.getParam(), type, cuts);
+Value Slices::sliceParam(const Emitter &emit, Operation *user, ParamOp param,
+                         RankedTensorType type, ArrayRef<Cut> cuts) {
+  OpBuilder &builder = emit.getBuilder();
+  DictionaryAttr description = describe(param.getParam(), type, cuts, builder);
   Value &local = params[{param.getResult(), description}];
   if (local)
     return local;
   OpBuilder::InsertionGuard guard(builder);
-  if (Operation *repeat = repeats.lookup(current->getBlock());
-      repeat && param->getBlock() != current->getBlock())
+  if (Operation *repeat = repeats.lookup(user->getBlock());
+      repeat && param->getBlock() != user->getBlock())
     builder.setInsertionPoint(repeat);
   auto copy = cast<ParamOp>(builder.clone(*param.getOperation()));
   copy.getResult().setType(localType(type, cuts));
@@ -129,22 +132,165 @@ Value Partitioner::sliceParam(ParamOp param, RankedTensorType type,
   return local = copy.getResult();
 }
 
-/// Arguments take the local type in place; the operand that a repeat slices for
-/// its body, and its result, follow when the body is done.
-Value Partitioner::sliceArgument(BlockArgument argument, RankedTensorType type,
-                                 ArrayRef<Cut> cuts) {
-  Value local = plain.lookup(argument);
-  assert(local && "arguments are mapped first");
-  std::string name = "arg" + std::to_string(argument.getArgNumber());
-  DictionaryAttr description = describeSlice(name, type, cuts);
-  DictionaryAttr &known = slices[local];
-  if (known && known != description) {
-    mlir::emitError(getLoc())
-        << "weight argument #" << argument.getArgNumber()
-        << " is used with two different slices: expected an 'llm.param'";
-    return {};
+/// An argument is one tensor on a device, so it has one slice.
+static void refuseSecondSlice(Operation *user, BlockArgument argument,
+                              Operation *first) {
+  auto diagnostic = user->emitOpError("reads argument #")
+                    << argument.getArgNumber()
+                    << " of its block, which is used with two different "
+                       "slices: expected an 'llm.param'";
+  if (first)
+    diagnostic.attachNote(first->getLoc()) << "used here with another slice";
+}
+
+/// Arguments take the local type in place.
+LogicalResult Slices::take(Value local, BlockArgument argument,
+                           DictionaryAttr description, RankedTensorType type,
+                           Operation *user) {
+  auto [it, isNew] = known.try_emplace(local, Known{description, user});
+  Known &before = it->second;
+  bool agrees =
+      before.slice ? before.slice == description : type == local.getType();
+  if (!isNew && !agrees) {
+    refuseSecondSlice(user, argument, before.user);
+    return failure();
   }
-  known = description;
-  local.setType(localType(type, cuts));
+  before.slice = description;
+  local.setType(type);
+  return success();
+}
+
+/// The operand that a repeat slices for its body, and its result, follow when
+/// the body is done.
+Value Slices::sliceArgument(const Emitter &emit, Operation *user,
+                            BlockArgument argument, RankedTensorType type,
+                            ArrayRef<Cut> cuts) {
+  Value local = values.lookupPlain(argument);
+  DictionaryAttr description =
+      describe(nameOf(argument), type, cuts, emit.getBuilder());
+  if (failed(take(local, argument, description, localType(type, cuts), user)))
+    return {};
   return local;
+}
+
+LogicalResult Slices::expectWhole(Value global, Value local, Operation *user) {
+  auto argument = dyn_cast<BlockArgument>(global);
+  auto type = dyn_cast<RankedTensorType>(global.getType());
+  if (!argument || !type || !type.hasStaticShape()) {
+    if (global.getType() == local.getType())
+      return success();
+    auto diagnostic = user->emitOpError(
+        "reads a tensor of which devices have parts: expected an op of the "
+        "'llm' dialect to");
+    diagnostic.attachNote(global.getLoc()) << "made here";
+    return diagnostic;
+  }
+  auto [it, isNew] = known.try_emplace(local, Known{{}, user});
+  if (isNew || global.getType() == local.getType())
+    return success();
+  refuseSecondSlice(user, argument, it->second.user);
+  return failure();
+}
+
+void Slices::describeRows(Value local, BlockArgument argument, Operation *user,
+                          Builder &builder) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<Cut> cuts(type.getRank());
+  cuts.front() = Cut::overRows(Layout::R);
+  known[local] = {describe(nameOf(argument), type, cuts, builder), user};
+}
+
+void Slices::inherit(Value local, Value cache) {
+  if (Known source = known.lookup(cache); source.slice)
+    known[local] = source;
+}
+
+LogicalResult Slices::follow(Value outer, BlockArgument argument,
+                             Attribute dims, RankedTensorType type,
+                             Operation *user, Builder &builder) {
+  SmallVector<int64_t> sizes;
+  for (int64_t size : cast<RankedTensorType>(argument.getType()).getShape())
+    sizes.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  DictionaryAttr description = builder.getDictionaryAttr(
+      {builder.getNamedAttr("name", builder.getStringAttr(nameOf(argument))),
+       builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(sizes)),
+       builder.getNamedAttr("dims", dims)});
+  return take(outer, argument, description, type, user);
+}
+
+LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to, Builder &builder) {
+  auto argumentOf = [&](OperandRange operands, int64_t index, StringRef what) {
+    auto argument = dyn_cast<BlockArgument>(operands[index]);
+    if (!argument)
+      from.emitOpError() << what << " operand #" << index
+                         << " is computed: expected an argument, which can be "
+                            "sliced";
+    return argument;
+  };
+  for (auto [index, inner] : llvm::enumerate(to.getSlices())) {
+    DictionaryAttr slice = known.lookup(inner).slice;
+    if (!slice)
+      continue;
+    BlockArgument argument = argumentOf(from.getStacked(), index, "stacked");
+    if (!argument)
+      return failure();
+    SmallVector<int64_t> shape = {
+        cast<RankedTensorType>(argument.getType()).getDimSize(0)};
+    auto type = cast<RankedTensorType>(inner.getType());
+    llvm::append_range(shape, type.getShape());
+    SmallVector<Attribute> dims = {builder.getDictionaryAttr({})};
+    llvm::append_range(dims, slice.getAs<ArrayAttr>("dims"));
+    if (failed(follow(to.getStacked()[index], argument,
+                      builder.getArrayAttr(dims), type.clone(shape), from,
+                      builder)))
+      return failure();
+  }
+  for (auto [index, inner] : llvm::enumerate(to.getInvariantArguments())) {
+    DictionaryAttr slice = known.lookup(inner).slice;
+    if (!slice)
+      continue;
+    BlockArgument argument =
+        argumentOf(from.getInvariants(), index, "invariant");
+    if (!argument ||
+        failed(follow(to.getInvariants()[index], argument, slice.get("dims"),
+                      cast<RankedTensorType>(inner.getType()), from, builder)))
+      return failure();
+  }
+  for (auto [global, local, outer] :
+       llvm::zip(from.getStacks(), to.getStacks(), to.getStacked())) {
+    local.setType(cast<RankedTensorType>(outer.getType()));
+    values.definePlain(global, local);
+    inherit(local, outer);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+void Slices::describeSignature(FunctionOpInterface func, Block &body,
+                               Builder &builder) {
+  Operation *terminator = body.getTerminator();
+  func.setType(func.cloneTypeWith(body.getArgumentTypes(),
+                                  terminator->getOperandTypes()));
+  /// Rows are cut over ep wherever they are.
+  auto describeValue = [&](Value value, const std::string &name) {
+    DictionaryAttr slice = known.lookup(value).slice;
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (slice || !tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
+      return slice;
+    SmallVector<Cut> cuts(tensor.getRank());
+    cuts.front() = Cut::overRows(Layout::R);
+    return describe(name, tensor, cuts, builder);
+  };
+  for (BlockArgument argument : body.getArguments())
+    if (DictionaryAttr slice = describeValue(argument, nameOf(argument)))
+      func.setArgAttr(argument.getArgNumber(), "shardopt.slice", slice);
+  for (OpOperand &result : terminator->getOpOperands()) {
+    unsigned number = result.getOperandNumber();
+    if (DictionaryAttr slice =
+            describeValue(result.get(), "result" + std::to_string(number)))
+      func.setResultAttr(number, "shardopt.slice", slice);
+  }
 }

@@ -9,7 +9,8 @@
 // group holds, and in which order. All ranks hold `localSize` entries: short
 // ones are padded with zeros, and entries that several ranks need stand in each
 // of them. One packing describes alike the columns of an activation in layout
-// H, the slice of a weight, and what must be done to gather or to scatter.
+// H, the slice of a weight, and what must be done to gather or to scatter. It
+// is kept as runs, so that its size does not depend on the number of entries.
 //
 // Example: 3 entries over 2 ranks in blocks are [0, 1] and [2, zero].
 //
@@ -41,10 +42,10 @@ std::vector<Run> compress(const std::vector<int64_t> &entries);
 
 class Packing {
 public:
-  /// `ranks[j]` lists the entries of rank j; all lists have one length. `order`
-  /// is a word for reports.
+  /// `ranks[j]` are the entries of rank j; all ranks have as many. `order` is a
+  /// word for reports.
   Packing(const char *order, int64_t globalSize,
-          std::vector<std::vector<int64_t>> ranks,
+          std::vector<std::vector<Run>> ranks,
           std::vector<const Packing *> parts = {});
 
   /// How entries are ordered: "blocks", "heads", "pairs", ...
@@ -52,11 +53,8 @@ public:
 
   int64_t getGlobalSize() const { return globalSize; }
   int64_t getLocalSize() const { return localSize; }
-  int64_t getNumRanks() const { return ranks.size(); }
-  /// The entries of rank `rank`, -1 for zeros; and the same as runs.
-  const std::vector<int64_t> &getEntries(int64_t rank) const {
-    return ranks[rank];
-  }
+  int64_t getNumRanks() const { return int64_t(runs.size()); }
+  /// The entries of rank `rank`.
   const std::vector<Run> &getRuns(int64_t rank) const { return runs[rank]; }
 
   /// From the global order to all ranks' entries, rank by rank.
@@ -64,9 +62,6 @@ public:
   /// From all ranks' entries, rank by rank, back to the global order. Empty for
   /// a packing that does not hold every entry.
   const std::vector<Run> &getUnpack() const { return unpack; }
-  /// Whether packing (unpacking) changes nothing.
-  bool packsTrivially() const;
-  bool unpacksTrivially() const;
   /// Whether an entry stands in more than one rank.
   bool isReplicated() const { return replicated; }
   /// The packings of which this one is a concatenation, in the global order and
@@ -76,9 +71,8 @@ public:
 private:
   const char *order;
   int64_t globalSize;
-  int64_t localSize;
+  int64_t localSize = 0;
   bool replicated = false;
-  std::vector<std::vector<int64_t>> ranks;
   std::vector<std::vector<Run>> runs;
   std::vector<const Packing *> parts;
   std::vector<Run> pack, unpack;

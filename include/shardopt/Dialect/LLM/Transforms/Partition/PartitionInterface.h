@@ -11,7 +11,7 @@
 #include "mlir/IR/OpDefinition.h"
 
 namespace shardopt::llm {
-class Partitioner;
+class OpPartition;
 
 /// Attaches the interface to the ops of the `llm` dialect, in every context
 /// that loads it through `registry`.

@@ -18,12 +18,12 @@ def LLM_PartitionOpInterface : OpInterface<"PartitionOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-        Writes the op as the program of one device, through `partitioner`, which
-        gives placed operands, slices of weights and collectives. Called with
-        the dim of the annotation.
+        Writes the op as the program of one device, at its dim: `partition` has
+        the rule and the cost for it, and gives placed operands, slices of
+        weights and collectives.
       }],
       "::mlir::LogicalResult", "partition",
-      (ins "::shardopt::llm::Partitioner &":$partitioner)>,
+      (ins "::shardopt::llm::OpPartition &":$partition)>,
   ];
 }
 

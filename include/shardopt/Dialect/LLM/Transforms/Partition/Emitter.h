@@ -1,0 +1,115 @@
+//===- Emitter.h - Ops of one device, and their collectives -----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_EMITTER_H
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_EMITTER_H
+
+#include "shardopt/Cost/TimeModel.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/RowSpaces.h"
+#include "shardopt/Support/GridAxis.h"
+
+namespace shardopt::llm {
+
+/// The devices that run the program.
+struct DeviceGrid {
+  mlir::FlatSymbolRefAttr symbol; ///< a grid with axes pp, ep and tp
+  Degrees degrees;
+  const cost::TimeModel *time = nullptr; ///< what collectives cost
+  mlir::Value coordinate; ///< of this device over tp; null where tp is 1
+
+  int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
+};
+
+/// What the cost model has for one collective of the program, in some layers
+/// of the repeat that it stands in.
+struct Charge {
+  int64_t layers = 1;      ///< consecutive iterations
+  ::llvm::StringRef cause; ///< empty: the op for which it is emitted
+  /// Collectives of the model that this one stands for, all of one kind, or a
+  /// share of them where several stand for it. None: not charged.
+  ::llvm::SmallVector<cost::Collective, 2> counted;
+  double share = 1;
+  double bytes = 0; ///< what is moved where nothing is charged
+};
+
+/// One entry, or one for each run of layers that are charged alike.
+using Charges = ::llvm::SmallVector<Charge, 1>;
+
+/// `collective` is charged, in full.
+Charges charged(const cost::Collective &collective);
+/// `bytes` are moved, which the model does not count.
+Charges uncharged(double bytes);
+/// `charges`, of which this collective is a share.
+Charges scaled(Charges charges, double share);
+
+/// Writes ops of one device for one op of the source program.
+class Emitter {
+public:
+  /// `cause` is named on collectives, as the one that needed them.
+  Emitter(const DeviceGrid &grid, mlir::OpBuilder &builder, mlir::Location loc,
+          ::llvm::StringRef cause)
+      : grid(grid), builder(builder), loc(loc), cause(cause) {}
+
+  mlir::OpBuilder &getBuilder() const { return builder; }
+  mlir::Location getLoc() const { return loc; }
+  ::llvm::StringRef getCause() const { return cause; }
+  const DeviceGrid &getGrid() const { return grid; }
+  int64_t getSize(GridAxis axis) const { return grid.size(axis); }
+  int64_t tp() const { return grid.degrees.tp; }
+
+  template <typename OpTy, typename... Args> OpTy create(Args &&...args) const {
+    return OpTy::create(builder, loc, std::forward<Args>(args)...);
+  }
+  mlir::Value getIndex(int64_t value) const;
+  /// This device's coordinate over tp, times `scale`: an index.
+  mlir::Value getOffset(int64_t scale) const;
+  mlir::Value getOffset(mlir::Value scale) const;
+
+  // Collectives over tp, unless an axis is named. Over one device they are
+  // their operand.
+  mlir::Value allReduce(mlir::Value value, const Charges &charges,
+                        bool max = false) const;
+  mlir::Value allGather(mlir::Value value, int64_t dim,
+                        const Charges &charges) const;
+  mlir::Value reduceScatter(mlir::Value value, int64_t dim,
+                            const Charges &charges) const;
+  mlir::Value allToAll(mlir::Value value, GridAxis axis, int64_t splitDim,
+                       int64_t concatDim, const Charges &charges) const;
+  /// Rows, of which `send` go to and `recv` come from each group over ep.
+  mlir::Value allToAllV(mlir::Value rows, mlir::Value send, mlir::Value recv,
+                        const Charges &charges) const;
+  /// The block of dim `dim` that belongs to this device.
+  mlir::Value allSlice(mlir::Value value, int64_t dim) const;
+
+  /// Rows padded to whole blocks with `fill`; a tensor of any rank.
+  mlir::Value padRows(mlir::Value value, const RowSpace &space,
+                      int fill = 0) const;
+  /// The true rows of a value gathered from blocks.
+  mlir::Value trimRows(mlir::Value value, const RowSpace &space) const;
+  /// A static choice of columns, or `value` itself where it keeps all of them.
+  mlir::Value selectColumns(mlir::Value value,
+                            const std::vector<Run> &runs) const;
+  /// Columns [begin, begin + size).
+  mlir::Value sliceColumns(mlir::Value value, int64_t begin,
+                           int64_t size) const;
+  mlir::Value concatColumns(::llvm::ArrayRef<mlir::Value> values) const;
+
+private:
+  /// Says on `op` why it is there and what it costs.
+  void annotate(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
+                const Charges &charges) const;
+
+  const DeviceGrid &grid;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  ::llvm::StringRef cause;
+};
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_EMITTER_H

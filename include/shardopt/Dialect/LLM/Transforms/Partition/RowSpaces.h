@@ -1,0 +1,52 @@
+//===- RowSpaces.h - The rows that values of a program share ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_ROWSPACES_H
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_ROWSPACES_H
+
+#include "shardopt/Cost/Context.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
+
+#include <memory>
+
+namespace shardopt::llm {
+
+/// A set of rows that values share, and how layout T cuts it. Values of one
+/// type may lie in different spaces: rows of tokens, and the copies of them
+/// that a dispatch sends to experts.
+struct RowSpace {
+  ::llvm::StringRef name; ///< "tokens", "prompts" or "experts"
+  RowBlocks blocks;       ///< null values where all blocks are whole
+  double cost = 0;        ///< rows for which reshards are charged
+  DispatchOp dispatch;    ///< what sent the rows of experts; else null
+};
+
+/// The row spaces of a function.
+class RowSpaces {
+public:
+  /// Those of tokens and prompts. What depends on the number of rows alone is
+  /// computed at the end of `body`, the entry of the new program of `func`.
+  void create(mlir::OpBuilder &builder, mlir::Operation *func,
+              mlir::Block &body, const cost::Context &context);
+
+  const RowSpace *getTokens() const { return &tokens; }
+  /// The last rows of prompts of `sequence` tokens: all of them in decode.
+  const RowSpace *getPrompts(int64_t sequence) const {
+    return sequence == 1 ? &tokens : &prompts;
+  }
+  /// The rows that `dispatch` sends, of which there are `copies`.
+  const RowSpace *addExperts(DispatchOp dispatch, double copies);
+
+private:
+  RowSpace tokens, prompts;
+  ::llvm::SmallVector<std::unique_ptr<RowSpace>> experts;
+};
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_ROWSPACES_H

@@ -1,0 +1,80 @@
+//===- CollectivePatterns.h - What patterns over collectives share *- C++
+//-*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_COLLECTIVEPATTERNS_H
+#define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_COLLECTIVEPATTERNS_H
+
+#include "shardopt/Cost/TimeModel.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Support/GridAxis.h"
+
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace shardopt::llm {
+
+/// What collectives on the module's grid cost. Their bytes are those that they
+/// are charged for: in the layer where that is most.
+class CollectivePrices {
+public:
+  CollectivePrices(const cost::TimeModel &time, const Degrees &degrees)
+      : time(time), degrees(degrees) {}
+
+  int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
+
+  /// Bytes of the full tensor of a collective with the note `of`.
+  double fullBytes(GridAxis axis, const CollectiveNote &of) const;
+  /// Seconds of a collective of `kind` on the tensor of one with the note `of`.
+  double seconds(cost::CollectiveKind kind, GridAxis axis,
+                 const CollectiveNote &of) const;
+  /// Seconds to read and write `bytes`, as part of another kernel.
+  double memory(double bytes) const {
+    return time.seconds(cost::memoryKernel(bytes, /*launch=*/false));
+  }
+
+  /// Gives `op`, which is of `kind`, a note of its own, with the causes of the
+  /// one that it replaces.
+  void note(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
+            const CollectiveNote &of) const;
+
+private:
+  double fullBytes(GridAxis axis, const CollectiveNote::Entry &entry) const;
+  double seconds(cost::CollectiveKind kind, GridAxis axis, double full) const;
+  /// What the cost model calls the bytes of a collective on such a tensor.
+  double bytesOf(cost::CollectiveKind kind, GridAxis axis, double full) const;
+
+  const cost::TimeModel &time;
+  Degrees degrees;
+};
+
+/// The one axis that a collective is over.
+template <typename OpTy> std::optional<GridAxis> axisOf(OpTy op) {
+  ::llvm::ArrayRef<int16_t> axes = op.getGridAxes();
+  if (axes.size() != 1)
+    return std::nullopt;
+  return GridAxis(axes[0]);
+}
+
+inline bool isSum(mlir::shard::ReductionKind kind) {
+  return kind == mlir::shard::ReductionKind::Sum;
+}
+
+template <typename OpTy>
+struct CollectivePattern : public mlir::OpRewritePattern<OpTy> {
+  CollectivePattern(mlir::MLIRContext *context, const CollectivePrices &prices)
+      : mlir::OpRewritePattern<OpTy>(context), prices(prices) {}
+  const CollectivePrices &prices;
+};
+
+/// Norms of reduced rows, done on blocks of them.
+void addNormInBlocks(mlir::RewritePatternSet &patterns,
+                     const CollectivePrices &prices);
+
+} // namespace shardopt::llm
+
+#endif // SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_COLLECTIVEPATTERNS_H

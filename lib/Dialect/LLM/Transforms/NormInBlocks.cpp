@@ -1,0 +1,154 @@
+//===- NormInBlocks.cpp - Norms of reduced rows ---------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectivePatterns.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::CollectiveKind;
+
+namespace {
+
+/// rms_norm(all_reduce(x)) on every device is the norm of a block of rows
+/// between a reduce-scatter and an all-gather. The new residual, where somebody
+/// needs it, is gathered too; or not before it is added to the next all-reduce,
+/// which then is a reduce-scatter as well.
+struct NormInBlocks : CollectivePattern<RmsNormOp> {
+  using CollectivePattern::CollectivePattern;
+
+  LogicalResult matchAndRewrite(RmsNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = norm.getInput().getDefiningOp<shard::AllReduceOp>();
+    if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
+        axisOf(reduce) != GridAxis::Tp)
+      return failure();
+    std::optional<CollectiveNote> of = CollectiveNote::read(reduce);
+    if (!of || !pays(norm, *of))
+      return failure();
+
+    Location loc = norm.getLoc();
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    Value count = tensor::DimOp::create(rewriter, loc, norm.getInput(), zero);
+    RowBlocks rows = cutRows(rewriter, loc, count, prices.size(GridAxis::Tp));
+    auto input = shard::ReduceScatterOp::create(
+        rewriter, norm.getLoc(), norm.getInput().getType(),
+        reduce.getGridAttr(), reduce.getGridAxesAttr(),
+        pad(rewriter, reduce.getInput(), rows), reduce.getReductionAttr(),
+        rewriter.getIndexAttr(0));
+    prices.note(input, CollectiveKind::ReduceScatter, GridAxis::Tp, *of);
+    Value residual;
+    if (norm.getResidual())
+      residual = shard::AllSliceOp::create(
+          rewriter, norm.getLoc(), norm.getResidual().getType(),
+          reduce.getGridAttr(), reduce.getGridAxesAttr(),
+          pad(rewriter, norm.getResidual(), rows), rewriter.getIndexAttr(0));
+    auto block = cast<RmsNormOp>(rewriter.clone(*norm.getOperation()));
+    block.getInputMutable().assign(input);
+    if (residual)
+      block.getResidualMutable().assign(residual);
+    for (auto [whole, cut] :
+         ::llvm::zip_equal(norm->getResults(), block->getResults())) {
+      if (whole.use_empty())
+        continue;
+      if (AddOp add = addToReduced(whole))
+        addInBlocks(rewriter, add, whole, cut, rows);
+      else
+        rewriter.replaceAllUsesWith(whole,
+                                    gather(rewriter, cut, rows, reduce, *of));
+    }
+    rewriter.eraseOp(norm);
+    return success();
+  }
+
+private:
+  /// Whether the new form is faster, for an activation as large as the one
+  /// that `of` is on.
+  bool pays(RmsNormOp norm, const CollectiveNote &of) const {
+    auto price = [&](CollectiveKind kind) {
+      return prices.seconds(kind, GridAxis::Tp, of);
+    };
+    // Two reads and two writes, of all rows or of a block.
+    double bytes = 4 * prices.fullBytes(GridAxis::Tp, of);
+    double before = price(CollectiveKind::AllReduce) + prices.memory(bytes);
+    double after = price(CollectiveKind::ReduceScatter) +
+                   prices.memory(bytes / double(prices.size(GridAxis::Tp)));
+    for (Value result : norm->getResults()) {
+      if (result.use_empty())
+        continue;
+      after += price(CollectiveKind::AllGather);
+      if (addToReduced(result)) {
+        before += price(CollectiveKind::AllReduce);
+        after += price(CollectiveKind::ReduceScatter);
+      }
+    }
+    return after < before;
+  }
+
+  /// The sum of `value`, which nothing else reads, with an all-reduce that
+  /// nothing else reads either; or null.
+  static AddOp addToReduced(Value value) {
+    if (!value.hasOneUse())
+      return {};
+    auto add = dyn_cast<AddOp>(*value.getUsers().begin());
+    if (!add)
+      return {};
+    Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
+    auto reduce = other.getDefiningOp<shard::AllReduceOp>();
+    bool fits = reduce && reduce->hasOneUse() && isSum(reduce.getReduction()) &&
+                axisOf(reduce) == GridAxis::Tp &&
+                CollectiveNote::read(reduce) && other != value;
+    return fits ? add : AddOp();
+  }
+
+  void addInBlocks(PatternRewriter &rewriter, AddOp add, Value whole, Value cut,
+                   const RowBlocks &rows) const {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(add);
+    Value other = add.getLhs() == whole ? add.getRhs() : add.getLhs();
+    auto reduce = other.getDefiningOp<shard::AllReduceOp>();
+    CollectiveNote of = *CollectiveNote::read(reduce);
+    auto scatter = shard::ReduceScatterOp::create(
+        rewriter, reduce.getLoc(), other.getType(), reduce.getGridAttr(),
+        reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
+        reduce.getReductionAttr(), rewriter.getIndexAttr(0));
+    prices.note(scatter, CollectiveKind::ReduceScatter, GridAxis::Tp, of);
+    Value sum =
+        AddOp::create(rewriter, add.getLoc(), cut.getType(), cut, scatter);
+    rewriter.replaceOp(add, gather(rewriter, sum, rows, reduce, of));
+  }
+
+  static Value pad(PatternRewriter &rewriter, Value value,
+                   const RowBlocks &rows) {
+    return padRows(rewriter, value.getLoc(), value, rows.padding);
+  }
+
+  Value gather(PatternRewriter &rewriter, Value block, const RowBlocks &rows,
+               shard::AllReduceOp like, const CollectiveNote &of) const {
+    Location loc = block.getLoc();
+    auto type = cast<RankedTensorType>(block.getType());
+    auto whole = shard::AllGatherOp::create(
+        rewriter, loc, type, like.getGridAttr(), like.getGridAxesAttr(), block,
+        rewriter.getIndexAttr(0));
+    prices.note(whole, CollectiveKind::AllGather, GridAxis::Tp, of);
+    return trimRows(rewriter, loc, whole.getResult(), rows.rows);
+  }
+};
+
+} // namespace
+
+void llm::addNormInBlocks(RewritePatternSet &patterns,
+                          const CollectivePrices &prices) {
+  patterns.add<NormInBlocks>(patterns.getContext(), prices);
+}

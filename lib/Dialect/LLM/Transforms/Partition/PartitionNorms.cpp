@@ -1,0 +1,98 @@
+//===- PartitionNorms.cpp - Embedding and norms of one device -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartitionModels.h"
+
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Layout;
+
+LogicalResult llm::partition(EmbeddingOp op, OpPartition &p) {
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  Layout layout = p.getResultLayout();
+  const Packing *rows = p.getPackings().blocks(table.getDimSize(0), p.tp());
+  const Packing *features = p.getPackings().blocks(table.getDimSize(1), p.tp());
+  SmallVector<Cut> cuts(2);
+  if (layout == Layout::P)
+    cuts[0] = Cut::over(rows);
+  else if (layout == Layout::H)
+    cuts[1] = Cut::over(features);
+
+  Value slice = p.slice(op.getTable(), cuts);
+  Value tokens = p.getPlain(op.getTokens());
+  if (!slice || !tokens)
+    return failure();
+  EmbeddingOp local = p.clone(op);
+  local.getTokensMutable().assign(tokens);
+  local.getTableMutable().assign(slice);
+  local.getResult().setType(withColumns(op.getResult(), columns(slice)));
+  if (layout == Layout::P && p.tp() > 1) {
+    OpBuilder::InsertionGuard guard(p.getBuilder());
+    p.getBuilder().setInsertionPoint(local);
+    local.getOffsetMutable().assign(p.getOffset(rows->getLocalSize()));
+  }
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  double rowBytes =
+      double(type.getDimSize(1)) * type.getElementTypeBitWidth() / 8;
+  p.define(
+      op.getResult(),
+      {local.getResult(), layout, layout == Layout::H ? features : nullptr},
+      p.getTokens(), rowBytes);
+  return success();
+}
+
+LogicalResult llm::partition(RmsNormOp op, OpPartition &p) {
+  Layout anchor = p.getRequired();
+  int64_t hidden = columns(op.getInput());
+  const Packing *features =
+      anchor == Layout::H ? p.getPackings().blocks(hidden, p.tp()) : nullptr;
+  Value input = p.get(op.getInput(), anchor, features);
+  Value residual =
+      op.getResidual() ? p.get(op.getResidual(), anchor, features) : Value();
+  Value weight = p.sliceVector(op.getWeight(), features);
+  if (!weight)
+    return failure();
+
+  if (anchor != Layout::H || p.tp() == 1) {
+    RmsNormOp local = p.clone(op);
+    local.getInputMutable().assign(input);
+    if (residual)
+      local.getResidualMutable().assign(residual);
+    local.getWeightMutable().assign(weight);
+    for (auto [global, result] :
+         llvm::zip_equal(op->getResults(), local->getResults()))
+      p.defineResult(cast<OpResult>(global), result, op.getInput(), features);
+    return success();
+  }
+
+  // Features are cut: the sum of squares is all there is to exchange.
+  Value sum = input;
+  if (residual)
+    sum = p.create<AddOp>(input.getType(), input, residual);
+  Value normed = normFeatures(p, sum, weight, op.getEpsilonAttr(), hidden);
+  p.defineResult(cast<OpResult>(op.getResult()), normed, op.getInput(),
+                 features);
+  if (residual)
+    p.defineResult(cast<OpResult>(op.getSum()), sum, op.getInput(), features);
+  return success();
+}
+
+Value llm::normFeatures(OpPartition &p, Value input, Value weight,
+                        FloatAttr epsilon, int64_t width, bool areCut) {
+  OpBuilder &builder = p.getBuilder();
+  auto type =
+      RankedTensorType::get({ShapedType::kDynamic, 1}, builder.getF32Type());
+  Value squares =
+      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1));
+  if (areCut)
+    squares = p.allReduce(squares, p.own("norm"));
+  return p.create<ScaleNormOp>(input.getType(), input, squares, weight, epsilon,
+                               builder.getI64IntegerAttr(width));
+}

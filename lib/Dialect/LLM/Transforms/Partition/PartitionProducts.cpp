@@ -1,0 +1,271 @@
+//===- PartitionProducts.cpp - Products of one device ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartitionModels.h"
+
+#include "shardopt/Dialect/LLM/IR/Sizes.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Layout;
+
+//===----------------------------------------------------------------------===//
+// Any product with a weight
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// How a product is written. Dim 0 cuts the contracted dim by what the input
+/// holds in H, or by `rows`; dim 1 cuts the columns by `columns`.
+struct ProductSpec {
+  const Packing *rows = nullptr;
+  const Packing *columns = nullptr;
+  /// Of the result, where it has other features than the weight: half of them
+  /// behind a gated activation.
+  const Packing *produced = nullptr;
+  Value input;             ///< where it is made already
+  bool transposed = false; ///< the weight is [columns, rows]
+  bool grouped = false;    ///< experts stand in front in weight and bias
+  ActivationAttr activation;
+};
+
+/// A product that is written: its packings are null where nothing is cut.
+template <typename OpTy> struct Product {
+  OpTy local;
+  const Packing *rows = nullptr;
+  const Packing *columns = nullptr;
+};
+
+} // namespace
+
+/// A weight or bias with the experts in front, or without.
+static Value sliceGrouped(OpPartition &p, Value weight, bool grouped,
+                          ArrayRef<Cut> cuts) {
+  SmallVector<Cut> all;
+  if (grouped)
+    all.push_back(p.overExperts(sizeOf(weight, 0)));
+  all.append(cuts.begin(), cuts.end());
+  return p.slice(weight, all);
+}
+
+/// Writes `op` as `spec` says, and defines its result. Null, with a diagnostic,
+/// where a weight cannot be sliced.
+template <typename OpTy>
+static FailureOr<Product<OpTy>> writeProduct(OpPartition &p, OpTy op,
+                                             const ProductSpec &spec) {
+  Dim dim = p.getDim();
+  Product<OpTy> product;
+  if (dim == Dim::Zero)
+    product.rows = p.getContracted(op.getInput(), spec.rows);
+  else if (dim == Dim::One)
+    product.columns = spec.columns;
+  Value input = spec.input;
+  if (!input)
+    input = p.get(op.getInput(), p.getRequired(), product.rows);
+
+  SmallVector<Cut> cuts = {Cut::over(product.rows), Cut::over(product.columns)};
+  if (spec.transposed)
+    std::swap(cuts[0], cuts[1]);
+  Value weight = sliceGrouped(p, op.getWeight(), spec.grouped, cuts);
+  if (!weight)
+    return failure();
+  Value bias = op.getBias();
+  if (bias) {
+    // The bias of a partial sum counts once: on the first device of the group.
+    const Packing *held = product.columns;
+    if (dim == Dim::Zero && p.tp() > 1)
+      held = p.getPackings().onFirst(columns(bias), p.tp());
+    bias = sliceGrouped(p, bias, spec.grouped, {Cut::over(held)});
+    if (!bias)
+      return failure();
+  }
+
+  OpTy local = product.local = p.clone(op);
+  local.getInputMutable().assign(input);
+  local.getWeightMutable().assign(weight);
+  if (bias)
+    local.getBiasMutable().assign(bias);
+  // The activation of a partial sum comes after its reduction.
+  bool defers = dim == Dim::Zero && p.tp() > 1 && spec.activation;
+  int64_t width = sizeOf(weight, spec.transposed ? -2 : -1);
+  if (spec.activation && spec.activation.getGated() && !defers)
+    width /= 2;
+  local.getResult().setType(withColumns(op.getResult(), width));
+  const Packing *produced = spec.produced ? spec.produced : product.columns;
+  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
+                 op.getInput(), product.columns ? produced : nullptr,
+                 defers ? spec.activation : ActivationAttr());
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Projections
+//===----------------------------------------------------------------------===//
+
+/// Whether the attention that reads a projection wants some rotary pairs of
+/// every head, instead of whole heads.
+static bool wantsPairs(Value projection) {
+  for (Operation *user : projection.getUsers())
+    if (auto attention = dyn_cast<AttentionOp>(user))
+      return attention.getShardingDim() == Dim::One;
+  return false;
+}
+
+LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
+  bool pairs = wantsPairs(op.getResult());
+  int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
+  int64_t size = op.getHeadDim();
+  Packings &packings = p.getPackings();
+  ProductSpec spec;
+  spec.rows = packings.blocks(columns(op.getInput()), p.tp());
+  spec.columns = pairs ? packings.pairs(heads + 2 * kvHeads, size, p.tp())
+                       : packings.qkvHeads(heads, kvHeads, size, p.tp());
+  FailureOr<Product<QkvProjOp>> product = writeProduct(p, op, spec);
+  if (failed(product))
+    return failure();
+  if (product->columns && pairs) {
+    product->local.setHeadDim(size / p.tp());
+  } else if (product->columns) {
+    product->local.setHeads(
+        packings.heads(heads, size, p.tp())->getLocalSize() / size);
+    product->local.setKvHeads(
+        packings.kvHeads(heads, kvHeads, size, p.tp())->getLocalSize() / size);
+  }
+  return success();
+}
+
+LogicalResult llm::partition(OutProjOp op, OpPartition &p) {
+  int64_t size = columns(op.getInput()) / op.getHeads();
+  ProductSpec spec;
+  spec.rows = p.getPackings().heads(op.getHeads(), size, p.tp());
+  spec.columns = p.getPackings().blocks(columns(op.getResult()), p.tp());
+  FailureOr<Product<OutProjOp>> product = writeProduct(p, op, spec);
+  if (failed(product))
+    return failure();
+  if (product->rows == spec.rows)
+    product->local.setHeads(columns(product->local.getInput()) / size);
+  return success();
+}
+
+/// The copy from which whole rows, once they are normed, are best made H.
+static LocalCopy getWholeRows(OpPartition &p, Value input) {
+  const LocalValues::Placed &placed = p.getPlaced(input);
+  LocalCopy source = placed.copies.front();
+  for (const LocalCopy &copy : placed.copies)
+    if (copy.layout == Layout::R) // which is cut for nothing
+      source = copy;
+  return source;
+}
+
+/// The input of a contracted product, normed. Where whole rows arrive they are
+/// normed before they are cut; features that are cut or partial are made H
+/// first, and their sums of squares all-reduced.
+static Value normContracted(OpPartition &p, LinearOp op, const Packing *rows) {
+  LocalCopy source = p.getPlaced(op.getInput()).copies.front();
+  bool wholeRows = source.layout == Layout::R || source.layout == Layout::T;
+  if (wholeRows)
+    source = getWholeRows(p, op.getInput());
+  else
+    source.value = p.get(op.getInput(), Layout::H, rows);
+  Value weight = p.sliceVector(op.getNorm(), wholeRows ? nullptr : rows);
+  if (!weight)
+    return {};
+  Value normed = normFeatures(p, source.value, weight, op.getEpsilonAttr(),
+                              columns(op.getInput()), /*areCut=*/!wholeRows);
+  if (!wholeRows)
+    return normed;
+  return p
+      .reshard({normed, source.layout}, Layout::H, rows,
+               *p.getPlaced(op.getInput()).space,
+               p.chargeReshard(op.getInput(), source.layout, Layout::H))
+      .value;
+}
+
+LogicalResult llm::partition(LinearOp op, OpPartition &p) {
+  int64_t width = columns(op.getResult());
+  Packings &packings = p.getPackings();
+  ProductSpec spec;
+  spec.rows = packings.blocks(columns(op.getInput()), p.tp());
+  spec.columns = op.getHeads() ? packings.heads(*op.getHeads(),
+                                                width / *op.getHeads(), p.tp())
+                               : packings.blocks(width, p.tp());
+  spec.transposed = op.getTransposed();
+  bool normsFirst = op.getNorm() && p.getDim() == Dim::Zero && p.tp() > 1;
+  if (normsFirst) {
+    spec.input =
+        normContracted(p, op, p.getContracted(op.getInput(), spec.rows));
+    if (!spec.input)
+      return failure();
+  }
+  FailureOr<Product<LinearOp>> product = writeProduct(p, op, spec);
+  if (failed(product))
+    return failure();
+  LinearOp local = product->local;
+  if (normsFirst) {
+    local.getNormMutable().clear();
+    local.removeEpsilonAttr();
+  } else if (op.getNorm()) {
+    OpBuilder::InsertionGuard guard(p.getBuilder());
+    p.getBuilder().setInsertionPoint(local);
+    Value norm = p.sliceVector(op.getNorm(), nullptr);
+    if (!norm)
+      return failure();
+    local.getNormMutable().assign(norm);
+  }
+  if (product->columns && op.getHeads())
+    local.setHeads(spec.columns->getLocalSize() / (width / *op.getHeads()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Feed-forward network
+//===----------------------------------------------------------------------===//
+
+/// Writes a product of tokens, or of rows of experts where it has counts.
+template <typename OpTy>
+static FailureOr<Product<OpTy>> writeFfn(OpPartition &p, OpTy op,
+                                         ProductSpec spec) {
+  Value counts = op.getCounts();
+  if (counts && failed(p.getDispatch(op.getInput(), counts)))
+    return failure();
+  spec.rows = p.getPackings().blocks(columns(op.getInput()), p.tp());
+  spec.grouped = counts != nullptr;
+  FailureOr<Product<OpTy>> product = writeProduct(p, op, spec);
+  if (failed(product) || !counts)
+    return product;
+  OpBuilder::InsertionGuard guard(p.getBuilder());
+  p.getBuilder().setInsertionPoint(product->local);
+  Value local = p.getCounts(op.getInput(), counts, p.getRequired());
+  if (!local)
+    return failure();
+  product->local.getCountsMutable().assign(local);
+  return product;
+}
+
+LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
+  int64_t inner = columns(op.getResult());
+  Packings &packings = p.getPackings();
+  ProductSpec spec;
+  spec.activation = op.getActivationAttr();
+  spec.produced = packings.blocks(inner, p.tp());
+  spec.columns = spec.activation && spec.activation.getGated()
+                     ? packings.pairedBlocks(inner, p.tp())
+                     : spec.produced;
+  FailureOr<Product<FfnUpOp>> product = writeFfn(p, op, spec);
+  if (failed(product))
+    return failure();
+  if (p.getDim() == Dim::Zero && p.tp() > 1 && spec.activation)
+    product->local.removeActivationAttr();
+  return success();
+}
+
+LogicalResult llm::partition(FfnDownOp op, OpPartition &p) {
+  ProductSpec spec;
+  spec.columns = p.getPackings().blocks(columns(op.getResult()), p.tp());
+  return success(succeeded(writeFfn(p, op, spec)));
+}

@@ -1,0 +1,410 @@
+//===- Residual.cpp - Sums, and loops over layers -------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sums and repeats have no dim. They are written where the op that reads what
+// comes of them wants it, and what that moves is charged as the cost model has
+// it: for the layer that is left.
+//
+// A loop carries its residual in one layout, the anchor of its first norm, from
+// the last layer as from all others. The cost model knows where each layer
+// goes: the summands of the last one go straight to the next kind of layer, or
+// to the head, which may read fewer rows. So a collective at the end of a body
+// has one charge for the last iteration and one for the others. What no
+// collective of the body stands for, because its summand lies in the anchor
+// already, is left to the one that takes the residual on from there.
+//
+// Example: anchor T, head in R. A partial sum is reduce-scattered in every
+// layer; for the last one the model charges an all-reduce. The residual lies in
+// T already: the model's all-gather is the one before the head.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ResidualTarget.h"
+
+#include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Layout;
+
+//===----------------------------------------------------------------------===//
+// Who reads a residual
+//===----------------------------------------------------------------------===//
+
+/// The first user of `value` in program order, and the operand it is there.
+static OpOperand *firstUse(Value value) {
+  OpOperand *first = nullptr; // uses are listed backwards, so order decides
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    bool earlier =
+        !first || (user->getBlock() == first->getOwner()->getBlock() &&
+                   user->isBeforeInBlock(first->getOwner()));
+    if (earlier)
+      first = &use;
+  }
+  return first;
+}
+
+/// The op for which `value` is made: its first user, or, where that merely adds
+/// it up or carries it to the next layer, the first user of what comes of it.
+static Operation *consumerOf(Value value) {
+  llvm::SmallPtrSet<Operation *, 4> carriers; // repeats that were passed
+  while (OpOperand *use = firstUse(value)) {
+    Operation *user = use->getOwner();
+    bool isResidual = use->getOperandNumber() == 0;
+    if (auto add = dyn_cast<AddOp>(user)) {
+      value = add.getResult();
+    } else if (auto repeat = dyn_cast<RepeatOp>(user); repeat && isResidual) {
+      value = repeat.getResidual();
+    } else if (isa<YieldOp>(user) && isResidual) {
+      auto repeat = cast<RepeatOp>(user->getParentOp());
+      // A body that does nothing else to it passes it on to its end.
+      bool isNew = carriers.insert(repeat).second;
+      value = isNew ? Value(repeat.getResidual()) : repeat.getResult();
+    } else {
+      return user;
+    }
+  }
+  return nullptr;
+}
+
+/// The layout that an op has for its dim.
+static Layout pick(ShardableOpInterface op, Layout zero, Layout one,
+                   Layout none) {
+  Dim dim = op.getShardingDim().value_or(Dim::None);
+  return dim == Dim::Zero ? zero : dim == Dim::One ? one : none;
+}
+
+ResidualTarget Partitioner::getTarget(Value value, Layout arrives) const {
+  ResidualTarget target;
+  target.consumer = consumerOf(value);
+  target.rows = double(context.rows);
+  if (!target.consumer)
+    return target;
+  auto shardable = dyn_cast<ShardableOpInterface>(target.consumer);
+  target.cause = shardable ? shardable.getShardingName()
+                           : target.consumer->getName().stripDialect();
+  if (auto norm = dyn_cast<RmsNormOp>(target.consumer)) {
+    target.layout = pick(shardable, Layout::T, Layout::H, Layout::R);
+    target.beginsLayer = !norm.getResidual();
+    if (target.beginsLayer)
+      target.cause = "layer_exit";
+  } else if (isa<LmHeadOp>(target.consumer)) {
+    target.layout =
+        pick(shardable, Layout::H, Layout::R, cost::passThrough(arrives));
+    target.rows = double(context.microBatch);
+    target.isHead = true;
+  }
+  return target;
+}
+
+/// The features of a residual in `layout`.
+static const Packing *featuresOf(PartitionState &state, Value residual,
+                                 Layout layout) {
+  if (layout != Layout::H)
+    return nullptr;
+  auto type = cast<RankedTensorType>(residual.getType());
+  return state.packings.blocks(type.getDimSize(1), state.grid.degrees.tp);
+}
+
+void Partitioner::settle(Value value, const ResidualTarget &target,
+                         const Charges &charges, StringRef cause) {
+  LocalValues::Placed placed =
+      *state.values.lookup(value, value.getDefiningOp());
+  Layout layout = *target.layout;
+  Emitter emit = emitFor(value.getDefiningOp(), cause);
+  LocalCopy copy =
+      reshard(emit, state.packings, placed.copies.front(), layout,
+              featuresOf(state, value, layout), *placed.space, charges);
+  state.values.define(value, {{copy}, placed.space, placed.rowBytes, {}, {}});
+}
+
+void Partitioner::settleStart(Value value, StringRef cause) {
+  ResidualTarget target = getTarget(value, Layout::R);
+  if (!target.beginsLayer)
+    return;
+  const LocalValues::Placed &placed =
+      *state.values.lookup(value, value.getDefiningOp());
+  std::optional<cost::Collective> moved =
+      cost::reshardCollective(placed.copies.front().layout, *target.layout,
+                              target.rows, placed.rowBytes, state.grid.degrees);
+  settle(value, target, moved ? charged(*moved) : uncharged(0), cause);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` is merely part of a longer sum.
+static bool isPartOfSum(AddOp op) {
+  return op->hasOneUse() && isa<AddOp>(*op->user_begin()) &&
+         op->user_begin()->getBlock() == op->getBlock();
+}
+
+/// What the sum adds up, in order.
+static void collectSummands(AddOp sum, SmallVectorImpl<Value> &summands) {
+  for (Value operand : sum->getOperands()) {
+    auto inner = operand.getDefiningOp<AddOp>();
+    if (inner && isPartOfSum(inner))
+      collectSummands(inner, summands);
+    else
+      summands.push_back(operand);
+  }
+}
+
+/// Whether a summand is what a layer adds to its residual.
+static bool isBranch(Value summand) {
+  Operation *op = summand.getDefiningOp();
+  return isa_and_present<ShardableOpInterface>(op) && !isa<RmsNormOp>(op);
+}
+
+namespace {
+
+/// The parts of a sum that is being written.
+struct Summand {
+  LocalCopy copy;
+  double rowBytes = 0;
+  bool branch = false;
+};
+
+} // namespace
+
+/// Puts what a layer adds first, if that is several outputs, of routed and
+/// shared experts. Where they lie alike they are added where they are: one
+/// reshard of the sum instead of two.
+static void arrange(const Emitter &emit, SmallVectorImpl<Summand> &summands) {
+  SmallVector<Summand> branches, others;
+  for (const Summand &summand : summands)
+    (summand.branch ? branches : others).push_back(summand);
+  if (branches.size() < 2 || others.empty())
+    return;
+  const LocalCopy &first = branches.front().copy;
+  bool alike = llvm::all_of(branches, [&](const Summand &summand) {
+    return summand.copy.layout == first.layout &&
+           summand.copy.packing == first.packing && !summand.copy.pending;
+  });
+  if (!alike) {
+    summands = branches;
+    summands.append(others);
+    return;
+  }
+  Summand sum = branches.front();
+  for (const Summand &next : llvm::drop_begin(branches))
+    sum.copy.value = emit.create<AddOp>(sum.copy.value.getType(),
+                                        sum.copy.value, next.copy.value);
+  summands = others;
+  summands.push_back(sum);
+}
+
+/// What the model charges for `summand` where a sum goes to `target`, and from
+/// the last of `layers` layers to `next`. Where nothing is moved on the way to
+/// `target`, the charge of the last layer is added to `left`.
+static Charges chargeLeaving(const Summand &summand,
+                             const ResidualTarget &target,
+                             const ResidualTarget &next, int64_t layers,
+                             const Degrees &degrees,
+                             SmallVectorImpl<cost::Collective> &left) {
+  auto moved = [&](const ResidualTarget &to) {
+    return cost::reshardCollective(summand.copy.layout,
+                                   to.layout.value_or(Layout::R), to.rows,
+                                   summand.rowBytes, degrees);
+  };
+  std::optional<cost::Collective> each = moved(target), last = moved(next);
+  if (!each) {
+    if (last)
+      left.push_back(*last);
+    return uncharged(0);
+  }
+  if (target.isLike(next))
+    return charged(*each);
+  Charges charges;
+  if (layers > 1) {
+    charges = charged(*each);
+    charges.front().layers = layers - 1;
+  }
+  charges.append(last ? charged(*last) : uncharged(each->bytes));
+  charges.back().cause = next.cause;
+  return charges;
+}
+
+LogicalResult Partitioner::runOnAdd(AddOp op) {
+  if (isPartOfSum(op))
+    return success(); // written with the whole sum
+  SmallVector<Value> leaves;
+  collectSummands(op, leaves);
+  SmallVector<Summand> summands;
+  const RowSpace *space = nullptr;
+  for (Value leaf : leaves) {
+    const LocalValues::Placed *placed = state.values.lookup(leaf, op);
+    if (!placed)
+      return failure();
+    if (space && placed->space != space)
+      return op.emitOpError("adds rows of ")
+             << space->name << " and other rows, of " << placed->space->name
+             << ": expected its operands to have the same rows";
+    space = placed->space;
+    summands.push_back(
+        {placed->copies.front(), placed->rowBytes, isBranch(leaf)});
+  }
+
+  bool hasBranch = llvm::any_of(summands, [](auto &s) { return s.branch; });
+  bool inBlocks = llvm::all_of(summands, [&](const Summand &summand) {
+    return (hasBranch && !summand.branch) || summand.copy.layout == Layout::T;
+  });
+  Layout arrives = inBlocks ? Layout::T : Layout::R;
+  ResidualTarget target = getTarget(op.getResult(), arrives);
+  ResidualTarget next = target;
+  int64_t layers = 1;
+  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
+  bool endsLayer = repeat && op->getBlock()->getTerminator()->getOperand(0) ==
+                                 op.getResult();
+  if (endsLayer) {
+    layers = repeat.getCount();
+    if (ResidualTarget after = getTarget(repeat.getResult(), arrives);
+        after.layout)
+      next = after;
+  }
+
+  Layout layout = target.layout.value_or(Layout::R);
+  const Packing *packing = featuresOf(state, op.getResult(), layout);
+  Emitter emit = emitFor(op, target.cause.empty() ? op->getName().stripDialect()
+                                                  : target.cause);
+  arrange(emit, summands);
+  LeftLayers left{arrives, {}};
+  Value sum;
+  for (const Summand &summand : summands) {
+    Charges charges = chargeLeaving(summand, target, next, layers,
+                                    state.grid.degrees, left.counted);
+    Value value = reshard(emit, state.packings, summand.copy, layout, packing,
+                          *space, charges)
+                      .value;
+    // What comes after several outputs is the residual, and stands in front.
+    bool isResidual = !summand.branch && summands.front().branch;
+    if (!sum)
+      sum = value;
+    else if (isResidual)
+      sum = emit.create<AddOp>(sum.getType(), value, sum);
+    else
+      sum = emit.create<AddOp>(sum.getType(), sum, value);
+  }
+  LocalValues::Placed placed;
+  placed.copies = {{sum, layout, packing, nullptr}};
+  placed.space = space;
+  placed.rowBytes = state.values.lookup(leaves.front(), op)->rowBytes;
+  if (endsLayer && next.layout)
+    leftLayers[repeat] = left;
+  else if (target.isHead)
+    placed.left = left;
+  state.values.define(op.getResult(), std::move(placed));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
+  const LocalValues::Placed *init = state.values.lookup(op.getInit(), op);
+  if (!init)
+    return failure();
+  const RowSpace *space = init->space;
+  double rowBytes = init->rowBytes;
+  ResidualTarget target = getTarget(op.getResidual(), Layout::R);
+  Layout anchor = target.layout.value_or(Layout::R);
+  const Packing *packing = featuresOf(state, op.getInit(), anchor);
+  Emitter emit = emitFor(op, target.cause);
+  Value start =
+      state.values.get(emit, op.getInit(), anchor, packing, space->cost);
+  SmallVector<Value> stacked, invariants;
+  if (failed(getComplete(*op, op.getStacked(), stacked)) ||
+      failed(getComplete(*op, op.getInvariants(), invariants)))
+    return failure();
+
+  SmallVector<Type> results = {start.getType()};
+  llvm::append_range(results, op.getStacks().getTypes());
+  auto repeat =
+      RepeatOp::create(state.builder, op.getLoc(), results, op.getCountAttr(),
+                       start, stacked, invariants, op.getWindowsAttr());
+  state.slices.enterBody(op.getBodyBlock(), repeat);
+  LocalValues::Placed residual{
+      {{start, anchor, packing, nullptr}}, space, rowBytes, {}, {}};
+  if (failed(writeBody(op, repeat, residual)) ||
+      failed(state.slices.leaveBody(op, repeat, state.builder)))
+    return failure();
+
+  residual.copies.front().value = repeat.getResult();
+  auto left = leftLayers.find(op);
+  if (left == leftLayers.end()) {
+    state.values.define(op.getResult(), residual);
+    return success();
+  }
+  ResidualTarget next = getTarget(op.getResult(), left->second.layout);
+  if (next.isHead)
+    residual.left = left->second;
+  state.values.define(op.getResult(), residual);
+  if (next.beginsLayer) {
+    Charges charges = uncharged(0);
+    charges.front().counted = left->second.counted;
+    settle(op.getResult(), next, charges, next.cause);
+  }
+  return success();
+}
+
+/// The body of `local`, in which the residual is placed as `residual`.
+LogicalResult Partitioner::writeBody(RepeatOp op, RepeatOp local,
+                                     LocalValues::Placed residual) {
+  OpBuilder &builder = state.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(op.getBody().getArgumentTypes());
+  types.front() = local.getInit().getType();
+  SmallVector<Location> locs(types.size(), op.getLoc());
+  Block *body =
+      builder.createBlock(&local.getBody(), local.getBody().end(), types, locs);
+  residual.copies.front().value = body->getArgument(0);
+  state.values.define(op.getResidual(), residual);
+  for (auto [global, inner, outer] : llvm::drop_begin(
+           llvm::zip_equal(op.getBody().getArguments(), body->getArguments(),
+                           op->getOperands()))) {
+    const RowSpace *space = state.rows.getTokens();
+    if (state.values.isPlaced(outer))
+      space = state.values.lookup(outer, op)->space;
+    placeArgument(global, inner, space);
+    bool isSlice = global.getType() != outer.getType();
+    if (isSlice && state.values.isPlaced(global))
+      state.slices.describeRows(inner, global, op, builder);
+  }
+  return runOnBlock(*op.getBodyBlock());
+}
+
+LogicalResult Partitioner::runOnYield(YieldOp op) {
+  auto repeat = cast<RepeatOp>(op->getParentOp());
+  LocalCopy residual =
+      state.values.lookup(repeat.getResidual(), op)->copies.front();
+  const LocalValues::Placed *last = state.values.lookup(op.getOperand(0), op);
+  if (!last)
+    return failure();
+  Emitter emit = emitFor(op, getTarget(repeat.getResidual(), Layout::R).cause);
+  SmallVector<Value> values = {
+      state.values.get(emit, op.getOperand(0), residual.layout,
+                       residual.packing, last->space->cost)};
+  for (Value cache : op.getOperands().drop_front()) {
+    Value local = state.values.lookupPlain(cache);
+    if (!local) {
+      auto diagnostic = op.emitOpError(
+          "passes on as a cache what devices have parts of: expected a cache "
+          "that an 'llm.attention' or the layer's slice gave");
+      diagnostic.attachNote(cache.getLoc()) << "made here";
+      return diagnostic;
+    }
+    values.push_back(local);
+  }
+  emit.create<YieldOp>(values);
+  return success();
+}

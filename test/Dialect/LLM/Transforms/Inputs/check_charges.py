@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""Compares the collectives of programs with what the report charges for them.
+
+    check_charges.py --shard-opt=build/bin/shard-opt \\
+        --shard-translate=build/bin/shard-translate config.json...
+
+Random strategies of each config, in both phases, are evaluated and lowered. In
+every stage, the bytes and microseconds that the program's collectives say they
+are charged, summed over layers by the op that caused them and by the kind as
+which they count, must be those of the report's breakdown. A token's way back to
+the first stage is between two steps, and so in no program.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[5]
+sys.path.append(str(ROOT / "test" / "Semantics"))
+
+import strategies  # noqa: E402
+
+DEGREES = {"tp": [1, 2, 4, 8], "ep": [1, 2], "pp": [1, 2], "batch": [1, 4, 7, 16, 64]}
+# Microseconds are printed with six digits, and sums lose some.
+TOLERANCE = 2e-5
+
+
+def run(*command):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"failed: {' '.join(map(str, command))}\n{result.stderr}")
+    return result.stdout
+
+
+class Sums:
+    """Bytes and microseconds by (stage, op), and the kinds of collectives."""
+
+    def __init__(self):
+        self.bytes, self.us = collections.Counter(), collections.Counter()
+        self.kinds = collections.defaultdict(set)
+
+    def add(self, stage, op, kinds, bytes_, us):
+        # The stage that receives does a part of what the other is charged for.
+        key = ("all" if op == "stage_transfer" else stage, op)
+        self.bytes[key] += bytes_
+        self.us[key] += us
+        self.kinds[key] |= kinds
+
+    def differences(self, other):
+        """Words on what is in these sums and not in `other`."""
+        for key in sorted(set(self.us) | set(other.us), key=str):
+            one, two = self.us[key], other.us[key]
+            if abs(one - two) > TOLERANCE * max(1.0, one, two):
+                yield f"{key}: {one} us, charged {two}"
+            one, two = self.bytes[key], other.bytes[key]
+            if abs(one - two) > max(16, 1e-6 * max(one, two)):
+                yield f"{key}: {one} bytes, charged {two}"
+            if self.kinds[key] != other.kinds[key]:
+                yield f"{key}: {self.kinds[key]}, charged {other.kinds[key]}"
+
+
+def charged(report):
+    sums = Sums()
+    for row in report["best"]["breakdown"]:
+        if row["collective"] and row["op"] != "token_return":
+            kinds = set(row["collective"].split("+"))
+            sums.add(row["stage"], row["op"], kinds, row["bytes"], row["collective_us"])
+    return sums
+
+
+def fields(text):
+    """The numbers, strings and truths of a dictionary attribute."""
+    pairs = re.findall(r'(\w+) = ("[^"]*"|[-+.\w]+)', text)
+    values = {"true": True, "false": False}
+    return {k: v[1:-1] if v[0] == '"' else values.get(v, v) for k, v in pairs}
+
+
+def add_collective(sums, stage, line, layers):
+    """What the op of `line` says it is charged in `layers` iterations of its repeat."""
+    match = re.search(r"shardopt\.collective = {((?:[^{}]|{[^{}]*})*)}", line)
+    if not match:
+        return
+    kind = re.search(r'"\w+\.(\w+)"', line)[1].removesuffix("_v")
+    # One for each run of layers that are charged alike, where there are several.
+    entries = [fields(text) for text in re.findall(r"{(.*?)}", match[1])]
+    entries = entries or [{**fields(match[1]), "count": layers}]
+    assert sum(int(entry["count"]) for entry in entries) == layers, line
+    for entry in entries:
+        # Nothing is counted where the model's collective takes no time.
+        us = float(entry["microseconds"])
+        if entry["charged"] and us > 0:
+            count = int(entry["count"])
+            kinds = {entry.get("counted_as", kind)}
+            sums.add(stage, entry["cause"], kinds, count * int(entry["bytes"]), count * us)
+
+
+def written(text):
+    """What the collectives of a module in generic form say."""
+    sums = Sums()
+    stage, regions = 0, []  # how often each open region runs
+    for line in text.splitlines():
+        if '"func.func"' in line:
+            name = re.search(r'sym_name = "\w+_stage(\d+)"', line)
+            stage = int(name[1]) if name else 0
+        layers = 1
+        for count in regions:
+            layers *= count
+        add_collective(sums, stage, line, layers)
+        if line.lstrip().startswith("})"):
+            regions.pop()
+        elif line.endswith("({"):
+            count = re.search(r'"llm.repeat".* <{count = (\d+)', line)
+            regions.append(int(count[1]) if count else 1)
+    return sums
+
+
+def check(args, module, strategy, folder):
+    """Words on what differs for one strategy."""
+    words = [f"{key}={strategy[key]}" for key in DEGREES]
+    words.append("dims=" + ",".join(map(str, strategy["dims"].values())))
+    report = folder / "report.json"
+    passes = [
+        f"--llm-apply-strategy={' '.join(words)}",
+        f"--llm-evaluate-strategy=report={report} slo-tpot-ms=inf",
+        "--llm-insert-collectives",
+    ]
+    if strategy["pp"] > 1:
+        passes.append("--llm-split-stages")
+    printing = ("--mlir-print-op-generic", "-mlir-print-local-scope", "-o", folder / "lowered.mlir")
+    run(args.shard_opt, module, *passes, *printing)
+    lowered = (folder / "lowered.mlir").read_text()
+    wanted = charged(json.loads(report.read_text()))
+    return list(written(lowered).differences(wanted))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shard-opt", required=True)
+    parser.add_argument("--shard-translate", required=True)
+    parser.add_argument("--count", type=int, default=4, help="strategies a config and phase")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--context", type=int, default=96)
+    parser.add_argument("configs", nargs="+", type=pathlib.Path)
+    args = parser.parse_args()
+
+    wrong = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for config in args.configs:
+            for phase in ("decode", "prefill"):
+                module = folder / "model.mlir"
+                options = (f"--phase={phase}", f"--context={args.context}", "-o", module)
+                run(args.shard_translate, "--import-hf", config, *options)
+                seed = args.seed + zlib.crc32(f"{config.name} {phase}".encode())
+                drawn = strategies.sample(
+                    args.shard_opt, module, count=args.count, seed=seed, **DEGREES
+                )
+                differ = 0
+                for strategy in drawn:
+                    words = check(args, module, strategy, folder)
+                    if words:
+                        differ += 1
+                        print(json.dumps(strategy), *words, sep="\n  ")
+                wrong += differ
+                print(f"{config.stem} {phase}: {differ} of {len(drawn)} differ", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
