@@ -26,6 +26,8 @@ STD_LAYERS = {
     # The only user of MPI, modules that nothing links.
     "RuntimeMpi": ["Runtime"],
     "Tensors": ["Support"],
+    # Strategy selection under a memory limit; knows no operators.
+    "Solve": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
     "Planning": [
         "Agent",
@@ -75,6 +77,8 @@ FOREIGN = {
     "llvm/": lambda top, layer: layer not in STD_LAYERS,
     "llvm-c/": lambda top, layer: layer not in STD_LAYERS,
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
+    "simdjson": lambda top, layer: (top, layer) == ("lib", "Solve"),
+    "zlib": lambda top, layer: (top, layer) == ("lib", "Solve"),
     "gtest/": lambda top, layer: top == "unittests",
     "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
     "mpi.h": lambda top, layer: (top, layer) == ("lib", "RuntimeMpi"),

@@ -1,0 +1,60 @@
+//===- Descent.h - Multipliers that approach their best ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SOLVE_DESCENT_H
+#define SHARDOPT_SOLVE_DESCENT_H
+
+#include "shardopt/Solve/Incumbent.h"
+#include "shardopt/Solve/Multipliers.h"
+#include "shardopt/Solve/TreeReweighted.h"
+
+namespace shardopt::solve {
+
+/// Looks for the multipliers of the best bound. First the same price at all
+/// times is doubled until what the messages choose fits; then each step passes
+/// messages there and back and adapts the prices to what their choice uses, at
+/// a rate that falls over the steps of the schedule. The choices are solutions
+/// by themselves.
+class Descent {
+public:
+  explicit Descent(const Network &network);
+
+  /// The number of steps after which the rate has come to its end.
+  void setSchedule(int64_t steps) { numSteps = std::max<int64_t>(1, steps); }
+  /// One step; solutions go into `incumbent`. The schedule is taken to be done
+  /// to the part of `hurry` at least, for searches that time ends.
+  void step(Incumbent &incumbent, double hurry = 0);
+
+  /// Whether the first prices are found, or given up.
+  bool isStarted() const { return started; }
+  bool isDone() const { return started && done >= 1; }
+  int64_t stepsDone() const { return steps; }
+  uint64_t work() const { return visited; }
+  /// Table entries that a step visits.
+  uint64_t workOfStep() const;
+
+  const Multipliers &multipliers() const { return prices; }
+  const TreeReweighted &messages() const { return trees; }
+
+private:
+  double sweep(bool forward, Incumbent &incumbent);
+
+  const Network &network;
+  TreeReweighted trees;
+  Multipliers prices;
+  std::vector<double> unary;
+  Assignment decoded;
+  bool started = false;
+  double firstPrice = 0x1p-20;
+  int64_t steps = 0, numSteps = 1;
+  double done = 0; ///< the part of the schedule
+  uint64_t visited = 0;
+};
+
+} // namespace shardopt::solve
+
+#endif // SHARDOPT_SOLVE_DESCENT_H

@@ -1,0 +1,61 @@
+//===- LargeNeighbourhood.h - Improving regions of an assignment -*- C++
+//-*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SOLVE_LARGENEIGHBOURHOOD_H
+#define SHARDOPT_SOLVE_LARGENEIGHBOURHOOD_H
+
+#include "shardopt/Solve/Elimination.h"
+#include "shardopt/Solve/Incumbent.h"
+#include "shardopt/Support/Rng.h"
+
+namespace shardopt::solve {
+
+/// Large-neighbourhood search: replaces the strategies of a random connected
+/// region by its best ones, at prices of memory that vary around the
+/// multipliers, and keeps the result wherever it fits and costs no more.
+class LargeNeighbourhood {
+public:
+  LargeNeighbourhood(const Network &network, uint64_t seed);
+
+  /// What memory costs, by strategy.
+  void setPrices(std::vector<double> strategyPrices) {
+    prices = std::move(strategyPrices);
+  }
+  Incumbent &incumbent() { return best; }
+
+  /// One region. Returns whether the incumbent became cheaper.
+  bool move();
+  /// Table entries visited so far: time, in a unit that is the same everywhere.
+  uint64_t work() const { return visited; }
+
+private:
+  int32_t drawSeed();
+  void drawRegion(size_t size);
+  /// How much the cost changes from the incumbent to `candidate` where the two
+  /// differ in the nodes of `changed` alone.
+  double costChange(const std::vector<int32_t> &changed) const;
+  bool fitsAfter(const std::vector<int32_t> &changed);
+  bool attempt(double factor, bool &exceeds);
+
+  const Network &network;
+  Elimination elimination;
+  Rng rng;
+  Incumbent best;
+  Assignment candidate;
+  std::vector<double> prices, unary;
+  std::vector<int32_t> region;
+  std::vector<int32_t> seen; ///< by node: the last region that it was in
+  int32_t numRegions = 0;
+  std::vector<int64_t> usageChange;
+  int32_t changeBegin = 0, changeEnd = 0;
+  uint64_t visited = 0;
+};
+
+} // namespace shardopt::solve
+
+#endif // SHARDOPT_SOLVE_LARGENEIGHBOURHOOD_H

@@ -1,0 +1,261 @@
+//===- Elimination.cpp - The best assignment of a region ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Solve/Elimination.h"
+
+#include "Kernels.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::solve;
+
+Elimination::Elimination(const Network &network)
+    : network(network), placeOf(network.numNodes(), -1) {}
+
+//===----------------------------------------------------------------------===//
+// The order
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The neighbours of each node of a region among those that are left.
+class RegionGraph {
+public:
+  RegionGraph(const Network &network, const std::vector<int32_t> &region,
+              const std::vector<int32_t> &indexOf)
+      : neighbours(region.size()), isLeft(region.size(), 1) {
+    for (size_t i = 0; i < region.size(); ++i) {
+      sizes.push_back(network.sizes[region[i]]);
+      for (const Network::Link &link : network.linksOf(region[i]))
+        if (indexOf[link.other] >= 0)
+          insert(neighbours[i], indexOf[link.other]);
+    }
+    for (size_t i = 0; i < region.size(); ++i)
+      weigh(int32_t(i));
+  }
+
+  /// The node whose elimination makes the smallest table, -1 if none is left.
+  int32_t smallest() const {
+    int32_t best = -1;
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (isLeft[i] && (best < 0 || weights[i] < weights[best]))
+        best = int32_t(i);
+    return best;
+  }
+  int32_t mostConnected() const {
+    int32_t best = -1;
+    for (size_t i = 0; i < neighbours.size(); ++i)
+      if (isLeft[i] &&
+          (best < 0 || neighbours[i].size() > neighbours[best].size()))
+        best = int32_t(i);
+    return best;
+  }
+  double weight(int32_t node) const { return weights[node]; }
+  const std::vector<int32_t> &neighboursOf(int32_t node) const {
+    return neighbours[node];
+  }
+
+  void remove(int32_t node, bool connect) {
+    isLeft[node] = 0;
+    std::vector<int32_t> list = neighbours[node];
+    for (int32_t i : list) {
+      std::vector<int32_t> &own = neighbours[i];
+      own.erase(std::lower_bound(own.begin(), own.end(), node));
+      if (connect)
+        for (int32_t j : list)
+          if (i != j)
+            insert(own, j);
+    }
+    for (int32_t i : list)
+      weigh(i);
+  }
+
+private:
+  static void insert(std::vector<int32_t> &list, int32_t node) {
+    auto place = std::lower_bound(list.begin(), list.end(), node);
+    if (place == list.end() || *place != node)
+      list.insert(place, node);
+  }
+  void weigh(int32_t node) {
+    double entries = sizes[node];
+    for (int32_t other : neighbours[node])
+      entries *= sizes[other];
+    weights.resize(neighbours.size());
+    weights[node] = entries;
+  }
+
+  std::vector<std::vector<int32_t>> neighbours; ///< sorted
+  std::vector<char> isLeft;
+  std::vector<double> sizes, weights;
+};
+} // namespace
+
+void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries) {
+  for (int32_t node : order)
+    placeOf[node] = -1;
+  order.clear();
+  scopes.clear();
+  entries = 0;
+  for (size_t i = 0; i < region.size(); ++i)
+    placeOf[region[i]] = int32_t(i);
+  RegionGraph graph(network, region, placeOf);
+  for (int32_t node : region)
+    placeOf[node] = -1;
+
+  std::vector<std::vector<int32_t>> neighbours;
+  for (int32_t next = graph.smallest(); next >= 0; next = graph.smallest()) {
+    if (graph.weight(next) > double(mostEntries)) {
+      graph.remove(graph.mostConnected(), /*connect=*/false);
+      continue;
+    }
+    entries += size_t(graph.weight(next));
+    placeOf[region[next]] = int32_t(order.size());
+    order.push_back(region[next]);
+    neighbours.push_back(graph.neighboursOf(next));
+    graph.remove(next, /*connect=*/true);
+  }
+  // Nodes that were left as they are afterwards have no place.
+  for (const std::vector<int32_t> &list : neighbours) {
+    std::vector<int32_t> &scope = scopes.emplace_back();
+    for (int32_t i : list)
+      if (placeOf[region[i]] >= 0)
+        scope.push_back(placeOf[region[i]]);
+    std::sort(scope.begin(), scope.end());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The minimum
+//===----------------------------------------------------------------------===//
+
+void Elimination::addBoundary(const std::vector<double> &unary,
+                              const Assignment &assignment) {
+  size_t n = order.size();
+  costs.resize(n);
+  buckets.assign(n, {});
+  for (size_t p = 0; p < n; ++p) {
+    int32_t node = order[p];
+    size_t k = network.sizes[node];
+    const double *own = unary.data() + network.first[node];
+    costs[p].assign(own, own + k);
+    for (const Network::Link &link : network.linksOf(node)) {
+      const Network::Edge &edge = network.edges[link.edge];
+      int32_t place = placeOf[link.other];
+      if (place > int32_t(p)) {
+        buckets[p].push_back(
+            {network.tableFrom(edge, node), {int32_t(p), place}});
+      } else if (place < 0) {
+        const double *row = network.tableFrom(edge, link.other) +
+                            size_t(assignment[link.other]) * k;
+        for (size_t x = 0; x < k; ++x)
+          costs[p][x] += row[x];
+      }
+    }
+  }
+}
+
+namespace {
+/// The strides of a factor along a scope that holds its own, and where it
+/// stands.
+struct Cursor {
+  const double *at;
+  std::vector<size_t> strides;
+  bool hasLast; ///< whether it depends on the last of the scope
+};
+} // namespace
+
+void Elimination::eliminate(int32_t place) {
+  const std::vector<int32_t> &scope = scopes[place];
+  size_t k = network.sizes[order[place]];
+  std::vector<size_t> sizes;
+  for (int32_t p : scope)
+    sizes.push_back(network.sizes[order[p]]);
+  size_t total = 1;
+  for (size_t size : sizes)
+    total *= size;
+  size_t length = sizes.empty() ? 1 : sizes.back();
+
+  std::vector<Cursor> cursors;
+  std::vector<size_t> ownStrides;
+  for (const Factor &factor : buckets[place]) {
+    Cursor cursor{factor.table, std::vector<size_t>(scope.size(), 0), false};
+    size_t stride = 1;
+    for (size_t d = factor.scope.size(); d-- > 1;) {
+      size_t at =
+          std::lower_bound(scope.begin(), scope.end(), factor.scope[d]) -
+          scope.begin();
+      cursor.strides[at] = stride;
+      stride *= sizes[at];
+    }
+    ownStrides.push_back(stride);
+    cursor.hasLast = !scope.empty() && cursor.strides.back() == 1 &&
+                     factor.scope.back() == scope.back();
+    cursors.push_back(std::move(cursor));
+  }
+
+  std::vector<double> &table = tables[place];
+  std::vector<unsigned short> &choice = choices[place];
+  table.assign(total, std::numeric_limits<double>::infinity());
+  choice.assign(total, 0);
+  std::vector<const double *> rows(cursors.size());
+  std::vector<size_t> digits(scope.size());
+  for (size_t x = 0; x < k; ++x) {
+    for (size_t c = 0; c < cursors.size(); ++c)
+      cursors[c].at = buckets[place][c].table + x * ownStrides[c];
+    std::fill(digits.begin(), digits.end(), 0);
+    for (size_t at = 0; at < total; at += length) {
+      double base = costs[place][x];
+      size_t numRows = 0;
+      for (const Cursor &cursor : cursors)
+        if (cursor.hasLast)
+          rows[numRows++] = cursor.at;
+        else
+          base += *cursor.at;
+      lowerRow(base, rows.data(), numRows, length, table.data() + at,
+               choice.data() + at, static_cast<unsigned short>(x));
+      // The next row: count up all digits but the last.
+      for (size_t d = scope.size(); d-- > 0;) {
+        if (d + 1 == scope.size())
+          continue;
+        bool carries = ++digits[d] == sizes[d];
+        for (Cursor &cursor : cursors)
+          cursor.at += carries ? -ptrdiff_t((sizes[d] - 1) * cursor.strides[d])
+                               : ptrdiff_t(cursor.strides[d]);
+        if (!carries)
+          break;
+        digits[d] = 0;
+      }
+    }
+  }
+  if (scope.empty())
+    constant += table[0];
+  else if (scope.size() == 1)
+    for (size_t y = 0; y < total; ++y)
+      costs[scope[0]][y] += table[y];
+  else
+    buckets[scope[0]].push_back({table.data(), scope});
+}
+
+bool Elimination::minimize(const std::vector<double> &unary,
+                           Assignment &assignment) {
+  addBoundary(unary, assignment);
+  tables.resize(std::max(tables.size(), order.size()));
+  choices.resize(std::max(choices.size(), order.size()));
+  constant = 0;
+  for (size_t place = 0; place < order.size(); ++place)
+    eliminate(int32_t(place));
+  if (!(constant < std::numeric_limits<double>::infinity()))
+    return false;
+  for (size_t place = order.size(); place-- > 0;) {
+    size_t index = 0;
+    for (int32_t p : scopes[place])
+      index = index * network.sizes[order[p]] + assignment[order[p]];
+    assignment[order[place]] = choices[place][index];
+  }
+  return true;
+}

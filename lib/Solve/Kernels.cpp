@@ -1,0 +1,59 @@
+//===- Kernels.cpp - The inner loops of message passing -------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <limits>
+
+using namespace shardopt;
+
+// Wider vectors where the processor has them. None of the versions contracts
+// or reorders, so that all give the same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
+    !defined(__SANITIZE_ADDRESS__)
+#define SHARDOPT_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define SHARDOPT_WIDE
+#endif
+
+SHARDOPT_WIDE
+void solve::minPlus(const double *from, size_t rows, const double *table,
+                    size_t columns, double *__restrict out) {
+  for (size_t y = 0; y < columns; ++y)
+    out[y] = std::numeric_limits<double>::infinity();
+  for (size_t x = 0; x < rows; ++x) {
+    const double *row = table + x * columns;
+    double base = from[x];
+    for (size_t y = 0; y < columns; ++y) {
+      double sum = base + row[y];
+      out[y] = sum < out[y] ? sum : out[y];
+    }
+  }
+}
+
+SHARDOPT_WIDE
+void solve::lowerRow(double base, const double *const *rows, size_t count,
+                     size_t length, double *__restrict out,
+                     unsigned short *__restrict labels, unsigned short label) {
+  constexpr size_t block = 64;
+  double sums[block];
+  for (size_t begin = 0; begin < length; begin += block) {
+    size_t width = length - begin < block ? length - begin : block;
+    for (size_t j = 0; j < width; ++j)
+      sums[j] = base;
+    for (size_t i = 0; i < count; ++i) {
+      const double *row = rows[i] + begin;
+      for (size_t j = 0; j < width; ++j)
+        sums[j] += row[j];
+    }
+    for (size_t j = 0; j < width; ++j) {
+      bool isLess = sums[j] < out[begin + j];
+      out[begin + j] = isLess ? sums[j] : out[begin + j];
+      labels[begin + j] = isLess ? label : labels[begin + j];
+    }
+  }
+}

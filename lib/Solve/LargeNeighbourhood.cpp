@@ -1,0 +1,177 @@
+//===- LargeNeighbourhood.cpp - Improving regions of an assignment --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Solve/LargeNeighbourhood.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::solve;
+
+LargeNeighbourhood::LargeNeighbourhood(const Network &network, uint64_t seed)
+    : network(network), elimination(network), rng(seed),
+      prices(network.numStrategies(), 0.0), unary(network.unary),
+      seen(network.numNodes(), 0), usageChange(network.numTimes() + 1, 0) {}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// A node, more often one that uses memory when it is short.
+int32_t LargeNeighbourhood::drawSeed() {
+  int32_t n = int32_t(network.numNodes());
+  int32_t node = int32_t(rng.below(n));
+  if (network.numTimes() == 0 || rng.below(2))
+    return node;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    for (const Network::Run &run : network.runsOf(node)) {
+      int32_t time =
+          run.begin + int32_t(rng.below(uint64_t(run.end - run.begin)));
+      int64_t left = network.slack[time] - best.usage[time];
+      if (double(left) < 0.01 * network.limit)
+        return node;
+      if (rng.below(4) == 0)
+        break;
+    }
+    node = int32_t(rng.below(n));
+  }
+  return node;
+}
+
+void LargeNeighbourhood::drawRegion(size_t size) {
+  ++numRegions;
+  region.clear();
+  std::vector<int32_t> frontier;
+  auto reach = [&](int32_t node) {
+    if (seen[node] == numRegions)
+      return;
+    seen[node] = numRegions;
+    frontier.push_back(node);
+  };
+  reach(drawSeed());
+  if (rng.below(4) == 0)
+    reach(drawSeed());
+  while (region.size() < size && !frontier.empty()) {
+    size_t pick = rng.below(frontier.size());
+    int32_t node = frontier[pick];
+    frontier[pick] = frontier.back();
+    frontier.pop_back();
+    region.push_back(node);
+    for (const Network::Link &link : network.linksOf(node))
+      reach(link.other);
+    if (frontier.empty())
+      reach(drawSeed());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Moves
+//===----------------------------------------------------------------------===//
+
+double
+LargeNeighbourhood::costChange(const std::vector<int32_t> &changed) const {
+  double change = 0;
+  for (int32_t i : changed) {
+    change += network.unary[network.first[i] + candidate[i]] -
+              network.unary[network.first[i] + best.assignment[i]];
+    for (const Network::Link &link : network.linksOf(i)) {
+      bool isTwice = candidate[link.other] != best.assignment[link.other];
+      if (isTwice && link.other < i)
+        continue;
+      const Network::Edge &edge = network.edges[link.edge];
+      change +=
+          network.cost(edge, candidate[edge.u], candidate[edge.v]) -
+          network.cost(edge, best.assignment[edge.u], best.assignment[edge.v]);
+    }
+  }
+  return change;
+}
+
+bool LargeNeighbourhood::fitsAfter(const std::vector<int32_t> &changed) {
+  std::fill(usageChange.begin() + changeBegin, usageChange.begin() + changeEnd,
+            0);
+  changeBegin = int32_t(network.numTimes());
+  changeEnd = 0;
+  for (int32_t i : changed)
+    for (const Network::Run &run : network.runsOf(i)) {
+      int64_t change = network.usages[run.usage + candidate[i]] -
+                       network.usages[run.usage + best.assignment[i]];
+      usageChange[run.begin] += change;
+      usageChange[run.end] -= change;
+      changeBegin = std::min(changeBegin, run.begin);
+      changeEnd = std::max(changeEnd, run.end + 1);
+    }
+  if (changeBegin >= changeEnd) {
+    changeBegin = changeEnd = 0;
+    return true;
+  }
+  visited += size_t(changeEnd - changeBegin);
+  int64_t change = 0;
+  for (int32_t t = changeBegin; t < changeEnd - 1; ++t) {
+    change += usageChange[t];
+    if (change > 0 && best.usage[t] + change > network.slack[t])
+      return false;
+  }
+  return true;
+}
+
+/// Minimises the region with memory at `factor` times its price. `exceeds` says
+/// that the result does not fit.
+bool LargeNeighbourhood::attempt(double factor, bool &exceeds) {
+  exceeds = false;
+  for (int32_t i : elimination.eliminated())
+    for (int32_t s = 0; s < network.sizes[i]; ++s) {
+      size_t at = network.first[i] + s;
+      unary[at] = network.unary[at] + factor * prices[at];
+    }
+  visited += elimination.numEntries();
+  if (!elimination.minimize(unary, candidate))
+    return false;
+  std::vector<int32_t> changed;
+  for (int32_t i : elimination.eliminated())
+    if (candidate[i] != best.assignment[i])
+      changed.push_back(i);
+  double change = costChange(changed);
+  bool isBetter = false;
+  if (!(change > 0)) {
+    exceeds = !fitsAfter(changed);
+    if (!exceeds) {
+      int64_t sum = 0;
+      for (int32_t t = changeBegin; t < changeEnd - 1; ++t) {
+        sum += usageChange[t];
+        best.usage[t] += sum;
+      }
+      for (int32_t i : changed)
+        best.assignment[i] = candidate[i];
+      best.cost += change;
+      isBetter = change < 0;
+      return isBetter;
+    }
+  }
+  for (int32_t i : changed)
+    candidate[i] = best.assignment[i];
+  return false;
+}
+
+bool LargeNeighbourhood::move() {
+  constexpr size_t sizes[] = {16, 32, 64, 128, 256};
+  constexpr double caps[] = {2e4, 5e4, 1e5, 2e5, 4e5};
+  candidate = best.assignment;
+  drawRegion(sizes[rng.below(std::size(sizes))]);
+  elimination.plan(region, size_t(caps[rng.below(std::size(caps))]));
+  visited += 2000 + 50 * region.size();
+  double factor = rng.below(2) ? 1.0 : std::exp(3 * rng.real() - 1.5);
+  bool improved = false, exceeds = false;
+  for (int tries = 0; tries < 3; ++tries) {
+    improved |= attempt(factor, exceeds);
+    if (!exceeds)
+      break;
+    factor *= 1.5;
+  }
+  return improved;
+}

@@ -1,0 +1,47 @@
+//===- Multipliers.cpp - Prices of memory over time -----------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Solve/Multipliers.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::solve;
+
+std::vector<double> Multipliers::strategyPrices() const {
+  std::vector<double> before{0.0}; // the sum of the prices of earlier times
+  for (double price : prices)
+    before.push_back(before.back() + price);
+  std::vector<double> result(network.numStrategies(), 0.0);
+  for (size_t i = 0; i < network.numNodes(); ++i)
+    for (const Network::Run &run : network.runsOf(int32_t(i))) {
+      double price = before[run.end] - before[run.begin];
+      for (int32_t s = 0; s < network.sizes[i]; ++s)
+        result[network.first[i] + s] +=
+            price * double(network.usages[run.usage + s]);
+    }
+  return result;
+}
+
+double Multipliers::slackPrice() const {
+  double sum = 0;
+  for (size_t t = 0; t < prices.size(); ++t)
+    sum += prices[t] * double(network.slack[t]);
+  return sum;
+}
+
+void Multipliers::adapt(const std::vector<int64_t> &usage, double rate) {
+  constexpr double steepness = 40, memory = 0.8;
+  for (size_t t = 0; t < prices.size(); ++t) {
+    average[t] = isFirst ? double(usage[t])
+                         : memory * average[t] + (1 - memory) * usage[t];
+    double excess = steepness * (average[t] - network.slack[t]) / network.limit;
+    prices[t] *= std::exp(rate * std::clamp(excess, -1.0, 1.0));
+  }
+  isFirst = false;
+}

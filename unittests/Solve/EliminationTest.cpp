@@ -1,0 +1,115 @@
+//===- EliminationTest.cpp - Elimination and messages against enumeration -===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Solve/Elimination.h"
+#include "RandomProblem.h"
+#include "shardopt/Solve/CertifiedBound.h"
+#include "shardopt/Solve/Descent.h"
+#include "shardopt/Solve/Reductions.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::solve;
+
+static RandomProblemOptions permissive() {
+  RandomProblemOptions options;
+  options.forbiddenPercent = 3;
+  options.equalityPercent = 0;
+  return options;
+}
+
+/// A network of a random problem, tidy enough to search.
+static Graph makeGraph(const Problem &problem) {
+  Graph graph(problem, chooseScaling(problem, /*pays=*/false));
+  mergeParallelEdges(graph);
+  dropUnsupported(graph);
+  return graph;
+}
+
+/// The least cost over all assignments that agree with `given` outside of
+/// `region`.
+static double enumerateRegion(const Network &network,
+                              const std::vector<int32_t> &region,
+                              Assignment given, size_t next = 0) {
+  if (next == region.size())
+    return computeCost(network, given);
+  double best = std::numeric_limits<double>::infinity();
+  for (int32_t s = 0; s < network.sizes[region[next]]; ++s) {
+    given[region[next]] = s;
+    best = std::min(best, enumerateRegion(network, region, given, next + 1));
+  }
+  return best;
+}
+
+TEST(Elimination, FindsTheBestOfARegion) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Problem problem = makeRandomProblem(seed, permissive());
+    Graph graph = makeGraph(problem);
+    if (graph.isInfeasible)
+      continue;
+    Network network(graph);
+    Elimination elimination(network);
+    std::vector<int32_t> region;
+    for (int32_t i = 0; i < int32_t(network.numNodes()); ++i)
+      if ((seed >> i) % 2 == 0)
+        region.push_back(i);
+    Assignment assignment(network.numNodes(), 0);
+    // Small tables leave nodes as they are, which is then part of the question.
+    for (size_t mostEntries : {size_t(1) << 20, size_t(20)}) {
+      elimination.plan(region, mostEntries);
+      Assignment found = assignment;
+      bool exists = elimination.minimize(network.unary, found);
+      double expected =
+          enumerateRegion(network, elimination.eliminated(), assignment);
+      if (exists) {
+        EXPECT_EQ(computeCost(network, found), expected) << "seed " << seed;
+      } else {
+        EXPECT_TRUE(std::isinf(expected)) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(CertifiedBound, HoldsAndKeepsTheBest) {
+  size_t dropped = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Problem problem = makeRandomProblem(seed, permissive());
+    std::optional<Int128> optimum = findOptimum(problem);
+    ASSERT_TRUE(optimum.has_value());
+    Graph graph = makeGraph(problem);
+    if (graph.isInfeasible || *optimum >= infiniteCost)
+      continue;
+    Network network(graph);
+    Descent descent(network);
+    descent.setSchedule(100);
+    Incumbent incumbent;
+    for (int step = 0; step < 100; ++step)
+      descent.step(incumbent);
+    std::optional<Int128> bound = certifyBound(
+        network, descent.messages(), descent.multipliers(), graph.constant);
+    ASSERT_TRUE(bound.has_value());
+    EXPECT_TRUE(*bound <= *optimum) << "seed " << seed;
+
+    std::optional<std::vector<char>> tooDear =
+        findTooDear(network, descent.messages(), descent.multipliers(),
+                    graph.constant, *optimum);
+    ASSERT_TRUE(tooDear.has_value());
+    for (size_t i = 0; i < network.numNodes(); ++i) {
+      std::vector<char> keep;
+      for (int32_t s = 0; s < network.sizes[i]; ++s)
+        keep.push_back(!(*tooDear)[network.first[i] + s]);
+      dropped += graph.keepStrategies(network.graphNodes[i], keep);
+    }
+    std::optional<Int128> left = findOptimum(problem, graph);
+    ASSERT_TRUE(left.has_value()) << "seed " << seed;
+    EXPECT_EQ(toString(*left), toString(*optimum)) << "seed " << seed;
+  }
+  EXPECT_GT(dropped, 20u);
+}
