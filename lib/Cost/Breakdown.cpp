@@ -7,8 +7,7 @@
 
 #include "shardopt/Cost/Breakdown.h"
 
-#include "shardopt/Cost/LayerExit.h"
-#include "shardopt/Cost/LayerState.h"
+#include "shardopt/Cost/LayerWalk.h"
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -21,18 +20,20 @@ public:
   Accountant(const CostModel &costs, const Strategy &strategy)
       : costs(costs), model(costs.model()), time(costs.time()),
         strategy(strategy), degrees(strategy.degrees),
-        outer(costs.context(degrees)) {}
+        outer(costs.context(degrees)), walk(costs, strategy) {}
 
   /// None if a dim is illegal.
   std::optional<Breakdown> run();
 
 private:
-  Dim dimOf(const Node &node) const { return strategy.dims[node.variable]; }
-  Placement residualAtStart(unsigned body) const;
+  /// What a walk needs to know of a copy: nothing.
+  struct NoHandle {};
+  /// Charges the ops of a layer to their rows.
+  struct Visitor;
 
+  Dim dimOf(const Node &node) const { return strategy.dims[node.variable]; }
   void addEmbedding();
   bool addLayer(int64_t layer);
-  bool addOp(const Node &node, const Context &context, LayerState &state);
   void addHead(const LayerExit &end);
   void addLeave(OpBreakdown &row, const LayerExit &end, Layout to, double rows);
   void addTransfer(unsigned nextBody);
@@ -51,6 +52,7 @@ private:
   const Strategy &strategy;
   const Degrees &degrees;
   const Context outer; ///< what embedding and head see
+  LayerWalk<NoHandle> walk;
 
   // The stage at hand.
   int64_t stage = 0;
@@ -124,15 +126,6 @@ void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The residual as the first op of `body` takes it.
-Placement Accountant::residualAtStart(unsigned body) const {
-  const Node &first = model.bodies[body].nodes.front();
-  const Placement any{Layout::R, model.rowBytes};
-  return first.op->rule(dimOf(first), Span<const Placement>(&any, 1), outer)
-      .operands[0]
-      .required;
-}
-
 void Accountant::addEmbedding() {
   const Node &embed = model.embed;
   const Placement made =
@@ -140,41 +133,27 @@ void Accountant::addEmbedding() {
   OpBreakdown &embedRow = row(embed.name, made.layout);
   add(embedRow, embed.op->cost(dimOf(embed), {}, outer));
   addReshard(embedRow, made.layout,
-             residualAtStart(costs.layers().firstBody()).layout,
+             walk.entering(costs.layers().firstBody()).layout,
              static_cast<double>(outer.rows), made.rowBytes, made.over);
 }
 
-bool Accountant::addOp(const Node &node, const Context &context,
-                       LayerState &state) {
-  InlineVector<Placement, 2> incoming;
-  for (ValueId operand : node.operands)
-    incoming.push_back(state.placement(operand));
-  const Rule rule = node.op->rule(dimOf(node), incoming, context);
-  if (!rule.isLegal())
-    return false;
+struct Accountant::Visitor {
+  Accountant &accountant;
+  const Context &context;
+  OpBreakdown *row = nullptr; ///< of the op at hand
 
-  OpBreakdown &opRow = row(node.name, rule.results[0].placement.layout);
-  add(opRow, node.op->cost(dimOf(node), incoming, context));
-  for (size_t i = 0; i < incoming.size(); ++i) {
-    const OperandRule &taken = rule.operands[i];
-    const Layout to = taken.required.layout;
-    auto seconds = [&](Layout from) {
-      return time.reshard(from, to, taken.rows, incoming[i].rowBytes, degrees,
-                          taken.required.over);
-    };
-    Layout cheapest = incoming[i].layout;
-    for (Layout copy : {Layout::R, Layout::T, Layout::H, Layout::P})
-      if (state.copies(node.operands[i]) & bit(copy) &&
-          seconds(copy) < seconds(cheapest))
-        cheapest = copy;
-    addReshard(opRow, cheapest, to, taken.rows, incoming[i].rowBytes,
-               taken.required.over);
-    state.take(node.operands[i], to);
+  void begin(const WalkedOp &op) {
+    row = &accountant.row(op.node.name, op.rule.results[0].placement.layout);
+    accountant.add(*row, op.node.op->cost(op.dim, op.incoming, context));
   }
-  for (size_t i = 0; i < node.results.size(); ++i)
-    state.leave(node.results[i], rule.results[i].placement);
-  return true;
-}
+  NoHandle reshard(const WalkedOp &, unsigned, NoHandle,
+                   const std::optional<Collective> &collective) {
+    if (collective)
+      accountant.add(*row, *collective);
+    return {};
+  }
+  NoHandle run(const WalkedOp &) { return {}; }
+};
 
 /// Reshards and sum where a layer ends.
 void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
@@ -188,24 +167,17 @@ void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
 
 bool Accountant::addLayer(int64_t layer) {
   const LayerKind &kind = costs.layers().kindOfLayer(layer);
-  const Body &body = model.bodies[kind.body];
   const Context context = costs.context(degrees, kind);
-  LayerState state(costs.body(kind.body));
-  state.leave(body.residual, residualAtStart(kind.body));
-  for (const Node &node : body.nodes)
-    if (!addOp(node, context, state))
-      return false;
-
-  LayerExit end{state.layout(body.exitResidual), state.layout(body.exitMain),
-                std::nullopt};
-  if (body.exitShared)
-    end.shared = state.layout(*body.exitShared);
+  Visitor visitor{*this, context};
+  if (!walk.walk(kind.body, context, {}, visitor))
+    return false;
+  const LayerExit end = walk.exit();
   if (layer + 1 == costs.layers().numLayers()) {
     addHead(end);
     return true;
   }
   const Layout to =
-      residualAtStart(costs.layers().kindOfLayer(layer + 1).body).layout;
+      walk.entering(costs.layers().kindOfLayer(layer + 1).body).layout;
   addLeave(row("layer_exit", to), end, to, static_cast<double>(outer.rows));
   return true;
 }
@@ -227,7 +199,7 @@ void Accountant::addHead(const LayerExit &end) {
 }
 
 void Accountant::addTransfer(unsigned nextBody) {
-  const Layout layout = residualAtStart(nextBody).layout;
+  const Layout layout = walk.entering(nextBody).layout;
   OpBreakdown &transferRow = row("stage_transfer", layout);
   for (const Collective &collective : time.transfer(
            layout, static_cast<double>(outer.rows) * model.rowBytes, degrees))

@@ -14,9 +14,6 @@ using namespace shardopt;
 using namespace shardopt::simulation;
 using cost::Layout;
 
-static constexpr Layout allLayouts[] = {Layout::R, Layout::T, Layout::H,
-                                        Layout::P};
-
 double LayerProgram::seconds() const {
   double sum = 0;
   for (const Task &task : tasks)
@@ -33,57 +30,15 @@ bool LayerProgram::sendsKernel(size_t i) const {
 
 LayerWalker::LayerWalker(const cost::CostModel &costs, const TaskMaker &maker,
                          const Strategy &strategy)
-    : costs(costs), maker(maker), strategy(strategy) {}
-
-cost::Placement LayerWalker::entering(unsigned body) const {
-  const cost::Node &first = costs.model().bodies[body].nodes.front();
-  const cost::Placement any{Layout::R, costs.model().rowBytes};
-  return first.op
-      ->rule(dimOf(first), Span<const cost::Placement>(&any, 1),
-             costs.context(strategy.degrees))
-      .operands[0]
-      .required;
-}
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-/// `value` is made by `task`, in one layout.
-void LayerWalker::leave(cost::ValueId value, const cost::Placement &placement,
-                        int task) {
-  values[value].placement = placement;
-  values[value].ready.fill(Value::absent);
-  values[value].ready[static_cast<size_t>(placement.layout)] = task;
-}
-
-template <typename Visit>
-bool LayerWalker::walk(unsigned body, const cost::Context &context,
-                       Visit visit) {
-  const cost::Body &layer = costs.model().bodies[body];
-  values.resize(layer.numValues);
-  leave(layer.residual, entering(body), LayerProgram::entry);
-  for (const cost::Node &node : layer.nodes) {
-    InlineVector<cost::Placement, 2> incoming;
-    for (cost::ValueId operand : node.operands)
-      incoming.push_back(values[operand].placement);
-    const cost::Rule rule = node.op->rule(dimOf(node), incoming, context);
-    if (!rule.isLegal())
-      return false;
-    const int last = visit(node, incoming, rule);
-    for (size_t i = 0; i < node.results.size(); ++i)
-      leave(node.results[i], rule.results[i].placement, last);
-  }
-  return true;
-}
+    : costs(costs), maker(maker), strategy(strategy), walk(costs, strategy) {}
 
 //===----------------------------------------------------------------------===//
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// Adds `task` behind the task `after`, and returns its number; `after` itself
-/// if it takes no time.
-int LayerWalker::append(LayerProgram &result, Task task, int after) const {
+/// Adds `task` to `result` behind the task `after`, and returns its number;
+/// `after` itself if it takes no time.
+static int append(LayerProgram &result, Task task, int after) {
   if (task.seconds() == 0)
     return after;
   task.after[0] = after;
@@ -91,36 +46,14 @@ int LayerWalker::append(LayerProgram &result, Task task, int after) const {
   return static_cast<int>(result.tasks.size()) - 1;
 }
 
-/// Brings `value` to the layout that `rule` wants, from the copy that is the
-/// cheapest to reshard; the task after which it is there.
-int LayerWalker::take(cost::ValueId value, const cost::BodyIndex &index,
-                      const cost::OperandRule &rule, LayerProgram &result) {
-  Value &taken = values[value];
-  auto reshard = [&](Layout from) {
-    return cost::reshardCollective(from, rule.required.layout, rule.rows,
-                                   taken.placement.rowBytes, strategy.degrees,
-                                   rule.required.over);
-  };
-  Task cheapest;
-  double bytes = 0;
-  int from = Value::absent;
-  for (Layout copy : allLayouts) {
-    const int ready = taken.ready[static_cast<size_t>(copy)];
-    if (ready == Value::absent)
-      continue;
-    const std::optional<cost::Collective> collective = reshard(copy);
-    const Task task = collective ? maker.task(*collective) : Task();
-    if (from != Value::absent && cheapest.seconds() <= task.seconds())
-      continue;
-    cheapest = task;
-    bytes = collective ? collective->bytes : 0;
-    from = ready;
-  }
-  result.collectiveBytes = std::max(result.collectiveBytes, bytes);
-  const int last = append(result, cheapest, from);
-  const auto to = static_cast<size_t>(rule.required.layout);
-  taken.ready[to] = values[index.values[value].root].ready[to] = last;
-  return last;
+/// Adds `collective`, if there is one, in the same way.
+static int append(LayerProgram &result, const TaskMaker &maker,
+                  const std::optional<cost::Collective> &collective,
+                  int after) {
+  if (!collective)
+    return after;
+  result.collectiveBytes = std::max(result.collectiveBytes, collective->bytes);
+  return append(result, maker.task(*collective), after);
 }
 
 /// The share of the bytes of a value that a rank holds.
@@ -129,54 +62,68 @@ static double heldShare(Layout layout, int64_t tp) {
   return isCut ? 1 / static_cast<double>(tp) : 1;
 }
 
+namespace {
+
+/// Writes the tasks of the ops of a layer. The handle of a copy is the task
+/// after which it is there.
+struct ProgramWriter {
+  const TaskMaker &maker;
+  const LayerContext &context;
+  int64_t tp;
+  LayerProgram &result;
+  std::array<int, 3> operands = {}; ///< of the op at hand, when they are there
+  double operandBytes = 0;          ///< of the op at hand
+
+  void begin(const cost::WalkedOp &) {
+    result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
+    operands.fill(Task::none);
+    operandBytes = 0;
+  }
+
+  int reshard(const cost::WalkedOp &op, unsigned i, int from,
+              const std::optional<cost::Collective> &collective) {
+    const cost::OperandRule &operand = op.rule.operands[i];
+    operands[i] = append(result, maker, collective, from);
+    operandBytes += operand.rows * operand.required.rowBytes *
+                    heldShare(operand.required.layout, tp);
+    return operands[i];
+  }
+
+  /// Kernels and then collectives, each after the one before it.
+  int run(const cost::WalkedOp &op) {
+    result.operandBytes = std::max(result.operandBytes, operandBytes);
+    const cost::OpCost cost = op.node.op->cost(
+        op.dim, op.incoming, context.of(op.rule.operands[0].required.layout));
+    int last = operands[0];
+    auto follow = [&](const Task &task) {
+      const int next = append(result, task, last);
+      if (next != last && last == operands[0])
+        result.tasks.back().after = operands;
+      last = next;
+    };
+    for (const cost::Kernel &kernel : cost.kernels)
+      follow(maker.task(kernel));
+    for (const cost::Collective &collective : cost.collectives) {
+      follow(maker.task(collective));
+      result.collectiveBytes =
+          std::max(result.collectiveBytes, collective.bytes);
+    }
+    return last;
+  }
+};
+
+} // namespace
+
 bool LayerWalker::program(unsigned body, const LayerContext &context,
                           LayerProgram &result) {
-  const cost::BodyIndex &index = costs.body(body);
   result.tasks.clear();
   result.firstTasks.clear();
   result.anchor = entering(body).layout;
   result.operandBytes = result.collectiveBytes = 0;
-
-  const bool isLegal = walk(
-      body, context.whole,
-      [&](const cost::Node &node,
-          const InlineVector<cost::Placement, 2> &incoming,
-          const cost::Rule &rule) {
-        result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
-        std::array<int, 3> operands = {Task::none, Task::none, Task::none};
-        double bytes = 0;
-        for (size_t i = 0; i < incoming.size(); ++i) {
-          const cost::OperandRule &operand = rule.operands[i];
-          operands[i] = take(node.operands[i], index, operand, result);
-          bytes += operand.rows * operand.required.rowBytes *
-                   heldShare(operand.required.layout, strategy.degrees.tp);
-        }
-        result.operandBytes = std::max(result.operandBytes, bytes);
-
-        const cost::OpCost cost =
-            node.op->cost(dimOf(node), incoming,
-                          context.of(rule.operands[0].required.layout));
-        // Kernels and then collectives, each after the one before it.
-        int last = operands[0];
-        auto follow = [&](const Task &task) {
-          const int next = append(result, task, last);
-          if (next != last && last == operands[0])
-            result.tasks.back().after = operands;
-          last = next;
-        };
-        for (const cost::Kernel &kernel : cost.kernels)
-          follow(maker.task(kernel));
-        for (const cost::Collective &collective : cost.collectives) {
-          follow(maker.task(collective));
-          result.collectiveBytes =
-              std::max(result.collectiveBytes, collective.bytes);
-        }
-        return last;
-      });
-  if (!isLegal)
+  ProgramWriter writer{maker, context, strategy.degrees.tp, result};
+  if (!walk.walk(body, context.whole, LayerProgram::entry, writer))
     return false;
-  addEnd(costs.model().bodies[body], static_cast<double>(context.whole.rows),
-         result);
+  addEnd(static_cast<double>(context.whole.rows), result);
   result.isSent.assign(result.tasks.size(), false);
   for (size_t i = 0; i < result.tasks.size(); ++i)
     if (result.sendsKernel(i))
@@ -185,22 +132,9 @@ bool LayerWalker::program(unsigned body, const LayerContext &context,
 }
 
 /// The sum that ends the layer, in the layout that a layer like it wants.
-void LayerWalker::addEnd(const cost::Body &body, double rows,
-                         LayerProgram &result) {
-  auto layoutOf = [&](cost::ValueId value) {
-    return values[value].placement.layout;
-  };
-  auto made = [&](cost::ValueId value) {
-    return values[value].ready[static_cast<size_t>(layoutOf(value))];
-  };
-  result.end = {layoutOf(body.exitResidual), layoutOf(body.exitMain),
-                std::nullopt};
-  InlineVector<int, 3> ready = {made(body.exitResidual), made(body.exitMain)};
-  if (body.exitShared) {
-    result.end.shared = layoutOf(*body.exitShared);
-    ready.push_back(made(*body.exitShared));
-  }
-
+void LayerWalker::addEnd(double rows, LayerProgram &result) {
+  result.end = walk.exit();
+  const InlineVector<int, 3> ready = walk.leaving();
   result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
   const cost::LayerExit::Moves moves = result.end.into(result.anchor);
   Task end;
@@ -209,15 +143,12 @@ void LayerWalker::addEnd(const cost::Body &body, double rows,
                                       costs.context(strategy.degrees)));
   for (size_t i = 0; i < ready.size(); ++i) {
     end.after[i] = ready[i];
-    if (i >= moves.sources.size())
-      continue;
-    if (std::optional<cost::Collective> collective =
-            cost::reshardCollective(moves.sources[i], result.anchor, rows,
-                                    costs.model().rowBytes, strategy.degrees)) {
-      end.after[i] = append(result, maker.task(*collective), ready[i]);
-      result.collectiveBytes =
-          std::max(result.collectiveBytes, collective->bytes);
-    }
+    if (i < moves.sources.size())
+      end.after[i] = append(
+          result, maker,
+          cost::reshardCollective(moves.sources[i], result.anchor, rows,
+                                  costs.model().rowBytes, strategy.degrees),
+          ready[i]);
   }
   result.tasks.push_back(end);
 }
@@ -240,19 +171,32 @@ double LayerWalker::leaveSeconds(const cost::LayerExit &end, Layout to,
 // Bytes
 //===----------------------------------------------------------------------===//
 
-double LayerWalker::bytes(unsigned body, const LayerContext &context) {
+namespace {
+
+/// Adds up what a device holds of the ops of a layer.
+struct ByteCounter {
+  const LayerContext &context;
   double bytes = 0;
+
+  void begin(const cost::WalkedOp &) {}
+  int reshard(const cost::WalkedOp &, unsigned, int from,
+              const std::optional<cost::Collective> &) {
+    return from;
+  }
+  int run(const cost::WalkedOp &op) {
+    const cost::OpCost cost = op.node.op->cost(
+        op.dim, op.incoming, context.of(op.rule.operands[0].required.layout));
+    bytes += cost.weightBytes + cost.cacheBytes;
+    return LayerProgram::entry;
+  }
+};
+
+} // namespace
+
+double LayerWalker::bytes(unsigned body, const LayerContext &context) {
+  ByteCounter counter{context};
   [[maybe_unused]] const bool isLegal =
-      walk(body, context.whole,
-           [&](const cost::Node &node,
-               const InlineVector<cost::Placement, 2> &incoming,
-               const cost::Rule &rule) {
-             const cost::OpCost cost =
-                 node.op->cost(dimOf(node), incoming,
-                               context.of(rule.operands[0].required.layout));
-             bytes += cost.weightBytes + cost.cacheBytes;
-             return LayerProgram::entry;
-           });
+      walk.walk(body, context.whole, LayerProgram::entry, counter);
   assert(isLegal && "bytes of an illegal layer");
-  return bytes;
+  return counter.bytes;
 }

@@ -9,8 +9,7 @@
 #define SHARDOPT_LIB_SIMULATION_LAYERPROGRAM_H
 
 #include "TaskMaker.h"
-#include "shardopt/Cost/CostModel.h"
-#include "shardopt/Cost/LayerExit.h"
+#include "shardopt/Cost/LayerWalk.h"
 
 #include <vector>
 
@@ -67,41 +66,21 @@ public:
   double bytes(unsigned body, const LayerContext &context);
 
   /// The residual as the first op of `body` takes it.
-  cost::Placement entering(unsigned body) const;
+  cost::Placement entering(unsigned body) const { return walk.entering(body); }
 
   /// Seconds to add up what leaves a layer and bring it to layout `to`.
   double leaveSeconds(const cost::LayerExit &end, cost::Layout to,
                       double rows) const;
 
-  Dim dimOf(const cost::Node &node) const {
-    return strategy.dims[node.variable];
-  }
+  Dim dimOf(const cost::Node &node) const { return walk.dimOf(node); }
 
 private:
-  /// A value of the layer: where its op left it, and the tasks after which it
-  /// can be had in each layout.
-  struct Value {
-    /// There is no copy in this layout.
-    static constexpr int absent = -3;
-
-    cost::Placement placement;
-    std::array<int, cost::numLayouts> ready;
-  };
-
-  /// Calls `visit(node, incoming, rule)` for every op; false if a dim is
-  /// illegal, or if `visit` says so.
-  template <typename Visit>
-  bool walk(unsigned body, const cost::Context &context, Visit visit);
-  void leave(cost::ValueId value, const cost::Placement &placement, int task);
-  int take(cost::ValueId value, const cost::BodyIndex &index,
-           const cost::OperandRule &rule, LayerProgram &result);
-  void addEnd(const cost::Body &body, double rows, LayerProgram &result);
-  int append(LayerProgram &result, Task task, int after) const;
+  void addEnd(double rows, LayerProgram &result);
 
   const cost::CostModel &costs;
   const TaskMaker &maker;
   const Strategy &strategy;
-  std::vector<Value> values; ///< of the layer at hand
+  cost::LayerWalk<int> walk;
 };
 
 } // namespace shardopt::simulation
