@@ -27,11 +27,7 @@ Tables::Tables(const CostModel &costs, const Degrees &degrees)
     const auto d = static_cast<int>(dim);
     const Placement made = embed.rule(dim, {}, outer).results[0].placement;
     const OpCost cost = embed.cost(dim, {}, outer);
-    double busy = 0;
-    for (const Kernel &kernel : cost.kernels)
-      busy += time.seconds(kernel);
-    for (const Collective &collective : cost.collectives)
-      busy += time.seconds(collective, degrees);
+    const double busy = time.seconds(cost, degrees);
     for (Layout anchor : {Layout::R, Layout::T, Layout::H})
       embedSeconds[d][static_cast<int>(anchor)] =
           busy + time.reshard(made.layout, anchor, rows, made.rowBytes, degrees,

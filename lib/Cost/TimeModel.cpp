@@ -28,6 +28,15 @@ std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                     bytes / static_cast<double>(ranks)};
 }
 
+double TimeModel::seconds(const OpCost &cost, const Degrees &degrees) const {
+  double sum = 0;
+  for (const Kernel &kernel : cost.kernels)
+    sum += seconds(kernel);
+  for (const Collective &collective : cost.collectives)
+    sum += seconds(collective, degrees);
+  return sum;
+}
+
 double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
                           const Degrees &degrees, GridAxis over) const {
   std::optional<Collective> collective =

@@ -53,7 +53,6 @@ private:
                      double seconds, double bytes);
   double reshardSeconds(OpEntry &entry, unsigned operand, Layout from,
                         double rowBytes);
-  double opSeconds(const OpCost &cost) const;
 
   void addExits();
   void addLeaves(const std::vector<LayerExit> &ends);
@@ -241,7 +240,7 @@ void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
   std::fill_n(&entry.reshards[0][0], maxOperands * numLayouts, -1.0);
 
   const OpCost cost = node.op->cost(dim, incoming, contexts.front());
-  entry.seconds = opSeconds(cost);
+  entry.seconds = time.seconds(cost, degrees);
   entry.bytes = cost.weightBytes + cost.cacheBytes;
   if (kinds.size() > 1 && node.op->dependsOnWindow())
     entry.variation =
@@ -256,7 +255,7 @@ uint16_t TrellisBuilder::variation(const OpModel &op, Dim dim,
   std::vector<Variation> more(costs.layers().kinds().size());
   for (size_t i = 1; i < kinds.size(); ++i) {
     const OpCost cost = op.cost(dim, incoming, contexts[i]);
-    more[kinds[i]] = {opSeconds(cost) - seconds,
+    more[kinds[i]] = {time.seconds(cost, degrees) - seconds,
                       cost.weightBytes + cost.cacheBytes - bytes};
   }
   return variations.add(more);
@@ -269,15 +268,6 @@ double TrellisBuilder::reshardSeconds(OpEntry &entry, unsigned operand,
   if (seconds < 0)
     seconds = time.reshard(from, rule.required.layout, rule.rows, rowBytes,
                            degrees, rule.required.over);
-  return seconds;
-}
-
-double TrellisBuilder::opSeconds(const OpCost &cost) const {
-  double seconds = 0;
-  for (const Kernel &kernel : cost.kernels)
-    seconds += time.seconds(kernel);
-  for (const Collective &collective : cost.collectives)
-    seconds += time.seconds(collective, degrees);
   return seconds;
 }
 
@@ -326,7 +316,7 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
       const Span<const Placement> operands(&incoming, 1);
       const OperandRule taken = head.rule(dim, operands, context).operands[0];
       const double busy =
-          opSeconds(head.cost(dim, operands, context)) + returning;
+          time.seconds(head.cost(dim, operands, context), degrees) + returning;
       const ExitSeconds exits(time, taken.rows, rowBytes, context);
       for (size_t i = 0; i < ends.size(); ++i)
         if (ends[i].outputLayout() == output)

@@ -64,7 +64,6 @@ private:
   }
   const LayerProgram &anyOf(size_t kind) const { return samplesOf(kind, 0)[0]; }
   size_t kindOfBody(unsigned body) const;
-  double opSeconds(const cost::OpCost &cost) const;
   cost::Layout anchor(unsigned body) const {
     return walker.entering(body).layout;
   }
@@ -107,15 +106,6 @@ size_t ProceduralSimulator::Step::kindOfBody(unsigned body) const {
       return kind;
   assert(false && "a body without layers");
   return 0;
-}
-
-double ProceduralSimulator::Step::opSeconds(const cost::OpCost &cost) const {
-  double seconds = 0;
-  for (const cost::Kernel &kernel : cost.kernels)
-    seconds += costs.time().seconds(kernel);
-  for (const cost::Collective &collective : cost.collectives)
-    seconds += costs.time().seconds(collective, degrees);
-  return seconds;
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,7 +175,7 @@ void ProceduralSimulator::Step::measureEnds() {
   const cost::Placement made =
       model.embed.op->rule(embedDim, {}, outer).results[0].placement;
   embedSeconds =
-      opSeconds(model.embed.op->cost(embedDim, {}, outer)) +
+      costs.time().seconds(model.embed.op->cost(embedDim, {}, outer), degrees) +
       costs.time().reshard(made.layout, anchor(costs.layers().firstBody()),
                            rows, made.rowBytes, degrees);
 
@@ -197,7 +187,8 @@ void ProceduralSimulator::Step::measureEnds() {
       model.head.op->rule(headDim, operands, outer).operands[0];
   // The last layer ends in the head, and not in a layer like it.
   headSeconds =
-      opSeconds(model.head.op->cost(headDim, operands, outer)) +
+      costs.time().seconds(model.head.op->cost(headDim, operands, outer),
+                           degrees) +
       walker.leaveSeconds(last.end, taken.required.layout, taken.rows) -
       walker.leaveSeconds(last.end, last.anchor, rows);
 }

@@ -26,6 +26,7 @@ class Roofline final : public TimeModel {
 public:
   explicit Roofline(const Machine &machine, CommModel comm = CommModel::Fast);
 
+  using TimeModel::seconds;
   double seconds(const Kernel &kernel) const override;
   double seconds(const Collective &collective,
                  const Degrees &degrees) const override;

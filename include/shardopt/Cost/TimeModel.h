@@ -8,8 +8,7 @@
 #ifndef SHARDOPT_COST_TIMEMODEL_H
 #define SHARDOPT_COST_TIMEMODEL_H
 
-#include "shardopt/Cost/Kernel.h"
-#include "shardopt/Cost/Placement.h"
+#include "shardopt/Cost/OpModel.h"
 #include "shardopt/Support/InlineVector.h"
 #include "shardopt/Support/Strategy.h"
 
@@ -31,6 +30,10 @@ public:
   /// Send.
   virtual double seconds(const Collective &collective,
                          const Degrees &degrees) const = 0;
+
+  /// Seconds of the kernels and then the collectives of an op, one after the
+  /// other; its reshards are not among them.
+  double seconds(const OpCost &cost, const Degrees &degrees) const;
 
   /// Whether arithmetic, and not memory, bounds `kernel`. For reports.
   virtual bool isComputeBound(const Kernel &kernel) const = 0;

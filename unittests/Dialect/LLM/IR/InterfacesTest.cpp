@@ -118,10 +118,7 @@ public:
       incoming[index] = operand.required;
     }
     cost::OpCost cost = model->cost(dim, incoming, context);
-    for (const cost::Kernel &kernel : cost.kernels)
-      seconds += times.seconds(kernel);
-    for (const cost::Collective &collective : cost.collectives)
-      seconds += times.seconds(collective, context.degrees);
+    seconds += times.seconds(cost, context.degrees);
 
     unsigned index = 0;
     for (Value result : op->getResults())
