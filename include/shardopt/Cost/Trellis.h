@@ -33,8 +33,19 @@ struct Variation {
 /// the first op there is one, number 0. A choice of dims is a walk along edges,
 /// and its cost the sum of theirs.
 ///
-/// Example: after qkv_proj of a layer whose norm left T, dim 0 gives the state
-/// (residual T, qkv P), dim 1 (T, H), none (T, T).
+/// Example: a layer in decode whose norm anchors the residual in T.
+///
+///     op         dim  from           pays            to
+///     attn_norm  0    number 0       nothing         residual T, normed T
+///     qkv_proj   0    normed in T    all-to-all      residual T, qkv P
+///     qkv_proj   1    normed in T    all-gather      residual T, qkv H
+///     attention  0    qkv in P       reduce-scatter  residual T, heads H
+///     attention  0    qkv in H       nothing         residual T, heads H
+///
+/// The last two edges end in one state, under one number: what follows is the
+/// same, whatever it cost to get there. That is why millions of choices of dims
+/// share a few dozen states. In the key of a state (StateNumbers.h) a value has
+/// its layout and, where several ops read it, the set of its copies.
 struct Trellis {
   struct Step {
     unsigned variable = 0;  ///< of the op, in Strategy::dims
