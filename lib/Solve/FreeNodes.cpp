@@ -12,8 +12,8 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
-/// The best strategy of `node` and its cost, given those of its neighbours.
 namespace {
+/// The best strategy of a node and its cost, given those of its neighbours.
 struct Choice {
   int32_t strategy = 0;
   Cost cost = forbidden;

@@ -12,8 +12,8 @@
 using namespace shardopt;
 
 // Wider vectors where the processor has them. None of the versions contracts
-// or reorders, so that all give the same bits. Sanitizers are not ready yet when
-// a program chooses its versions.
+// or reorders, so that all give the same bits. Sanitizers are not ready yet
+// when a program chooses its versions.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SHARDOPT_WIDE __attribute__((target_clones("avx2", "default")))

@@ -12,8 +12,8 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
-/// The least of `slack` in any range, in constant time (a sparse table).
 namespace {
+/// The least of values in any range, in constant time (a sparse table).
 class RangeMinimum {
 public:
   explicit RangeMinimum(const std::vector<int64_t> &values) : levels{values} {
