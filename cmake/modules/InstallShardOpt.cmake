@@ -38,7 +38,7 @@ function(shardopt_install)
       FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.td")
     install(DIRECTORY ${PROJECT_BINARY_DIR}/include/shardopt/
       DESTINATION ${headers} COMPONENT Compiler
-      FILES_MATCHING PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
+      FILES_MATCHING PATTERN "*.inc" PATTERN "*.td" PATTERN "CMakeFiles" EXCLUDE)
   endif()
 
   configure_package_config_file(

@@ -48,8 +48,7 @@ ToySimulator::evaluate(const ShardOptStrategy &strategy) const {
   const double cache = batch * problem.context * 1e-5;
 
   ShardOptEvaluation result = {};
-  result.latency_ms =
-      40.0 * share + 2.0 * pp + 0.2 * changes + cache / devices;
+  result.latency_ms = 40.0 * share + 2.0 * pp + 0.2 * changes + cache / devices;
   result.memory_gb = 400.0 * share / (ep * pp) + cache / devices;
   result.throughput = batch / (result.latency_ms * 1e-3) / devices;
   if (result.memory_gb > problem.memory_capacity_gb)

@@ -118,7 +118,7 @@ private:
 
   const ShardOptSimulatorPlugin &plugin;
   const std::vector<Degree> degrees; ///< that the plugin reads, in its order
-  Hello accepted; ///< what `problem` points into
+  Hello accepted;                    ///< what `problem` points into
   std::vector<const char *> opPointers;
   ShardOptProblem problem = {};
   void *simulator = nullptr;

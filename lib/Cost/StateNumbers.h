@@ -11,6 +11,7 @@
 #include "shardopt/Cost/LayerState.h"
 #include "shardopt/Support/Hash.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>

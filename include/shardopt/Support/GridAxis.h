@@ -28,7 +28,7 @@ struct Degrees;
 enum class GridAxis : uint8_t { Pp, Ep, Tp };
 
 inline constexpr std::array<GridAxis, 3> allAxes = {GridAxis::Pp, GridAxis::Ep,
-                                                     GridAxis::Tp};
+                                                    GridAxis::Tp};
 inline constexpr size_t numGridAxes = allAxes.size();
 
 /// One T for each axis.
