@@ -22,7 +22,7 @@ STD_LAYERS = {
     "AgentTorch": ["Agent", "Search", "Support"],
     "BlackBox": ["Search", "Machine", "Support"],
     # Executes collectives; knows nothing of programs or of their cost.
-    "Runtime": ["Support"],
+    "Runtime": ["Tensors", "Support"],
     # The only user of MPI, modules that nothing links.
     "RuntimeMpi": ["Runtime"],
     "Tensors": ["Support"],
@@ -56,7 +56,7 @@ MLIR_LAYERS = {
         "Machine",
         "Support",
     ],
-    "Pipelines": ["Conversion", "Dialect/LLM/Transforms"],
+    "Pipelines": ["Conversion", "Dialect/LLM/Transforms", "Dialect/LLM/IR"],
     "Execution": [
         "Pipelines",
         "Dialect/LLM/Transforms",
@@ -64,6 +64,7 @@ MLIR_LAYERS = {
         "Analysis",
         "Runtime",
         "Tensors",
+        "Cost",
         "Support",
     ],
 }

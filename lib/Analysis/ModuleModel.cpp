@@ -14,6 +14,7 @@
 #include "BodyBuilder.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
@@ -76,7 +77,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult ProgramReader::findEmbedding() {
-  if (module->hasAttr(loweredStrategyAttrName))
+  if (isPartitioned(module))
     return emitError(module.getLoc(),
                      "the module is lowered to the program of one device, "
                      "expected the program that was annotated");
@@ -101,14 +102,14 @@ LogicalResult ProgramReader::findEmbedding() {
 }
 
 LogicalResult ProgramReader::readWorkload() {
-  auto attr = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
-  if (!attr)
+  FailureOr<std::optional<cost::Workload>> found = llm::readWorkload(module);
+  if (failed(found))
+    return failure();
+  if (!*found)
     return emitError(module.getLoc(), "module has no '")
            << workloadAttrName
            << "', expected #llm.workload<phase = decode|prefill, context = N>";
-  workload.phase = attr.getPhase() == Phase::Prefill ? cost::Phase::Prefill
-                                                     : cost::Phase::Decode;
-  workload.context = attr.getContextLength();
+  workload = **found;
   return success();
 }
 

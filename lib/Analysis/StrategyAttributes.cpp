@@ -7,6 +7,7 @@
 
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -53,8 +54,7 @@ std::string Annotation::firstMissing(const ModuleModel &model) const {
 
 Annotation shardopt::readAnnotation(ModuleOp module, const ModuleModel &model) {
   Annotation annotation;
-  if (auto attr = module->getAttrOfType<StrategyAttr>(strategyAttrName))
-    annotation.degrees = attr.getDegrees();
+  annotation.degrees = llm::readStrategy(module);
   for (const std::vector<ShardableOpInterface> &ops : model.ops) {
     ShardableOpInterface first = ops.front();
     annotation.dims.push_back(first.getShardingDim());

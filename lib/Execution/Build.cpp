@@ -7,7 +7,7 @@
 
 #include "shardopt/Execution/Build.h"
 
-#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Runtime/Symbols.h"
@@ -15,7 +15,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -25,11 +27,47 @@ static std::optional<Error> runPasses(ModuleOp module,
                                       function_ref<void(OpPassManager &)> add,
                                       const char *what) {
   PassManager manager(module.getContext());
-  manager.enableVerifier(false); // each pass is tested on its own
+  // Once at the end instead of after each pass: what is wrong by then would be
+  // executed.
+  manager.enableVerifier(false);
   add(manager);
-  if (failed(manager.run(module)))
+  if (failed(manager.run(module)) || failed(verify(module)))
     return Error{std::string("the module cannot be ") + what};
   return std::nullopt;
+}
+
+/// The functions that `function` calls.
+static SmallVector<func::FuncOp> calleesOf(func::FuncOp function) {
+  SmallVector<func::FuncOp> callees;
+  function.walk([&](func::CallOp call) {
+    if (auto callee = mlir::SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+            call, call.getCalleeAttr()))
+      callees.push_back(callee);
+  });
+  return callees;
+}
+
+/// What a program calls ends: no function calls itself, through others either.
+static std::optional<Error> checkCalls(ModuleOp module) {
+  // Functions leave once all that they call has left.
+  llvm::MapVector<Operation *, SmallVector<func::FuncOp>> waiting;
+  for (auto function : module.getOps<func::FuncOp>())
+    waiting.insert({function, calleesOf(function)});
+  bool hasChanged = true;
+  while (hasChanged) {
+    size_t before = waiting.size();
+    waiting.remove_if([&](auto &entry) {
+      return llvm::none_of(entry.second, [&](func::FuncOp callee) {
+        return waiting.contains(callee);
+      });
+    });
+    hasChanged = waiting.size() != before;
+  }
+  if (waiting.empty())
+    return std::nullopt;
+  auto function = cast<func::FuncOp>(waiting.front().first);
+  return Error{"function '" + function.getName().str() +
+               "' calls itself, or functions that do, expected calls that end"};
 }
 
 /// Functions without a body are the runtime's: any other name would be looked
@@ -44,6 +82,8 @@ static std::optional<Error> checkExternals(ModuleOp module) {
 
 ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
                                 Codegen codegen) {
+  if (auto endless = checkCalls(module))
+    return *endless;
   auto error = runPasses(
       module,
       [&](OpPassManager &manager) {
@@ -81,10 +121,6 @@ ErrorOr<Executable> execution::load(Built built) {
   return Executable{std::move(built.interface), std::move(*code)};
 }
 
-bool execution::isPartitioned(ModuleOp module) {
-  return module->hasAttr(loweredStrategyAttrName);
-}
-
 bool execution::isAnnotated(ModuleOp module) {
   return module->hasAttr(llm::strategyAttrName);
 }
@@ -104,6 +140,8 @@ static std::optional<Error> dropAllReduce(ModuleOp module, int64_t index) {
 
 std::optional<Error> execution::partition(ModuleOp module,
                                           const PartitionOptions &options) {
+  if (auto endless = checkCalls(module))
+    return endless;
   auto error = runPasses(
       module,
       [&](OpPassManager &manager) {
@@ -142,28 +180,38 @@ void execution::requestLogits(ModuleOp module) {
       terminator.getOperandsMutable().append(complete->getResult(1));
       (void)function.insertResult(
           position, type,
-          builder.getDictionaryAttr(builder.getNamedAttr(
-              "llm.role", builder.getStringAttr("logits"))));
+          builder.getDictionaryAttr(
+              llm::roleAttribute(builder.getContext(), llm::Role::Logits)));
     }
   }
 }
 
-int64_t execution::findVocabulary(ModuleOp module) {
-  int64_t rows = 0;
+/// What is said of the slice that `table` is, where it is one.
+static FailureOr<std::optional<llm::lowered::Slice>> readSlice(Value table) {
+  using llm::lowered::Slice;
+  if (Operation *param = table.getDefiningOp())
+    return llm::lowered::readFrom<Slice>(param);
+  auto argument = cast<BlockArgument>(table);
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function)
+    return std::optional<Slice>();
+  unsigned number = argument.getArgNumber();
+  return llm::lowered::readFrom<Slice>(function.getArgAttrDict(number),
+                                       function, "argument " + Twine(number));
+}
+
+ErrorOr<int64_t> execution::findVocabulary(ModuleOp module) {
+  llm::EmbeddingOp embedding;
   module.walk([&](llm::EmbeddingOp op) {
-    rows = cast<RankedTensorType>(op.getTable().getType()).getDimSize(0);
-    Operation *table = op.getTable().getDefiningOp();
-    auto slice = table ? table->getAttrOfType<DictionaryAttr>("shardopt.slice")
-                       : nullptr;
-    if (auto argument = dyn_cast<BlockArgument>(op.getTable()))
-      if (auto function =
-              dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-        slice = function.getArgAttrOfType<DictionaryAttr>(
-            argument.getArgNumber(), "shardopt.slice");
-    if (slice)
-      if (auto shape = slice.getAs<DenseI64ArrayAttr>("shape"))
-        rows = shape[0];
+    embedding = op;
     return WalkResult::interrupt();
   });
-  return rows;
+  if (!embedding)
+    return 0;
+  auto slice = readSlice(embedding.getTable());
+  if (failed(slice))
+    return Error{"the slice of the table of an 'llm.embedding' is wrong"};
+  if (*slice && !(*slice)->shape.empty())
+    return (*slice)->shape.front();
+  return cast<RankedTensorType>(embedding.getTable().getType()).getDimSize(0);
 }

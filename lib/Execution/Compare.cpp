@@ -7,6 +7,8 @@
 
 #include "shardopt/Execution/Compare.h"
 
+#include "shardopt/Execution/Arguments.h"
+
 #include <algorithm>
 #include <cmath>
 

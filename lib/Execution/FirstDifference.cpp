@@ -20,6 +20,7 @@
 using namespace shardopt;
 using namespace shardopt::execution;
 using namespace shardopt::tensors;
+using cost::Layout;
 
 namespace {
 
@@ -90,33 +91,36 @@ static Parts sortParts(const ProgramInterface &interface,
 static std::optional<Tensor> join(const std::vector<const Part *> &group,
                                   int64_t columns) {
   const Part &first = *group.front();
-  char layout = first.site->layout;
-  if (layout == 'R')
+  cost::Layout layout = first.site->layout;
+  if (layout == Layout::R)
     return *first.value;
   int64_t rows = 0;
   for (const Part *part : group)
-    rows = layout == 'T' ? rows + part->value->shape()[0]
-                         : part->value->shape()[0];
+    rows = layout == Layout::T ? rows + part->value->shape()[0]
+                               : part->value->shape()[0];
   Tensor whole(Element::F32, {rows, columns});
   int64_t begin = 0;
   for (const Part *part : group) {
     const Tensor &value = *part->value;
     int64_t width = value.shape()[1];
     int64_t coordinate = part->place.coordinate[GridAxis::Tp];
-    if (layout != 'H' && width != columns)
+    if (layout != Layout::H && width != columns)
       return std::nullopt;
-    if (layout == 'H' && coordinate >= int64_t(part->site->columns.size()))
+    if (layout == Layout::H &&
+        (coordinate >= int64_t(part->site->columns.size()) ||
+         width > int64_t(part->site->columns[coordinate].size())))
       return std::nullopt;
     for (int64_t row = 0; row < value.shape()[0]; ++row)
       for (int64_t i = 0; i < width; ++i) {
-        int64_t column = layout == 'H' ? part->site->columns[coordinate][i] : i;
+        int64_t column =
+            layout == Layout::H ? part->site->columns[coordinate][i] : i;
         if (column < 0 || column >= columns)
           continue;
         float &to = whole.floats()[(begin + row) * columns + column];
         float from = value.floats()[row * width + i];
-        to = layout == 'P' ? to + from : from;
+        to = layout == Layout::P ? to + from : from;
       }
-    if (layout == 'T')
+    if (layout == Layout::T)
       begin += value.shape()[0];
   }
   return whole;
@@ -180,8 +184,8 @@ std::string execution::findFirstDifference(
                           ", step " + std::to_string(moment.step);
       if (parts.grid[GridAxis::Ep] > 1)
         words += ", ep " + std::to_string(key.first);
-      return words + " (layout " + group.front()->site->layout + "): " + text +
-             " of the largest magnitude";
+      return words + " (layout " + cost::letter(group.front()->site->layout) +
+             "): " + text + " of the largest magnitude";
     }
   }
   return "no op by more than the tolerance";

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Execution/Arguments.h"
+#include "shardopt/Execution/OutcomeBytes.h"
 #include "shardopt/Execution/World.h"
 #include "shardopt/Runtime/Collectives.h"
 
@@ -21,6 +23,9 @@ public:
       : world(std::move(world)) {}
 
   bool isLeader() const override { return world->rank() == 0; }
+  void tellLeader(const std::string &failure) override {
+    world->tellLeader(failure);
+  }
   void abandon(int status) override { world->abort(status); }
   bool agree(bool leaders) override;
   ErrorOr<Executable>
@@ -79,6 +84,11 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
   auto error = world->run(
       {interface.grid.begin(), interface.grid.end()}, interface.describeSites(),
       runtime::Extent::FirstRanks, [&](runtime::Process &process) {
+        int64_t rank = process.rank();
+        if (auto error = expectRoom(interface, shared, {&rank, 1})) {
+          process.report(*error);
+          return;
+        }
         ErrorOr<RankOutcome> outcome =
             runRank(process, program, weights, shared);
         if (outcome)
@@ -102,8 +112,8 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
 }
 
 ErrorOr<std::unique_ptr<World>>
-execution::createMpiWorld(runtime::MpiKind kind) {
-  auto world = runtime::MpiWorld::open(kind);
+execution::createMpiWorld(runtime::MpiKind kind, double timeLimit) {
+  auto world = runtime::MpiWorld::open(kind, timeLimit);
   if (!world)
     return world.error();
   return std::unique_ptr<World>(std::make_unique<Mpi>(std::move(*world)));

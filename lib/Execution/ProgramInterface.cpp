@@ -7,14 +7,13 @@
 
 #include "shardopt/Execution/ProgramInterface.h"
 
-#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Support/BatchSplit.h"
+#include "shardopt/Support/Limits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -27,128 +26,33 @@ using namespace shardopt::tensors;
 // Attributes
 //===----------------------------------------------------------------------===//
 
-static Role parseRole(DictionaryAttr attributes) {
-  auto role = attributes ? attributes.getAs<StringAttr>("llm.role") : nullptr;
-  return llvm::StringSwitch<Role>(role ? role.getValue() : "")
-      .Case("tokens", Role::Tokens)
-      .Case("positions", Role::Positions)
-      .Case("cache", Role::Cache)
-      .Case("param", Role::Param)
-      .Case("token_ids", Role::TokenIds)
-      .Case("logits", Role::Logits)
-      .Default(Role::Other);
+/// The runs of every coordinate, written out. They have been read before.
+static std::vector<Entries> listEntries(ArrayAttr runs, int64_t size) {
+  std::vector<Entries> entries;
+  if (!runs)
+    return entries;
+  auto coordinates = llm::lowered::readRuns(runs, "runs", size, [&] {
+    return emitError(UnknownLoc::get(runs.getContext()));
+  });
+  for (const std::vector<llm::Run> &own : *coordinates)
+    entries.push_back(llm::lowered::listEntries(own));
+  return entries;
 }
 
-static std::optional<GridAxis> parseAxis(Attribute attribute) {
-  auto name = dyn_cast_or_null<StringAttr>(attribute);
-  return name ? parseGridAxis(name.getValue()) : std::nullopt;
-}
-
-/// More entries of a run are a slip, and would not fit into memory.
-static constexpr int64_t mostEntries = int64_t(1) << 28;
-
-/// Writes out runs [start, size, stride] or [start, size, stride, count, step];
-/// false where they have another form.
-static bool appendRuns(Attribute runs, Entries &entries) {
-  auto list = dyn_cast<ArrayAttr>(runs);
-  if (!list)
-    return false;
-  for (Attribute attribute : list) {
-    auto run = dyn_cast<DenseI64ArrayAttr>(attribute);
-    if (!run || (run.size() != 3 && run.size() != 5))
-      return false;
-    ArrayRef<int64_t> r = run;
-    int64_t count = r.size() == 5 ? r[3] : 1, step = r.size() == 5 ? r[4] : 0;
-    int64_t total;
-    if (r[1] < 0 || count < 0 || __builtin_mul_overflow(r[1], count, &total) ||
-        total > mostEntries)
-      return false;
-    for (int64_t c = 0; c < count; ++c)
-      for (int64_t i = 0; i < r[1]; ++i)
-        entries.push_back(r[0] < 0 ? -1 : r[0] + c * step + i * r[2]);
-  }
-  return true;
-}
-
-/// The lists of runs of all coordinates.
-static bool appendCoordinates(Attribute attribute,
-                              std::vector<Entries> &coordinates) {
-  auto list = dyn_cast_or_null<ArrayAttr>(attribute);
-  return list && llvm::all_of(list, [&](Attribute runs) {
-           return appendRuns(runs, coordinates.emplace_back());
-         });
-}
-
-/// How a dim of global size `size` (-1: dynamic) is cut on `grid`; nothing
-/// where the attribute has another form or does not fit.
-static std::optional<SliceDim> parseDim(Attribute attribute, int64_t size,
-                                        const AxisMap<int64_t> &grid) {
-  auto fields = dyn_cast<DictionaryAttr>(attribute);
-  if (!fields)
-    return std::nullopt;
-  SliceDim dim;
-  if (Attribute axis = fields.get("axis")) {
-    dim.axis = parseAxis(axis);
-    if (!dim.axis || !appendCoordinates(fields.get("runs"), dim.entries) ||
-        int64_t(dim.entries.size()) != grid[*dim.axis])
-      return std::nullopt;
-    for (const Entries &entries : dim.entries)
-      for (int64_t entry : entries)
-        if (entry < -1 || entry >= size)
-          return std::nullopt;
-  }
-  if (Attribute rows = fields.get("rows")) {
-    auto axes = dyn_cast<ArrayAttr>(rows);
-    if (!axes)
-      return std::nullopt;
-    dim.isRows = true;
-    for (Attribute name : axes) {
-      std::optional<GridAxis> axis = parseAxis(name);
-      if (!axis)
-        return std::nullopt;
-      dim.rowAxes.push_back(*axis);
+static Slice expand(const llm::lowered::Slice &slice) {
+  Slice result;
+  result.name = slice.name;
+  result.shape = slice.shape;
+  for (auto [size, dim] : llvm::zip_equal(slice.shape, slice.dims)) {
+    SliceDim &cut = result.dims.emplace_back();
+    if (dim.axis) {
+      cut.axis = dim.axis;
+      cut.entries = listEntries(dim.runs, size);
     }
+    cut.isRows = !dim.rows.empty();
+    cut.rowAxes = dim.rows;
   }
-  return dim;
-}
-
-/// Nothing where the attribute has another form or does not fit the grid.
-static std::optional<Slice> parseSlice(DictionaryAttr attribute,
-                                       const AxisMap<int64_t> &grid) {
-  auto name = attribute.getAs<StringAttr>("name");
-  auto shape = attribute.getAs<DenseI64ArrayAttr>("shape");
-  auto dims = attribute.getAs<ArrayAttr>("dims");
-  if (!name || !shape || !dims || size_t(shape.size()) != dims.size())
-    return std::nullopt;
-  Slice slice;
-  slice.name = name.str();
-  slice.shape = shape.asArrayRef().vec();
-  for (auto [size, attribute] : llvm::zip_equal(slice.shape, dims)) {
-    std::optional<SliceDim> dim = parseDim(attribute, size, grid);
-    if (!dim)
-      return std::nullopt;
-    slice.dims.push_back(std::move(*dim));
-  }
-  return slice;
-}
-
-static Source parseSource(DictionaryAttr attribute) {
-  Source source;
-  if (auto axis = attribute.getAs<IntegerAttr>("axis"))
-    source.axis = axis.getInt();
-  for (auto entry :
-       attribute.getAs<ArrayAttr>("parts").getAsRange<DictionaryAttr>()) {
-    SourcePart part;
-    part.pattern = entry.getAs<StringAttr>("pattern").str();
-    part.isTransposed = entry.contains("transposed");
-    part.isInterleaved = entry.contains("deinterleave");
-    if (auto scales = entry.getAs<StringAttr>("scales"))
-      part.scales = scales.str();
-    if (auto block = entry.getAs<DenseI64ArrayAttr>("block"))
-      part.block = block.asArrayRef().vec();
-    source.parts.push_back(std::move(part));
-  }
-  return source;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,64 +65,139 @@ Shape Operand::globalShape() const {
   return Shape(shape.begin() + isStacked, shape.end());
 }
 
-/// An argument or result; an error where its type is no tensor of f32 or i32.
-static ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
-                                    const std::string &name,
-                                    const AxisMap<int64_t> &grid) {
+/// What is said where diagnostics have said more.
+static Error attributesAreWrong() {
+  return {"the attributes of the program are wrong"};
+}
+
+namespace {
+
+/// Reads the arguments and results of one function, a stage of a program.
+class EntryReader {
+public:
+  EntryReader(func::FuncOp function, const AxisMap<int64_t> &grid,
+              int64_t stage)
+      : function(function), grid(grid), stage(stage) {}
+
+  ErrorOr<Entry> read();
+
+private:
+  ErrorOr<Operand> readOperand(Type type, DictionaryAttr attributes,
+                               const std::string &place,
+                               const std::string &name);
+  LogicalResult readSlice(RankedTensorType type, DictionaryAttr attributes,
+                          const std::string &place, Operand &operand);
+  LogicalResult readParam(DictionaryAttr attributes, const std::string &place,
+                          Operand &operand);
+
+  func::FuncOp function;
+  const AxisMap<int64_t> &grid;
+  int64_t stage;
+};
+
+} // namespace
+
+LogicalResult EntryReader::readSlice(RankedTensorType type,
+                                     DictionaryAttr attributes,
+                                     const std::string &place,
+                                     Operand &operand) {
+  auto slice =
+      llm::lowered::readFrom<llm::lowered::Slice>(attributes, function, place);
+  if (failed(slice))
+    return failure();
+  if (!*slice)
+    return success();
+  // The slice of a stack of weights is one of a layer's.
+  if (operand.role == Role::Param && type.getRank() > 0 &&
+      int64_t((*slice)->dims.size()) + 1 == type.getRank()) {
+    operand.isStacked = true;
+    type = RankedTensorType::get(type.getShape().drop_front(),
+                                 type.getElementType());
+  }
+  operand.slice = expand(**slice);
+  operand.name = operand.slice.name;
+  return (*slice)->verifyType(type, grid, stage, [&] {
+    InFlightDiagnostic error = function.emitOpError();
+    error << place << ": ";
+    return error;
+  });
+}
+
+LogicalResult EntryReader::readParam(DictionaryAttr attributes,
+                                     const std::string &place,
+                                     Operand &operand) {
+  auto fail = [&]() -> InFlightDiagnostic {
+    InFlightDiagnostic error = function.emitOpError();
+    error << place << ": ";
+    return error;
+  };
+  if (auto param = attributes.getAs<StringAttr>(llm::paramAttrName))
+    if (operand.slice.name.empty())
+      operand.name = param.str();
+  // The dialect's verifier knows the other forms of these.
+  if (auto layers = attributes.getAs<DenseI64ArrayAttr>(llm::layersAttrName)) {
+    operand.isStacked = true;
+    operand.layers = layers.asArrayRef().vec();
+  }
+  if (operand.isStacked && operand.shape.front() < 0)
+    return fail() << "is a stack of weights of unknown number";
+  if (operand.isStacked && operand.layers.empty()) {
+    operand.layers.resize(operand.shape.front());
+    std::iota(operand.layers.begin(), operand.layers.end(), 0);
+  }
+  Attribute attribute = attributes.get(llm::Source::attrName);
+  if (!attribute)
+    return success();
+  auto source = llm::Source::read(
+      attribute, "'llm.source'",
+      int64_t(operand.shape.size()) - operand.isStacked, fail);
+  if (succeeded(source))
+    operand.source = std::move(*source);
+  return success(succeeded(source));
+}
+
+/// An argument or result, at `place`; an error where its type is no tensor of
+/// f32 or i32.
+ErrorOr<Operand> EntryReader::readOperand(Type type, DictionaryAttr attributes,
+                                          const std::string &place,
+                                          const std::string &name) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !(tensor.getElementType().isF32() ||
                    tensor.getElementType().isInteger(32))) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
-    return Error{name + " is " + text + ", expected a tensor of f32 or i32"};
+    return Error{"'" + function.getName().str() + "': " + place + " is " +
+                 text + ", expected a tensor of f32 or i32"};
   }
+  if (size_t(tensor.getRank()) > maxOperandRank)
+    return Error{"'" + function.getName().str() + "': " + place +
+                 " is of rank " + std::to_string(tensor.getRank()) +
+                 ", expected at most " + std::to_string(maxOperandRank)};
   Operand operand;
-  operand.role = parseRole(attributes);
+  operand.role = llm::getRole(attributes);
   operand.name = name;
   operand.element =
       tensor.getElementType().isF32() ? Element::F32 : Element::I32;
   for (int64_t size : tensor.getShape())
     operand.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
-  if (!attributes)
-    return operand;
-  if (auto attribute = attributes.getAs<DictionaryAttr>("shardopt.slice")) {
-    std::optional<Slice> slice = parseSlice(attribute, grid);
-    if (!slice)
-      return Error{name + " has a 'shardopt.slice' that does not fit its grid, "
-                          "or is none"};
-    operand.slice = std::move(*slice);
-    operand.name = operand.slice.name;
-  }
-  if (operand.role != Role::Param)
-    return operand;
-  if (auto param = attributes.getAs<StringAttr>("llm.param"))
-    if (operand.slice.name.empty())
-      operand.name = param.str();
-  if (auto source = attributes.getAs<DictionaryAttr>("llm.source"))
-    operand.source = parseSource(source);
-  if (auto layers = attributes.getAs<DenseI64ArrayAttr>("llm.layers"))
-    operand.layers = layers.asArrayRef().vec();
-  operand.isStacked = !operand.layers.empty() ||
-                      (!operand.slice.shape.empty() &&
-                       operand.slice.shape.size() + 1 == operand.shape.size());
-  if (operand.isStacked && operand.layers.empty()) {
-    operand.layers.resize(operand.shape.front());
-    std::iota(operand.layers.begin(), operand.layers.end(), 0);
-  }
+  if (failed(readSlice(tensor, attributes, place, operand)))
+    return attributesAreWrong();
+  if (operand.role == Role::Param &&
+      failed(readParam(attributes, place, operand)))
+    return attributesAreWrong();
   return operand;
 }
 
-static ErrorOr<Entry> readEntry(func::FuncOp function,
-                                const AxisMap<int64_t> &grid) {
+ErrorOr<Entry> EntryReader::read() {
   Entry entry;
   entry.name = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    std::string number = std::to_string(i);
     ErrorOr<Operand> operand =
         readOperand(function.getArgumentTypes()[i], function.getArgAttrDict(i),
-                    "arg" + std::to_string(i), grid);
+                    "argument " + number, "arg" + number);
     if (!operand)
-      return Error{"'" + entry.name + "': argument " + std::to_string(i) +
-                   ": " + operand.error().message};
+      return operand.error();
     if (operand->role == Role::Cache)
       entry.caches.push_back(*operand);
     entry.arguments.push_back(std::move(*operand));
@@ -226,18 +205,17 @@ static ErrorOr<Entry> readEntry(func::FuncOp function,
   unsigned caches = 0;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     DictionaryAttr attributes = function.getResultAttrDict(i);
-    Role role = parseRole(attributes);
+    std::optional<Role> role = llm::getRole(attributes);
     if (role == Role::Cache) {
       ++caches;
       continue;
     }
-    std::string name = role == Role::TokenIds ? "token_ids"
-                       : role == Role::Logits ? "logits"
-                                              : "result" + std::to_string(i);
-    ErrorOr<Operand> operand =
-        readOperand(function.getResultTypes()[i], attributes, name, grid);
+    std::string number = std::to_string(i);
+    std::string name = role ? llm::spell(*role).str() : "result" + number;
+    ErrorOr<Operand> operand = readOperand(
+        function.getResultTypes()[i], attributes, "result " + number, name);
     if (!operand)
-      return Error{"'" + entry.name + "': result " + operand.error().message};
+      return operand.error();
     operand->name = name; // the slice's name is that of an argument
     entry.results.push_back(std::move(*operand));
   }
@@ -272,70 +250,48 @@ Place ProgramInterface::place(int64_t rank, int64_t prompts) const {
   return place;
 }
 
-ProgramWorkload execution::readWorkload(ModuleOp module) {
-  ProgramWorkload workload;
-  if (auto attribute =
-          module->getAttrOfType<llm::WorkloadAttr>(llm::workloadAttrName)) {
-    workload.isPrefill = attribute.getPhase() == llm::Phase::Prefill;
-    workload.context = attribute.getContextLength();
+ErrorOr<ProgramWorkload> execution::readProgramWorkload(ModuleOp module) {
+  FailureOr<std::optional<cost::Workload>> workload = llm::readWorkload(module);
+  FailureOr<std::optional<Degrees>> degrees = llm::readLoweredStrategy(module);
+  if (failed(workload) || failed(degrees))
+    return attributesAreWrong();
+  ProgramWorkload result;
+  if (*workload) {
+    result.isPrefill = (*workload)->phase == cost::Phase::Prefill;
+    result.context = (*workload)->context;
   }
-  if (auto lowered =
-          module->getAttrOfType<DictionaryAttr>("shardopt.workload")) {
-    if (auto phase = lowered.getAs<StringAttr>("phase"))
-      workload.isPrefill = phase.getValue() == "prefill";
-    if (auto context = lowered.getAs<IntegerAttr>("context"))
-      workload.context = context.getInt();
-  }
-  if (auto strategy =
-          module->getAttrOfType<llm::StrategyAttr>(llm::strategyAttrName))
-    workload.batch = strategy.getDegrees()[Degree::Batch].value_or(0);
-  if (auto strategy =
-          module->getAttrOfType<DictionaryAttr>("shardopt.strategy"))
-    if (auto batch = strategy.getAs<IntegerAttr>("batch"))
-      workload.batch = batch.getInt();
-  return workload;
+  result.batch = *degrees ? (*degrees)->batch
+                          : llm::readStrategy(module)[Degree::Batch].value_or(0);
+  return result;
 }
 
-static std::string getString(DictionaryAttr attribute, StringRef name) {
-  auto text = attribute.getAs<StringAttr>(name);
-  return text ? text.str() : std::string();
-}
-
-static KeptSite parseKept(DictionaryAttr attribute) {
+static KeptSite expand(const llm::lowered::Value &value) {
   KeptSite kept;
-  kept.op = getString(attribute, "op");
-  std::string layout = getString(attribute, "layout");
-  if (!layout.empty())
-    kept.layout = layout.front();
-  kept.isBetweenExperts = getString(attribute, "rows") == "experts";
-  if (!appendCoordinates(attribute.get("columns"), kept.columns))
-    kept.columns.clear();
+  kept.op = value.op;
+  kept.layout = value.layout;
+  kept.isBetweenExperts = value.rows == "experts";
+  kept.columns = listEntries(value.columns, maxDimSize);
   return kept;
 }
 
-static CollectiveSite parseCollective(DictionaryAttr attribute) {
-  CollectiveSite collective;
-  collective.cause = getString(attribute, "cause");
-  if (auto charged = attribute.getAs<BoolAttr>("charged"))
-    collective.isCharged = charged.getValue();
-  if (auto type = attribute.getAs<TypeAttr>("type"))
-    collective.elementBits = type.getValue().getIntOrFloatBitWidth();
-  return collective;
+static CollectiveSite expand(const llm::lowered::Collective &collective,
+                             const std::string &kind) {
+  return {kind, collective.cause, collective.isCharged,
+          collective.type.getIntOrFloatBitWidth()};
 }
 
-static Site parseSite(DictionaryAttr attribute) {
-  Site site;
-  site.words = getString(attribute, "op");
-  if (auto keep = attribute.getAs<DictionaryAttr>("keep")) {
-    site.kept = parseKept(keep);
-    site.words = "value of " + site.kept->op;
+static Site expand(const llm::lowered::Site &site) {
+  Site result;
+  result.words = site.op;
+  if (site.keep) {
+    result.kept = expand(*site.keep);
+    result.words = "value of " + result.kept->op;
   }
-  if (auto described = attribute.getAs<DictionaryAttr>("collective")) {
-    site.collective = parseCollective(described);
-    site.collective->kind = getString(attribute, "op");
-    site.words += " for " + site.collective->cause;
+  if (site.collective) {
+    result.collective = expand(*site.collective, site.op);
+    result.words += " for " + result.collective->cause;
   }
-  return site;
+  return result;
 }
 
 /// The functions of an entry: itself, or its stages by number.
@@ -348,11 +304,17 @@ findFunctions(ModuleOp module, const std::string &name) {
       continue;
     std::string program = function.getName().str();
     int64_t index = 0;
-    if (auto stage =
-            function->getAttrOfType<DictionaryAttr>("shardopt.stage")) {
-      index = stage.getAs<IntegerAttr>("index").getInt();
-      if (stage.getAs<IntegerAttr>("count").getInt() > 1)
-        program.resize(program.rfind("_stage"));
+    auto stage = llm::lowered::readFrom<llm::lowered::Stage>(function);
+    if (failed(stage))
+      return attributesAreWrong();
+    if (*stage && (*stage)->count > 1) {
+      index = (*stage)->index;
+      std::string suffix = "_stage" + std::to_string(index);
+      if (!llvm::StringRef(program).ends_with(suffix))
+        return Error{"'" + program + "' is stage " + std::to_string(index) +
+                     " of a program, expected a name that ends in '" + suffix +
+                     "'"};
+      program.resize(program.size() - suffix.size());
     }
     programs[program][index] = function;
   }
@@ -373,23 +335,60 @@ findFunctions(ModuleOp module, const std::string &name) {
   return functions;
 }
 
+/// The shape of the grid, one device without any. Where the module says by
+/// which strategy it was partitioned, that is its shape.
+static ErrorOr<AxisMap<int64_t>> readGrid(ModuleOp module) {
+  AxisMap<int64_t> shape = {{1, 1, 1}};
+  if (Attribute attribute = module->getAttr(llm::lowered::gridAttrName)) {
+    auto grid = dyn_cast<DenseI64ArrayAttr>(attribute);
+    if (!grid || size_t(grid.size()) != shape.size() ||
+        llvm::any_of(grid.asArrayRef(), [](int64_t size) {
+          return size < 1 || size > maxDegree;
+        })) {
+      std::string text;
+      llvm::raw_string_ostream(text) << attribute;
+      return Error{"the grid is " + text +
+                   ", expected positive sizes of pp, ep and tp"};
+    }
+    llvm::copy(grid.asArrayRef(), shape.begin());
+  }
+  FailureOr<std::optional<Degrees>> degrees = llm::readLoweredStrategy(module);
+  if (failed(degrees))
+    return attributesAreWrong();
+  if (!*degrees)
+    return shape;
+  AxisMap<int64_t> wanted = gridShape(**degrees);
+  if (shape == wanted)
+    return shape;
+  return Error{"the grid is " + toString({shape.begin(), shape.end()}) +
+               " and 'shardopt.strategy' is for " +
+               toString({wanted.begin(), wanted.end()}) +
+               ", expected the same pp, ep and tp"};
+}
+
 ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
                                                    const std::string &entry) {
   ProgramInterface result;
-  if (auto grid = module->getAttrOfType<DenseI64ArrayAttr>("shardopt.grid")) {
-    if (size_t(grid.size()) != result.grid.size())
-      return Error{"a grid of " + std::to_string(grid.size()) +
-                   " axes, expected pp, ep and tp"};
-    llvm::copy(grid.asArrayRef(), result.grid.begin());
-  }
-  if (auto sites = module->getAttrOfType<ArrayAttr>("shardopt.sites"))
-    for (auto site : sites.getAsRange<DictionaryAttr>())
-      result.sites.push_back(parseSite(site));
+  ErrorOr<AxisMap<int64_t>> grid = readGrid(module);
+  if (!grid)
+    return grid.error();
+  result.grid = *grid;
+  if (auto sites =
+          module->getAttrOfType<ArrayAttr>(llm::lowered::Site::attrName))
+    for (Attribute attribute : sites) {
+      auto site = llm::lowered::Site::read(
+          attribute, [&] { return module.emitOpError(); });
+      if (failed(site))
+        return attributesAreWrong();
+      result.sites.push_back(expand(*site));
+    }
   ErrorOr<std::vector<func::FuncOp>> functions = findFunctions(module, entry);
   if (!functions)
     return functions.error();
   for (func::FuncOp function : *functions) {
-    ErrorOr<Entry> stage = readEntry(function, result.grid);
+    ErrorOr<Entry> stage =
+        EntryReader(function, result.grid, int64_t(result.stages.size()))
+            .read();
     if (!stage)
       return stage.error();
     result.stages.push_back(std::move(*stage));

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Execution/Arguments.h"
 #include "shardopt/Execution/World.h"
 #include "shardopt/Runtime/ThreadWorld.h"
 
 #include <cstdlib>
+#include <numeric>
 
 using namespace shardopt;
 using namespace shardopt::execution;
@@ -21,6 +23,7 @@ namespace {
 class Threads final : public World {
 public:
   bool isLeader() const override { return true; }
+  void tellLeader(const std::string &failure) override {}
   void abandon(int status) override { std::exit(status); }
   bool agree(bool leaders) override { return leaders; }
   ErrorOr<Executable>
@@ -48,6 +51,10 @@ ErrorOr<std::vector<RankOutcome>> Threads::run(const Executable &program,
     return Error{"the program has " + std::to_string(interface.ranks()) +
                  " ranks, expected at most " + std::to_string(mostRanks) +
                  " threads"};
+  std::vector<int64_t> ranks(interface.ranks());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (auto error = expectRoom(interface, request, ranks))
+    return *error;
   runtime::ThreadWorld world({interface.grid.begin(), interface.grid.end()},
                              interface.describeSites());
   std::vector<RankOutcome> outcomes(interface.ranks());

@@ -9,6 +9,7 @@
 #include "FirstDifference.h"
 
 #include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Execution/Arguments.h"
 #include "shardopt/Execution/Feeds.h"
 
 #include <algorithm>
@@ -25,12 +26,19 @@ using namespace shardopt::execution;
 static constexpr int64_t defaultPrompts = 4;
 static constexpr int64_t defaultContext = 8;
 
-std::vector<RunRequest>
+ErrorOr<std::vector<RunRequest>>
 execution::planRequests(const std::vector<ModuleOp> &modules,
                         const VerifyOptions &options) {
-  ProgramWorkload first = readWorkload(modules.front());
+  std::vector<ProgramWorkload> workloads;
+  for (ModuleOp module : modules) {
+    ErrorOr<ProgramWorkload> workload = readProgramWorkload(module);
+    if (!workload)
+      return workload.error();
+    workloads.push_back(*workload);
+  }
+  int64_t batch = workloads.front().batch;
   int64_t prompts = options.prompts ? options.prompts
-                    : first.batch   ? first.batch
+                    : batch         ? batch
                                     : defaultPrompts;
   auto contextOf = [&](const ProgramWorkload &workload) {
     // The length of prompts is written into a program for prefill.
@@ -39,26 +47,33 @@ execution::planRequests(const std::vector<ModuleOp> &modules,
                                                   : defaultContext;
   };
   int64_t room = 0; // for the positions of all programs
-  for (ModuleOp module : modules) {
-    ProgramWorkload workload = readWorkload(module);
+  for (const ProgramWorkload &workload : workloads)
     room = std::max(room, contextOf(workload));
-  }
-  for (ModuleOp module : modules)
-    room += readWorkload(module).isPrefill ? 0 : options.steps;
+  for (const ProgramWorkload &workload : workloads)
+    room += workload.isPrefill ? 0 : options.steps;
 
+  int64_t rows = 0; // of a prompt, over the steps of all programs
+  for (const ProgramWorkload &workload : workloads)
+    rows += workload.isPrefill ? contextOf(workload) : options.steps;
+  if (auto error = expectRoom(
+          "the tokens and positions of " + std::to_string(prompts) + " prompts",
+          tensors::countBytes(tensors::Element::I32, {2 * rows + 2, prompts})))
+    return *error;
   std::vector<RunRequest> requests;
   std::vector<int64_t> position(prompts, 0); // where the prompts have come to
-  for (ModuleOp module : modules) {
+  for (size_t i = 0; i < modules.size(); ++i) {
     RunRequest &request = requests.emplace_back();
     request.seed = options.seed;
     request.prompts = prompts;
     request.cachePositions = room;
-    int64_t vocabulary = findVocabulary(module);
-    int64_t context = contextOf(readWorkload(module));
-    if (readWorkload(module).isPrefill) {
+    ErrorOr<int64_t> vocabulary = findVocabulary(modules[i]);
+    if (!vocabulary)
+      return vocabulary.error();
+    int64_t context = contextOf(workloads[i]);
+    if (workloads[i].isPrefill) {
       request.rowsPerPrompt = context;
       request.steps = {
-          randomPrompts(options.seed, prompts, context, vocabulary)};
+          randomPrompts(options.seed, prompts, context, *vocabulary)};
       std::fill(position.begin(), position.end(), context);
       continue;
     }
@@ -68,7 +83,7 @@ execution::planRequests(const std::vector<ModuleOp> &modules,
         position[p] = std::max<int64_t>(0, context - 1 - p % 3);
     }
     request.steps = randomSteps(options.seed + requests.size(), position,
-                                options.steps, vocabulary);
+                                options.steps, *vocabulary);
     for (int64_t &place : position)
       place += options.steps;
   }
@@ -182,7 +197,9 @@ execution::verify(const std::vector<ModuleOp> &modules,
                   World &world, const std::vector<const Executable *> &wholes) {
   Verdict verdict;
   NamedTensors wholeCaches, partCaches;
-  std::vector<RunRequest> requests = planRequests(modules, options);
+  ErrorOr<std::vector<RunRequest>> requests = planRequests(modules, options);
+  if (!requests)
+    return requests.error();
   for (size_t i = 0; i < modules.size(); ++i) {
     ModuleOp module = modules[i];
     std::optional<Executable> built;
@@ -197,7 +214,7 @@ execution::verify(const std::vector<ModuleOp> &modules,
     if (!parts)
       return parts.error();
 
-    RunRequest forWhole = requests[i], forParts = requests[i];
+    RunRequest forWhole = (*requests)[i], forParts = (*requests)[i];
     forWhole.arguments = wholeCaches;
     forParts.arguments = partCaches;
     auto expected = world.run(whole, weights, forWhole);

@@ -12,6 +12,7 @@
 using namespace shardopt;
 using namespace shardopt::execution;
 using namespace shardopt::tensors;
+using llm::SourcePart;
 
 ErrorOr<Tensor> Weights::load(const Operand &param, const Place &place) const {
   Shape shape = param.globalShape();

@@ -14,6 +14,8 @@
 
 #include "Entries.h"
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,11 +26,8 @@
 using namespace mlir;
 using namespace shardopt;
 
-static constexpr llvm::StringLiteral roleAttrName = "llm.role";
-
 static bool isCache(DictionaryAttr attributes) {
-  auto role = attributes ? attributes.getAs<StringAttr>(roleAttrName) : nullptr;
-  return role && role.getValue() == "cache";
+  return llm::getRole(attributes) == llm::Role::Cache;
 }
 
 /// Makes `function` private and gives it a public entry.

@@ -8,7 +8,6 @@
 #include "shardopt/Runtime/Collectives.h"
 #include "Reduce.h"
 
-#include <cstring>
 #include <numeric>
 
 using namespace shardopt;
@@ -18,12 +17,6 @@ using Shared = std::shared_ptr<const Tensor>;
 
 static Shared share(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
-}
-
-static Tensor copy(const Tensor &tensor) {
-  Tensor result(tensor.type(), tensor.shape());
-  std::memcpy(result.data(), tensor.data(), tensor.bytes());
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,7 +105,7 @@ public:
     ErrorOr<const Group *> members = group();
     if (!members)
       return members.error();
-    std::string wanted = runtime::describe(input);
+    std::string wanted = tensors::describe(input);
     Shared own = share(std::move(input));
     return exchangeAlike(**members,
                          std::vector<Shared>((*members)->size(), own), wanted);
@@ -132,7 +125,7 @@ public:
     std::vector<Shared> blocks;
     for (int64_t i = 0; i < count; ++i)
       blocks.push_back(share(slice(input, dim, i * size, size)));
-    std::string wanted = runtime::describe(*blocks.front());
+    std::string wanted = tensors::describe(*blocks.front());
     return exchangeAlike(**members, std::move(blocks), wanted);
   }
 
@@ -153,10 +146,10 @@ public:
                                    const std::vector<Shared> &tensors,
                                    const std::string &wanted) const {
     for (size_t i = 0; i < tensors.size(); ++i)
-      if (runtime::describe(*tensors[i]) != wanted)
+      if (tensors::describe(*tensors[i]) != wanted)
         return fail("expected " + wanted + " from rank " +
                     std::to_string(group.members[i]) + ", found " +
-                    runtime::describe(*tensors[i]));
+                    tensors::describe(*tensors[i]));
     return std::nullopt;
   }
 
@@ -168,7 +161,7 @@ public:
       return std::nullopt;
     return fail("a group of " + std::to_string(members) +
                 " does not divide dim " + std::to_string(dim) + " of " +
-                runtime::describe(tensor));
+                tensors::describe(tensor));
   }
 
   /// An error unless the group has a member of that index.
@@ -180,7 +173,7 @@ public:
   }
 
   /// Counts the call, of that many elements, and ends it.
-  void done(int64_t elements, ElementType type) {
+  void done(int64_t elements, Element type) {
     process.statistics().add(call.site, elements, sizeOf(type));
     process.end();
   }
@@ -219,8 +212,8 @@ ErrorOr<Tensor> runtime::allReduce(Process &process, Tensor input,
                                    int64_t site) {
   Op op = reduction == Reduction::Sum ? Op::AllReduceSum : Op::AllReduceMax;
   Running running(process, {op, axes, site});
-  int64_t elements = input.elements();
-  ElementType type = input.type();
+  int64_t elements = input.size();
+  Element type = input.element();
   ErrorOr<std::vector<Shared>> all = running.exchangeWhole(std::move(input));
   if (!all)
     return all.error();
@@ -235,7 +228,7 @@ ErrorOr<Tensor> runtime::reduceScatter(Process &process, Tensor input,
   ErrorOr<std::vector<Shared>> parts = running.exchangeBlocks(input, dim);
   if (!parts)
     return parts.error();
-  running.done(input.elements(), input.type());
+  running.done(input.size(), input.element());
   return reduce(*parts, Reduction::Sum);
 }
 
@@ -249,7 +242,7 @@ static Tensor concatenate(const std::vector<Shared> &parts, int64_t dim) {
   shape[dim] = 0;
   for (const Shared &part : parts)
     shape[dim] += part->shape()[dim];
-  Tensor whole(parts.front()->type(), std::move(shape));
+  Tensor whole(parts.front()->element(), std::move(shape));
   int64_t start = 0;
   for (const Shared &part : parts) {
     place(*part, whole, dim, start);
@@ -265,7 +258,7 @@ ErrorOr<Tensor> runtime::allGather(Process &process, Tensor input, int64_t dim,
   if (!parts)
     return parts.error();
   Tensor whole = concatenate(*parts, dim);
-  running.done(whole.elements(), whole.type());
+  running.done(whole.size(), whole.element());
   return whole;
 }
 
@@ -275,7 +268,7 @@ ErrorOr<Tensor> runtime::allToAll(Process &process, Tensor input, int64_t split,
   ErrorOr<std::vector<Shared>> parts = running.exchangeBlocks(input, split);
   if (!parts)
     return parts.error();
-  running.done(input.elements(), input.type());
+  running.done(input.size(), input.element());
   return concatenate(*parts, concat);
 }
 
@@ -283,11 +276,11 @@ ErrorOr<Tensor> runtime::allToAll(Process &process, Tensor input, int64_t split,
 /// first size is not that of the group.
 static std::vector<int64_t> totals(const Tensor &counts, size_t members) {
   std::vector<int64_t> sums(members);
-  if (counts.type() != ElementType::I32 ||
+  if (counts.element() != Element::I32 ||
       counts.shape().front() != static_cast<int64_t>(members))
     return {};
-  int64_t each = counts.elements() / static_cast<int64_t>(members);
-  const int32_t *count = counts.as<int32_t>();
+  int64_t each = counts.size() / static_cast<int64_t>(members);
+  const int32_t *count = counts.ints().data();
   for (int64_t &sum : sums)
     for (int64_t i = 0; i < each; ++i, ++count) {
       if (*count < 0)
@@ -331,13 +324,13 @@ ErrorOr<Tensor> runtime::allToAllV(Process &process, Tensor rows,
     std::vector<int64_t> shape = rows.shape();
     shape[0] = arriving[i];
     const Tensor &part = *(*parts)[i];
-    if (part.type() != rows.type() || part.shape() != shape)
+    if (part.element() != rows.element() || part.shape() != shape)
       return running.fail("rank " + std::to_string((*group)->members[i]) +
                           " sent " + describe(part) + ", expected " +
                           std::to_string(arriving[i]) + " rows as in " +
                           describe(rows));
   }
-  running.done(rows.elements(), rows.type());
+  running.done(rows.size(), rows.element());
   return concatenate(*parts, 0);
 }
 
@@ -362,8 +355,8 @@ ErrorOr<Tensor> runtime::broadcast(Process &process, Tensor input, int64_t root,
     return running.fail("expected " + wanted + " from rank " +
                         std::to_string((*group)->members[root]) + ", found " +
                         describe(**value));
-  running.done((*value)->elements(), (*value)->type());
-  return copy(**value);
+  running.done((*value)->size(), (*value)->element());
+  return **value;
 }
 
 std::optional<Error> runtime::send(Process &process, Tensor input,
@@ -375,8 +368,8 @@ std::optional<Error> runtime::send(Process &process, Tensor input,
     return group.error();
   if (std::optional<Error> error = running.expectMember(**group, destination))
     return error;
-  int64_t elements = input.elements();
-  ElementType type = input.type();
+  int64_t elements = input.size();
+  Element type = input.element();
   running.post(**group, destination, Channel::PointToPoint,
                share(std::move(input)));
   running.done(elements, type);
@@ -402,8 +395,8 @@ ErrorOr<Tensor> runtime::receive(Process &process, const Tensor &like,
     return running.fail("expected " + describe(like) + ", found " +
                         describe(tensor) + " of " +
                         process.describe(message->call));
-  running.done(0, tensor.type());
-  return copy(tensor);
+  running.done(0, tensor.element());
+  return tensor;
 }
 
 //===----------------------------------------------------------------------===//
@@ -418,13 +411,13 @@ static int64_t allAxes(const Grid &grid) {
 }
 
 static Tensor fromBytes(const std::string &bytes) {
-  Tensor tensor(ElementType::Byte, {static_cast<int64_t>(bytes.size())});
-  std::memcpy(tensor.data(), bytes.data(), bytes.size());
+  Tensor tensor(Element::Byte, {static_cast<int64_t>(bytes.size())});
+  bytes.copy(reinterpret_cast<char *>(tensor.data()), bytes.size());
   return tensor;
 }
 
 static std::string toBytes(const Tensor &tensor) {
-  return {tensor.as<char>(), static_cast<size_t>(tensor.bytes())};
+  return std::string(tensor.text());
 }
 
 ErrorOr<std::string> runtime::broadcastBytes(Process &process,

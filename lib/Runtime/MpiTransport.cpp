@@ -9,6 +9,8 @@
 #include "shardopt/Runtime/Backoff.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 using namespace shardopt;
 using namespace shardopt::runtime;
@@ -23,6 +25,8 @@ static_assert(failureChannel < MpiLink::channels);
 
 // Fields of an envelope.
 enum : size_t { Epoch, OpField, Axes, Site, First, Second, Type, Rank, Sizes };
+/// Of a failure: the length of what is told of it.
+static constexpr size_t FailureBytes = Epoch + 1;
 static_assert(Sizes + maxRank <= std::tuple_size<Envelope>::value);
 
 static Envelope enclose(int64_t epoch, const Message &message) {
@@ -34,7 +38,7 @@ static Envelope enclose(int64_t epoch, const Message &message) {
                        call.site,
                        call.first,
                        call.second,
-                       static_cast<int64_t>(message.tensor->type()),
+                       static_cast<int64_t>(message.tensor->element()),
                        static_cast<int64_t>(shape.size())};
   for (size_t dim = 0; dim < shape.size(); ++dim)
     envelope[Sizes + dim] = shape[dim];
@@ -49,7 +53,7 @@ static Call callOf(const Envelope &envelope) {
 /// A tensor for the bytes that follow.
 static Tensor tensorOf(const Envelope &envelope) {
   const int64_t *sizes = &envelope[Sizes];
-  return {static_cast<ElementType>(envelope[Type]),
+  return {static_cast<Element>(envelope[Type]),
           std::vector<int64_t>(sizes, sizes + envelope[Rank])};
 }
 
@@ -85,7 +89,11 @@ std::optional<MpiTransport::Arrival> MpiTransport::take(int from, int channel) {
 
 ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
                                      Channel channel) {
+  using Clock = std::chrono::steady_clock;
   int rank = static_cast<int>(group.members[from]);
+  // Between programs a process may compile, or read, for as long as it takes.
+  bool isLimited = timeLimit > 0 && channel != Channel::Host;
+  Clock::time_point start = Clock::now();
   Backoff backoff;
   while (true) {
     std::optional<Arrival> arrival = take(rank, static_cast<int>(channel));
@@ -97,8 +105,15 @@ ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
       early.emplace(std::pair(rank, static_cast<int>(channel)),
                     std::move(*arrival));
     if (heardOfFailure()) {
-      interrupted = true;
-      return Error{"another rank failed"};
+      missed = rank;
+      interrupted = told.empty();
+      return Error{told.empty() ? "another rank failed" : told};
+    }
+    std::chrono::duration<double> waited = Clock::now() - start;
+    if (isLimited && waited.count() > timeLimit) {
+      missed = rank;
+      return Error{"no message came within the time limit, " +
+                   std::to_string(std::lround(timeLimit)) + " s"};
     }
     backoff.pause();
   }
@@ -111,6 +126,7 @@ ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
 void MpiTransport::beginEpoch() {
   ++epoch;
   interrupted = false;
+  missed.reset();
 }
 
 void MpiTransport::interrupt(int64_t ranks) {
@@ -119,13 +135,23 @@ void MpiTransport::interrupt(int64_t ranks) {
       link.post(to, failureChannel, {epoch}, nullptr, 0, nullptr);
 }
 
+void MpiTransport::tellLeader(const std::string &failure) {
+  auto text = std::make_shared<const std::string>(failure);
+  link.post(0, failureChannel, {epoch, static_cast<int64_t>(text->size())},
+            text->data(), text->size(), text);
+}
+
 bool MpiTransport::heardOfFailure() {
   Envelope envelope;
   while (true) {
     int from = link.poll(MpiLink::anybody, failureChannel, envelope);
     if (from < 0)
-      return failedEpoch == epoch;
-    link.receive(from, failureChannel, nullptr, 0);
-    failedEpoch = std::max(failedEpoch, envelope[Epoch]);
+      return failedEpoch == epoch || !told.empty();
+    std::string text(static_cast<size_t>(envelope[FailureBytes]), '\0');
+    link.receive(from, failureChannel, text.data(), text.size());
+    if (!text.empty())
+      told = std::move(text);
+    else
+      failedEpoch = std::max(failedEpoch, envelope[Epoch]);
   }
 }

@@ -22,8 +22,10 @@ namespace shardopt::runtime {
 /// one and dropped.
 class MpiTransport final : public Transport {
 public:
-  /// `link` outlives the transport.
-  explicit MpiTransport(MpiLink &link) : link(link) {}
+  /// `link` outlives the transport. A wait for a message of a program takes at
+  /// most `timeLimit` seconds; 0 is no limit.
+  MpiTransport(MpiLink &link, double timeLimit)
+      : link(link), timeLimit(timeLimit) {}
 
   void post(const Group &group, size_t to, Channel channel,
             Message message) override;
@@ -35,6 +37,11 @@ public:
   void interrupt(int64_t ranks);
   /// Whether a wait ended so in this epoch.
   bool wasInterrupted() const { return interrupted; }
+  /// The rank for whose message a wait in this epoch was in vain.
+  std::optional<int64_t> awaited() const { return missed; }
+
+  /// Tells rank 0 why this process cannot go on. Waits there end with that.
+  void tellLeader(const std::string &failure);
 
 private:
   /// A message of this epoch or a later one, if it has come.
@@ -47,7 +54,10 @@ private:
   bool heardOfFailure();
 
   MpiLink &link;
+  double timeLimit;
   int64_t epoch = 0;
+  std::optional<int64_t> missed;
+  std::string told; ///< why a process cannot go on; empty: none said so
   int64_t failedEpoch =
       -1; ///< the last in which a rank is known to have failed
   bool interrupted = false;

@@ -101,21 +101,23 @@ static ErrorOr<std::unique_ptr<MpiLink>> openLink(const Flavor &flavor) {
 // MpiWorld
 //===----------------------------------------------------------------------===//
 
-MpiWorld::MpiWorld(std::unique_ptr<MpiLink> opened)
-    : link(std::move(opened)), transport(std::make_unique<MpiTransport>(*link)),
+MpiWorld::MpiWorld(std::unique_ptr<MpiLink> opened, double timeLimit)
+    : link(std::move(opened)),
+      transport(std::make_unique<MpiTransport>(*link, timeLimit)),
       everybody{Grid({link->size()}), {}},
       first(everybody, link->rank(), *transport) {}
 
 MpiWorld::~MpiWorld() = default;
 
-ErrorOr<std::unique_ptr<MpiWorld>> MpiWorld::open(MpiKind kind) {
+ErrorOr<std::unique_ptr<MpiWorld>> MpiWorld::open(MpiKind kind,
+                                                  double timeLimit) {
   ErrorOr<const Flavor *> flavor = choose(kind);
   if (!flavor)
     return flavor.error();
   ErrorOr<std::unique_ptr<MpiLink>> link = openLink(**flavor);
   if (!link)
     return link.error();
-  std::unique_ptr<MpiWorld> world(new MpiWorld(std::move(*link)));
+  std::unique_ptr<MpiWorld> world(new MpiWorld(std::move(*link), timeLimit));
   const char *started = std::getenv((*flavor)->variable);
   if (started && std::to_string(world->size()) != started)
     return Error{std::string("mpirun started ") + started + " processes, but " +
@@ -123,21 +125,32 @@ ErrorOr<std::unique_ptr<MpiWorld>> MpiWorld::open(MpiKind kind) {
   return world;
 }
 
+void MpiWorld::tellLeader(const std::string &failure) {
+  transport->tellLeader(failure);
+}
+
 void MpiWorld::abort(int status) {
   link->abort(status);
   std::abort();
 }
 
-std::optional<Error> MpiWorld::agree(const std::string &failure) {
+std::optional<Error> MpiWorld::agree(const std::string &failure,
+                                     const std::string &position) {
   // Messages that a failed program left to the host are of an earlier epoch.
   transport->beginEpoch();
   ErrorOr<std::vector<std::string>> all = gatherBytes(first, failure);
   if (!all)
     return all.error();
+  ErrorOr<std::vector<std::string>> positions = gatherBytes(first, position);
+  if (!positions)
+    return positions.error();
   std::string cause;
   for (const std::string &one : *all)
     if (cause.empty())
       cause = one;
+  if (!cause.empty())
+    for (const std::string &one : *positions)
+      cause += one;
   ErrorOr<std::string> told = broadcastBytes(first, cause);
   if (!told)
     return told.error();
@@ -157,7 +170,7 @@ std::optional<Error> MpiWorld::run(std::vector<int64_t> shape,
     return Error{"the program has " + std::to_string(ranks) +
                  " ranks, mpirun started " + std::to_string(size())};
   transport->beginEpoch();
-  std::string failure;
+  std::string failure, position;
   if (rank() < ranks) {
     Process process(program, rank(), *transport);
     ProcessScope scope(process);
@@ -167,6 +180,7 @@ std::optional<Error> MpiWorld::run(std::vector<int64_t> shape,
       failure = process.failure()->message;
       transport->interrupt(ranks);
     }
+    position = "\n  " + process.describePosition(transport->awaited());
   }
-  return agree(failure);
+  return agree(failure, position);
 }

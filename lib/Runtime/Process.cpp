@@ -71,6 +71,19 @@ std::string Process::describe(const Call &call) const {
   return text;
 }
 
+std::string Process::describePosition(std::optional<int64_t> awaited) const {
+  std::string text = "rank " + std::to_string(number);
+  std::string done = std::to_string(place.done) + " done";
+  if (awaited)
+    return text + " waits for rank " + std::to_string(*awaited) + " in " +
+           describe(*place.call) + ", " + done + " before";
+  if (!cause)
+    return text + " has finished, " + done;
+  if (!place.call)
+    return text + " failed before its first collective";
+  return text + " failed in " + describe(*place.call) + ", " + done + " before";
+}
+
 //===----------------------------------------------------------------------===//
 // Failure
 //===----------------------------------------------------------------------===//

@@ -30,7 +30,7 @@ template <int rank> struct MemRef {
 
 } // namespace
 
-template <ElementType type, int rank>
+template <Element type, int rank>
 static Tensor read(const MemRef<rank> &memref) {
   return pack(type, memref.aligned + memref.offset * sizeOf(type), memref.sizes,
               memref.strides, rank);
@@ -65,7 +65,7 @@ static bool finish(ErrorOr<Tensor> result, MemRef<rank> &memref) {
 /// The functions for one element type and rank. After a failure each leaves
 /// compiled code for good; by then all that it owned is gone, for temporaries
 /// end with the condition that they stand in.
-template <ElementType type, int rank> struct Entry {
+template <Element type, int rank> struct Entry {
   using Ref = MemRef<rank>;
 
   template <Reduction reduction>
@@ -103,8 +103,8 @@ template <ElementType type, int rank> struct Entry {
   static void allToAllV(Ref *result, const Ref *rows, const MemRef<3> *send,
                         const MemRef<3> *recv, int64_t axes, int64_t site) {
     if (!finish(runtime::allToAllV(self(), read<type>(*rows),
-                                   read<ElementType::I32>(*send),
-                                   read<ElementType::I32>(*recv), axes, site),
+                                   read<Element::I32>(*send),
+                                   read<Element::I32>(*recv), axes, site),
                 *result))
       self().unwind();
   }
@@ -153,7 +153,7 @@ struct Table {
                          reinterpret_cast<void *>(function));
   }
 
-  template <ElementType type, int rank> void addAll() {
+  template <Element type, int rank> void addAll() {
     using Functions = Entry<type, rank>;
     std::string suffix =
         std::string("_") + spell(type) + "_" + std::to_string(rank);
@@ -172,7 +172,7 @@ struct Table {
     add("keep" + suffix, &Functions::keep);
   }
 
-  template <ElementType type> void addRanks() {
+  template <Element type> void addRanks() {
     addAll<type, 1>();
     addAll<type, 2>();
     addAll<type, 3>();
@@ -184,10 +184,8 @@ struct Table {
 
 std::vector<std::pair<std::string, void *>> runtime::symbols() {
   Table table;
-  table.addRanks<ElementType::F32>();
-  table.addRanks<ElementType::F64>();
-  table.addRanks<ElementType::BF16>();
-  table.addRanks<ElementType::I32>();
+  table.addRanks<Element::F32>();
+  table.addRanks<Element::I32>();
   table.add("process_index", &processIndex);
   return std::move(table.entries);
 }

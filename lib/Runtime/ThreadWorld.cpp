@@ -178,23 +178,6 @@ ThreadWorld::ThreadWorld(std::vector<int64_t> shape,
 
 ThreadWorld::~ThreadWorld() = default;
 
-/// Where a rank has stopped: waiting, failed or at its end.
-static std::string position(const Process &process,
-                            std::optional<int64_t> awaited) {
-  const Position &place = process.position();
-  std::string text = "\n  rank " + std::to_string(process.rank());
-  std::string done = std::to_string(place.done) + " done";
-  if (awaited)
-    return text + " waits for rank " + std::to_string(*awaited) + " in " +
-           process.describe(*place.call) + ", " + done + " before";
-  if (!process.failure())
-    return text + " has finished, " + done;
-  if (!place.call)
-    return text + " failed before its first collective";
-  return text + " failed in " + process.describe(*place.call) + ", " + done +
-         " before";
-}
-
 std::optional<Error>
 ThreadWorld::run(const std::function<void(Process &)> &body) {
   mailboxes->start();
@@ -221,6 +204,7 @@ ThreadWorld::run(const std::function<void(Process &)> &body) {
   if (!cause)
     return std::nullopt;
   for (const std::unique_ptr<Process> &process : processes)
-    cause->message += position(*process, mailboxes->awaited(process->rank()));
+    cause->message +=
+        "\n  " + process->describePosition(mailboxes->awaited(process->rank()));
   return cause;
 }

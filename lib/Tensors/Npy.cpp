@@ -131,7 +131,6 @@ std::optional<Error> tensors::writeNpy(const std::string &path,
       {'\x01', '\x00', char(header.size() % 256), char(header.size() / 256)};
   file->write(prefix);
   file->write(header);
-  file->write({static_cast<const char *>(tensor.data()),
-               size_t(tensor.size()) * sizeof(uint32_t)});
+  file->write(tensor.text());
   return file->keep();
 }

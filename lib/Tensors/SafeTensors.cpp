@@ -288,7 +288,6 @@ tensors::writeSafeTensors(const std::string &path,
   file->write({reinterpret_cast<const char *>(&length), sizeof(length)});
   file->write(header);
   for (const auto &[name, tensor] : tensors)
-    file->write(
-        {static_cast<const char *>(tensor.data()), size_t(tensor.size()) * 4});
+    file->write(tensor.text());
   return file->keep();
 }

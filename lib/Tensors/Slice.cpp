@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <numeric>
+#include <utility>
 
 using namespace shardopt;
 using namespace shardopt::tensors;
@@ -41,22 +41,48 @@ static Entries countUp(int64_t begin, int64_t end) {
   return entries;
 }
 
-Entries tensors::entriesOf(const Slice &slice, size_t dim, int64_t size,
-                           int64_t prompts, const Place &place) {
+namespace {
+
+/// What a device holds of a dim: a list of entries, or a range.
+struct Held {
+  const Entries *list = nullptr;
+  Range range;
+
+  int64_t size() const { return list ? int64_t(list->size()) : range.size(); }
+};
+
+} // namespace
+
+static Held heldOf(const Slice &slice, size_t dim, int64_t size,
+                   int64_t prompts, const Place &place) {
   if (dim >= slice.dims.size())
-    return countUp(0, size);
+    return {nullptr, {0, size}};
   const SliceDim &cut = slice.dims[dim];
   if (cut.axis) {
     int64_t coordinate = place.coordinate[*cut.axis];
     assert(coordinate < int64_t(cut.entries.size()));
-    return cut.entries[coordinate];
+    return {&cut.entries[coordinate], {}};
   }
   if (!cut.isRows)
-    return countUp(0, size);
+    return {nullptr, {0, size}};
   assert(prompts > 0 && size % prompts == 0);
   int64_t each = size / prompts;
   Range own = promptsOf(prompts, cut.rowAxes, place);
-  return countUp(own.begin * each, own.end * each);
+  return {nullptr, {own.begin * each, own.end * each}};
+}
+
+Entries tensors::entriesOf(const Slice &slice, size_t dim, int64_t size,
+                           int64_t prompts, const Place &place) {
+  Held held = heldOf(slice, dim, size, prompts, place);
+  return held.list ? *held.list : countUp(held.range.begin, held.range.end);
+}
+
+Shape tensors::localShape(const Slice &slice, const Shape &shape,
+                          int64_t prompts, const Place &place) {
+  Shape local;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    local.push_back(heldOf(slice, dim, shape[dim], prompts, place).size());
+  return local;
 }
 
 std::vector<Entries> tensors::entriesOf(const Slice &slice, const Shape &shape,
@@ -74,11 +100,20 @@ static Shape sizesOf(const std::vector<Entries> &entries) {
   return shape;
 }
 
+/// The elements as words: all types of elements that are cut are as wide.
+static const uint32_t *wordsOf(const Tensor &tensor) {
+  assert(sizeOf(tensor.element()) == sizeof(uint32_t));
+  return reinterpret_cast<const uint32_t *>(tensor.data());
+}
+static uint32_t *wordsOf(Tensor &tensor) {
+  return const_cast<uint32_t *>(wordsOf(std::as_const(tensor)));
+}
+
 Tensor tensors::take(const Tensor &global,
                      const std::vector<Entries> &entries) {
   Tensor local(global.element(), sizesOf(entries));
-  auto *to = static_cast<uint32_t *>(local.data());
-  const auto *from = static_cast<const uint32_t *>(global.data());
+  uint32_t *to = wordsOf(local);
+  const uint32_t *from = wordsOf(global);
   visitElements(global.shape(), entries, [&](int64_t here, int64_t there) {
     to[here] = there < 0 ? 0 : from[there];
   });
@@ -88,8 +123,8 @@ Tensor tensors::take(const Tensor &global,
 void tensors::put(const Tensor &local, const std::vector<Entries> &entries,
                   Tensor &global) {
   assert(local.shape() == sizesOf(entries));
-  auto *to = static_cast<uint32_t *>(global.data());
-  const auto *from = static_cast<const uint32_t *>(local.data());
+  uint32_t *to = wordsOf(global);
+  const uint32_t *from = wordsOf(local);
   visitElements(global.shape(), entries, [&](int64_t here, int64_t there) {
     if (there >= 0)
       to[there] = from[here];

@@ -7,6 +7,7 @@
 
 #include "Simplifications.h"
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -242,9 +243,8 @@ static void dropOperands(RepeatOp repeat) {
 
 /// Whether a caller tells by argument `index` how many rows there are.
 static bool saysRows(func::FuncOp func, unsigned index) {
-  auto role = func.getArgAttrOfType<StringAttr>(index, roleAttrName);
-  return role &&
-         (role.getValue() == "tokens" || role.getValue() == "positions");
+  std::optional<Role> role = getRole(func.getArgAttrDict(index));
+  return role == Role::Tokens || role == Role::Positions;
 }
 
 void shardopt::removeUnused(ModuleOp module) {

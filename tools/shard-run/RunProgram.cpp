@@ -7,6 +7,7 @@
 
 #include "Options.h"
 
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Execution/Feeds.h"
 #include "shardopt/Tensors/Npy.h"
 
@@ -49,7 +50,7 @@ static ErrorOr<Tensor> readTensor(const std::string &path,
 
 /// Feeds the tokens of a file: decode from an empty cache, prefill its context.
 static std::optional<Error> feedTokens(const Options &options,
-                                       mlir::ModuleOp module,
+                                       const ProgramWorkload &workload,
                                        int64_t vocabulary, Session &session) {
   ErrorOr<Tensor> tokens =
       readTensor(options.tokens, "tokens", 2, "[prompts, length]");
@@ -73,7 +74,7 @@ static std::optional<Error> feedTokens(const Options &options,
     request.steps = stepsOf(*tokens);
     return std::nullopt;
   }
-  int64_t context = readWorkload(module).context;
+  int64_t context = workload.context;
   if (context > length)
     return Error{options.tokens + ": prompts of " + std::to_string(length) +
                  " tokens, the program wants " + std::to_string(context)};
@@ -149,18 +150,19 @@ static std::optional<Error> readInputs(const Options &options,
 static Tensor stackSteps(const std::vector<const Tensor *> &steps,
                          bool isPrefill) {
   const Tensor &first = *steps.front();
-  if (isPrefill)
+  if (isPrefill || first.shape().empty())
     return first;
   Shape shape = first.shape();
   shape.insert(shape.begin() + 1, int64_t(steps.size()));
   Tensor stacked(first.element(), shape);
   int64_t prompts = shape[0],
           width = first.size() / std::max<int64_t>(1, prompts);
-  auto *to = static_cast<uint32_t *>(stacked.data());
+  int64_t bytes = width * sizeOf(first.element());
+  std::byte *to = stacked.data();
   for (int64_t p = 0; p < prompts; ++p)
     for (const Tensor *step : steps) {
-      const auto *from = static_cast<const uint32_t *>(step->data());
-      to = std::copy(from + p * width, from + (p + 1) * width, to);
+      const std::byte *from = step->data() + p * bytes;
+      to = std::copy(from, from + bytes, to);
     }
   return stacked;
 }
@@ -291,17 +293,26 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
                             World &world) {
   Run run;
   Session &session = run.session;
-  int64_t vocabulary = findVocabulary(module);
-  session.isPrefill = readWorkload(module).isPrefill;
-  session.request = planRequests({module}, options.verify).front();
+  ErrorOr<int64_t> vocabulary = findVocabulary(module);
+  if (!vocabulary)
+    return vocabulary.error();
+  ErrorOr<ProgramWorkload> workload = readProgramWorkload(module);
+  if (!workload)
+    return workload.error();
+  session.isPrefill = workload->isPrefill;
+  ErrorOr<std::vector<RunRequest>> requests =
+      planRequests({module}, options.verify);
+  if (!requests)
+    return requests.error();
+  session.request = std::move(requests->front());
   if (!options.tokens.empty())
-    if (auto error = feedTokens(options, module, vocabulary, session))
+    if (auto error = feedTokens(options, *workload, *vocabulary, session))
       return *error;
   ErrorOr<std::unique_ptr<Weights>> weights = openWeights(options);
   if (!weights)
     return weights.error();
 
-  if (!isPartitioned(module)) {
+  if (!llm::isPartitioned(module)) {
     if (!options.expect.empty() || !options.output.empty())
       requestLogits(module);
     if (isAnnotated(module))
@@ -319,7 +330,7 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   run.interface = program->interface;
   if (!options.inputs.empty())
     if (auto error =
-            readInputs(options, run.interface, vocabulary, session.request))
+            readInputs(options, run.interface, *vocabulary, session.request))
       return *error;
   auto outcomes = world.run(*program, **weights, session.request);
   if (!outcomes)

@@ -9,6 +9,7 @@
 
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Support/Files.h"
 #include "shardopt/Support/StrategyJson.h"
 
@@ -48,7 +49,7 @@ int run::verifyProgram(const Options &options,
                        const std::vector<mlir::ModuleOp> &modules,
                        World &world) {
   for (mlir::ModuleOp module : modules) {
-    if (isPartitioned(module))
+    if (llm::isPartitioned(module))
       return fail("the module is partitioned already, and its unsharded form "
                   "is lost: --verify wants an annotated one");
     if (!isAnnotated(module))
@@ -249,7 +250,7 @@ static int64_t verifyInTurn(const Options &options,
 int run::verifyList(const Options &options,
                     const std::vector<mlir::ModuleOp> &modules, World *world) {
   for (mlir::ModuleOp module : modules)
-    if (isPartitioned(module))
+    if (llm::isPartitioned(module))
       return fail("the module is partitioned already: --strategies wants a "
                   "plain one");
   ErrorOr<std::string> text = readFile(options.strategies, uint64_t(1) << 32);

@@ -15,7 +15,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <unistd.h>
+#include <chrono>
+#include <thread>
 
 using namespace shardopt;
 using namespace shardopt::run;
@@ -102,19 +103,31 @@ static cl::opt<int64_t, true>
                      cl::desc("Leave out the all_reduce of this number, to "
                               "test what must find it"));
 
+static cl::opt<double> timeLimit(
+    "time-limit", cl::cat(category), cl::init(300),
+    cl::desc(
+        "Under MPI: seconds for which a rank may wait for a message, 0 for "
+        "any time (300)"));
+
 /// The processes that would wait for this one, if it fails alone.
 static execution::World *processes = nullptr;
+
+/// How long the leader takes at most to end all processes.
+static constexpr std::chrono::seconds leadersTurn(30);
 
 int run::fail(const std::string &message) {
   if (!processes)
     return tool::fail(message);
-  // What all of them find, the leader says, and ends them.
-  if (!processes->isLeader())
-    sleep(1);
-  llvm::errs() << "error: " << message << '\n';
+  // The leader speaks for all. It fails alike, or waits for this process, which
+  // ends that; where it does neither, this process speaks.
+  if (!processes->isLeader()) {
+    processes->tellLeader(message);
+    std::this_thread::sleep_for(leadersTurn);
+  }
+  int status = tool::fail(message);
   llvm::outs().flush();
-  processes->abandon(1);
-  return 1;
+  processes->abandon(status);
+  return status;
 }
 
 /// Larger ones are a slip: they would not fit into memory.
@@ -138,6 +151,8 @@ static std::optional<std::string> checkOptions() {
     if (value < 0 || value > most)
       return std::string(name) + " is " + std::to_string(value) +
              ", expected 1 to " + std::to_string(most);
+  if (!(timeLimit >= 0))
+    return "--time-limit wants a number of at least 0";
   if (!(verify.tolerance >= 0))
     return "--tolerance wants a number of at least 0";
   if (verify.build.optimization > 3)
@@ -194,7 +209,7 @@ static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
   ErrorOr<runtime::MpiKind> kind = runtime::parseMpiKind(mpi);
   if (!kind)
     return kind.error();
-  return execution::createMpiWorld(*kind);
+  return execution::createMpiWorld(*kind, timeLimit);
 }
 
 static int execute() {

@@ -15,6 +15,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 #include "shardopt/Target/HuggingFace/Import.h"
 #include "shardopt/Target/ParameterCount.h"
@@ -125,11 +126,11 @@ static ErrorOr<hf::ImportOptions> readImportOptions() {
     return chosen.error();
   options.phase = *chosen;
   std::string wanted =
-      "a number of tokens from 1 to " + std::to_string(hf::maxSize);
+      "a number of tokens from 1 to " + std::to_string(maxContext);
   if (context.getNumOccurrences() == 0)
     return missing(context, wanted);
   if (llvm::StringRef(context).getAsInteger(10, options.context) ||
-      options.context < 1 || options.context > hf::maxSize)
+      options.context < 1 || options.context > maxContext)
     return Error{"--context: expected " + wanted + ", found '" +
                  abbreviate(context) + "'"};
   for (auto [option, type] : {std::pair(&weightType, &options.weights),

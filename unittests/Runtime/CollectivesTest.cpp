@@ -61,33 +61,13 @@ TEST(Collectives, AllReduceTakesTheLargestAndKeepsNaN) {
   }
 }
 
-TEST(Collectives, BFloat16IsRoundedOnce) {
-  // 256 + 1 rounds to 256 in bf16, but 256 + 1 + 1 is 258 where f32 adds.
-  const uint16_t terms[] = {0x4380, 0x3f80, 0x3f80};
-  ThreadWorld world({3});
-  for (const Tensor &result : runAll(world, [&](Process &process) {
-         Tensor input(ElementType::BF16, {1});
-         *input.as<uint16_t>() = terms[process.rank()];
-         return allReduce(process, std::move(input), Reduction::Sum,
-                          packAxes({0}), 0);
-       }))
-    EXPECT_EQ(*result.as<uint16_t>(), 0x4381);
-}
-
-TEST(Collectives, IntegersAndDoublesAreExact) {
+TEST(Collectives, IntegersAreExact) {
   ThreadWorld world({2});
   for (const Tensor &result : runAll(world, [](Process &process) {
          return allReduce(process, counts({1}, {(1 << 24) + 1}), Reduction::Sum,
                           packAxes({0}), 0);
        }))
-    EXPECT_EQ(*result.as<int32_t>(), (1 << 25) + 2);
-  for (const Tensor &result : runAll(world, [](Process &process) {
-         Tensor input(ElementType::F64, {1});
-         *input.as<double>() = 0.1;
-         return allReduce(process, std::move(input), Reduction::Sum,
-                          packAxes({0}), 0);
-       }))
-    EXPECT_EQ(*result.as<double>(), 0.1 + 0.1);
+    EXPECT_EQ(result.ints()[0], (1 << 25) + 2);
 }
 
 TEST(Collectives, AllGatherPutsTensorsSideBySide) {
@@ -196,7 +176,7 @@ TEST(Collectives, SendDoesNotWaitAndReceiveTakesMessagesInOrder) {
             allReduce(process, floats({1}, {1}), Reduction::Sum, axes, 1);
         if (process.rank() == 0)
           return sum;
-        Tensor like(ElementType::F32, {1});
+        Tensor like(Element::F32, {1});
         (void)receive(process, like, 0, axes, 2);
         return receive(process, like, 0, axes, 2);
       });
@@ -210,7 +190,7 @@ TEST(Collectives, StatisticsCountWhatACostModelCharges) {
     for (int step = 0; step < 2; ++step)
       (void)allGather(process, rising({3, 2}, 0), 0, axes, 4);
     send(process, rising({5}, 0), 1 - process.rank(), axes, 0);
-    (void)receive(process, Tensor(ElementType::F32, {5}), 1 - process.rank(),
+    (void)receive(process, Tensor(Element::F32, {5}), 1 - process.rank(),
                   axes, 1);
     return allToAll(process, rising({2, 2}, 0), 0, 0, axes, 2);
   });

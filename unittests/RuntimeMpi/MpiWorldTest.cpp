@@ -71,9 +71,9 @@ void add(Results &results, ErrorOr<Tensor> result) {
 
 /// Values of which sums depend on the order.
 Tensor uneven(std::vector<int64_t> shape, const Process &process) {
-  Tensor tensor(ElementType::F32, std::move(shape));
-  for (int64_t i = 0; i < tensor.elements(); ++i)
-    tensor.as<float>()[i] =
+  Tensor tensor(Element::F32, std::move(shape));
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.floats().data()[i] =
         1.0f / static_cast<float>(3 + 7 * process.rank() + i);
   return tensor;
 }
@@ -120,7 +120,7 @@ TEST(MpiWorld, LargeMessagesCrossEachOther) {
     for (int step = 0; step < 2; ++step)
       (void)send(process, uneven({1 << 18}, process), next, axes, 0);
     for (int step = 0; step < 2; ++step)
-      add(results, receive(process, Tensor(ElementType::F32, {1 << 18}),
+      add(results, receive(process, Tensor(Element::F32, {1 << 18}),
                            (process.rank() + 7) % 8, axes, 1));
   });
 }
@@ -165,7 +165,11 @@ TEST(MpiWorld, AFailureReachesEveryRank) {
           (void)allReduce(process, rising({4}, 0), Reduction::Sum, axes, 1);
       });
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->message, "no weights");
+  EXPECT_EQ(error->message.substr(0, error->message.find('\n')), "no weights");
+  EXPECT_NE(error->message.find("\n  rank 0 waits for rank 2 in all_reduce_sum "
+                                "over axes [0] at site 1, 1 done before"),
+            std::string::npos)
+      << error->message;
 
   // The next program does not see it.
   expectLikeThreads({8}, [](Process &process, Results &results) {
@@ -174,7 +178,7 @@ TEST(MpiWorld, AFailureReachesEveryRank) {
     if (process.rank() == 2)
       for (int64_t from = 0; from < 8; ++from)
         add(results,
-            receive(process, Tensor(ElementType::F32, {1}), from, axes, 1));
+            receive(process, Tensor(Element::F32, {1}), from, axes, 1));
   });
 }
 
@@ -186,6 +190,23 @@ TEST(MpiWorld, DifferentCollectivesAreAnErrorEverywhere) {
       });
   ASSERT_TRUE(error);
   EXPECT_NE(error->message.find("all_reduce_sum over axes [1] at site"),
+            std::string::npos)
+      << error->message;
+}
+
+TEST(MpiWorld, AWaitForWhatNobodySendsEndsByTheTimeLimit) {
+  std::optional<Error> error =
+      world->run({8}, {}, Extent::Whole, [](Process &process) {
+        if (process.rank() == 3)
+          (void)allReduce(process, rising({4}, 0), Reduction::Sum,
+                          packAxes({0}), 7);
+      });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message.substr(0, error->message.find('\n')),
+            "no message came within the time limit, 2 s");
+  EXPECT_NE(error->message.find("\n  rank 2 has finished, 0 done\n  rank 3 "
+                                "waits for rank 0 in all_reduce_sum over axes "
+                                "[0] at site 7, 0 done before\n"),
             std::string::npos)
       << error->message;
 }
@@ -211,7 +232,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "error: %s\n", kind.error().message.c_str());
     return 1;
   }
-  ErrorOr<std::unique_ptr<MpiWorld>> opened = MpiWorld::open(*kind);
+  ErrorOr<std::unique_ptr<MpiWorld>> opened = MpiWorld::open(*kind, /*timeLimit=*/2);
   if (!opened) {
     std::fprintf(stderr, "error: %s\n", opened.error().message.c_str());
     return 1;

@@ -21,11 +21,6 @@
 
 namespace shardopt {
 
-/// What a lowered module, the program of one device, has instead of
-/// `llm.strategy`.
-inline constexpr ::llvm::StringLiteral loweredStrategyAttrName =
-    "shardopt.strategy";
-
 /// What a module says of its strategy: all of it, or the part that a search
 /// has to honour.
 struct Annotation {

@@ -22,6 +22,11 @@ namespace shardopt::cost {
 /// The phase of inference that a workload describes.
 enum class Phase : uint8_t { Decode, Prefill };
 
+/// "decode" or "prefill".
+inline const char *spell(Phase phase) {
+  return phase == Phase::Decode ? "decode" : "prefill";
+}
+
 /// Phase and length: context tokens a sequence has (decode), or tokens of a
 /// prompt (prefill).
 struct Workload {

@@ -36,8 +36,6 @@ ErrorOr<Built> build(mlir::ModuleOp module, const BuildOptions &options,
 /// Makes compiled code callable.
 ErrorOr<Executable> load(Built built);
 
-/// Whether `module` is the program of one device of a grid.
-bool isPartitioned(mlir::ModuleOp module);
 /// Whether `module` has a complete strategy to be partitioned by.
 bool isAnnotated(mlir::ModuleOp module);
 
@@ -57,8 +55,8 @@ std::optional<Error> partition(mlir::ModuleOp module,
 void requestLogits(mlir::ModuleOp module);
 
 /// Rows of the table of the first `llm.embedding`, over all devices; 0 where
-/// there is none.
-int64_t findVocabulary(mlir::ModuleOp module);
+/// there is none. Errors: a slice of it that is none, also as a diagnostic.
+ErrorOr<int64_t> findVocabulary(mlir::ModuleOp module);
 
 } // namespace shardopt::execution
 

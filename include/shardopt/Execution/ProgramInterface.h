@@ -13,6 +13,7 @@
 #ifndef SHARDOPT_EXECUTION_PROGRAMINTERFACE_H
 #define SHARDOPT_EXECUTION_PROGRAMINTERFACE_H
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Support/Error.h"
 #include "shardopt/Tensors/Slice.h"
 
@@ -24,42 +25,22 @@
 
 namespace shardopt::execution {
 
-/// `llm.role` of an argument or result; `Other` for what hand-written functions
-/// take and return beside.
-enum class Role : uint8_t {
-  Tokens,
-  Positions,
-  Cache,
-  Param,
-  TokenIds,
-  Logits,
-  Other
-};
+using llm::Role;
 
-/// Tensors of a checkpoint of which a param is made, as `source` of `llm.param`
-/// describes them.
-struct SourcePart {
-  std::string pattern;
-  bool isTransposed = false;
-  bool isInterleaved = false;
-  std::string scales;         ///< pattern of the scales; empty: none
-  std::vector<int64_t> block; ///< rows and columns that share a scale
-};
-struct Source {
-  std::vector<SourcePart> parts;
-  int64_t axis = 0; ///< along which parts are concatenated
-};
+/// The largest rank of an argument or a result.
+inline constexpr size_t maxOperandRank = 6;
 
 /// An argument or a result of a function.
 struct Operand {
-  Role role = Role::Other;
+  /// Nothing for what hand-written functions take and return beside.
+  std::optional<llm::Role> role;
   std::string name;
   tensors::Element element = tensors::Element::F32;
   tensors::Shape shape; ///< on one device; -1 where dynamic
   tensors::Slice slice;
 
   // Params only.
-  std::optional<Source> source;
+  std::optional<llm::Source> source;
   bool isStacked = false;      ///< whether the leading dim is one of layers
   std::vector<int64_t> layers; ///< their numbers in the checkpoint
 
@@ -76,23 +57,16 @@ struct Entry {
   std::vector<Operand> caches;  ///< the arguments that are caches, in order
 };
 
-/// What the module says that it is for.
-struct ProgramWorkload {
-  bool isPrefill = false;
-  int64_t context = 0; ///< 0: not said
-  int64_t batch = 0;   ///< 0: not said
-};
-
-/// A value that the program hands out: `shardopt.value`. In a program on one
-/// device all of it is in layout R.
+/// A value that the program hands out. In a program on one device all of it is
+/// in layout R.
 struct KeptSite {
   std::string op;
-  char layout = 'R';
+  cost::Layout layout = cost::Layout::R;
   bool isBetweenExperts = false;         ///< rows in the order of experts
   std::vector<tensors::Entries> columns; ///< by coordinate along tp; layout H
 };
 
-/// A collective: `shardopt.collective`.
+/// A collective.
 struct CollectiveSite {
   std::string kind; ///< "all_reduce"
   std::string cause;
@@ -127,11 +101,19 @@ struct ProgramInterface {
   tensors::Place place(int64_t rank, int64_t prompts) const;
 };
 
-/// Reads the workload and the batch of a module at any stage of lowering.
-ProgramWorkload readWorkload(mlir::ModuleOp module);
+/// What a module says that it is for, at any stage of lowering.
+struct ProgramWorkload {
+  bool isPrefill = false;
+  int64_t context = 0; ///< 0: not said
+  int64_t batch = 0;   ///< 0: not said
+};
+
+/// Errors are reported as diagnostics too.
+ErrorOr<ProgramWorkload> readProgramWorkload(mlir::ModuleOp module);
 
 /// Reads the interface of the function `entry`, or of its stages, from a module
-/// after `addTensorPasses`. An empty name means the only public function.
+/// after `addTensorPasses`. An empty name means the only public function. What
+/// attributes have wrong is reported as diagnostics.
 ErrorOr<ProgramInterface> readInterface(mlir::ModuleOp module,
                                         const std::string &entry);
 

@@ -74,16 +74,6 @@ ErrorOr<RankOutcome> runRank(runtime::Process &process,
                              const Executable &program, const Weights &weights,
                              const RunRequest &request);
 
-/// The sizes of a global tensor: dynamic ones are rows, or prompts and
-/// positions of a cache.
-tensors::Shape resolveShape(const Operand &operand, const RunRequest &request);
-
-/// For the way from one rank to another.
-std::string serialize(const RankOutcome &outcome);
-std::string serialize(const NamedTensors &tensors);
-ErrorOr<NamedTensors> deserializeTensors(std::string_view bytes);
-ErrorOr<RankOutcome> deserialize(std::string_view bytes);
-
 } // namespace shardopt::execution
 
 #endif // SHARDOPT_EXECUTION_RUN_H

@@ -47,8 +47,9 @@ struct Verdict {
 /// said: random tokens, and positions that go on where the program before has
 /// stopped. A first decode begins in random caches, at places that differ from
 /// prompt to prompt.
-std::vector<RunRequest> planRequests(const std::vector<mlir::ModuleOp> &modules,
-                                     const VerifyOptions &options);
+ErrorOr<std::vector<RunRequest>>
+planRequests(const std::vector<mlir::ModuleOp> &modules,
+             const VerifyOptions &options);
 
 /// Builds the unsharded form of `module`, which stays as it is.
 ErrorOr<Built> buildWhole(mlir::ModuleOp module, const BuildOptions &options,

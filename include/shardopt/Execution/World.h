@@ -23,6 +23,10 @@ public:
 
   virtual bool isLeader() const = 0;
 
+  /// Lets the leader fail with what keeps this process, another one, from going
+  /// on, where it waits for others. Returns at once.
+  virtual void tellLeader(const std::string &failure) = 0;
+
   /// Ends all processes, which may be waiting for this one.
   virtual void abandon(int status) = 0;
 
@@ -46,9 +50,11 @@ public:
 std::unique_ptr<World> createThreadWorld();
 
 /// One process a rank, of those that mpirun started; a program of fewer ranks
-/// takes the first. An error where there are not enough, and where MPI cannot
-/// be opened.
-ErrorOr<std::unique_ptr<World>> createMpiWorld(runtime::MpiKind kind);
+/// takes the first. A rank that waits for a message for longer than `timeLimit`
+/// seconds (0: no limit) fails. An error where there are not enough, and where
+/// MPI cannot be opened.
+ErrorOr<std::unique_ptr<World>> createMpiWorld(runtime::MpiKind kind,
+                                               double timeLimit);
 
 /// Whether mpirun of an MPI that is known has started this process.
 bool isUnderMpi();

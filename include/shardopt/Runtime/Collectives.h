@@ -25,8 +25,7 @@ namespace shardopt::runtime {
 
 enum class Reduction { Sum, Max };
 
-/// The sum, or the largest (NaN where one is), of equally large tensors. bf16
-/// is summed in f32 and rounded once.
+/// The sum, or the largest (NaN where one is), of equally large tensors.
 ErrorOr<Tensor> allReduce(Process &process, Tensor input, Reduction reduction,
                           int64_t axes, int64_t site);
 

@@ -32,7 +32,10 @@ public:
   /// Opens the module of an MPI and initializes it. An error where no mpirun
   /// started this process or another MPI's did, where the module was not built,
   /// and where MPI sees another number of processes than mpirun started.
-  static ErrorOr<std::unique_ptr<MpiWorld>> open(MpiKind kind);
+  /// A rank that waits for a message for longer than `timeLimit` seconds (0: no
+  /// limit) fails, as what waits for it does then.
+  static ErrorOr<std::unique_ptr<MpiWorld>> open(MpiKind kind,
+                                                 double timeLimit = 0);
 
   /// Waits for all processes, and finalizes MPI.
   ~MpiWorld();
@@ -46,18 +49,23 @@ public:
 
   /// Runs `body` on the ranks of a grid, as the current process. Where a rank
   /// reports a failure, the others are told and leave what they wait for; all
-  /// processes return the failure of the lowest rank. A wait for what nobody
-  /// sends is not noticed: ThreadWorld says where such a program is stuck.
+  /// processes return the failure of the lowest rank, and where each of them
+  /// was. A wait for what nobody sends is such a failure, by the time limit.
   std::optional<Error> run(std::vector<int64_t> shape,
                            std::vector<std::string> sites, Extent extent,
                            const std::function<void(Process &)> &body);
+
+  /// Where rank 0 waits for others, that ends with `failure`, which keeps this
+  /// process from going on. Returns without waiting.
+  void tellLeader(const std::string &failure);
 
   /// Ends all processes, wherever they are.
   [[noreturn]] void abort(int status);
 
 private:
-  explicit MpiWorld(std::unique_ptr<MpiLink> opened);
-  std::optional<Error> agree(const std::string &failure);
+  MpiWorld(std::unique_ptr<MpiLink> opened, double timeLimit);
+  std::optional<Error> agree(const std::string &failure,
+                             const std::string &position);
 
   std::unique_ptr<MpiLink> link;
   std::unique_ptr<MpiTransport> transport;

@@ -87,6 +87,9 @@ public:
 
   /// "all_reduce_sum over axes [2] at site 3 (ffn_down)".
   std::string describe(const Call &call) const;
+  /// "rank 0 waits for rank 1 in …, 17 done before": where it has stopped, and
+  /// for whom it waits, if so.
+  std::string describePosition(std::optional<int64_t> awaited) const;
 
   /// The process of this thread; null outside of a ProcessScope.
   static Process *current();

@@ -14,7 +14,7 @@
 #define SHARDOPT_RUNTIME_TRANSPORT_H
 
 #include "shardopt/Runtime/Grid.h"
-#include "shardopt/Runtime/Tensor.h"
+#include "shardopt/Runtime/Views.h"
 #include "shardopt/Support/Error.h"
 
 #include <memory>

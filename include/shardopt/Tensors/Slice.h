@@ -70,6 +70,10 @@ Entries entriesOf(const Slice &slice, size_t dim, int64_t size, int64_t prompts,
 std::vector<Entries> entriesOf(const Slice &slice, const Shape &shape,
                                int64_t prompts, const Place &place);
 
+/// How many these are, dim by dim, without listing them.
+Shape localShape(const Slice &slice, const Shape &shape, int64_t prompts,
+                 const Place &place);
+
 /// Calls `visit(local, global)` for every element that the entries select: its
 /// index in the local tensor, and in the global one of `shape`, or -1 for
 /// zeros; row-major, local indices ascending.

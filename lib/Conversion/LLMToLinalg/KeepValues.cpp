@@ -7,6 +7,8 @@
 
 #include "KeepValues.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +20,6 @@ using namespace shardopt;
 using namespace shardopt::llm;
 
 static constexpr StringLiteral keepName = "shardopt_keep_f32_2";
-static constexpr StringLiteral sitesName = "shardopt.sites";
 
 /// The type that the runtime takes.
 static RankedTensorType keptType(MLIRContext *context) {
@@ -26,16 +27,15 @@ static RankedTensorType keptType(MLIRContext *context) {
                                Float32Type::get(context));
 }
 
-/// What is said of an op's result; null where it is not kept.
-static DictionaryAttr describe(Operation *op, bool partitioned) {
+/// What is said of an op's result; nothing where it is not kept.
+static FailureOr<std::optional<lowered::Value>> describe(Operation *op,
+                                                         bool partitioned) {
   if (partitioned)
-    return op->getAttrOfType<DictionaryAttr>("shardopt.value");
-  auto named = dyn_cast<ShardableOpInterface>(op);
-  if (!named)
-    return {};
-  Builder builder(op->getContext());
-  return builder.getDictionaryAttr(
-      builder.getNamedAttr("op", op->getAttrOfType<StringAttr>("name")));
+    return lowered::readFrom<lowered::Value>(op);
+  std::optional<lowered::Value> value;
+  if (auto named = dyn_cast<ShardableOpInterface>(op))
+    value.emplace().op = named.getShardingName().str();
+  return value;
 }
 
 /// Declares the function of the runtime.
@@ -65,27 +65,33 @@ static bool isMatrix(Value value) {
   return type && type.getRank() == 2 && type.getElementType().isF32();
 }
 
-void llm::keepValues(ModuleOp module) {
-  bool partitioned = module->hasAttr("shardopt.strategy");
-  SmallVector<std::pair<Operation *, DictionaryAttr>> kept;
-  module.walk([&](Operation *op) {
+LogicalResult llm::keepValues(ModuleOp module) {
+  bool partitioned = isPartitioned(module);
+  std::vector<std::pair<Operation *, lowered::Value>> kept;
+  WalkResult walk = module.walk([&](Operation *op) {
     if (op->getNumResults() == 0 || !isMatrix(op->getResult(0)))
-      return;
-    if (DictionaryAttr description = describe(op, partitioned))
-      kept.push_back({op, description});
+      return WalkResult::advance();
+    auto value = describe(op, partitioned);
+    if (succeeded(value) && *value)
+      kept.push_back({op, std::move(**value)});
+    return WalkResult(success(succeeded(value)));
   });
+  if (walk.wasInterrupted())
+    return failure();
   if (kept.empty())
-    return;
+    return success();
 
-  Builder builder(module.getContext());
   SmallVector<Attribute> sites;
-  if (auto before = module->getAttrOfType<ArrayAttr>(sitesName))
+  if (auto before = module->getAttrOfType<ArrayAttr>(lowered::Site::attrName))
     sites.assign(before.begin(), before.end());
   func::FuncOp keep = declareKeep(module);
-  for (auto [op, description] : kept) {
+  for (auto &[op, value] : kept) {
     callKeep(op, keep, sites.size());
-    sites.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr("keep", description)));
+    lowered::Site site;
+    site.keep = std::move(value);
+    sites.push_back(site.write(module.getContext()));
   }
-  module->setAttr(sitesName, builder.getArrayAttr(sites));
+  module->setAttr(lowered::Site::attrName,
+                  ArrayAttr::get(module.getContext(), sites));
+  return success();
 }

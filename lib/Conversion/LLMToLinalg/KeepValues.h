@@ -16,7 +16,7 @@ namespace shardopt::llm {
 /// `shardopt.value`, or, in a module that is not partitioned, of every named
 /// op; only matrices are kept. Which value it is goes into the table of sites,
 /// `shardopt.sites` of the module, whose index is the call's second argument.
-void keepValues(mlir::ModuleOp module);
+mlir::LogicalResult keepValues(mlir::ModuleOp module);
 
 } // namespace shardopt::llm
 

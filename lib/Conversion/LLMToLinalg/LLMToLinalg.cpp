@@ -8,7 +8,7 @@
 #include "KeepValues.h"
 #include "Lowering.h"
 #include "Widen.h"
-#include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -61,7 +61,7 @@ static void convertRepeats(ModuleOp module, Lowering &lowering) {
     convertRepeat(repeat, lowering);
 }
 
-/// What replaces the op's results; nothing for one that stays.
+/// What replaces the op's results; nothing where there is no lowering.
 static std::optional<Values> lowerOp(LoopBuilder &b, Operation *op,
                                      const Lowering &lowering) {
   return TypeSwitch<Operation *, std::optional<Values>>(op)
@@ -75,11 +75,11 @@ static std::optional<Values> lowerOp(LoopBuilder &b, Operation *op,
       .Default([](Operation *) { return std::nullopt; });
 }
 
-static void replace(Operation *op, const Lowering &lowering) {
+static LogicalResult replace(Operation *op, const Lowering &lowering) {
   LoopBuilder b(op->getLoc(), op);
   std::optional<Values> results = lowerOp(b, op, lowering);
   if (!results)
-    return;
+    return op->emitOpError("has no lowering to linalg");
   for (auto [old, value] : ::llvm::zip_equal(op->getResults(), *results)) {
     // A size that is known in one place may be dynamic in the other.
     if (old.getType() != value.getType())
@@ -87,6 +87,7 @@ static void replace(Operation *op, const Lowering &lowering) {
     old.replaceAllUsesWith(value);
   }
   op->erase();
+  return success();
 }
 
 void ConvertLLMToLinalg::runOnOperation() {
@@ -94,20 +95,22 @@ void ConvertLLMToLinalg::runOnOperation() {
   if (failed(checkNoParams(module)))
     return signalPassFailure();
   widenFloats(module);
-  if (keepValues)
-    llm::keepValues(module);
+  if (keepValues && failed(llm::keepValues(module)))
+    return signalPassFailure();
 
   Lowering lowering;
   lowering.routing = routing;
   convertRepeats(module, lowering);
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
-    if (isa<LLMDialect>(op->getDialect()))
+    // Collectives stay, for --convert-shard-to-runtime.
+    if (isa_and_present<LLMDialect>(op->getDialect()) && !isa<AllToAllVOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
-    replace(op, lowering);
+    if (failed(replace(op, lowering)))
+      return signalPassFailure();
   // Nothing is decided any more.
   module->removeAttr(strategyAttrName);
-  replaceWorkload(module);
+  lowerWorkload(module);
 }

@@ -7,7 +7,7 @@
 
 #include "RuntimeCalls.h"
 
-#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +19,7 @@ using namespace shardopt;
 using namespace shardopt::llm;
 
 RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), symbols(module) {
-  if (auto known = module->getAttrOfType<ArrayAttr>(sitesAttrName))
+  if (auto known = module->getAttrOfType<ArrayAttr>(lowered::Site::attrName))
     sites.append(known.begin(), known.end());
 }
 
@@ -32,23 +32,22 @@ Value llm::constant(OpBuilder &builder, Location loc, int64_t value) {
 // Sites
 //===----------------------------------------------------------------------===//
 
-int64_t RuntimeCalls::addSite(Operation *op, ArrayRef<int16_t> axes) {
-  Builder builder(op->getContext());
-  NamedAttrList site;
-  site.set("op", builder.getStringAttr(op->getName().stripDialect()));
-  site.set("axes", builder.getDenseI64ArrayAttr(
-                       SmallVector<int64_t>(axes.begin(), axes.end())));
-  if (auto collective = op->getAttrOfType<DictionaryAttr>(collectiveAttrName)) {
-    site.set("collective", collective);
-    if (auto cause = collective.getAs<StringAttr>("cause"))
-      site.set("name", cause);
-  }
-  sites.push_back(site.getDictionary(op->getContext()));
+FailureOr<int64_t> RuntimeCalls::addSite(Operation *op,
+                                         ArrayRef<int16_t> axes) {
+  auto collective = lowered::readFrom<lowered::Collective>(op);
+  if (failed(collective))
+    return failure();
+  lowered::Site site;
+  site.op = op->getName().stripDialect().str();
+  site.axes.assign(axes.begin(), axes.end());
+  site.collective = std::move(*collective);
+  sites.push_back(site.write(op->getContext()));
   return static_cast<int64_t>(sites.size()) - 1;
 }
 
 void RuntimeCalls::writeSites() {
-  module->setAttr(sitesAttrName, ArrayAttr::get(module.getContext(), sites));
+  module->setAttr(lowered::Site::attrName,
+                  ArrayAttr::get(module.getContext(), sites));
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,8 +57,7 @@ void RuntimeCalls::writeSites() {
 /// The spelling of an element type in names of functions; empty if the runtime
 /// does not have it.
 static std::string spelling(Type type) {
-  if (!type.isF32() && !type.isF64() && !type.isBF16() &&
-      !type.isSignlessInteger(32))
+  if (!type.isF32() && !type.isSignlessInteger(32))
     return "";
   std::string text;
   ::llvm::raw_string_ostream(text) << type;
@@ -116,20 +114,23 @@ FailureOr<Value> RuntimeCalls::call(OpBuilder &builder, Operation *op,
   std::string element = spelling(type.getElementType());
   if (element.empty())
     return op->emitOpError(
-               "needs elements of f32, f64, bf16 or i32 to be executed, found ")
+               "needs elements of f32 or i32 to be executed, found ")
            << type.getElementType();
   if (result && getElementTypeOrSelf(result) != type.getElementType())
     return op->emitOpError("needs a result of the operand's element type to be "
                            "executed, found ")
            << type << " and " << result;
 
+  FailureOr<int64_t> site = addSite(op, axes);
+  if (failed(site))
+    return failure();
   SmallVector<Value> operands;
   for (Value tensor : tensors)
     operands.push_back(
         castTo(builder, loc, dynamicType(tensor.getType()), tensor));
   operands.append(arguments.begin(), arguments.end());
   operands.push_back(constant(builder, loc, packAxes(axes)));
-  operands.push_back(constant(builder, loc, addSite(op, axes)));
+  operands.push_back(constant(builder, loc, *site));
 
   SmallVector<Type> results;
   if (result)

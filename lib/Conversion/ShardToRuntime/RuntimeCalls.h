@@ -14,10 +14,6 @@
 
 namespace shardopt::llm {
 
-/// Attributes of the module that tell whoever executes it.
-inline constexpr ::llvm::StringLiteral gridAttrName = "shardopt.grid";
-inline constexpr ::llvm::StringLiteral sitesAttrName = "shardopt.sites";
-
 /// The calls of a module: declares functions once, and numbers sites.
 class RuntimeCalls {
 public:
@@ -45,7 +41,8 @@ private:
   mlir::FlatSymbolRefAttr declare(mlir::OpBuilder &builder,
                                   ::llvm::StringRef name,
                                   mlir::FunctionType type);
-  int64_t addSite(mlir::Operation *op, ::llvm::ArrayRef<int16_t> axes);
+  mlir::FailureOr<int64_t> addSite(mlir::Operation *op,
+                                   ::llvm::ArrayRef<int16_t> axes);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;

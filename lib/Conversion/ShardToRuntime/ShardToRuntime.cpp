@@ -14,6 +14,7 @@
 #include "shardopt/Conversion/ShardToRuntime/Passes.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -320,7 +321,7 @@ void ConvertShardToRuntimePass::runOnOperation() {
     if (failed(converter.convert(op)))
       return signalPassFailure();
   converter.writeSites();
-  module->setAttr(gridAttrName,
+  module->setAttr(lowered::gridAttrName,
                   DenseI64ArrayAttr::get(&getContext(), grid->getShape()));
   grid->erase();
 }

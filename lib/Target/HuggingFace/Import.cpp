@@ -9,6 +9,7 @@
 
 #include "ModelBuilder.h"
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -185,9 +186,9 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
 }
 
 /// An attribute dictionary with the role of an argument or result.
-static DictionaryAttr role(Builder &builder, StringRef name) {
+static DictionaryAttr describe(Builder &builder, llm::Role role) {
   return builder.getDictionaryAttr(
-      builder.getNamedAttr(llm::roleAttrName, builder.getStringAttr(name)));
+      llm::roleAttribute(builder.getContext(), role));
 }
 
 OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
@@ -205,26 +206,27 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
   ModelBuilder model(builder, loc, config, options);
   SmallVector<Stack> stacks = findStacks(config);
   SmallVector<Type> arguments = {model.indicesType(), model.indicesType()};
-  SmallVector<Attribute> argumentRoles = {role(builder, "tokens"),
-                                          role(builder, "positions")};
+  SmallVector<Attribute> argumentRoles = {
+      describe(builder, llm::Role::Tokens),
+      describe(builder, llm::Role::Positions)};
   SmallVector<Type> results = {model.indicesType()};
-  SmallVector<Attribute> resultRoles = {role(builder, "token_ids")};
+  SmallVector<Attribute> resultRoles = {describe(builder, llm::Role::TokenIds)};
   if (options.logits) {
     results.push_back(model.logitsType());
-    resultRoles.push_back(role(builder, "logits"));
+    resultRoles.push_back(describe(builder, llm::Role::Logits));
   }
   for (const Stack &stack : stacks)
     for (Type cache : model.layerCaches()) {
       Type type = stacked(cache, stack.layers.size());
       arguments.push_back(type);
-      argumentRoles.push_back(role(builder, "cache"));
+      argumentRoles.push_back(describe(builder, llm::Role::Cache));
       results.push_back(type);
-      resultRoles.push_back(role(builder, "cache"));
+      resultRoles.push_back(describe(builder, llm::Role::Cache));
     }
 
   builder.setInsertionPointToEnd(module->getBody());
   auto function =
-      func::FuncOp::create(builder, loc, llm::stringifyPhase(options.phase),
+      func::FuncOp::create(builder, loc, cost::spell(options.phase),
                            builder.getFunctionType(arguments, results));
   function.setArgAttrsAttr(builder.getArrayAttr(argumentRoles));
   function.setResAttrsAttr(builder.getArrayAttr(resultRoles));

@@ -15,6 +15,7 @@
 #define SHARDOPT_LIB_TARGET_HUGGINGFACE_MODELBUILDER_H
 
 #include "ElementTypes.h"
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -63,8 +64,8 @@ private:
                     mlir::Type element, mlir::DictionaryAttr source);
   mlir::DictionaryAttr source(llvm::ArrayRef<HubTensor> parts, int64_t axis,
                               std::optional<WeightClass> of);
-  mlir::DictionaryAttr part(const HubTensor &tensor, bool alone,
-                            std::optional<WeightClass> of);
+  llm::SourcePart part(const HubTensor &tensor, bool alone,
+                       std::optional<WeightClass> of);
 
   //===--- Attention.cpp --------------------------------------------------===//
 

@@ -51,42 +51,28 @@ static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
   return storage;
 }
 
-DictionaryAttr ModelBuilder::part(const HubTensor &tensor, bool alone,
-                                  std::optional<WeightClass> of) {
+llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
+                                   std::optional<WeightClass> of) {
   Storage storage = storageOf(tensor, config, of);
-  SmallVector<NamedAttribute> attributes;
-  auto add = [&](StringRef name, Attribute value) {
-    attributes.push_back(builder.getNamedAttr(name, value));
-  };
-  add("pattern", builder.getStringAttr(storage.pattern));
-  if (storage.transposed)
-    add("transposed", builder.getUnitAttr());
-  if (tensor.deinterleave)
-    add("deinterleave", builder.getUnitAttr());
-  if (!alone)
-    add("size", builder.getI64IntegerAttr(tensor.size));
-  if (!storage.scales.empty())
-    add("scales", builder.getStringAttr(storage.scales));
+  llm::SourcePart part;
+  part.pattern = storage.pattern;
+  part.size = alone ? 0 : tensor.size;
+  part.isTransposed = storage.transposed;
+  part.isInterleaved = tensor.deinterleave;
+  part.scales = storage.scales;
   if (storage.blocks)
-    add("block",
-        builder.getDenseI64ArrayAttr(
-            {config.quantization.blockRows, config.quantization.blockColumns}));
-  return builder.getDictionaryAttr(attributes);
+    part.block = {config.quantization.blockRows,
+                  config.quantization.blockColumns};
+  return part;
 }
 
 DictionaryAttr ModelBuilder::source(ArrayRef<HubTensor> tensors, int64_t axis,
                                     std::optional<WeightClass> of) {
-  bool alone = tensors.size() == 1;
-  SmallVector<Attribute> parts;
+  llm::Source source;
   for (const HubTensor &tensor : tensors)
-    parts.push_back(part(tensor, alone, of));
-  SmallVector<NamedAttribute> attributes;
-  attributes.push_back(
-      builder.getNamedAttr("parts", builder.getArrayAttr(parts)));
-  if (!alone)
-    attributes.push_back(
-        builder.getNamedAttr("axis", builder.getI64IntegerAttr(axis)));
-  return builder.getDictionaryAttr(attributes);
+    source.parts.push_back(part(tensor, tensors.size() == 1, of));
+  source.axis = axis;
+  return source.write(builder.getContext());
 }
 
 Value ModelBuilder::param(StringRef name, ArrayRef<int64_t> shape, Type element,

@@ -8,7 +8,7 @@
 
 // NONE-NOT: keep
 
-// CHECK: shardopt.sites = [{keep = {op = "ffn_norm"}}, {keep = {op = "proj"}}]
+// CHECK: shardopt.sites = [{keep = {layout = "R", op = "ffn_norm"}}, {keep = {layout = "R", op = "proj"}}]
 // CHECK-LABEL: @f
 // CHECK: %[[NORMED:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}}, %{{.*}} :
 // CHECK: %[[CAST:.*]] = tensor.cast %[[NORMED]] : tensor<?x8xf32> to tensor<?x?xf32>

@@ -6,7 +6,7 @@
 // CHECK: module attributes {
 // CHECK-SAME: shardopt.grid = array<i64: 1, 2, 4>
 // CHECK-SAME: shardopt.sites = [{keep = {op = "qkv_proj"}},
-// CHECK-SAME: {axes = array<i64: 2>, collective = {bytes = 64 : i64, cause = "qkv_proj"}, name = "qkv_proj", op = "all_reduce"},
+// CHECK-SAME: {axes = array<i64: 2>, collective = {bytes = 64 : i64, cause = "qkv_proj", charged = true, microseconds = 5.000000e+00 : f64, type = f32}, name = "qkv_proj", op = "all_reduce"},
 // CHECK-SAME: {axes = array<i64: 1>, op = "all_reduce"},
 // CHECK-SAME: {axes = array<i64: 2, 1>, op = "reduce_scatter"}]
 // CHECK-NOT: shard.grid
@@ -21,7 +21,7 @@ module attributes {shardopt.sites = [{keep = {op = "qkv_proj"}}]} {
     // CHECK-DAG: %[[SITE:.*]] = arith.constant 1 : i64
     // CHECK: %[[SUM:.*]] = call @shardopt_all_reduce_sum_f32_2(%[[DYNAMIC]], %[[TP]], %[[SITE]])
     // CHECK: %[[STATIC:.*]] = tensor.cast %[[SUM]] : tensor<?x?xf32> to tensor<?x8xf32>
-    %0 = shard.all_reduce %x on @grid grid_axes = [2] {shardopt.collective = {bytes = 64 : i64, cause = "qkv_proj"}} : tensor<?x8xf32> -> tensor<?x8xf32>
+    %0 = shard.all_reduce %x on @grid grid_axes = [2] {shardopt.collective = {bytes = 64 : i64, cause = "qkv_proj", charged = true, microseconds = 5.0 : f64, type = f32}} : tensor<?x8xf32> -> tensor<?x8xf32>
     // CHECK: call @shardopt_all_reduce_max_i32_1(
     %1 = shard.all_reduce %i on @grid grid_axes = [1] reduction = max : tensor<4xi32> -> tensor<4xi32>
     // The first axis, tp, is in the lowest four bits: 0x23.
@@ -46,14 +46,14 @@ module attributes {shardopt.sites = [{keep = {op = "qkv_proj"}}]} {
 shard.grid @grid(shape = 1x2x4)
 
 // CHECK-LABEL: func.func @gather_and_exchange
-func.func @gather_and_exchange(%x: tensor<?x8xbf16>, %y: tensor<?x4x2xf64>) -> (tensor<?x32xbf16>, tensor<?x8x1xf64>) {
-  // CHECK: call @shardopt_all_gather_bf16_2({{.*}}) : (tensor<?x?xbf16>, i64, i64, i64) -> tensor<?x?xbf16>
-  %0 = shard.all_gather %x on @grid grid_axes = [2] gather_axis = 1 : tensor<?x8xbf16> -> tensor<?x32xbf16>
+func.func @gather_and_exchange(%x: tensor<?x8xf32>, %y: tensor<?x4x2xi32>) -> (tensor<?x32xf32>, tensor<?x8x1xi32>) {
+  // CHECK: call @shardopt_all_gather_f32_2({{.*}}) : (tensor<?x?xf32>, i64, i64, i64) -> tensor<?x?xf32>
+  %0 = shard.all_gather %x on @grid grid_axes = [2] gather_axis = 1 : tensor<?x8xf32> -> tensor<?x32xf32>
   // CHECK: %[[SPLIT:.*]] = arith.constant 2 : i64
   // CHECK: %[[CONCAT:.*]] = arith.constant 1 : i64
-  // CHECK: call @shardopt_all_to_all_f64_3(%{{.*}}, %[[SPLIT]], %[[CONCAT]], %{{.*}}, %{{.*}})
-  %1 = shard.all_to_all %y on @grid grid_axes = [1] split_axis = 2 concat_axis = 1 : tensor<?x4x2xf64> -> tensor<?x8x1xf64>
-  return %0, %1 : tensor<?x32xbf16>, tensor<?x8x1xf64>
+  // CHECK: call @shardopt_all_to_all_i32_3(%{{.*}}, %[[SPLIT]], %[[CONCAT]], %{{.*}}, %{{.*}})
+  %1 = shard.all_to_all %y on @grid grid_axes = [1] split_axis = 2 concat_axis = 1 : tensor<?x4x2xi32> -> tensor<?x8x1xi32>
+  return %0, %1 : tensor<?x32xf32>, tensor<?x8x1xi32>
 }
 
 // CHECK-LABEL: func.func @uneven_exchange

@@ -11,7 +11,7 @@ func.func @param_dynamic() {
 
 func.func @param_without_parts() {
   // (C2)
-  // expected-error @+1 {{'source' must have 'parts', a list of at least one part}}
+  // expected-error @+1 {{'parts' of 'source' must be a list of at least one part, found []}}
   %w = llm.param @w {source = {parts = []}} : tensor<8xbf16>
   return
 }
@@ -38,7 +38,7 @@ func.func @param_without_pattern() {
 
 func.func @param_bad_size() {
   // (C2)
-  // expected-error @+1 {{'size' of part 0 of 'source' must be a positive 64-bit integer, found 0 : i64}}
+  // expected-error @+1 {{'size' of part 0 of 'source' must be a 64-bit integer from 1 to 16777216, found 0 : i64}}
   %w = llm.param @w {source = {parts = [{pattern = "a", size = 0 : i64}]}} : tensor<8xbf16>
   return
 }
@@ -74,7 +74,7 @@ func.func @param_bad_block() {
 
 func.func @param_axis_beyond_rank() {
   // (C2)
-  // expected-error @+1 {{'axis' of 'source' must be a dim of the param, a 64-bit integer below 1, found 1 : i64}}
+  // expected-error @+1 {{'axis' of 'source' must be a 64-bit integer from 0 to 0, found 1 : i64}}
   %w = llm.param @w {source = {axis = 1 : i64, parts = [{pattern = "a"}]}} : tensor<8xbf16>
   return
 }

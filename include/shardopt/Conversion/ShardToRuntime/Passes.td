@@ -16,7 +16,7 @@ def ConvertShardToRuntimePass
   let description = [{
     Collectives of the `shard` dialect and `llm.all_to_all_v` become calls of private
     functions with MLIR's C interface, one for each collective, element type (f32,
-    f64, bf16, i32) and rank (1 to 4), on tensors all of whose sizes are dynamic.
+    i32) and rank (1 to 4), on tensors all of whose sizes are dynamic.
     The runtime library has them all. `shard.process_multi_index` and
     `shard.process_linear_index` ask it for the place of the rank;
     `shard.all_slice` is a slice at that place. Sends become calls without a

@@ -16,6 +16,7 @@
 #define SHARDOPT_TARGET_HUGGINGFACE_MODELCONFIG_H
 
 #include "shardopt/Support/Json.h"
+#include "shardopt/Support/Limits.h"
 
 #include <cstdint>
 #include <optional>
@@ -164,8 +165,8 @@ struct ModelConfig {
 
 /// Largest number of layers that is read; more is taken for a mistake.
 inline constexpr int64_t maxLayers = 4096;
-/// Largest value of any other size: token ids and positions are 32 bits wide.
-inline constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
+/// Largest value of any other size.
+inline constexpr int64_t maxSize = maxDimSize;
 /// Largest number of parameters, so that counts of elements and of bytes stay
 /// exact in 64 bits.
 inline constexpr double maxParameters = 1e17;

@@ -8,6 +8,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/Builders.h"
@@ -152,10 +153,24 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+FailureOr<Phase> llm::parsePhase(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (failed(parser.parseKeyword(&name)))
+    return failure();
+  for (Phase phase : {Phase::Decode, Phase::Prefill})
+    if (name == cost::spell(phase))
+      return phase;
+  return parser.emitError(loc, "expected a phase: decode or prefill");
+}
+
 LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Phase, int64_t contextLength) {
   if (contextLength < 1)
     return emitError() << "'context' must be positive, found " << contextLength;
+  if (contextLength > maxContext)
+    return emitError() << "'context' must be at most " << maxContext
+                       << ", found " << contextLength;
   return success();
 }
 

@@ -7,6 +7,9 @@
 
 #include "Verify.h"
 
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Limits.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -24,6 +27,36 @@ int64_t llm::plus(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
                                       : sum;
+}
+
+LogicalResult llm::verifySizes(Operation *op) {
+  auto verify = [&](StringRef what, unsigned index, Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return success();
+    int64_t elements = 1;
+    for (int64_t size : tensor.getShape()) {
+      if (ShapedType::isDynamic(size))
+        continue;
+      if (size > maxDimSize)
+        return LogicalResult(op->emitOpError()
+                             << what << " " << index << " has a size of "
+                             << size << ", expected at most " << maxDimSize);
+      elements = times(elements, size);
+    }
+    if (elements > maxElements)
+      return LogicalResult(op->emitOpError()
+                           << what << " " << index << " has " << elements
+                           << " elements, expected at most " << maxElements);
+    return success();
+  };
+  for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
+    if (failed(verify("operand", index, type)))
+      return failure();
+  for (auto [index, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(verify("result", index, type)))
+      return failure();
+  return success();
 }
 
 LogicalResult llm::expectSize(Operation *op, StringRef what, StringRef unit,

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -94,12 +96,11 @@ static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
   if (!role)
     return op->emitError() << "'" << name << "' of " << what << " " << index
                            << " must be a string, found " << attr.getValue();
-  if (llvm::is_contained(roles, role.getValue()))
+  if (parseRole(role.getValue()))
     return success();
-  std::vector<std::string> known(std::begin(roles), std::end(roles));
   return op->emitError() << "unknown role '" << role.getValue() << "' of "
                          << what << " " << index << ", "
-                         << listKnown(role.str(), known);
+                         << listKnown(role.str(), listRoles());
 }
 
 /// What is left of a param on argument `index` of a function.
@@ -111,12 +112,31 @@ static LogicalResult verifyParam(Operation *op, unsigned index,
                            << " must be " << wanted << ", found "
                            << attr.getValue();
   };
+  auto func = dyn_cast<FunctionOpInterface>(op);
+  auto type = func ? dyn_cast<RankedTensorType>(func.getArgumentTypes()[index])
+                   : RankedTensorType();
+  if (!type)
+    return op->emitError() << "'" << name << "' of argument " << index
+                           << " belongs on an argument of a function that is a "
+                              "ranked tensor";
   if (name == paramAttrName && !isa<StringAttr>(attr.getValue()))
     return fail("a string");
-  if (name == sourceAttrName && !isa<DictionaryAttr>(attr.getValue()))
-    return fail("a dictionary");
-  if (name == layersAttrName && !isa<DenseI64ArrayAttr>(attr.getValue()))
-    return fail("an array of 64-bit integers");
+  if (name == sourceAttrName) {
+    bool isStack = func.getArgAttr(index, layersAttrName) != nullptr;
+    std::string what = ("'" + name + "' of argument " + Twine(index)).str();
+    return success(
+        succeeded(Source::read(attr.getValue(), what, type.getRank() - isStack,
+                               [&] { return op->emitError(); })));
+  }
+  if (name == layersAttrName) {
+    auto layers = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    if (!layers)
+      return fail("an array of 64-bit integers");
+    if (type.getRank() == 0 || type.getDimSize(0) != layers.size())
+      return fail(("one number for each layer of the stack, " +
+                   Twine(type.getRank() ? type.getDimSize(0) : 0))
+                      .str());
+  }
   return success();
 }
 

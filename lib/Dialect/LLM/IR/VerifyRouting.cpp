@@ -75,9 +75,14 @@ LogicalResult RouterOp::verify() {
       failed(expectOneAnExpert(op, "correction", getCorrection(), experts)))
     return failure();
   // (C3), (C4)
-  if (failed(verifyTopK(*this, experts)))
+  if (failed(verifyTopK(*this, experts)) ||
+      failed(verifyGroups(*this, experts)))
     return failure();
-  return verifyGroups(*this, experts);
+  // (C5)
+  if (getScale().isFinite())
+    return success();
+  return emitOpError() << "'scale' must be finite, found "
+                       << getScale().convertToDouble();
 }
 
 LogicalResult TopKOp::verify() {

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify.h"
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Limits.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -16,81 +18,12 @@ using namespace shardopt::llm;
 // llm.param
 //===----------------------------------------------------------------------===//
 
-/// Whether `name` may be the name of a tensor.
-static bool isName(Attribute name) {
-  auto text = dyn_cast_or_null<StringAttr>(name);
-  return text && !text.getValue().empty();
-}
-
-/// One part of a source: a pattern, and how the tensor that it names is laid
-/// into the param.
-static LogicalResult verifyPart(ParamOp param, size_t index, Attribute part) {
-  auto fields = dyn_cast<DictionaryAttr>(part);
-  if (!fields)
-    return param.emitOpError()
-           << "part " << index << " of 'source' must be a dictionary, found "
-           << part;
-  auto fail = [&](StringRef field, StringRef wanted,
-                  Attribute found) -> LogicalResult {
-    InFlightDiagnostic error = param.emitOpError();
-    error << "'" << field << "' of part " << index << " of 'source' must be "
-          << wanted << ", found ";
-    if (!found)
-      return error << "none";
-    return error << found;
-  };
-  Attribute pattern = fields.get("pattern");
-  if (!isName(pattern))
-    return fail("pattern", "the name of a tensor", pattern);
-  if (Attribute size = fields.get("size")) {
-    auto number = dyn_cast<IntegerAttr>(size);
-    if (!number || !number.getType().isInteger(64) || number.getInt() < 1)
-      return fail("size", "a positive 64-bit integer", size);
-  }
-  for (StringRef flag : {"transposed", "deinterleave"})
-    if (Attribute value = fields.get(flag); value && !isa<UnitAttr>(value))
-      return fail(flag, "a unit attribute", value);
-  if (Attribute scales = fields.get("scales"); scales && !isName(scales))
-    return fail("scales", "the name of a tensor", scales);
-  if (Attribute block = fields.get("block")) {
-    auto sizes = dyn_cast<DenseI64ArrayAttr>(block);
-    if (!sizes || sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
-      return fail("block", "two positive 64-bit integers", block);
-  }
-  return success();
-}
-
-static LogicalResult verifySource(ParamOp param) {
-  DictionaryAttr source = param.getSourceAttr();
-  if (!source)
-    return success();
-  auto parts = source.getAs<ArrayAttr>("parts");
-  if (!parts || parts.empty())
-    return param.emitOpError(
-        "'source' must have 'parts', a list of at least one part");
-  for (auto [index, part] : llvm::enumerate(parts))
-    if (failed(verifyPart(param, index, part)))
-      return failure();
-  Attribute axis = source.get("axis");
-  auto number = dyn_cast_or_null<IntegerAttr>(axis);
-  int64_t rank = cast<ShapedType>(param.getType()).getRank();
-  bool valid = number && number.getType().isInteger(64) &&
-               number.getInt() >= 0 && number.getInt() < rank;
-  if ((axis || parts.size() > 1) && !valid) {
-    InFlightDiagnostic error = param.emitOpError();
-    error << "'axis' of 'source' must be a dim of the param, a 64-bit integer "
-             "below "
-          << rank << ", found ";
-    if (axis)
-      return error << axis;
-    return error << "none for " << parts.size() << " parts";
-  }
-  return success();
-}
-
 LogicalResult ParamOp::verify() {
   // (C1) is the type's; (C2)
-  if (failed(verifySource(*this)))
+  int64_t rank = cast<ShapedType>(getType()).getRank();
+  if (DictionaryAttr source = getSourceAttr();
+      source && failed(Source::read(source, "'source'", rank,
+                                    [&] { return emitOpError(); })))
     return failure();
   // (C3)
   std::optional<ArrayRef<int64_t>> layers = getLayers();
@@ -124,6 +57,9 @@ LogicalResult RepeatOp::verify() {
   int64_t count = getCount();
   if (failed(expectPositive(*this, "count", count)))
     return failure();
+  if (count > maxLayers)
+    return emitOpError() << "'count' must be at most " << maxLayers
+                         << ", found " << count;
   // (C2)
   for (auto [index, value] : llvm::enumerate(getStacked())) {
     auto type = cast<RankedTensorType>(value.getType());

@@ -7,6 +7,7 @@
 
 #include "PassOptions.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -27,7 +28,7 @@ class DropShardingPass
 public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (module->hasAttr(loweredStrategyAttrName)) {
+    if (isPartitioned(module)) {
       emitError(module.getLoc(),
                 "the module is lowered: its ops have the sizes of one "
                 "device, which no strategy can be dropped from");

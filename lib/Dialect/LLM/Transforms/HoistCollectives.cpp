@@ -8,6 +8,7 @@
 #include "HoistCollectives.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
@@ -58,7 +59,7 @@ void llm::hoistInvariants(ModuleOp module) {
 /// What two equal collectives of one value share: all but why they are there.
 static DictionaryAttr identity(Operation &op) {
   NamedAttrList attributes(op.getAttrDictionary());
-  attributes.erase(collectiveAttrName);
+  attributes.erase(lowered::Collective::attrName);
   return attributes.getDictionary(op.getContext());
 }
 

@@ -8,7 +8,7 @@
 #include "PassOptions.h"
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
-#include "shardopt/Dialect/LLM/IR/WorkloadDictionary.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
 #include "mlir/Analysis/CallGraph.h"
@@ -42,16 +42,16 @@ struct InsertCollectives
 
 /// The degrees of the module's strategy, all of them.
 static FailureOr<Degrees> readDegrees(ModuleOp module) {
-  auto strategy = module->getAttrOfType<StrategyAttr>(strategyAttrName);
-  if (!strategy)
+  if (!module->hasAttr(strategyAttrName))
     return emitError(module.getLoc(),
                      "module has no 'llm.strategy': expected a complete one; "
                      "run --llm-search-sharding or "
                      "--llm-apply-strategy first");
-  if (std::optional<Degree> missing = strategy.getDegrees().firstMissing())
+  PartialDegrees strategy = llm::readStrategy(module);
+  if (std::optional<Degree> missing = strategy.firstMissing())
     return emitError(module.getLoc(), "'llm.strategy' has no '")
            << spell(*missing) << "': expected a complete strategy";
-  return strategy.getDegrees().filled();
+  return strategy.filled();
 }
 
 /// Declares the grid of devices, under a name that is free.
@@ -63,19 +63,6 @@ static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
       builder.getDenseI64ArrayAttr(gridShape(degrees).entries));
   StringAttr name = symbols.insert(grid, module.getBody()->begin());
   return FlatSymbolRefAttr::get(name);
-}
-
-/// What the module says of itself, in builtin attributes that any tool reads.
-static void replaceModuleAttributes(ModuleOp module, const Degrees &degrees) {
-  Builder builder(module.getContext());
-  SmallVector<NamedAttribute> fields;
-  visitWritten(degrees, [&](Degree degree, int64_t value) {
-    fields.push_back(
-        builder.getNamedAttr(spell(degree), builder.getI64IntegerAttr(value)));
-  });
-  module->setAttr("shardopt.strategy", builder.getDictionaryAttr(fields));
-  module->removeAttr(strategyAttrName);
-  replaceWorkload(module);
 }
 
 /// Fails at a function that calls itself, through others or not: no device
@@ -119,7 +106,7 @@ static LogicalResult checkCalls(ModuleOp module) {
 
 void InsertCollectives::runOnOperation() {
   ModuleOp module = getOperation();
-  if (module->hasAttr("shardopt.strategy")) {
+  if (isPartitioned(module)) {
     emitError(module.getLoc(),
               "module is partitioned already: it has a 'shardopt.strategy'");
     return signalPassFailure();
@@ -132,22 +119,17 @@ void InsertCollectives::runOnOperation() {
   if (failed(degrees) || !timing || failed(checkRecursion(module)))
     return signalPassFailure();
 
-  auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
-  cost::Workload workload;
-  workload.context = 1;
-  if (attribute) {
-    workload.phase = attribute.getPhase() == Phase::Decode
-                         ? cost::Phase::Decode
-                         : cost::Phase::Prefill;
-    workload.context = attribute.getContextLength();
-  }
+  FailureOr<cost::Workload> workload = readWorkloadOrToken(module);
+  if (failed(workload))
+    return signalPassFailure();
   FlatSymbolRefAttr grid = createGrid(module, *degrees);
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(
-            Partitioner(grid, workload, *degrees, *timing->time, timing->skew)
+            Partitioner(grid, *workload, *degrees, *timing->time, timing->skew)
                 .run(func)))
       return signalPassFailure();
   if (failed(checkCalls(module)))
     return signalPassFailure();
-  replaceModuleAttributes(module, *degrees);
+  lowerStrategy(module, *degrees);
+  lowerWorkload(module);
 }

@@ -15,11 +15,12 @@
 
 #include "CollectivePatterns.h"
 #include "HoistCollectives.h"
-#include "LoweredModule.h"
 #include "PassOptions.h"
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
@@ -192,8 +193,8 @@ struct MergeReductions : CollectivePattern<AddOp> {
       return failure();
     NamedAttrList left(lhs->getAttrDictionary()),
         right(rhs->getAttrDictionary());
-    left.erase(collectiveAttrName);
-    right.erase(collectiveAttrName);
+    left.erase(lowered::Collective::attrName);
+    right.erase(lowered::Collective::attrName);
     if (left != right || !CollectiveNote::read(lhs) ||
         lhs->getOperand(0).getType() != rhs->getOperand(0).getType())
       return failure();
@@ -229,7 +230,10 @@ struct OptimizeCollectives
 
 void OptimizeCollectives::runOnOperation() {
   ModuleOp module = getOperation();
-  std::optional<Degrees> degrees = recordedDegrees(module);
+  FailureOr<std::optional<Degrees>> read = readLoweredStrategy(module);
+  if (failed(read))
+    return signalPassFailure();
+  std::optional<Degrees> degrees = *read;
   if (!degrees) {
     emitError(module.getLoc(),
               "module has no 'shardopt.strategy': expected a partitioned "

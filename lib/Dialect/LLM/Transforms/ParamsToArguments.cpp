@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
@@ -46,10 +47,11 @@ static DenseI64ArrayAttr layersOf(ParamOp param, RepeatOp repeat) {
 static DictionaryAttr describe(ParamOp param, RepeatOp repeat) {
   Builder builder(param.getContext());
   NamedAttrList attributes(param->getDiscardableAttrDictionary());
-  attributes.set(roleAttrName, builder.getStringAttr("param"));
+  NamedAttribute role = roleAttribute(param.getContext(), Role::Param);
+  attributes.set(role.getName(), role.getValue());
   attributes.set(paramAttrName, builder.getStringAttr(param.getParam()));
   if (DictionaryAttr source = param.getSourceAttr())
-    attributes.set(sourceAttrName, source);
+    attributes.set(Source::attrName, source);
   if (repeat)
     attributes.set(layersAttrName, layersOf(param, repeat));
   return attributes.getDictionary(builder.getContext());

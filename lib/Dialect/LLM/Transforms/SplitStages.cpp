@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoweredModule.h"
 #include "PassOptions.h"
 #include "StageWriter.h"
 
 #include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,7 +46,8 @@ private:
 static SmallVector<func::FuncOp> findEntries(ModuleOp module) {
   SmallVector<func::FuncOp> entries;
   for (auto func : module.getOps<func::FuncOp>())
-    if (func.isPublic() && !func.isExternal() && !func->hasAttr(stageAttrName))
+    if (func.isPublic() && !func.isExternal() &&
+        !func->hasAttr(lowered::Stage::attrName))
       entries.push_back(func);
   return entries;
 }
@@ -87,7 +89,11 @@ static LogicalResult splitEntry(func::FuncOp func, shard::GridOp grid,
 LogicalResult SplitStages::split(ArrayRef<func::FuncOp> entries,
                                  shard::GridOp grid) {
   ModuleOp module = getOperation();
-  std::optional<Degrees> degrees = recordedDegrees(module);
+  FailureOr<std::optional<Degrees>> read = readLoweredStrategy(module);
+  FailureOr<cost::Workload> workload = readWorkloadOrToken(module);
+  if (failed(read) || failed(workload))
+    return failure();
+  std::optional<Degrees> degrees = *read;
   if (!degrees)
     return emitError(module.getLoc(),
                      "module has a grid and no 'shardopt.strategy': expected a "
@@ -95,7 +101,7 @@ LogicalResult SplitStages::split(ArrayRef<func::FuncOp> entries,
   ErrorOr<Timing> timing = createTiming(module, {machine, commModel});
   if (!timing)
     return emitError(module.getLoc(), timing.error().message);
-  cost::Context context = cost::makeContext(recordedWorkload(module), *degrees);
+  cost::Context context = cost::makeContext(*workload, *degrees);
   for (func::FuncOp func : entries)
     if (failed(splitEntry(func, grid, context, *timing->time)))
       return failure();
@@ -114,5 +120,5 @@ void SplitStages::runOnOperation() {
     return;
   }
   for (func::FuncOp func : entries)
-    markStage(func, /*index=*/0, /*count=*/1);
+    lowered::writeTo(func, lowered::Stage());
 }

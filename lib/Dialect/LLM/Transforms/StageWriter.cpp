@@ -7,6 +7,7 @@
 
 #include "StageWriter.h"
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,24 +17,6 @@
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-
-static constexpr llvm::StringLiteral sliceAttrName = "shardopt.slice";
-
-void llm::markStage(func::FuncOp func, int64_t index, int64_t count) {
-  Builder builder(func.getContext());
-  func->setAttr(
-      stageAttrName,
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("index", builder.getI64IntegerAttr(index)),
-           builder.getNamedAttr("count", builder.getI64IntegerAttr(count))}));
-}
-
-/// The role that a caller sees in an argument.
-static StringRef roleOf(BlockArgument argument, func::FuncOp func) {
-  auto role =
-      func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), roleAttrName);
-  return role ? role.getValue() : "";
-}
 
 //===----------------------------------------------------------------------===//
 // What the stage does
@@ -120,8 +103,10 @@ LogicalResult StageWriter::collect() {
 bool StageWriter::keepsArgument(BlockArgument argument) const {
   if (RepeatOp repeat = plan.getStackOwner(argument))
     return !getPart(repeat).isEmpty();
-  StringRef role = roleOf(argument, plan.getFunction());
-  return role == "tokens" || role == "positions" ||
+  // What says how many rows there are stays.
+  std::optional<Role> role =
+      getRole(plan.getFunction().getArgAttrDict(argument.getArgNumber()));
+  return role == Role::Tokens || role == Role::Positions ||
          requiredArguments.contains(argument);
 }
 
@@ -142,50 +127,46 @@ Type StageWriter::typeHere(Value value) const {
 }
 
 /// The layers that each stage has of a stack.
-Attribute StageWriter::describeLayers(RepeatOp repeat) {
-  SmallVector<Attribute> stages;
+lowered::SliceDim StageWriter::describeLayers(RepeatOp repeat) {
+  lowered::Coordinates stages;
   for (int64_t i = 0; i < plan.getNumStages(); ++i) {
     Iterations part = plan.getPart(repeat, i);
-    SmallVector<Attribute> runs;
+    std::vector<Run> &runs = stages.emplace_back();
     if (!part.isEmpty())
-      runs.push_back(
-          builder.getDenseI64ArrayAttr({part.begin, part.size(), 1}));
-    stages.push_back(builder.getArrayAttr(runs));
+      runs.push_back({part.begin, part.size()});
   }
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("axis", builder.getStringAttr("pp")),
-       builder.getNamedAttr("runs", builder.getArrayAttr(stages))});
+  lowered::SliceDim layers;
+  layers.axis = GridAxis::Pp;
+  layers.runs = lowered::writeRuns(builder.getContext(), stages);
+  return layers;
 }
 
 /// What an argument or a result says of itself, `attributes` of the program's.
-DictionaryAttr StageWriter::describe(Value value, StringRef name,
-                                     DictionaryAttr attributes) {
+FailureOr<DictionaryAttr> StageWriter::describe(Value value, const Twine &place,
+                                                const Twine &name,
+                                                DictionaryAttr attributes) {
   RepeatOp repeat = plan.getStackOwner(value);
   if (!repeat)
     return attributes ? attributes : builder.getDictionaryAttr({});
-  NamedAttrList result(attributes);
   auto type = cast<RankedTensorType>(value.getType());
-  NamedAttrList slice;
-  SmallVector<Attribute> dims(type.getRank(), builder.getDictionaryAttr({}));
-  if (auto known =
-          dyn_cast_or_null<DictionaryAttr>(result.get(sliceAttrName))) {
-    slice = known;
-    dims = llvm::to_vector(known.getAs<ArrayAttr>("dims").getValue());
-  } else {
-    SmallVector<int64_t> shape;
-    for (int64_t size : type.getShape())
-      shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
-    slice.set("name", builder.getStringAttr(name));
-    slice.set("shape", builder.getDenseI64ArrayAttr(shape));
-  }
-  dims.front() = describeLayers(repeat);
-  slice.set("dims", builder.getArrayAttr(dims));
-  result.set(sliceAttrName, slice.getDictionary(builder.getContext()));
+  auto known =
+      lowered::readFrom<lowered::Slice>(attributes, plan.getFunction(), place);
+  if (failed(known))
+    return failure();
+  lowered::Slice slice =
+      known->value_or(lowered::Slice::whole(name.str(), type));
+  if (int64_t(slice.dims.size()) != type.getRank())
+    return plan.getFunction().emitOpError()
+           << place << ": its slice has " << slice.dims.size()
+           << " dims, expected those of " << type;
+  slice.dims.front() = describeLayers(repeat);
+  NamedAttrList result(attributes);
+  result.set(slice.attrName, slice.write(builder.getContext()));
   return result.getDictionary(builder.getContext());
 }
 
 /// The function without its ops; arguments are mapped.
-func::FuncOp StageWriter::declare(StringRef name) {
+LogicalResult StageWriter::declare(StringRef name) {
   func::FuncOp func = plan.getFunction();
   Block &program = func.front();
   SmallVector<Type> inputs, outputs;
@@ -197,17 +178,24 @@ func::FuncOp StageWriter::declare(StringRef name) {
     unsigned number = argument.getArgNumber();
     kept.push_back(argument);
     inputs.push_back(typeHere(argument));
-    inputAttrs.push_back(describe(argument, ("arg" + Twine(number)).str(),
-                                  func.getArgAttrDict(number)));
+    FailureOr<DictionaryAttr> attributes =
+        describe(argument, "argument " + Twine(number), "arg" + Twine(number),
+                 func.getArgAttrDict(number));
+    if (failed(attributes))
+      return failure();
+    inputAttrs.push_back(*attributes);
   }
   for (OpOperand &result : program.getTerminator()->getOpOperands()) {
     if (!keepsResult(result.get()))
       continue;
     unsigned number = result.getOperandNumber();
     outputs.push_back(typeHere(result.get()));
-    outputAttrs.push_back(describe(result.get(),
-                                   ("result" + Twine(number)).str(),
-                                   func.getResultAttrDict(number)));
+    FailureOr<DictionaryAttr> attributes =
+        describe(result.get(), "result " + Twine(number),
+                 "result" + Twine(number), func.getResultAttrDict(number));
+    if (failed(attributes))
+      return failure();
+    outputAttrs.push_back(*attributes);
   }
 
   builder.setInsertionPoint(func);
@@ -218,7 +206,7 @@ func::FuncOp StageWriter::declare(StringRef name) {
   made.removeResAttrsAttr();
   made.setAllArgAttrs(inputAttrs);
   made.setAllResultAttrs(outputAttrs);
-  markStage(made, stage, plan.getNumStages());
+  lowered::writeTo(made, lowered::Stage{stage, plan.getNumStages()});
 
   Block *body = made.addEntryBlock();
   for (auto [argument, local] : llvm::zip_equal(kept, body->getArguments())) {
@@ -226,7 +214,7 @@ func::FuncOp StageWriter::declare(StringRef name) {
     mapping.map(argument, local);
   }
   builder.setInsertionPointToEnd(body);
-  return made;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,9 +300,8 @@ void StageWriter::writeBody() {
 }
 
 LogicalResult StageWriter::write(StringRef name) {
-  if (failed(collect()))
+  if (failed(collect()) || failed(declare(name)))
     return failure();
-  declare(name);
   writeBody();
   return success();
 }

@@ -18,16 +18,12 @@
 #include "StagePlan.h"
 #include "StageTransfer.h"
 
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace shardopt::llm {
-
-/// On the function of a stage: {index, count}.
-inline constexpr ::llvm::StringLiteral stageAttrName = "shardopt.stage";
-
-/// Marks `func` as stage `index` of `count`.
-void markStage(mlir::func::FuncOp func, int64_t index, int64_t count);
 
 class StageWriter {
 public:
@@ -56,11 +52,12 @@ private:
   bool keepsArgument(mlir::BlockArgument argument) const;
   bool keepsResult(mlir::Value result) const;
   mlir::Type typeHere(mlir::Value value) const;
-  mlir::DictionaryAttr describe(mlir::Value value, ::llvm::StringRef name,
-                                mlir::DictionaryAttr attributes);
-  mlir::Attribute describeLayers(RepeatOp repeat);
+  mlir::FailureOr<mlir::DictionaryAttr>
+  describe(mlir::Value value, const ::llvm::Twine &place,
+           const ::llvm::Twine &name, mlir::DictionaryAttr attributes);
+  lowered::SliceDim describeLayers(RepeatOp repeat);
 
-  mlir::func::FuncOp declare(::llvm::StringRef name);
+  mlir::LogicalResult declare(::llvm::StringRef name);
   void writeBody();
   void writePart(RepeatOp repeat);
   void writeEnd();

@@ -63,9 +63,11 @@ def LLM_StrategyAttr : LLM_Attr<"Strategy", "strategy"> {
   let genVerifyDecl = 1;
 }
 
-def LLM_Phase : LLM_Enum<"Phase", "phase of inference", [
-    I32EnumAttrCase<"Decode", 0, "decode">,
-    I32EnumAttrCase<"Prefill", 1, "prefill">]>;
+// The phase that a cost model knows.
+def LLM_Phase : AttrParameter<"::shardopt::cost::Phase", "phase of inference"> {
+  let parser = "::shardopt::llm::parsePhase($_parser)";
+  let printer = "$_printer << ::shardopt::cost::spell($_self)";
+}
 
 def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
   let summary = "The workload that a program is built for";
@@ -78,7 +80,7 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
     ```
   }];
   let parameters = (ins
-    EnumParameter<LLM_Phase>:$phase,
+    LLM_Phase:$phase,
     "int64_t":$contextLength);
   let assemblyFormat =
       "`<` `phase` `=` $phase `,` `context` `=` $contextLength `>`";

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
 #define SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
 
+#include "shardopt/Cost/Context.h"
 #include "shardopt/Support/Strategy.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -37,6 +38,12 @@ template <> struct mlir::FieldParser<llvm::APFloat> {
   }
 };
 
+namespace shardopt::llm {
+using cost::Phase;
+/// "decode" or "prefill".
+mlir::FailureOr<Phase> parsePhase(mlir::AsmParser &parser);
+} // namespace shardopt::llm
+
 #define GET_ATTRDEF_CLASSES
 #include "shardopt/Dialect/LLM/IR/LLMAttributes.h.inc"
 
@@ -49,18 +56,11 @@ inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
 inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
 inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
 
-/// What an argument or a result of a program is to its caller.
-inline constexpr llvm::StringLiteral roles[] = {
-    "tokens", "positions", "cache", "param", "token_ids", "logits"};
-
 /// Of an argument that was an `llm.param`: its name, and what it said of the
 /// checkpoint. One with layers is a stack, with a leading size.
 inline constexpr llvm::StringLiteral paramAttrName = "llm.param";
 inline constexpr llvm::StringLiteral sourceAttrName = "llm.source";
 inline constexpr llvm::StringLiteral layersAttrName = "llm.layers";
-
-/// On every collective, a dictionary: why it is there and what it costs.
-inline constexpr llvm::StringLiteral collectiveAttrName = "shardopt.collective";
 
 } // namespace shardopt::llm
 

@@ -19,6 +19,23 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace shardopt::llm {
+
+/// No static size of an operand or result of `op` is above `maxDimSize`, and no
+/// tensor has more than `maxElements` elements.
+mlir::LogicalResult verifySizes(mlir::Operation *op);
+
+template <typename ConcreteType>
+class BoundedSizes
+    : public mlir::OpTrait::TraitBase<ConcreteType, BoundedSizes> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifySizes(op);
+  }
+};
+
+} // namespace shardopt::llm
+
 #define GET_OP_CLASSES
 #include "shardopt/Dialect/LLM/IR/LLMOps.h.inc"
 

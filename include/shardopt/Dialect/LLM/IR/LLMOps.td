@@ -26,8 +26,13 @@ def LLM_Fused : OpDocGroup {
   let description = "What a model consists of. Each has a `name` and a `sharding`.";
 }
 
+// No static size of an operand or a result is beyond what passes can list.
+def LLM_BoundedSizes : NativeOpTrait<"BoundedSizes"> {
+  let cppNamespace = "::shardopt::llm";
+}
+
 class LLM_Op<string mnemonic, list<Trait> traits = []>
-    : Op<LLM_Dialect, mnemonic, traits> {
+    : Op<LLM_Dialect, mnemonic, !listconcat(traits, [LLM_BoundedSizes])> {
   let opDocGroup = LLM_Structure;
 }
 
@@ -143,7 +148,7 @@ def LLM_RepeatOp : LLM_Op<"repeat", [
     body's `llm.attention` takes its layer's.
 
     Constraints:
-    - (C1) `count` is positive
+    - (C1) `count` is positive, and at most 1048576
     - (C2) the leading size of every stacked operand is `count`
     - (C3) the body's arguments are the residual, the slices, the invariants, with these types
     - (C4) the yield's operands have the types of the residual and of the first slices, and the
@@ -493,6 +498,7 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
     - (C3) indices and weights have `top_k` columns, at most as many as experts
     - (C4) `groups` divides the experts, `top_groups` is between 1 and `groups`, and the chosen groups
       hold `top_k` experts
+    - (C5) `scale` is finite
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x2xi32> {

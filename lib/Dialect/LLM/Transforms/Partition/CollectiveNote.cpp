@@ -9,6 +9,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/Builders.h"
@@ -66,7 +67,8 @@ static std::optional<CollectiveNote::Entry> readEntry(DictionaryAttr fields,
 }
 
 std::optional<CollectiveNote> CollectiveNote::read(Operation *op) {
-  auto fields = op->getAttrOfType<DictionaryAttr>(collectiveAttrName);
+  auto fields =
+      op->getAttrOfType<DictionaryAttr>(lowered::Collective::attrName);
   if (!fields)
     return std::nullopt;
   CollectiveNote note;
@@ -118,7 +120,7 @@ void CollectiveNote::write(Operation *op) const {
     fields.emplace_back(
         builder.getNamedAttr("layers", builder.getArrayAttr(layers)));
   }
-  op->setAttr(collectiveAttrName, builder.getDictionaryAttr(fields));
+  op->setAttr(lowered::Collective::attrName, builder.getDictionaryAttr(fields));
 }
 
 CollectiveNote CollectiveNote::slice(int64_t begin, int64_t size) const {

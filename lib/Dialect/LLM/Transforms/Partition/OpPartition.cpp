@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/OpPartition.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -132,7 +133,7 @@ void OpPartition::markValue(const LocalCopy &copy, Value global,
     fields.emplace_back(builder.getNamedAttr(
         "columns", state.slices.describeRuns(copy.packing, builder)));
   }
-  maker->setAttr("shardopt.value", builder.getDictionaryAttr(fields));
+  maker->setAttr(lowered::Value::attrName, builder.getDictionaryAttr(fields));
 }
 
 void OpPartition::define(Value global, LocalCopy copy, const RowSpace *space,

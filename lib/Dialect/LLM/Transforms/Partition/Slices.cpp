@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/Slices.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -128,7 +129,7 @@ Value Slices::sliceParam(const Emitter &emit, Operation *user, ParamOp param,
   unsigned count = slicesOfParam[param.getResult()]++;
   if (count > 0)
     copy.setParam((param.getParam() + "." + Twine(count)).str());
-  copy->setAttr("shardopt.slice", description);
+  copy->setAttr(lowered::Slice::attrName, description);
   return local = copy.getResult();
 }
 
@@ -286,11 +287,11 @@ void Slices::describeSignature(FunctionOpInterface func, Block &body,
   };
   for (BlockArgument argument : body.getArguments())
     if (DictionaryAttr slice = describeValue(argument, nameOf(argument)))
-      func.setArgAttr(argument.getArgNumber(), "shardopt.slice", slice);
+      func.setArgAttr(argument.getArgNumber(), lowered::Slice::attrName, slice);
   for (OpOperand &result : terminator->getOpOperands()) {
     unsigned number = result.getOperandNumber();
     if (DictionaryAttr slice =
             describeValue(result.get(), "result" + std::to_string(number)))
-      func.setResultAttr(number, "shardopt.slice", slice);
+      func.setResultAttr(number, lowered::Slice::attrName, slice);
   }
 }

@@ -19,23 +19,14 @@
 #ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
 
-#include <cstdint>
+#include "shardopt/Dialect/LLM/IR/Run.h"
+
 #include <map>
 #include <memory>
 #include <tuple>
 #include <vector>
 
 namespace shardopt::llm {
-
-/// Entries `start + c * step + i * stride` for c in 0..count, for i in 0..size;
-/// zeros where start is negative.
-struct Run {
-  int64_t start = 0;
-  int64_t size = 0;
-  int64_t stride = 1;
-  int64_t count = 1;
-  int64_t step = 0;
-};
 
 /// The shortest runs that this library finds for a list of entries (-1: zero).
 std::vector<Run> compress(const std::vector<int64_t> &entries);

@@ -1,73 +1,23 @@
-//===- Tensor.cpp - Values that ranks exchange ----------------------------===//
+//===- Views.cpp - Parts of tensors ---------------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Runtime/Tensor.h"
+#include "shardopt/Runtime/Views.h"
 
-#include <algorithm>
 #include <cstring>
 
 using namespace shardopt;
 using namespace shardopt::runtime;
 
-int64_t runtime::sizeOf(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-    return 4;
-  case ElementType::BF16:
-    return 2;
-  case ElementType::Byte:
-    break;
-  }
-  return 1;
-}
-
-const char *runtime::spell(ElementType type) {
-  switch (type) {
-  case ElementType::F32:
-    return "f32";
-  case ElementType::F64:
-    return "f64";
-  case ElementType::BF16:
-    return "bf16";
-  case ElementType::I32:
-    return "i32";
-  case ElementType::Byte:
-    break;
-  }
-  return "byte";
-}
-
-static int64_t product(const std::vector<int64_t> &sizes, size_t begin,
-                       size_t end) {
+/// The product of sizes begin to end - 1.
+static int64_t product(const Shape &sizes, size_t begin, size_t end) {
   int64_t result = 1;
   for (size_t i = begin; i < end; ++i)
     result *= sizes[i];
   return result;
-}
-
-Tensor::Tensor(ElementType type, std::vector<int64_t> shape)
-    : elementType(type), sizes(std::move(shape)) {
-  // Not nothing, so that an empty tensor's memory can be freed like any other.
-  auto size = static_cast<size_t>(std::max<int64_t>(bytes(), 1));
-  memory.reset(static_cast<std::byte *>(std::malloc(size)));
-  if (!memory)
-    std::abort();
-}
-
-int64_t Tensor::elements() const { return product(sizes, 0, sizes.size()); }
-
-std::string runtime::describe(const Tensor &tensor) {
-  std::string text;
-  for (int64_t size : tensor.shape())
-    text += std::to_string(size) + "x";
-  return text + spell(tensor.type());
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,11 +39,11 @@ static std::byte *packFrom(const std::byte *data, const int64_t *sizes,
   return out;
 }
 
-Tensor runtime::pack(ElementType type, const std::byte *data,
+Tensor runtime::pack(Element type, const std::byte *data,
                      const int64_t *sizes, const int64_t *strides,
                      int64_t rank) {
-  Tensor result(type, std::vector<int64_t>(sizes, sizes + rank));
-  if (result.elements() > 0)
+  Tensor result(type, Shape(sizes, sizes + rank));
+  if (result.size() > 0)
     packFrom(data, sizes, strides, rank, sizeOf(type), result.data());
   return result;
 }
@@ -106,18 +56,18 @@ struct Rows {
   Rows(const Tensor &tensor, int64_t dim)
       : outer(product(tensor.shape(), 0, dim)), size(tensor.shape()[dim]),
         row(product(tensor.shape(), dim + 1, tensor.shape().size()) *
-            sizeOf(tensor.type())) {}
+            sizeOf(tensor.element())) {}
 };
 
 } // namespace
 
 Tensor runtime::slice(const Tensor &tensor, int64_t dim, int64_t start,
                       int64_t size) {
-  std::vector<int64_t> shape = tensor.shape();
+  Shape shape = tensor.shape();
   shape[dim] = size;
-  Tensor result(tensor.type(), std::move(shape));
+  Tensor result(tensor.element(), std::move(shape));
   Rows from(tensor, dim);
-  for (int64_t i = 0; i < from.outer; ++i)
+  for (int64_t i = 0; size > 0 && i < from.outer; ++i)
     std::memcpy(result.data() + i * size * from.row,
                 tensor.data() + (i * from.size + start) * from.row,
                 size * from.row);

@@ -1,0 +1,167 @@
+//===- LoweredAttributes.cpp - What a lowered program says ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
+#include "Fields.h"
+
+#include "shardopt/Support/Limits.h"
+#include "shardopt/Support/Strategy.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using cost::Layout;
+
+static constexpr int64_t anySize = std::numeric_limits<int64_t>::max();
+
+//===----------------------------------------------------------------------===//
+// shardopt.collective
+//===----------------------------------------------------------------------===//
+
+lowered::Collective lowered::Collective::of(Operation *op, StringRef cause,
+                                            double bytes, double seconds,
+                                            bool isCharged) {
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  return {cause.str(), std::llround(bytes), seconds * 1e6, isCharged, type};
+}
+
+FailureOr<lowered::Collective> lowered::Collective::read(Attribute attribute,
+                                                         EmitError emitError) {
+  Fields fields(attribute, "'" + attrName.str() + "'", emitError);
+  Collective collective;
+  collective.cause = fields.text("cause", "the name of an op");
+  collective.bytes = fields.integer("bytes", 0, anySize);
+  collective.microseconds = fields.number("microseconds");
+  collective.isCharged = fields.boolean("charged");
+  auto type = fields.get<TypeAttr>("type", "an element type");
+  if (type && !type.getValue().isIntOrFloat())
+    fields.failField("type", "a type of integers or floats", type);
+  else if (type)
+    collective.type = type.getValue();
+  return fields.finish(collective);
+}
+
+DictionaryAttr lowered::Collective::write(MLIRContext *context) const {
+  Builder builder(context);
+  NamedAttribute fields[] = {
+      {"cause", builder.getStringAttr(cause)},
+      {"bytes", builder.getI64IntegerAttr(bytes)},
+      {"microseconds", builder.getF64FloatAttr(microseconds)},
+      {"charged", builder.getBoolAttr(isCharged)},
+      {"type", TypeAttr::get(type)}};
+  return builder.getDictionaryAttr(fields);
+}
+
+//===----------------------------------------------------------------------===//
+// shardopt.value
+//===----------------------------------------------------------------------===//
+
+static constexpr StringRef layoutNames[] = {"R", "T", "H", "P"};
+static constexpr StringRef rowNames[] = {"tokens", "prompts", "experts"};
+
+FailureOr<lowered::Value> lowered::Value::read(Attribute attribute,
+                                               EmitError emitError) {
+  Fields fields(attribute, "'" + attrName.str() + "'", emitError);
+  Value value;
+  value.op = fields.text("op", "the name of an op");
+  value.layout = Layout(fields.choice("layout", layoutNames));
+  if (fields.has("rows"))
+    value.rows = rowNames[fields.choice("rows", rowNames)].str();
+  value.order = fields.text("order", "an order of features", "");
+  if (fields.has("columns") || value.layout == Layout::H) {
+    value.columns = fields.get<ArrayAttr>("columns", "lists of runs");
+    if (value.columns &&
+        failed(readRuns(value.columns, "'columns' of '" + attrName.str() + "'",
+                        maxDimSize, emitError)))
+      return failure();
+  }
+  return fields.finish(value);
+}
+
+DictionaryAttr lowered::Value::write(MLIRContext *context) const {
+  Builder builder(context);
+  NamedAttrList fields;
+  fields.set("op", builder.getStringAttr(op));
+  fields.set("layout", builder.getStringAttr(layoutNames[size_t(layout)]));
+  if (!rows.empty())
+    fields.set("rows", builder.getStringAttr(rows));
+  if (!order.empty())
+    fields.set("order", builder.getStringAttr(order));
+  if (columns)
+    fields.set("columns", columns);
+  return fields.getDictionary(context);
+}
+
+//===----------------------------------------------------------------------===//
+// shardopt.stage
+//===----------------------------------------------------------------------===//
+
+FailureOr<lowered::Stage> lowered::Stage::read(Attribute attribute,
+                                               EmitError emitError) {
+  Fields fields(attribute, "'" + attrName.str() + "'", emitError);
+  Stage stage;
+  stage.count = fields.integer("count", 1, maxDegree);
+  stage.index = fields.integer("index", 0, stage.count - 1);
+  return fields.finish(stage);
+}
+
+DictionaryAttr lowered::Stage::write(MLIRContext *context) const {
+  Builder builder(context);
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("index", builder.getI64IntegerAttr(index)),
+       builder.getNamedAttr("count", builder.getI64IntegerAttr(count))});
+}
+
+//===----------------------------------------------------------------------===//
+// shardopt.sites
+//===----------------------------------------------------------------------===//
+
+FailureOr<lowered::Site> lowered::Site::read(Attribute attribute,
+                                             EmitError emitError) {
+  Fields fields(attribute, "a site of '" + attrName.str() + "'", emitError);
+  Site site;
+  if (fields.has("keep")) {
+    FailureOr<Value> kept = Value::read(
+        fields.get<DictionaryAttr>("keep", "a dictionary"), emitError);
+    if (failed(kept))
+      return failure();
+    site.keep = std::move(*kept);
+    return fields.finish(site);
+  }
+  site.op = fields.text("op", "the name of a collective");
+  site.axes = fields.integers("axes");
+  if (fields.has("collective")) {
+    FailureOr<Collective> collective = Collective::read(
+        fields.get<DictionaryAttr>("collective", "a dictionary"), emitError);
+    if (failed(collective))
+      return failure();
+    site.collective = std::move(*collective);
+  }
+  return fields.finish(site);
+}
+
+DictionaryAttr lowered::Site::write(MLIRContext *context) const {
+  Builder builder(context);
+  NamedAttrList fields;
+  if (keep) {
+    fields.set("keep", keep->write(context));
+    return fields.getDictionary(context);
+  }
+  fields.set("op", builder.getStringAttr(op));
+  fields.set("axes", builder.getDenseI64ArrayAttr(axes));
+  if (collective) {
+    fields.set("collective", collective->write(context));
+    fields.set("name", builder.getStringAttr(collective->cause));
+  }
+  return fields.getDictionary(context);
+}

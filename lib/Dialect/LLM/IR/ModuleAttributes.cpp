@@ -1,0 +1,97 @@
+//===- ModuleAttributes.cpp - Strategy and workload of a module -----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
+#include "Fields.h"
+
+#include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Support/Limits.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+bool llm::isPartitioned(ModuleOp module) {
+  return module->hasAttr(loweredStrategyAttrName);
+}
+
+PartialDegrees llm::readStrategy(ModuleOp module) {
+  auto strategy = module->getAttrOfType<StrategyAttr>(strategyAttrName);
+  return strategy ? strategy.getDegrees() : PartialDegrees();
+}
+
+FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
+  Attribute attribute = module->getAttr(loweredStrategyAttrName);
+  if (!attribute)
+    return std::optional<Degrees>();
+  Fields fields(attribute, "'" + loweredStrategyAttrName.str() + "'",
+                [&] { return emitError(module.getLoc()); });
+  PartialDegrees degrees;
+  for (Degree degree : allDegrees)
+    if (infoOf(degree).isRequired() || fields.has(spell(degree)))
+      degrees[degree] = fields.integer(spell(degree), 1, infoOf(degree).most);
+  return fields.finish(std::optional<Degrees>(degrees.filled()));
+}
+
+void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
+  Builder builder(module.getContext());
+  NamedAttrList fields;
+  visitWritten(degrees, [&](Degree degree, int64_t value) {
+    fields.set(spell(degree), builder.getI64IntegerAttr(value));
+  });
+  module->setAttr(loweredStrategyAttrName,
+                  fields.getDictionary(module.getContext()));
+  module->removeAttr(strategyAttrName);
+}
+
+//===----------------------------------------------------------------------===//
+// Workloads
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::optional<cost::Workload>> llm::readWorkload(ModuleOp module) {
+  if (auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName))
+    return std::optional(cost::Workload{attribute.getPhase(),
+                                        attribute.getContextLength()});
+  Attribute attribute = module->getAttr(loweredWorkloadAttrName);
+  if (!attribute)
+    return std::optional<cost::Workload>();
+  Fields fields(attribute, "'" + loweredWorkloadAttrName.str() + "'",
+                [&] { return emitError(module.getLoc()); });
+  cost::Workload workload;
+  workload.phase = cost::Phase(fields.choice(
+      "phase",
+      {cost::spell(cost::Phase::Decode), cost::spell(cost::Phase::Prefill)}));
+  workload.context = fields.integer("context", 1, maxContext);
+  return fields.finish(std::optional<cost::Workload>(workload));
+}
+
+FailureOr<cost::Workload> llm::readWorkloadOrToken(ModuleOp module) {
+  FailureOr<std::optional<cost::Workload>> workload = readWorkload(module);
+  if (failed(workload))
+    return failure();
+  return workload->value_or(cost::Workload{cost::Phase::Decode, 1});
+}
+
+void llm::lowerWorkload(ModuleOp module) {
+  auto workload = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
+  if (!workload)
+    return;
+  Builder builder(module.getContext());
+  StringAttr phase = builder.getStringAttr(cost::spell(workload.getPhase()));
+  IntegerAttr context = builder.getI64IntegerAttr(workload.getContextLength());
+  module->setAttr(
+      loweredWorkloadAttrName,
+      builder.getDictionaryAttr({builder.getNamedAttr("phase", phase),
+                                 builder.getNamedAttr("context", context)}));
+  module->removeAttr(workloadAttrName);
+}
