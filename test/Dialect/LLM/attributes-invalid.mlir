@@ -45,7 +45,7 @@ func.func private @context() attributes {a = #llm.workload<phase = decode, conte
 
 // -----
 
-// expected-error @+2 {{expected ::shardopt::llm::Phase to be one of: decode, prefill}}
+// expected-error @+2 {{expected a phase: decode or prefill}}
 // expected-error @+1 {{failed to parse LLM_WorkloadAttr parameter 'phase'}}
 func.func private @phase() attributes {a = #llm.workload<phase = training, context = 1>}
 

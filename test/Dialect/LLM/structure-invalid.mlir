@@ -83,7 +83,7 @@ func.func @param_axis_beyond_rank() {
 
 func.func @param_parts_without_axis() {
   // (C2)
-  // expected-error @+1 {{found none for 2 parts}}
+  // expected-error @+1 {{'axis' of 'source' must be a 64-bit integer from 0 to 0, found none}}
   %w = llm.param @w {source = {parts = [{pattern = "a"}, {pattern = "b"}]}} : tensor<8xbf16>
   return
 }
