@@ -64,8 +64,8 @@ std::vector<Tensor> ResultSpace::take() {
     auto rank = int64_t(result.shape.size());
     DynamicMemRefType<uint32_t> ref(
         ::UnrankedMemRefType<uint32_t>{rank, &words[at]});
-    Tensor &tensor = tensors.emplace_back(
-        result.element, Shape(ref.sizes, ref.sizes + rank));
+    Tensor &tensor = tensors.emplace_back(result.element,
+                                          Shape(ref.sizes, ref.sizes + rank));
     auto *to = reinterpret_cast<uint32_t *>(tensor.data());
     if (tensor.size() > 0)
       for (uint32_t word : ref)

@@ -111,8 +111,8 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
   return outcomes;
 }
 
-ErrorOr<std::unique_ptr<World>>
-execution::createMpiWorld(runtime::MpiKind kind, double timeLimit) {
+ErrorOr<std::unique_ptr<World>> execution::createMpiWorld(runtime::MpiKind kind,
+                                                          double timeLimit) {
   auto world = runtime::MpiWorld::open(kind, timeLimit);
   if (!world)
     return world.error();

@@ -260,8 +260,9 @@ ErrorOr<ProgramWorkload> execution::readProgramWorkload(ModuleOp module) {
     result.isPrefill = (*workload)->phase == cost::Phase::Prefill;
     result.context = (*workload)->context;
   }
-  result.batch = *degrees ? (*degrees)->batch
-                          : llm::readStrategy(module)[Degree::Batch].value_or(0);
+  result.batch = *degrees
+                     ? (*degrees)->batch
+                     : llm::readStrategy(module)[Degree::Batch].value_or(0);
   return result;
 }
 

@@ -39,9 +39,8 @@ static std::byte *packFrom(const std::byte *data, const int64_t *sizes,
   return out;
 }
 
-Tensor runtime::pack(Element type, const std::byte *data,
-                     const int64_t *sizes, const int64_t *strides,
-                     int64_t rank) {
+Tensor runtime::pack(Element type, const std::byte *data, const int64_t *sizes,
+                     const int64_t *strides, int64_t rank) {
   Tensor result(type, Shape(sizes, sizes + rank));
   if (result.size() > 0)
     packFrom(data, sizes, strides, rank, sizeOf(type), result.data());

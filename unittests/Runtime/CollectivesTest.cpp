@@ -190,8 +190,8 @@ TEST(Collectives, StatisticsCountWhatACostModelCharges) {
     for (int step = 0; step < 2; ++step)
       (void)allGather(process, rising({3, 2}, 0), 0, axes, 4);
     send(process, rising({5}, 0), 1 - process.rank(), axes, 0);
-    (void)receive(process, Tensor(Element::F32, {5}), 1 - process.rank(),
-                  axes, 1);
+    (void)receive(process, Tensor(Element::F32, {5}), 1 - process.rank(), axes,
+                  1);
     return allToAll(process, rising({2, 2}, 0), 0, 0, axes, 2);
   });
   const std::vector<SiteStatistics> &sites =

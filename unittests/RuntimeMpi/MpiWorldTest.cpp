@@ -232,7 +232,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "error: %s\n", kind.error().message.c_str());
     return 1;
   }
-  ErrorOr<std::unique_ptr<MpiWorld>> opened = MpiWorld::open(*kind, /*timeLimit=*/2);
+  ErrorOr<std::unique_ptr<MpiWorld>> opened =
+      MpiWorld::open(*kind, /*timeLimit=*/2);
   if (!opened) {
     std::fprintf(stderr, "error: %s\n", opened.error().message.c_str());
     return 1;

@@ -71,14 +71,15 @@ size_t Fields::choice(StringRef name, ArrayRef<StringRef> known) {
     return size_t(place - known.begin());
   std::string wanted;
   for (StringRef one : known)
-    wanted += (wanted.empty() ? "'" : one == known.back() ? " or '" : ", '") +
+    wanted += (wanted.empty()        ? "'"
+               : one == known.back() ? " or '"
+                                     : ", '") +
               one.str() + "'";
   failField(name, wanted, found);
   return 0;
 }
 
 std::vector<int64_t> Fields::integers(StringRef name) {
-  auto numbers =
-      get<DenseI64ArrayAttr>(name, "an array of 64-bit integers");
+  auto numbers = get<DenseI64ArrayAttr>(name, "an array of 64-bit integers");
   return numbers ? numbers.asArrayRef().vec() : std::vector<int64_t>();
 }

@@ -24,8 +24,7 @@ public:
   Fields(mlir::Attribute attribute, ::llvm::StringRef what,
          lowered::EmitError emitError)
       : what(what), emitError(emitError),
-        dictionary(
-            ::llvm::dyn_cast_or_null<mlir::DictionaryAttr>(attribute)) {
+        dictionary(::llvm::dyn_cast_or_null<mlir::DictionaryAttr>(attribute)) {
     if (!dictionary)
       fail() << what << " must be a dictionary, found " << attribute;
   }

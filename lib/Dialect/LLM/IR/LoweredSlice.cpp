@@ -149,7 +149,8 @@ static std::vector<GridAxis> readRows(Fields &fields) {
     return rows;
   for (Attribute name : names) {
     auto text = dyn_cast<StringAttr>(name);
-    std::optional<GridAxis> axis = text ? parseGridAxis(text.getValue()) : std::nullopt;
+    std::optional<GridAxis> axis =
+        text ? parseGridAxis(text.getValue()) : std::nullopt;
     if (!axis || llvm::is_contained(rows, *axis)) {
       fields.failField("rows", "a list of different axes, 'pp', 'ep' or 'tp'",
                        names);

@@ -60,17 +60,17 @@ void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
 
 FailureOr<std::optional<cost::Workload>> llm::readWorkload(ModuleOp module) {
   if (auto attribute = module->getAttrOfType<WorkloadAttr>(workloadAttrName))
-    return std::optional(cost::Workload{attribute.getPhase(),
-                                        attribute.getContextLength()});
+    return std::optional(
+        cost::Workload{attribute.getPhase(), attribute.getContextLength()});
   Attribute attribute = module->getAttr(loweredWorkloadAttrName);
   if (!attribute)
     return std::optional<cost::Workload>();
   Fields fields(attribute, "'" + loweredWorkloadAttrName.str() + "'",
                 [&] { return emitError(module.getLoc()); });
   cost::Workload workload;
-  workload.phase = cost::Phase(fields.choice(
-      "phase",
-      {cost::spell(cost::Phase::Decode), cost::spell(cost::Phase::Prefill)}));
+  workload.phase =
+      cost::Phase(fields.choice("phase", {cost::spell(cost::Phase::Decode),
+                                          cost::spell(cost::Phase::Prefill)}));
   workload.context = fields.integer("context", 1, maxContext);
   return fields.finish(std::optional<cost::Workload>(workload));
 }
