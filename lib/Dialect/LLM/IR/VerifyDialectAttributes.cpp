@@ -7,6 +7,7 @@
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -113,29 +114,29 @@ static LogicalResult verifyParam(Operation *op, unsigned index,
                            << attr.getValue();
   };
   auto func = dyn_cast<FunctionOpInterface>(op);
-  auto type = func ? dyn_cast<RankedTensorType>(func.getArgumentTypes()[index])
-                   : RankedTensorType();
-  if (!type)
+  if (!func)
     return op->emitError() << "'" << name << "' of argument " << index
-                           << " belongs on an argument of a function that is a "
-                              "ranked tensor";
+                           << " belongs on an argument of a function";
+  // A tensor, or a buffer, or nothing that has sizes any more.
+  auto type = dyn_cast<ShapedType>(func.getArgumentTypes()[index]);
+  bool hasSizes = type && type.hasRank();
   if (name == paramAttrName && !isa<StringAttr>(attr.getValue()))
     return fail("a string");
   if (name == sourceAttrName) {
     bool isStack = func.getArgAttr(index, layersAttrName) != nullptr;
     std::string what = ("'" + name + "' of argument " + Twine(index)).str();
-    return success(
-        succeeded(Source::read(attr.getValue(), what, type.getRank() - isStack,
-                               [&] { return op->emitError(); })));
+    int64_t rank = hasSizes ? type.getRank() - isStack : maxDimSize;
+    return success(succeeded(Source::read(attr.getValue(), what, rank,
+                                          [&] { return op->emitError(); })));
   }
   if (name == layersAttrName) {
     auto layers = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
     if (!layers)
       return fail("an array of 64-bit integers");
-    if (type.getRank() == 0 || type.getDimSize(0) != layers.size())
-      return fail(("one number for each layer of the stack, " +
-                   Twine(type.getRank() ? type.getDimSize(0) : 0))
-                      .str());
+    int64_t count = hasSizes && type.getRank() ? type.getDimSize(0) : 0;
+    if (hasSizes && count != layers.size())
+      return fail(
+          ("one number for each layer of the stack, " + Twine(count)).str());
   }
   return success();
 }
