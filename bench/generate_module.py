@@ -35,30 +35,29 @@ func.func @main(%tokens: {ROWS} {{llm.role = "tokens"}},
     %keys: {STACK} {{llm.role = "cache"}}, %values: {STACK} {{llm.role = "cache"}})
     -> ({ROWS} {{llm.role = "token_ids"}}) {{
   %table = llm.param @embed.weight : tensor<{VOCAB}x{H}xbf16>
-  %x0 = llm.embedding %tokens, %table {{name = "embed", sharding = #llm.dim<0>}} : ({ROWS}, tensor<{VOCAB}x{H}xbf16>) -> {X}
+  %x0 = llm.embedding "embed" dim<0> %tokens, %table : tensor<{VOCAB}x{H}xbf16> -> {X}
 """
 
 # One layer, from %x<n> to %x<n + 1>.
 LAYER = f"""\
-  %x@next@, %k@n@, %v@n@ = llm.repeat 1 init(%x@n@) stacked(%keys, %values) invariants(%positions) : ({X}, {STACK}, {STACK}, {ROWS}) -> ({X}, {STACK}, {STACK}) {{
-  ^bb0(%x: {X}, %kc: {CACHE}, %vc: {CACHE}, %p: {ROWS}):
+  %x@next@, %k@n@, %v@n@ = llm.repeat 1 init(%x = %x@n@ : {X}) caches(%kc = %keys : {STACK}, %vc = %values : {STACK}) invariants(%p = %positions : {ROWS}) {{
     %w1 = llm.param @l@n@.attn_norm.weight : {NORM}
-    %n1 = llm.rms_norm %x weight(%w1) {{name = "attn_norm", epsilon = 1.0e-6, sharding = #llm.dim<0>}} : ({X}, {NORM}) -> {X}
+    %n1 = llm.rms_norm "attn_norm" dim<0> %x weight(%w1) {{epsilon = 1.0e-6}} : {X}
     %w2 = llm.param @l@n@.qkv_proj.weight : {W_QKV}
-    %q = llm.qkv_proj %n1, %w2 {{name = "qkv_proj", heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, sharding = #llm.dim<1>}} : ({X}, {W_QKV}) -> tensor<?x{QKV}xbf16>
-    %a, %kn, %vn = llm.attention gqa %q at(%p) cache(%kc, %vc) {{name = "attention", heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>, sharding = #llm.dim<0>}} : (tensor<?x{QKV}xbf16>, {ROWS}, {CACHE}, {CACHE}) -> (tensor<?x{ATT}xbf16>, {CACHE}, {CACHE})
+    %q = llm.qkv_proj "qkv_proj" dim<1> %n1, %w2 {{heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}}} : {X} -> tensor<?x{QKV}xbf16>
+    %a, %kn, %vn = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {{heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>}} : tensor<?x{QKV}xbf16> -> tensor<?x{ATT}xbf16>
     %w3 = llm.param @l@n@.out_proj.weight : {W_OUT}
-    %o = llm.out_proj %a, %w3 {{name = "out_proj", heads = {HEADS}, sharding = #llm.dim<0>}} : (tensor<?x{ATT}xbf16>, {W_OUT}) -> {X}
+    %o = llm.out_proj "out_proj" dim<0> %a, %w3 {{heads = {HEADS}}} : tensor<?x{ATT}xbf16> -> {X}
     %w4 = llm.param @l@n@.ffn_norm.weight : {NORM}
-    %n2, %r = llm.rms_norm %o residual(%x) weight(%w4) {{name = "ffn_norm", epsilon = 1.0e-6, sharding = #llm.dim<0>}} : ({X}, {X}, {NORM}) -> ({X}, {X})
+    %n2, %r = llm.rms_norm "ffn_norm" dim<0> %o residual(%x) weight(%w4) {{epsilon = 1.0e-6}} : {X}
     %w5 = llm.param @l@n@.router.weight : {W_ROUTER}
-    %t, %i, %s = llm.router %n2, %w5 {{name = "router", scoring = #llm.scoring<softmax>, top_k = 2, normalize = true, sharding = #llm.dim<none>}} : ({X}, {W_ROUTER}) -> ({X}, {CHOICE}, {SCORES})
-    %d, %c, %g = llm.dispatch %t, %i {{name = "dispatch", experts = {EXPERTS}, sharding = #llm.dim<0>}} : ({X}, {CHOICE}) -> ({X}, {COUNTS}, {ROWS})
+    %t, %i, %s = llm.router "router" dim<none> %n2, %w5 {{scoring = #llm.scoring<softmax>, top_k = 2, normalize = true}} : {X}, {W_ROUTER}
+    %d, %c, %g = llm.dispatch "dispatch" dim<0> %t, %i {{experts = {EXPERTS}}} : {X}, {CHOICE}
     %w6 = llm.param @l@n@.ffn_up.weight : {W_UP}
-    %u = llm.ffn_up %d, %w6 counts(%c) {{name = "ffn_up", activation = #llm.activation<kind = silu, gated = true>, sharding = #llm.dim<1>}} : ({X}, {W_UP}, {COUNTS}) -> tensor<?x{FF}xbf16>
+    %u = llm.ffn_up "ffn_up" dim<1> %d, %w6 counts(%c) {{activation = #llm.activation<kind = silu, gated = true>}} : {X}, {COUNTS} -> tensor<?x{FF}xbf16>
     %w7 = llm.param @l@n@.ffn_down.weight : {W_DOWN}
-    %y = llm.ffn_down %u, %w7 counts(%c) {{name = "ffn_down", sharding = #llm.dim<0>}} : (tensor<?x{FF}xbf16>, {W_DOWN}, {COUNTS}) -> {X}
-    %z = llm.combine %y, %c, %g, %s {{name = "combine", sharding = #llm.dim<0>}} : ({X}, {COUNTS}, {ROWS}, {SCORES}) -> {X}
+    %y = llm.ffn_down "ffn_down" dim<0> %u, %w7 counts(%c) : tensor<?x{FF}xbf16>, {COUNTS} -> {X}
+    %z = llm.combine "combine" dim<0> %y, %c, %g, %s : {X}, {COUNTS}, {SCORES}
     %xn = llm.add %r, %z : {X}
     llm.yield %xn, %kn, %vn : {X}, {CACHE}, {CACHE}
   }}
@@ -67,7 +66,7 @@ LAYER = f"""\
 FOOTER = f"""\
   %norm = llm.param @norm.weight : {NORM}
   %head = llm.param @lm_head.weight : tensor<{H}x{VOCAB}xbf16>
-  %ids = llm.lm_head %x@n@ norm(%norm) weight(%head) {{name = "lm_head", epsilon = 1.0e-6, sharding = #llm.dim<1>}} : ({X}, {NORM}, tensor<{H}x{VOCAB}xbf16>) -> {ROWS}
+  %ids = llm.lm_head "lm_head" dim<1> %x@n@ norm(%norm) weight(%head) {{epsilon = 1.0e-6}} : {X}, tensor<{H}x{VOCAB}xbf16> -> {ROWS}
   return %ids : {ROWS}
 }}
 }}

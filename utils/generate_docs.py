@@ -22,7 +22,7 @@ PAGES = [
     (
         "LLMDialect.md",
         "The llm dialect",
-        f"{LLM}/IR/LLMPieces.td",
+        f"{LLM}/IR/LLMOps.td",
         ["-gen-dialect-doc", "-dialect=llm"],
     ),
     (

@@ -20,11 +20,8 @@ module attributes {
     llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @ffn(%x: tensor<?x32xbf16>, %u: tensor<32x80xbf16>,
                  %d: tensor<80x32xbf16>) -> tensor<?x32xbf16> {
-    %0 = llm.ffn_up %x, %u {name = "ffn_up", sharding = #llm.dim<1>,
-        activation = #llm.activation<kind = gelu>}
-        : (tensor<?x32xbf16>, tensor<32x80xbf16>) -> tensor<?x80xbf16>
-    %1 = llm.ffn_down %0, %d {name = "ffn_down", sharding = #llm.dim<0>}
-        : (tensor<?x80xbf16>, tensor<80x32xbf16>) -> tensor<?x32xbf16>
+    %0 = llm.ffn_up "ffn_up" dim<1> %x, %u {activation = #llm.activation<kind = gelu>} : tensor<?x32xbf16> -> tensor<?x80xbf16>
+    %1 = llm.ffn_down "ffn_down" dim<0> %0, %d : tensor<?x80xbf16> -> tensor<?x32xbf16>
     return %1 : tensor<?x32xbf16>
   }
 }

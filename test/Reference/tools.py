@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -38,7 +39,7 @@ def annotate(text, dims, strategy=None):
     """A module's text with dims of ops ({name: 0 | 1 | 2}) and a strategy's degrees."""
     for name, dim in dims.items():
         value = "none" if dim == 2 else dim
-        text = text.replace(f'name = "{name}"', f'name = "{name}", sharding = #llm.dim<{value}>')
+        text = re.sub(f'( = llm[.a-z_ ]*"{re.escape(name)}")', rf"\1 dim<{value}>", text)
     if strategy is None:
         return text
     fields = ("tp", "ep", "pp", "batch")

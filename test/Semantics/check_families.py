@@ -140,15 +140,23 @@ def stored_tensors(source, layer, shape):
             yield name.replace("{expert}", str(expert)), sizes[1:]
 
 
+def params(op, layers=(None,)):
+    """(param, numbers of the layers that it is read for) of an op and all in it."""
+    if op.name == "llm.param":
+        yield op, layers
+    for block in (block for region in op.regions for block in region):
+        for inner in block.ops:
+            yield from params(inner, op.get("layers", layers))
+
+
 def random_checkpoint(program):
     """Every tensor that the params of a program, in generic assembly, come from."""
     (module,) = parse(program)
     tensors = {}
-    for op in module.walk():
-        if op.name == "llm.param":
-            for layer in op.get("layers") or [None]:
-                for name, shape in stored_tensors(op["source"], layer, op.results[0].type.shape):
-                    tensors[name] = random_tensor(name, shape)
+    for op, layers in params(module):
+        for layer in layers:
+            for name, shape in stored_tensors(op["source"], layer, op.results[0].type.shape):
+                tensors[name] = random_tensor(name, shape)
     return tensors
 
 

@@ -12,20 +12,20 @@
 module attributes {llm.workload = #llm.workload<phase = decode, context = 8>} {
   func.func @layer(%tokens: tensor<?xi32> {llm.role = "tokens"}) -> (tensor<?xi32> {llm.role = "token_ids"}, tensor<?x11xf32> {llm.role = "logits"}) {
     %e = llm.param @e : tensor<11x10xf32>
-    %x = llm.embedding %tokens, %e {name = "embed"} : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
+    %x = llm.embedding "embed" %tokens, %e : tensor<11x10xf32> -> tensor<?x10xf32>
     %a = llm.param @a : tensor<10xf32>
-    %n = llm.rms_norm %x weight(%a) {name = "first", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<10xf32>) -> tensor<?x10xf32>
+    %n = llm.rms_norm "first" %x weight(%a) {epsilon = 1.0e-5} : tensor<?x10xf32>
     %u = llm.param @u : tensor<10x10xf32>
-    %y = llm.linear %n, %u {name = "inner"} : (tensor<?x10xf32>, tensor<10x10xf32>) -> tensor<?x10xf32>
+    %y = llm.linear "inner" %n, %u : tensor<?x10xf32> -> tensor<?x10xf32>
     %b = llm.param @b : tensor<10xf32>
-    %m, %s = llm.rms_norm %y residual(%x) weight(%b) {name = "second", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<?x10xf32>, tensor<10xf32>) -> (tensor<?x10xf32>, tensor<?x10xf32>)
+    %m, %s = llm.rms_norm "second" %y residual(%x) weight(%b) {epsilon = 1.0e-5} : tensor<?x10xf32>
     %v = llm.param @v : tensor<10x10xf32>
     %c = llm.param @c : tensor<10xf32>
-    %z = llm.linear %m, %v bias(%c) {name = "outer"} : (tensor<?x10xf32>, tensor<10x10xf32>, tensor<10xf32>) -> tensor<?x10xf32>
+    %z = llm.linear "outer" %m, %v bias(%c) : tensor<?x10xf32> -> tensor<?x10xf32>
     %r = llm.add %s, %z : tensor<?x10xf32>
     %d = llm.param @d : tensor<10xf32>
     %h = llm.param @h : tensor<10x11xf32>
-    %t, %logits = llm.lm_head %r norm(%d) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x10xf32>, tensor<10xf32>, tensor<10x11xf32>) -> (tensor<?xi32>, tensor<?x11xf32>)
+    %t, %logits = llm.lm_head "lm_head" %r norm(%d) weight(%h) {epsilon = 1.0e-5} : tensor<?x10xf32>, tensor<10x11xf32> -> tensor<?xi32>, tensor<?x11xf32>
     return %t, %logits : tensor<?xi32>, tensor<?x11xf32>
   }
 }

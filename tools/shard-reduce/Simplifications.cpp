@@ -93,9 +93,8 @@ static bool keepLayer(Operation *op, unsigned way) {
   repeat.setCount(1);
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     repeat.setWindows(windows->slice(layer, 1));
-  for (auto param : repeat.getBody().getOps<ParamOp>())
-    if (std::optional<ArrayRef<int64_t>> layers = param.getLayers())
-      param.setLayers(layers->slice(layer, 1));
+  if (std::optional<ArrayRef<int64_t>> layers = repeat.getLayers())
+    repeat.setLayers(layers->slice(layer, 1));
   followBlock(cast<func::FuncOp>(op->getParentOp()));
   return true;
 }
@@ -229,10 +228,11 @@ static void dropOperands(RepeatOp repeat) {
     SmallVector<Value> kept(repeat->getResults());
     kept.erase(kept.begin() + 1 + i);
     OpBuilder builder(repeat);
-    auto fewer = RepeatOp::create(
-        builder, repeat.getLoc(), TypeRange(ValueRange(kept)),
-        repeat.getCountAttr(), repeat.getInit(), repeat.getStacked(),
-        repeat.getInvariants(), repeat.getWindowsAttr());
+    auto fewer =
+        RepeatOp::create(builder, repeat.getLoc(), TypeRange(ValueRange(kept)),
+                         repeat.getCountAttr(), repeat.getInit(),
+                         repeat.getStacked(), repeat.getInvariants(),
+                         repeat.getLayersAttr(), repeat.getWindowsAttr());
     fewer.getBody().takeBody(repeat.getBody());
     for (auto [old, made] : ::llvm::zip_equal(kept, fewer->getResults()))
       old.replaceAllUsesWith(made);

@@ -129,10 +129,10 @@ Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
   DenseI64ArrayAttr windowsAttr;
   if (llvm::any_of(windows, [](int64_t window) { return window != 0; }))
     windowsAttr = builder.getDenseI64ArrayAttr(windows);
-  auto op =
-      llm::RepeatOp::create(builder, residual.getType(), caches.getTypes(),
-                            builder.getI64IntegerAttr(count), residual, caches,
-                            positions, windowsAttr);
+  auto op = llm::RepeatOp::create(
+      builder, residual.getType(), caches.getTypes(),
+      builder.getI64IntegerAttr(count), residual, caches, positions,
+      builder.getDenseI64ArrayAttr(ofLayers.layers), windowsAttr);
 
   SmallVector<Type> arguments = {residual.getType()};
   arguments.append(layerCaches());

@@ -78,13 +78,10 @@ DictionaryAttr ModelBuilder::source(ArrayRef<HubTensor> tensors, int64_t axis,
 Value ModelBuilder::param(StringRef name, ArrayRef<int64_t> shape, Type element,
                           DictionaryAttr source) {
   std::string symbol = name.str();
-  DenseI64ArrayAttr layers;
-  if (stack) {
+  if (stack)
     symbol = stack->paramPrefix + symbol;
-    layers = builder.getDenseI64ArrayAttr(stack->layers);
-  }
   return llm::ParamOp::create(builder, RankedTensorType::get(shape, element),
-                              builder.getStringAttr(symbol), source, layers);
+                              builder.getStringAttr(symbol), source);
 }
 
 Value ModelBuilder::matrix(StringRef name, ArrayRef<int64_t> shape,

@@ -27,8 +27,7 @@
 // CHECK:     linalg.vecmat
 // CHECK: return %{{.*}}, %[[KEYS]], %[[VALUES]]
 func.func @gqa(%x: tensor<?x96xf32>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) -> (tensor<?x64xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) {
-  %a, %k1, %v1 = llm.attention gqa %x at(%p) cache(%k, %v) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, group = 4, scale = 0.5, window = 3}
-    : (tensor<?x96xf32>, tensor<?xi32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x64xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>)
+  %a, %k1, %v1 = llm.attention gqa "attention" %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, group = 4, scale = 0.5, window = 3} : tensor<?x96xf32>, tensor<?x?x2x8xf32> -> tensor<?x64xf32>
   return %a, %k1, %v1 : tensor<?x64xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>
 }
 
@@ -41,8 +40,7 @@ func.func @gqa(%x: tensor<?x96xf32>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xf32>,
 // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 0]
 // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 2]
 func.func @rope(%x: tensor<?x12xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x4xf32>, %v: tensor<?x?x1x4xf32>) -> tensor<?x4xf32> {
-  %a, %k1, %v1 = llm.attention gqa %x at(%p) cache(%k, %v) {name = "attention", heads = 1, kv_heads = 1, head_dim = 4, scale = 1.0, rope = #llm.rope<dim = 4, theta = 1.0e2>}
-    : (tensor<?x12xf32>, tensor<?xi32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>) -> (tensor<?x4xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>)
+  %a, %k1, %v1 = llm.attention gqa "attention" %x at(%p) cache(%k, %v) {heads = 1, kv_heads = 1, head_dim = 4, scale = 1.0, rope = #llm.rope<dim = 4, theta = 1.0e2>} : tensor<?x12xf32>, tensor<?x?x1x4xf32> -> tensor<?x4xf32>
   return %a : tensor<?x4xf32>
 }
 
@@ -57,7 +55,6 @@ func.func @rope(%x: tensor<?x12xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x4xf32>
 // CHECK:     %[[LATENTS:.*]] = tensor.extract_slice %[[KEYS]]{{.*}} to tensor<?x6xf32>
 // CHECK:     linalg.vecmat ins(%{{.*}}, %[[LATENTS]]
 func.func @mla(%x: tensor<?x27xf32>, %l: tensor<?x10xf32>, %p: tensor<?xi32>, %c: tensor<?x?x10xf32>, %n: tensor<6xf32>, %u: tensor<6x36xf32>) -> (tensor<?x21xf32>, tensor<?x?x10xf32>) {
-  %a, %c1 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%u) {name = "attention", heads = 3, nope_dim = 5, rope_dim = 4, value_dim = 7, rank = 6, scale = 0.3, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x27xf32>, tensor<?x10xf32>, tensor<?xi32>, tensor<?x?x10xf32>, tensor<6xf32>, tensor<6x36xf32>) -> (tensor<?x21xf32>, tensor<?x?x10xf32>)
+  %a, %c1 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%u) {heads = 3, nope_dim = 5, rope_dim = 4, value_dim = 7, rank = 6, scale = 0.3, kv_norm_epsilon = 1.0e-6} : tensor<?x27xf32>, tensor<?x?x10xf32> -> tensor<?x21xf32>
   return %a, %c1 : tensor<?x21xf32>, tensor<?x?x10xf32>
 }

@@ -15,12 +15,9 @@
 // CHECK: return %{{.*}} : memref<?x12xf32>
 func.func private @decode(%x: tensor<?x12xf32>, %p: tensor<?xi32>, %k: tensor<2x?x?x1x4xf32>, %v: tensor<2x?x?x1x4xf32>, %w: tensor<2x12x12xf32> {bufferization.writable = false})
     -> (tensor<?x12xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>) {
-  %y:3 = llm.repeat 2 init(%x) stacked(%k, %v, %w) invariants(%p)
-      : (tensor<?x12xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>, tensor<2x12x12xf32>, tensor<?xi32>) -> (tensor<?x12xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>) {
-  ^bb0(%r: tensor<?x12xf32>, %kc: tensor<?x?x1x4xf32>, %vc: tensor<?x?x1x4xf32>, %o: tensor<12x12xf32>, %q: tensor<?xi32>):
-    %h = llm.linear %r, %o {name = "proj"} : (tensor<?x12xf32>, tensor<12x12xf32>) -> tensor<?x12xf32>
-    %a:3 = llm.attention gqa %h at(%q) cache(%kc, %vc) {name = "attention", heads = 1, kv_heads = 1, head_dim = 4, scale = 0.5}
-        : (tensor<?x12xf32>, tensor<?xi32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>) -> (tensor<?x4xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>)
+  %y:3 = llm.repeat 2 init(%r = %x : tensor<?x12xf32>) caches(%kc = %k : tensor<2x?x?x1x4xf32>, %vc = %v : tensor<2x?x?x1x4xf32>) stacked(%o = %w : tensor<2x12x12xf32>) invariants(%q = %p : tensor<?xi32>) {
+    %h = llm.linear "proj" %r, %o : tensor<?x12xf32> -> tensor<?x12xf32>
+    %a:3 = llm.attention gqa "attention" %h at(%q) cache(%kc, %vc) {heads = 1, kv_heads = 1, head_dim = 4, scale = 0.5} : tensor<?x12xf32>, tensor<?x?x1x4xf32> -> tensor<?x4xf32>
     llm.yield %h, %a#1, %a#2 : tensor<?x12xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>
   }
   return %y#0, %y#1, %y#2 : tensor<?x12xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>

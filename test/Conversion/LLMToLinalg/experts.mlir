@@ -17,7 +17,7 @@
 // CHECK:       tensor.insert_slice %{{.*}} into %[[Y]][%[[BEGIN]], 0] [%[[COUNT]], 4]
 // CHECK:       arith.addi %[[BEGIN]], %[[COUNT]]
 func.func @grouped_product(%x: tensor<?x8xf32>, %w: tensor<3x8x4xf32>, %c: tensor<2x2x3xi32>) -> tensor<?x4xf32> {
-  %y = llm.ffn_down %x, %w counts(%c) {name = "ffn_down"} : (tensor<?x8xf32>, tensor<3x8x4xf32>, tensor<2x2x3xi32>) -> tensor<?x4xf32>
+  %y = llm.ffn_down "ffn_down" %x, %w counts(%c) : tensor<?x8xf32>, tensor<2x2x3xi32> -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
 
@@ -34,7 +34,7 @@ func.func @grouped_product(%x: tensor<?x8xf32>, %w: tensor<3x8x4xf32>, %c: tenso
 // TURNS: arith.remui %{{.*}}, %c7
 // TURNS: arith.index_cast %{{.*}} : index to i32
 func.func @top_k(%l: tensor<?x9xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>) {
-  %i, %w = llm.top_k %l {experts = 7, scoring = #llm.scoring<softmax>, top_k = 2, normalize = true} : (tensor<?x9xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  %i, %w = llm.top_k %l {experts = 7, scoring = #llm.scoring<softmax>, top_k = 2, normalize = true} : tensor<?x9xf32>
   return %i, %w : tensor<?x2xi32>, tensor<?x2xf32>
 }
 
@@ -51,7 +51,7 @@ func.func @top_k(%l: tensor<?x9xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>) {
 // CHECK: tensor.extract_slice %[[COUNTS]][0] [18]
 // CHECK: tensor.extract_slice %[[PLACED]]#0[0] [%[[SIZE]]]
 func.func @exchange_plan(%i: tensor<?x2xi32>, %b: index) -> (tensor<2x3x3xi32>, tensor<?xi32>) {
-  %c, %o = llm.exchange_plan %i block(%b) : (tensor<?x2xi32>, index) -> (tensor<2x3x3xi32>, tensor<?xi32>)
+  %c, %o = llm.exchange_plan %i block(%b) : tensor<?x2xi32> -> tensor<2x3x3xi32>
   return %c, %o : tensor<2x3x3xi32>, tensor<?xi32>
 }
 
@@ -59,6 +59,6 @@ func.func @exchange_plan(%i: tensor<?x2xi32>, %b: index) -> (tensor<2x3x3xi32>, 
 // CHECK: -> (tensor<?xf32>, tensor<?xi32>)
 // CHECK: arith.bitcast %{{.*}} : f32 to i32
 func.func @argmax(%l: tensor<?x5xf32>, %o: index) -> tensor<?x2xi32> {
-  %a = llm.argmax %l offset(%o) {vocabulary = 12} : (tensor<?x5xf32>, index) -> tensor<?x2xi32>
+  %a = llm.argmax %l offset(%o) {vocabulary = 12} : tensor<?x5xf32>
   return %a : tensor<?x2xi32>
 }

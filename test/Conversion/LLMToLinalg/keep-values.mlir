@@ -19,10 +19,10 @@
 // CHECK-NOT: call
 // CHECK: func.func private @shardopt_keep_f32_2(tensor<?x?xf32> {bufferization.access = "read"}, i64) attributes {llvm.emit_c_interface}
 func.func @f(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>, %p: tensor<8x4xbf16>) -> tensor<?xi32> {
-  %n, %s = llm.rms_norm %x residual(%r) weight(%w) {name = "ffn_norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
-  %y = llm.linear %n, %p {name = "proj"} : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xbf16>
+  %n, %s = llm.rms_norm "ffn_norm" %x residual(%r) weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  %y = llm.linear "proj" %n, %p : tensor<?x8xbf16> -> tensor<?x4xbf16>
   %a = llm.add %s, %x : tensor<?x8xbf16>
-  %t = llm.lm_head %a norm(%w) weight(%p) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x4xbf16>) -> tensor<?xi32>
+  %t = llm.lm_head "lm_head" %a norm(%w) weight(%p) {epsilon = 1.0e-5} : tensor<?x8xbf16>, tensor<8x4xbf16> -> tensor<?xi32>
   return %t : tensor<?xi32>
 }
 
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>, %p:
 module attributes {shardopt.strategy = {tp = 2 : i64}, shardopt.sites = [{op = "all_reduce"}]} {
   shard.grid @grid(shape = 1x1x2)
   func.func @f(%x: tensor<?x8xf32>, %p: tensor<8x4xf32>) -> tensor<?x4xf32> {
-    %y = llm.linear %x, %p {name = "proj"} : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+    %y = llm.linear "proj" %x, %p : tensor<?x8xf32> -> tensor<?x4xf32>
     %z = shard.all_reduce %y on @grid grid_axes = [2] {shardopt.value = {op = "proj", layout = "R", rows = "tokens"}} : tensor<?x4xf32> -> tensor<?x4xf32>
     return %z : tensor<?x4xf32>
   }

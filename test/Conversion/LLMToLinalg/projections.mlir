@@ -5,7 +5,7 @@
 // CHECK: %[[ZEROS:.*]] = linalg.fill
 // CHECK: linalg.matmul ins(%[[X]], %[[W]] : {{.*}}) outs(%[[ZEROS]] : tensor<?x4xf32>)
 func.func @product(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x4xf32> {
-  %y = llm.out_proj %x, %w {name = "out_proj", heads = 2} : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %y = llm.out_proj "out_proj" %x, %w {heads = 2} : tensor<?x8xf32> -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
 
@@ -15,14 +15,14 @@ func.func @product(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x4xf32> 
 // CHECK: %[[START:.*]] = linalg.generic {{.*}} ins(%[[B]] : tensor<4xf32>)
 // CHECK: linalg.matmul {{.*}} outs(%[[START]]
 func.func @bias(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<?x4xf32> {
-  %y = llm.linear %x, %w bias(%b) {name = "proj"} : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  %y = llm.linear "proj" %x, %w bias(%b) : tensor<?x8xf32> -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
 
 // CHECK-LABEL: @transposed
 // CHECK: linalg.matmul indexing_maps = {{.*}} ins({{.*}} : tensor<?x8xf32>, tensor<4x8xf32>)
 func.func @transposed(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>) -> tensor<?x4xf32> {
-  %y = llm.linear %x, %w {name = "proj", transposed} : (tensor<?x8xf32>, tensor<4x8xf32>) -> tensor<?x4xf32>
+  %y = llm.linear "proj" %x, %w {transposed} : tensor<?x8xf32> -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
 
@@ -35,7 +35,7 @@ func.func @transposed(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>) -> tensor<?x4xf3
 // CHECK: math.sqrt
 // CHECK: return %[[NORMED]], %[[SUM]]
 func.func @norm_with_residual(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %w: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
-  %n, %s = llm.rms_norm %x residual(%r) weight(%w) {name = "ffn_norm", epsilon = 1.0e-5} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  %n, %s = llm.rms_norm "ffn_norm" %x residual(%r) weight(%w) {epsilon = 1.0e-5} : tensor<?x8xf32>
   return %n, %s : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
@@ -48,7 +48,7 @@ func.func @norm_with_residual(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %w: tens
 // CHECK: scf.if %[[INSIDE]]
 // CHECK-NEXT: tensor.extract %[[TABLE]][%[[ROW]],
 func.func @embedding_of_a_block(%t: tensor<?xi32>, %w: tensor<11x6xf32>, %o: index) -> tensor<?x6xf32> {
-  %x = llm.embedding %t, %w offset(%o) {name = "embed"} : (tensor<?xi32>, tensor<11x6xf32>, index) -> tensor<?x6xf32>
+  %x = llm.embedding "embed" %t, %w offset(%o) : tensor<11x6xf32> -> tensor<?x6xf32>
   return %x : tensor<?x6xf32>
 }
 

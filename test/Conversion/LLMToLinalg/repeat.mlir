@@ -10,9 +10,8 @@
 // CHECK:   linalg.matmul ins(%[[R]], %[[OWN]]
 // CHECK: return %[[Y]]
 func.func @weights(%x: tensor<?x8xf32>, %w: tensor<3x8x8xf32>) -> tensor<?x8xf32> {
-  %y = llm.repeat 3 init(%x) stacked(%w) : (tensor<?x8xf32>, tensor<3x8x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>, %v: tensor<8x8xf32>):
-    %u = llm.linear %r, %v {name = "proj"} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %y = llm.repeat 3 init(%r = %x : tensor<?x8xf32>) stacked(%v = %w : tensor<3x8x8xf32>) {
+    %u = llm.linear "proj" %r, %v : tensor<?x8xf32> -> tensor<?x8xf32>
     llm.yield %u : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>
@@ -29,12 +28,9 @@ func.func @weights(%x: tensor<?x8xf32>, %w: tensor<3x8x8xf32>) -> tensor<?x8xf32
 // CHECK:   tensor.insert_slice %{{.*}} into %[[KEYS]][%[[LAYER]], 0, 0, 0, 0]
 func.func @caches(%x: tensor<?x4xf32>, %p: tensor<?xi32>, %o: tensor<4x12xf32>, %k: tensor<2x?x?x1x4xf32> {llm.role = "cache"}, %v: tensor<2x?x?x1x4xf32> {llm.role = "cache"})
     -> (tensor<?x4xf32>, tensor<2x?x?x1x4xf32> {llm.role = "cache"}, tensor<2x?x?x1x4xf32> {llm.role = "cache"}) {
-  %y:3 = llm.repeat 2 init(%x) stacked(%k, %v) invariants(%p, %o) attributes {windows = array<i64: 3, 0>}
-      : (tensor<?x4xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>, tensor<?xi32>, tensor<4x12xf32>) -> (tensor<?x4xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>) {
-  ^bb0(%r: tensor<?x4xf32>, %kc: tensor<?x?x1x4xf32>, %vc: tensor<?x?x1x4xf32>, %q: tensor<?xi32>, %w: tensor<4x12xf32>):
-    %h = llm.qkv_proj %r, %w {name = "qkv_proj", heads = 1, kv_heads = 1, head_dim = 4} : (tensor<?x4xf32>, tensor<4x12xf32>) -> tensor<?x12xf32>
-    %a:3 = llm.attention gqa %h at(%q) cache(%kc, %vc) {name = "attention", heads = 1, kv_heads = 1, head_dim = 4, scale = 0.5}
-        : (tensor<?x12xf32>, tensor<?xi32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>) -> (tensor<?x4xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>)
+  %y:3 = llm.repeat 2 windows<3, 0> init(%r = %x : tensor<?x4xf32>) caches(%kc = %k : tensor<2x?x?x1x4xf32>, %vc = %v : tensor<2x?x?x1x4xf32>) invariants(%q = %p : tensor<?xi32>, %w = %o : tensor<4x12xf32>) {
+    %h = llm.qkv_proj "qkv_proj" %r, %w {heads = 1, kv_heads = 1, head_dim = 4} : tensor<?x4xf32> -> tensor<?x12xf32>
+    %a:3 = llm.attention gqa "attention" %h at(%q) cache(%kc, %vc) {heads = 1, kv_heads = 1, head_dim = 4, scale = 0.5} : tensor<?x12xf32>, tensor<?x?x1x4xf32> -> tensor<?x4xf32>
     llm.yield %a#0, %a#1, %a#2 : tensor<?x4xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>
   }
   return %y#0, %y#1, %y#2 : tensor<?x4xf32>, tensor<2x?x?x1x4xf32>, tensor<2x?x?x1x4xf32>

@@ -3,8 +3,7 @@
 func.func @gqa_without_kv_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.attention' op of kind gqa needs 'kv_heads'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -13,8 +12,7 @@ func.func @gqa_without_kv_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: te
 func.func @gqa_without_head_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa needs 'head_dim'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -23,8 +21,7 @@ func.func @gqa_without_head_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: te
 func.func @gqa_with_latent(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'latent'}}
-  %a:3 = llm.attention gqa %x, %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x, %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -33,8 +30,7 @@ func.func @gqa_with_latent(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<
 func.func @gqa_with_kv_norm(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'kv_norm'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) kv_norm(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) kv_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -43,8 +39,7 @@ func.func @gqa_with_kv_norm(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor
 func.func @gqa_with_kv_up(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'kv_up'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) kv_up(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) kv_up(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -53,8 +48,7 @@ func.func @gqa_with_kv_up(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?
 func.func @gqa_with_kv_norm_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'kv_norm_epsilon'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, kv_norm_epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -63,8 +57,7 @@ func.func @gqa_with_kv_norm_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k
 func.func @gqa_with_nope_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'nope_dim'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, nope_dim = 8}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, nope_dim = 8} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -73,8 +66,7 @@ func.func @gqa_with_nope_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tenso
 func.func @gqa_with_rope_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'rope_dim'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope_dim = 8}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope_dim = 8} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -83,8 +75,7 @@ func.func @gqa_with_rope_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tenso
 func.func @gqa_with_value_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'value_dim'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, value_dim = 8}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, value_dim = 8} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -93,8 +84,7 @@ func.func @gqa_with_value_dim(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tens
 func.func @gqa_with_rank(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{of kind gqa has no 'rank'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rank = 8}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rank = 8} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -103,8 +93,7 @@ func.func @gqa_with_rank(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x
 func.func @gqa_input(%x: tensor<?x80xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'input' must have 96 columns, (heads + 2 * kv_heads) * head_dim, found 80}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x80xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x80xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -113,8 +102,7 @@ func.func @gqa_input(%x: tensor<?x80xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x
 func.func @gqa_one_cache(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'cache' must have 2 tensors, keys and values, found 1}}
-  %a:2 = llm.attention gqa %x at(%p) cache(%k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>)
+  %a:2 = llm.attention gqa "attention" %x at(%p) cache(%k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -123,8 +111,7 @@ func.func @gqa_one_cache(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x
 func.func @gqa_cache_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x4x8xbf16>) {
   // (C1)
   // expected-error @+1 {{a cache must be [sequences, positions, 2, 8], found 'tensor<?x?x4x8xbf16>'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>)
   return
 }
 
@@ -133,8 +120,7 @@ func.func @gqa_cache_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<
 func.func @gqa_result(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'result' must have 64 columns, heads * head_dim, found 32}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -143,8 +129,7 @@ func.func @gqa_result(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2
 func.func @mla_without_latent(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'latent'}}
-  %a:2 = llm.attention mla %x at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -153,8 +138,7 @@ func.func @mla_without_latent(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: 
 func.func @mla_without_kv_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'kv_norm'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -163,8 +147,7 @@ func.func @mla_without_kv_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p:
 func.func @mla_without_kv_up(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'kv_up'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -173,8 +156,7 @@ func.func @mla_without_kv_up(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: t
 func.func @mla_without_kv_norm_epsilon(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'kv_norm_epsilon'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -183,8 +165,7 @@ func.func @mla_without_kv_norm_epsilon(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf
 func.func @mla_without_nope_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'nope_dim'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -193,8 +174,7 @@ func.func @mla_without_nope_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p
 func.func @mla_without_rope_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'rope_dim'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -203,8 +183,7 @@ func.func @mla_without_rope_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p
 func.func @mla_without_value_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'value_dim'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -213,8 +192,7 @@ func.func @mla_without_value_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %
 func.func @mla_without_rank(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla needs 'rank'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -223,8 +201,7 @@ func.func @mla_without_rank(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: te
 func.func @mla_with_kv_heads(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla has no 'kv_heads'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, kv_heads = 8}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, kv_heads = 8} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -233,8 +210,7 @@ func.func @mla_with_kv_heads(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: t
 func.func @mla_with_head_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{of kind mla has no 'head_dim'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, head_dim = 8}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, head_dim = 8} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -243,8 +219,7 @@ func.func @mla_with_head_dim(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: t
 func.func @mla_input(%x: tensor<?x40xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'input' must have 48 columns, heads * (nope_dim + rope_dim), found 40}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x40xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x40xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -253,8 +228,7 @@ func.func @mla_input(%x: tensor<?x40xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?x
 func.func @mla_latent(%x: tensor<?x48xbf16>, %l: tensor<?x16xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'latent' must have 20 columns, rank + rope_dim, found 16}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x16xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x16xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -263,8 +237,7 @@ func.func @mla_latent(%x: tensor<?x48xbf16>, %l: tensor<?x16xbf16>, %p: tensor<?
 func.func @mla_two_caches(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'cache' must have 1 tensors, the latents, found 2}}
-  %a:3 = llm.attention mla %x, %l at(%p) cache(%c, %c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>, tensor<?x?x20xbf16>)
+  %a:3 = llm.attention mla "attention" %x, %l at(%p) cache(%c, %c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -273,8 +246,7 @@ func.func @mla_two_caches(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tens
 func.func @mla_cache(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x16xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{a cache must be [sequences, positions, 20], found 'tensor<?x?x16xbf16>'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x16xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x16xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x16xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x16xbf16>)
   return
 }
 
@@ -283,8 +255,7 @@ func.func @mla_cache(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?x
 func.func @mla_kv_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<20xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'kv_norm' must have 16 entries, rank, found 20}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<20xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<20xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -293,8 +264,7 @@ func.func @mla_kv_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<
 func.func @mla_kv_norm_epsilon(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'kv_norm_epsilon' must be positive and finite, found 0}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 0.0}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 0.0} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -303,8 +273,7 @@ func.func @mla_kv_norm_epsilon(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p:
 func.func @mla_kv_up_rows(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<20x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'kv_up' must have 16 rows, rank, found 20}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<20x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<20x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -313,8 +282,7 @@ func.func @mla_kv_up_rows(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tens
 func.func @mla_kv_up_columns(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x32xbf16>) {
   // (C2)
   // expected-error @+1 {{'kv_up' must have 64 columns, heads * (nope_dim + value_dim), found 32}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x32xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x32xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -323,8 +291,7 @@ func.func @mla_kv_up_columns(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: t
 func.func @mla_result(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C2)
   // expected-error @+1 {{'result' must have 32 columns, heads * value_dim, found 48}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x48xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x48xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -333,8 +300,7 @@ func.func @mla_result(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?
 func.func @gqa_cache_type(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C3)
   // expected-error @+1 {{must return its caches with their types, 'tensor<?x?x2x8xbf16>', 'tensor<?x?x2x8xbf16>', found 'tensor<?x?x2x8xbf16>', 'tensor<?x?x2x8xf32>'}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xf32>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xf32>)
   return
 }
 
@@ -343,8 +309,7 @@ func.func @gqa_cache_type(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?
 func.func @gqa_cache_not_returned(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C3)
   // expected-error @+1 {{must return its caches with their types}}
-  %a:2 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>)
+  %a:2 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -353,8 +318,7 @@ func.func @gqa_cache_not_returned(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: 
 func.func @gqa_k_norm_missing(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>) {
   // (C4)
   // expected-error @+1 {{'q_norm', 'k_norm' and 'epsilon' come together}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -363,8 +327,7 @@ func.func @gqa_k_norm_missing(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tens
 func.func @gqa_qk_norm_without_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>) {
   // (C4)
   // expected-error @+1 {{'q_norm', 'k_norm' and 'epsilon' come together}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -373,8 +336,7 @@ func.func @gqa_qk_norm_without_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>,
 func.func @gqa_epsilon_of_no_norm(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C4)
   // expected-error @+1 {{'q_norm', 'k_norm' and 'epsilon' come together}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -383,8 +345,7 @@ func.func @gqa_epsilon_of_no_norm(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: 
 func.func @gqa_qk_norm_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>) {
   // (C4)
   // expected-error @+1 {{'epsilon' must be positive and finite, found -1}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = -1.0}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = -1.0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -393,8 +354,7 @@ func.func @gqa_qk_norm_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: ten
 func.func @gqa_q_norm_width(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<64xbf16>) {
   // (C4)
   // expected-error @+1 {{'q_norm' must have 8 entries, head_dim, found 64}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<64xbf16>, tensor<64xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<64xbf16>, tensor<64xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -403,8 +363,7 @@ func.func @gqa_q_norm_width(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor
 func.func @gqa_k_norm_width(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<8xbf16>, %m: tensor<64xbf16>) {
   // (C4)
   // expected-error @+1 {{'k_norm' must have 8 entries, head_dim, found 64}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%m) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<64xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%n) k_norm(%m) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<8xbf16>, tensor<64xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -413,8 +372,7 @@ func.func @gqa_k_norm_width(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor
 func.func @mla_with_qk_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C4)
   // expected-error @+1 {{of kind mla has no 'q_norm'}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) q_norm(%n) k_norm(%n) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) q_norm(%n) k_norm(%n) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -423,8 +381,7 @@ func.func @mla_with_qk_norm(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: te
 func.func @gqa_sinks(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %n: tensor<2xbf16>) {
   // (C5)
   // expected-error @+1 {{'sinks' must have 8 entries, one a head, found 2}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) sinks(%n) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<2xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) sinks(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<2xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -433,8 +390,7 @@ func.func @gqa_sinks(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x
 func.func @gqa_sequence(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C6)
   // expected-error @+1 {{'sequence' must be positive, found 0}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, sequence = 0}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, sequence = 0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -443,8 +399,7 @@ func.func @gqa_sequence(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?
 func.func @gqa_group(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C6)
   // expected-error @+1 {{'group' must be positive, found 0}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, group = 0}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, group = 0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -453,8 +408,7 @@ func.func @gqa_group(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x
 func.func @gqa_window(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C6)
   // expected-error @+1 {{'window' must be positive, found 0}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, window = 0}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, window = 0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -463,8 +417,7 @@ func.func @gqa_window(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2
 func.func @gqa_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C6)
   // expected-error @+1 {{'heads' must be positive, found 0}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 0, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 0, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -473,8 +426,7 @@ func.func @gqa_heads(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x
 func.func @mla_rank(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C6)
   // expected-error @+1 {{'rank' must be positive, found -16}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = -16, scale = 0.29, kv_norm_epsilon = 1.0e-6}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = -16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -483,8 +435,7 @@ func.func @mla_rank(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi
 func.func @gqa_rope(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C7)
   // expected-error @+1 {{'rope' must turn at most head_dim, 8, features, found 16}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope = #llm.rope<dim = 16, theta = 1.0e4>}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope = #llm.rope<dim = 16, theta = 1.0e4>} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -493,8 +444,7 @@ func.func @gqa_rope(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8
 func.func @mla_rope(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C7)
   // expected-error @+1 {{'rope' must turn rope_dim, 4, features, found 8}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, rope = #llm.rope<dim = 8, theta = 1.0e4>}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, rope = #llm.rope<dim = 8, theta = 1.0e4>} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -503,8 +453,7 @@ func.func @mla_rope(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi
 func.func @mla_sharding(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>) {
   // (C8)
   // expected-error @+1 {{sharding dim 1 is illegal for mla, whose latent all heads share}}
-  %a:2 = llm.attention mla %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {name = "attention", heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, sharding = #llm.dim<1>}
-    : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  %a:2 = llm.attention mla "attention" dim<1> %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
   return
 }
 
@@ -513,8 +462,7 @@ func.func @mla_sharding(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor
 func.func @gqa_sharding_in_prefill(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C8)
   // expected-error @+1 {{sharding dim 1 is illegal in prefill: 'sequence' must be 1, found 16}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, sequence = 16, sharding = #llm.dim<1>}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, sequence = 16} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
@@ -523,8 +471,7 @@ func.func @gqa_sharding_in_prefill(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k:
 func.func @gqa_sharding_of_odd_heads(%x: tensor<?x84xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x7xbf16>) {
   // (C8)
   // expected-error @+1 {{sharding dim 1 cuts rotary pairs, so 'head_dim' must be even, found 7}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 7, scale = 0.35, sharding = #llm.dim<1>}
-    : (tensor<?x84xbf16>, tensor<?xi32>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>) -> (tensor<?x56xbf16>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>)
+  %a:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 7, scale = 0.35} : (tensor<?x84xbf16>, tensor<?xi32>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>) -> (tensor<?x56xbf16>, tensor<?x?x2x7xbf16>, tensor<?x?x2x7xbf16>)
   return
 }
 
@@ -533,20 +480,17 @@ func.func @gqa_sharding_of_odd_heads(%x: tensor<?x84xbf16>, %p: tensor<?xi32>, %
 func.func @cache_twice(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C9)
   // expected-error @+1 {{must have a cache for each of keys and values, found one twice: cache #1}}
-  %a:3 = llm.attention gqa %x at(%p) cache(%k, %k) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-    : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 
 // -----
 
 func.func @tokens_as_positions(%t: tensor<?xi32> {llm.role = "tokens"}, %x: tensor<?x96xbf16>, %k: tensor<3x?x?x2x8xbf16>, %v: tensor<3x?x?x2x8xbf16>) {
-  %y:3 = llm.repeat 3 init(%x) stacked(%k, %v) invariants(%t) : (tensor<?x96xbf16>, tensor<3x?x?x2x8xbf16>, tensor<3x?x?x2x8xbf16>, tensor<?xi32>) -> (tensor<?x96xbf16>, tensor<3x?x?x2x8xbf16>, tensor<3x?x?x2x8xbf16>) {
-  ^bb0(%r: tensor<?x96xbf16>, %c: tensor<?x?x2x8xbf16>, %d: tensor<?x?x2x8xbf16>, %p: tensor<?xi32>):
+  %y:3 = llm.repeat 3 init(%r = %x : tensor<?x96xbf16>) caches(%c = %k : tensor<3x?x?x2x8xbf16>, %d = %v : tensor<3x?x?x2x8xbf16>) invariants(%p = %t : tensor<?xi32>) {
     // (C10)
     // expected-error @+1 {{reads tokens as positions: expected another argument than #0, whose role is 'tokens'}}
-    %a:3 = llm.attention gqa %r at(%p) cache(%c, %d) {name = "attention", heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35}
-      : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+    %a:3 = llm.attention gqa "attention" %r at(%p) cache(%c, %d) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
     llm.yield %r, %a#1, %a#2 : tensor<?x96xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
   }
   return

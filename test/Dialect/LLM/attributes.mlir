@@ -24,10 +24,10 @@ func.func private @workload() attributes {
 
 // Fields with their default value are not printed.
 // CHECK-LABEL: @rope
-// CHECK-SAME:    a = #llm.rope<dim = 64, theta = 1.000000e+04>
-// CHECK-SAME:    b = #llm.rope<dim = 64, theta = 1.000000e+04, style = interleaved, scaling = linear, factor = 2.000000e+00>
-// CHECK-SAME:    c = #llm.rope<dim = 128, theta = 5.000000e+05, scaling = llama3, factor = 8.000000e+00, low_freq_factor = 2.000000e+00, high_freq_factor = 8.000000e+00, original_context = 8192>
-// CHECK-SAME:    d = #llm.rope<dim = 64, theta = 1.500000e+05, scaling = yarn, factor = 3.200000e+01, beta_fast = 1.600000e+01, beta_slow = 2.000000e+00, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>
+// CHECK-SAME:    a = #llm.rope<dim = 64, theta = 10000.0>
+// CHECK-SAME:    b = #llm.rope<dim = 64, theta = 10000.0, style = interleaved, scaling = linear, factor = 2.0>
+// CHECK-SAME:    c = #llm.rope<dim = 128, theta = 5.0e5, scaling = llama3, factor = 8.0, low_freq_factor = 2.0, high_freq_factor = 8.0, original_context = 8192>
+// CHECK-SAME:    d = #llm.rope<dim = 64, theta = 150000.0, scaling = yarn, factor = 32.0, beta_fast = 16.0, beta_slow = 2.0, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>
 func.func private @rope() attributes {
   a = #llm.rope<dim = 64, theta = 1.0e4, style = half, scaling = none, factor = 1.0>,
   b = #llm.rope<dim = 64, theta = 1.0e4, style = interleaved, scaling = linear, factor = 2.0>,
@@ -39,7 +39,7 @@ func.func private @rope() attributes {
 // CHECK-SAME:    b = #llm.activation<kind = gelu>
 // CHECK-SAME:    c = #llm.activation<kind = gelu_tanh>
 // CHECK-SAME:    d = #llm.activation<kind = relu>
-// CHECK-SAME:    e = #llm.activation<kind = silu, gated = true, alpha = 1.702000e+00, limit = 7.000000e+00, shift = 1.000000e+00>
+// CHECK-SAME:    e = #llm.activation<kind = silu, gated = true, alpha = 1.702, limit = 7.0, shift = 1.0>
 func.func private @activation() attributes {
   a = #llm.activation<kind = silu, gated = true>,
   b = #llm.activation<kind = gelu, gated = false>,

@@ -5,13 +5,13 @@
 // CSE-LABEL: @equal_params
 // CSE:         %[[W:.*]] = llm.param @w
 // CSE-NOT:     llm.param @w
-// CSE:         llm.linear %{{.*}}, %[[W]] {name = "a"}
-// CSE:         llm.linear %{{.*}}, %[[W]] {name = "b"}
+// CSE:         llm.linear "a" %{{.*}}, %[[W]]
+// CSE:         llm.linear "b" %{{.*}}, %[[W]]
 func.func @equal_params(%x: tensor<?x8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>) {
   %v = llm.param @w : tensor<8x8xbf16>
   %w = llm.param @w : tensor<8x8xbf16>
-  %a = llm.linear %x, %v {name = "a"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
-  %b = llm.linear %x, %w {name = "b"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+  %a = llm.linear "a" %x, %v : tensor<?x8xbf16> -> tensor<?x8xbf16>
+  %b = llm.linear "b" %x, %w : tensor<?x8xbf16> -> tensor<?x8xbf16>
   return %a, %b : tensor<?x8xbf16>, tensor<?x8xbf16>
 }
 
@@ -28,9 +28,9 @@ func.func @other_params() -> (tensor<8xbf16>, tensor<8xbf16>) {
 // DCE-NEXT:    return
 func.func @unused_ops(%x: tensor<?x8xbf16>, %p: tensor<?xi32>) {
   %w = llm.param @w : tensor<8x8xbf16>
-  %a = llm.linear %x, %w {name = "a"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+  %a = llm.linear "a" %x, %w : tensor<?x8xbf16> -> tensor<?x8xbf16>
   %b = llm.add %x, %a : tensor<?x8xbf16>
-  %s = llm.sum_squares %b : tensor<?x8xbf16> -> tensor<?x1xf32>
+  %s = llm.sum_squares %b : tensor<?x8xbf16>
   return
 }
 
@@ -38,8 +38,7 @@ func.func @unused_ops(%x: tensor<?x8xbf16>, %p: tensor<?xi32>) {
 // DCE-LABEL: @unused_repeat
 // DCE-NEXT:    return
 func.func @unused_repeat(%x: tensor<?x8xbf16>) {
-  %y = llm.repeat 3 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 3 init(%r = %x : tensor<?x8xbf16>) {
     %s = llm.add %r, %r : tensor<?x8xbf16>
     llm.yield %s : tensor<?x8xbf16>
   }

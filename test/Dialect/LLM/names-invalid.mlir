@@ -2,39 +2,36 @@
 
 func.func @outside_repeats(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
   // expected-note @+1 {{first used here}}
-  %n = llm.rms_norm %x weight(%w) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  %n = llm.rms_norm "norm" %x weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
   // expected-error @+1 {{name 'norm' must be unique among the ops of a program that are not in different repeats}}
-  %m = llm.rms_norm %n weight(%w) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  %m = llm.rms_norm "norm" %n weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
 // -----
 
 func.func @inside_and_outside(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
     // expected-note @+1 {{first used here}}
-    %n = llm.rms_norm %r weight(%w) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "norm" %r weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
   // expected-error @+1 {{name 'norm' must be unique}}
-  %n = llm.rms_norm %y weight(%w) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  %n = llm.rms_norm "norm" %y weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
 // -----
 
 func.func @other_op(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %v: tensor<8x8xbf16>) {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
     // expected-note @+1 {{the other op is here}}
-    %n = llm.rms_norm %r weight(%w) {name = "a", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "a" %r weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
-  %z = llm.repeat 2 init(%y) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %z = llm.repeat 2 init(%r = %y : tensor<?x8xbf16>) {
     // expected-error @+1 {{named 'a' must be like the op of that name in another repeat, but it is an 'llm.linear' and not an 'llm.rms_norm'}}
-    %n = llm.linear %r, %v {name = "a"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.linear "a" %r, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
   return
@@ -43,16 +40,14 @@ func.func @other_op(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %v: tensor<8x8xbf1
 // -----
 
 func.func @other_types(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>, %v: tensor<8x8xbf16>) {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
     // expected-note @+1 {{the other op is here}}
-    %n = llm.linear %r, %w {name = "a"} : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xbf16>
+    %n = llm.linear "a" %r, %w : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xbf16>
     llm.yield %r : tensor<?x8xbf16>
   }
-  %z = llm.repeat 2 init(%y) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %z = llm.repeat 2 init(%r = %y : tensor<?x8xbf16>) {
     // expected-error @+1 {{but its operands have other types}}
-    %n = llm.linear %r, %v {name = "a"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.linear "a" %r, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
   return
@@ -61,16 +56,14 @@ func.func @other_types(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>, %v: tensor<8x
 // -----
 
 func.func @other_attribute(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
     // expected-note @+1 {{the other op is here}}
-    %n = llm.rms_norm %r weight(%w) {name = "a", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "a" %r weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
-  %z = llm.repeat 2 init(%y) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %z = llm.repeat 2 init(%r = %y : tensor<?x8xbf16>) {
     // expected-error @+1 {{but its 'epsilon' is another}}
-    %n = llm.rms_norm %r weight(%w) {name = "a", epsilon = 1.0e-6} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "a" %r weight(%w) {epsilon = 1.0e-6} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
   return
@@ -79,16 +72,14 @@ func.func @other_attribute(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
 // -----
 
 func.func @other_sharding(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
     // expected-note @+1 {{the other op is here}}
-    %n = llm.rms_norm %r weight(%w) {name = "a", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "a" dim<0> %r weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
-  %z = llm.repeat 2 init(%y) : (tensor<?x8xbf16>) -> tensor<?x8xbf16> {
-  ^bb0(%r: tensor<?x8xbf16>):
+  %z = llm.repeat 2 init(%r = %y : tensor<?x8xbf16>) {
     // expected-error @+1 {{named 'a' must share the sharding of the op of that name in another repeat: wanted #llm.dim<0>, found none given}}
-    %n = llm.rms_norm %r weight(%w) {name = "a", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %n = llm.rms_norm "a" %r weight(%w) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     llm.yield %n : tensor<?x8xbf16>
   }
   return

@@ -3,7 +3,7 @@
 func.func @select_columns_numbers(%x: tensor<?x4xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.select_columns' op 'runs' must hold five numbers a run, found 4 numbers}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 1>} : tensor<?x4xbf16> -> tensor<?x2xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 1>} : (tensor<?x4xbf16>) -> tensor<?x2xbf16>
   return
 }
 
@@ -12,7 +12,7 @@ func.func @select_columns_numbers(%x: tensor<?x4xbf16>) {
 func.func @select_columns_size(%x: tensor<?x4xbf16>) {
   // (C1)
   // expected-error @+1 {{run 1 must have a positive size and count, found 0 and 1}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 1, 0, 0, 0, 1, 1, 0>} : tensor<?x4xbf16> -> tensor<?x2xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 1, 0, 0, 0, 1, 1, 0>} : (tensor<?x4xbf16>) -> tensor<?x2xbf16>
   return
 }
 
@@ -21,7 +21,7 @@ func.func @select_columns_size(%x: tensor<?x4xbf16>) {
 func.func @select_columns_count(%x: tensor<?x4xbf16>) {
   // (C1)
   // expected-error @+1 {{run 0 must have a positive size and count, found 2 and -1}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, -1, 0>} : tensor<?x4xbf16> -> tensor<?x2xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, -1, 0>} : (tensor<?x4xbf16>) -> tensor<?x2xbf16>
   return
 }
 
@@ -30,7 +30,7 @@ func.func @select_columns_count(%x: tensor<?x4xbf16>) {
 func.func @select_columns_width(%x: tensor<?x4xbf16>) {
   // (C2)
   // expected-error @+1 {{'result' must have 4 columns, those that the runs write, found 3}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 2, 2>} : tensor<?x4xbf16> -> tensor<?x3xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 2, 2>} : (tensor<?x4xbf16>) -> tensor<?x3xbf16>
   return
 }
 
@@ -39,7 +39,7 @@ func.func @select_columns_width(%x: tensor<?x4xbf16>) {
 func.func @select_columns_beyond(%x: tensor<?x4xbf16>) {
   // (C3)
   // expected-error @+1 {{run 0 must stay inside the input's 4 columns, or start at -1, found [0, 2, 1, 2, 3]}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 2, 3>} : tensor<?x4xbf16> -> tensor<?x4xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, 1, 2, 3>} : (tensor<?x4xbf16>) -> tensor<?x4xbf16>
   return
 }
 
@@ -48,7 +48,7 @@ func.func @select_columns_beyond(%x: tensor<?x4xbf16>) {
 func.func @select_columns_before(%x: tensor<?x4xbf16>) {
   // (C3)
   // expected-error @+1 {{run 0 must stay inside the input's 4 columns, or start at -1, found [0, 2, -1, 1, 0]}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 2, -1, 1, 0>} : tensor<?x4xbf16> -> tensor<?x2xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 2, -1, 1, 0>} : (tensor<?x4xbf16>) -> tensor<?x2xbf16>
   return
 }
 
@@ -57,7 +57,7 @@ func.func @select_columns_before(%x: tensor<?x4xbf16>) {
 func.func @select_columns_overflow(%x: tensor<?x4xbf16>) {
   // (C3)
   // expected-error @+1 {{run 0 must stay inside the input's 4 columns}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 3, 4611686018427387904, 2, 9223372036854775807>} : tensor<?x4xbf16> -> tensor<?x6xbf16>
+  %y = llm.select_columns %x {runs = array<i64: 0, 3, 4611686018427387904, 2, 9223372036854775807>} : (tensor<?x4xbf16>) -> tensor<?x6xbf16>
   return
 }
 
@@ -66,7 +66,7 @@ func.func @select_columns_overflow(%x: tensor<?x4xbf16>) {
 func.func @select_columns_element(%x: tensor<?x4xbf16>) {
   // (C4)
   // expected-error @+1 {{'result' must have elements of type 'bf16', like the input, found 'f32'}}
-  %y = llm.select_columns %x {runs = array<i64: 0, 4, 1, 1, 0>} : tensor<?x4xbf16> -> tensor<?x4xf32>
+  %y = llm.select_columns %x {runs = array<i64: 0, 4, 1, 1, 0>} : (tensor<?x4xbf16>) -> tensor<?x4xf32>
   return
 }
 
@@ -75,7 +75,7 @@ func.func @select_columns_element(%x: tensor<?x4xbf16>) {
 func.func @activation_width(%x: tensor<?x160xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.activation' op 'input' must have 80 columns, the width of the result, found 160}}
-  %y = llm.activation %x {activation = #llm.activation<kind = relu>} : tensor<?x160xbf16> -> tensor<?x80xbf16>
+  %y = llm.activation %x {activation = #llm.activation<kind = relu>} : (tensor<?x160xbf16>) -> tensor<?x80xbf16>
   return
 }
 
@@ -84,7 +84,7 @@ func.func @activation_width(%x: tensor<?x160xbf16>) {
 func.func @activation_gated_width(%x: tensor<?x160xbf16>) {
   // (C1)
   // expected-error @+1 {{'input' must have 320 columns, twice the width of the result, gate and up, found 160}}
-  %y = llm.activation %x {activation = #llm.activation<kind = silu, gated = true>} : tensor<?x160xbf16> -> tensor<?x160xbf16>
+  %y = llm.activation %x {activation = #llm.activation<kind = silu, gated = true>} : (tensor<?x160xbf16>) -> tensor<?x160xbf16>
   return
 }
 
@@ -93,7 +93,7 @@ func.func @activation_gated_width(%x: tensor<?x160xbf16>) {
 func.func @activation_blocks(%x: tensor<?x160xbf16>) {
   // (C2)
   // expected-error @+1 {{'blocks' must be positive and divide the width of the result, 80, found 3}}
-  %y = llm.activation %x {activation = #llm.activation<kind = silu, gated = true>, blocks = 3} : tensor<?x160xbf16> -> tensor<?x80xbf16>
+  %y = llm.activation %x {activation = #llm.activation<kind = silu, gated = true>, blocks = 3} : (tensor<?x160xbf16>) -> tensor<?x80xbf16>
   return
 }
 
@@ -102,7 +102,7 @@ func.func @activation_blocks(%x: tensor<?x160xbf16>) {
 func.func @sum_squares_columns(%x: tensor<?x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.sum_squares' op 'result' must have 2 columns, one a group, found 1}}
-  %s = llm.sum_squares %x {groups = 2} : tensor<?x8xbf16> -> tensor<?x1xf32>
+  %s = llm.sum_squares %x {groups = 2} : (tensor<?x8xbf16>) -> tensor<?x1xf32>
   return
 }
 
@@ -111,7 +111,7 @@ func.func @sum_squares_columns(%x: tensor<?x8xbf16>) {
 func.func @sum_squares_groups(%x: tensor<?x8xbf16>) {
   // (C1)
   // expected-error @+1 {{'groups' must be positive and divide the width of the input, 8, found 3}}
-  %s = llm.sum_squares %x {groups = 3} : tensor<?x8xbf16> -> tensor<?x3xf32>
+  %s = llm.sum_squares %x {groups = 3} : (tensor<?x8xbf16>) -> tensor<?x3xf32>
   return
 }
 
@@ -120,7 +120,7 @@ func.func @sum_squares_groups(%x: tensor<?x8xbf16>) {
 func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tensor<8xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.scale_norm' op 'weight' must have 4 entries, the width of a group, found 8}}
-  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x2xf32>, tensor<8xbf16>
+  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x2xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
@@ -129,7 +129,7 @@ func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tens
 func.func @scale_norm_squares(%x: tensor<?x8xbf16>, %s: tensor<?x3xf32>, %w: tensor<8xbf16>) {
   // (C1)
   // expected-error @+1 {{'squares' must be positive and divide the width of the input, 8, found 3}}
-  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x3xf32>, tensor<8xbf16>
+  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x3xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
@@ -138,7 +138,7 @@ func.func @scale_norm_squares(%x: tensor<?x8xbf16>, %s: tensor<?x3xf32>, %w: ten
 func.func @scale_norm_size(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
   // (C2)
   // expected-error @+1 {{'size' must be positive, found 0}}
-  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 0} : tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>
+  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 0} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
@@ -147,7 +147,7 @@ func.func @scale_norm_size(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor
 func.func @scale_norm_epsilon(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
   // (C2)
   // expected-error @+1 {{'epsilon' must be positive and finite, found 0}}
-  %n = llm.scale_norm %x, %s, %w {epsilon = 0.0, size = 16} : tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>
+  %n = llm.scale_norm %x, %s, %w {epsilon = 0.0, size = 16} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
 
@@ -156,8 +156,7 @@ func.func @scale_norm_epsilon(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: ten
 func.func @attention_scores_input(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
   // (C1)
   // expected-error @+1 {{'llm.attention_scores' op 'input' must have 40 columns, (heads + kv_heads) * head_dim, found 32}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35}
-    : (tensor<?x32xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35} : (tensor<?x32xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -166,8 +165,7 @@ func.func @attention_scores_input(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %k: 
 func.func @attention_scores_head_dim(%x: tensor<?x30xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x3xbf16>, %o: index) {
   // (C1)
   // expected-error @+1 {{'head_dim' must be even, found 3}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 3, group = 4, scale = 0.35}
-    : (tensor<?x30xbf16>, tensor<?xi32>, tensor<?x?x2x3xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x3xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 3, group = 4, scale = 0.35} : (tensor<?x30xbf16>, tensor<?xi32>, tensor<?x?x2x3xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x3xbf16>)
   return
 }
 
@@ -176,8 +174,7 @@ func.func @attention_scores_head_dim(%x: tensor<?x30xbf16>, %p: tensor<?xi32>, %
 func.func @attention_scores_cache(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x1x8xbf16>, %o: index) {
   // (C2)
   // expected-error @+1 {{a cache must be [sequences, positions, 2, 4], found 'tensor<?x?x1x8xbf16>'}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35}
-    : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x1x8xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x1x8xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x1x8xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x1x8xbf16>)
   return
 }
 
@@ -186,8 +183,7 @@ func.func @attention_scores_cache(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: 
 func.func @attention_scores_new_cache(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
   // (C2)
   // expected-error @+1 {{'new_cache' must have type 'tensor<?x?x2x4xbf16>', that of the cache, found 'tensor<?x?x2x4xf32>'}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35}
-    : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xf32>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xf32>)
   return
 }
 
@@ -196,8 +192,7 @@ func.func @attention_scores_new_cache(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, 
 func.func @attention_scores_heads(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
   // (C3)
   // expected-error @+1 {{'scores' must have 8 planes, one a query head, found 4}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35}
-    : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x4x?xf32>, tensor<?x?x2x4xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x4x?xf32>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -206,8 +201,7 @@ func.func @attention_scores_heads(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: 
 func.func @attention_scores_group(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
   // (C4)
   // expected-error @+1 {{'group' must be positive, found 0}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 0, scale = 0.35}
-    : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 0, scale = 0.35} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -216,8 +210,7 @@ func.func @attention_scores_group(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: 
 func.func @attention_values_input(%s: tensor<?x8x?xf32>, %x: tensor<?x16xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.attention_values' op 'input' must have 8 columns, kv_heads * head_dim, found 16}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-    : (tensor<?x8x?xf32>, tensor<?x16xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : (tensor<?x8x?xf32>, tensor<?x16xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -226,8 +219,7 @@ func.func @attention_values_input(%s: tensor<?x8x?xf32>, %x: tensor<?x16xbf16>, 
 func.func @attention_values_result(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C1)
   // expected-error @+1 {{'result' must have 32 columns, heads * head_dim, found 8}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-    : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x8xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x8xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -236,8 +228,7 @@ func.func @attention_values_result(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, 
 func.func @attention_values_cache(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x8xbf16>) {
   // (C2)
   // expected-error @+1 {{a cache must be [sequences, positions, 2, 4], found 'tensor<?x?x8xbf16>'}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-    : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x8xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x8xbf16>)
   return
 }
 
@@ -246,8 +237,7 @@ func.func @attention_values_cache(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %
 func.func @attention_values_sinks(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>, %n: tensor<2xbf16>) {
   // (C3)
   // expected-error @+1 {{'sinks' must have 8 entries, one a head, found 2}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) sinks(%n) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-    : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, tensor<2xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) sinks(%n) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, tensor<2xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -256,8 +246,7 @@ func.func @attention_values_sinks(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %
 func.func @attention_values_window(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C4)
   // expected-error @+1 {{'window' must be positive, found 0}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 0}
-    : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 0} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -266,8 +255,7 @@ func.func @attention_values_window(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, 
 func.func @attention_values_kv_heads(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C4)
   // expected-error @+1 {{'kv_heads' must be positive, found 0}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 0, head_dim = 4, group = 4}
-    : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 0, head_dim = 4, group = 4} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -276,8 +264,7 @@ func.func @attention_values_kv_heads(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>
 func.func @attention_values_scores(%s: tensor<?x4x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C5)
   // expected-error @+1 {{'scores' must have 8 planes, one a query head, found 4}}
-  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-    : (tensor<?x4x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+  %a:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : (tensor<?x4x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return
 }
 
@@ -437,7 +424,7 @@ func.func @all_to_all_v_axis_twice(%r: tensor<?x32xbf16>, %s: tensor<4x2x2xi32>)
 func.func @block_size(%c: tensor<4x2x2xi32>) {
   // (C1)
   // expected-error @+1 {{'llm.block_size' op 'result' must have 1 entry, the size of a block, found 2}}
-  %b = llm.block_size %c : tensor<4x2x2xi32> -> tensor<2xi32>
+  %b = llm.block_size %c : (tensor<4x2x2xi32>) -> tensor<2xi32>
   return
 }
 

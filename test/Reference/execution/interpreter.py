@@ -131,7 +131,7 @@ class Interpreter:
         (block,) = self.functions[name].regions[0]
         self.devices = self.all_devices if devices is None else list(devices)
         self.position = {device: i for i, device in enumerate(self.devices)}
-        self.iteration, self.window = None, None
+        self.layer, self.window = None, None
         self.values = {}  # of every SSA value that has been computed
         self.trace = {}  # name of a fused op -> its results, an entry an execution
         self.marked = []  # (shardopt.value, values) in the order of execution
@@ -151,10 +151,7 @@ class Interpreter:
     def op(self, op, operands):
         """Results of an op, each a list by device."""
         if op.name == "llm.param":
-            layer = None
-            if self.iteration is not None and "layers" in op.attributes:
-                layer = op["layers"][self.iteration]
-            return [[self.parameters(op, layer, device) for device in self.devices]]
+            return [[self.parameters(op, self.layer, device) for device in self.devices]]
         if op.name == "llm.repeat":
             return self.repeat(op, operands)
         if op.name == "shard.process_multi_index":
@@ -248,15 +245,15 @@ class Interpreter:
         (block,) = op.regions[0]
         caches = len(op.results) - 1
         layers = [[] for _ in range(caches)]
-        outer = self.iteration, self.window
+        outer = self.layer, self.window
         for i in range(op["count"]):
-            self.iteration = i
+            self.layer = op["layers"][i] if "layers" in op.attributes else i
             self.window = (op["windows"][i] or None) if "windows" in op.attributes else None
             slices = [[values[i] for values in stack] for stack in stacked]
             residual, *new = self.block(block, [residual, *slices, *invariants])
             for collected, value in zip(layers, new, strict=True):
                 collected.append(value)
-        self.iteration, self.window = outer
+        self.layer, self.window = outer
         stacks = [[np.stack(values) for values in zip(*collected)] for collected in layers]
         return [residual, *stacks]
 

@@ -61,6 +61,13 @@ def split_types(text):
     return [part for part in parts if part.strip()]
 
 
+# Ops that are written with a name.
+NAMED = {
+    "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "linear", "lm_head",
+    "out_proj", "qkv_proj", "rms_norm", "router",
+}  # fmt: skip
+
+
 def op(name, mnemonic, operands, results, attributes="", *, form="", **options):
     """A case of a single op. operands: {"%name": type}; results: their types.
 
@@ -79,10 +86,12 @@ def op(name, mnemonic, operands, results, attributes="", *, form="", **options):
             f"  {value} = arith.index_cast {value}i : i32 to index",
         ]
     written = (form or ", ".join(["{}"] * len(operands))).format(*operands)
+    kind = mnemonic.split()[0]
+    called = f'{mnemonic} "{kind}"' if kind in NAMED else mnemonic
     types, outs = ", ".join(operands.values()), ", ".join(results)
     names = [f"%r{i}" for i in range(len(results))]
     lines += [
-        f"  {', '.join(names)} = llm.{mnemonic} {written} {{{attributes}}} : ({types}) -> ({outs})",
+        f"  {', '.join(names)} = llm.{called} {written} {{{attributes}}} : ({types}) -> ({outs})",
         f"  return {', '.join(names)} : {outs}",
     ]
     return Case(name, ", ".join(arguments), outs, "\n".join(lines), **options)
@@ -107,13 +116,12 @@ X = "tensor<?x12xf32>"
 def embeddings():
     table = {"%t": "tensor<?xi32>", "%w": "tensor<11x6xf32>"}
     tokens = {"t": i32(3, 10, 0, 3, 7)}
-    yield op("embedding", "embedding", table, ["tensor<?x6xf32>"], 'name = "e"', given=tokens)
+    yield op("embedding", "embedding", table, ["tensor<?x6xf32>"], given=tokens)
     yield op(
         "embedding of a part of the vocabulary",
         "embedding",
         {**table, "%o": "index"},
         ["tensor<?x6xf32>"],
-        'name = "e"',
         form="{}, {} offset({})",
         given={"t": i32(3, 10, 13, 14, 3, 13, 2), "ot": i32(3)},
     )
@@ -125,7 +133,7 @@ def norms():
         "rms_norm",
         {"%x": X, "%w": "tensor<12xf32>"},
         [X],
-        'name = "n", epsilon = 1.0e-2',
+        "epsilon = 1.0e-2",
         form="{} weight({})",
     )
     yield op(
@@ -133,7 +141,7 @@ def norms():
         "rms_norm",
         {"%x": X, "%s": X, "%w": "tensor<12xf32>"},
         [X, X],
-        'name = "n", epsilon = 1.0e-5',
+        "epsilon = 1.0e-5",
         form="{} residual({}) weight({})",
     )
     add = "  %r = llm.add %x, %y : tensor<?x12xf32>\n  return %r : tensor<?x12xf32>"
@@ -143,21 +151,21 @@ def norms():
 def projections():
     x, w, b = {"%x": X}, {"%w": "tensor<12x28xf32>"}, {"%b": "tensor<28xf32>"}
     y, bias = ["tensor<?x28xf32>"], "{}, {} bias({})"
-    heads = 'name = "q", heads = 5, kv_heads = 1, head_dim = 4'
+    heads = "heads = 5, kv_heads = 1, head_dim = 4"
     yield op("qkv_proj", "qkv_proj", {**x, **w}, y, heads)
     yield op("qkv_proj with a bias", "qkv_proj", {**x, **w, **b}, y, heads, form=bias)
-    yield op("out_proj", "out_proj", {**x, **w}, y, 'name = "o", heads = 3')
-    out = op("out_proj with a bias", "out_proj", {**x, **w, **b}, y, 'name = "o", heads = 3', form=bias)
+    yield op("out_proj", "out_proj", {**x, **w}, y, "heads = 3")
+    out = op("out_proj with a bias", "out_proj", {**x, **w, **b}, y, "heads = 3", form=bias)
     yield out
     yield dataclasses.replace(out, name="out_proj of one row", rows=1)
     yield dataclasses.replace(out, name="out_proj of no row", rows=0)
-    yield op("linear", "linear", {**x, **w}, y, 'name = "l"')
+    yield op("linear", "linear", {**x, **w}, y)
     yield op(
         "linear with a norm and a bias",
         "linear",
         {**x, **w, "%n": "tensor<12xf32>", **b},
         y,
-        'name = "l", epsilon = 1.0e-3',
+        "epsilon = 1.0e-3",
         form="{}, {} norm({}) bias({})",
     )
     yield op(
@@ -165,14 +173,13 @@ def projections():
         "linear",
         {**x, "%w": "tensor<28x12xf32>"},
         y,
-        'name = "l", transposed',
+        "transposed",
     )
     yield op(
         "linear in bf16",
         "linear",
         {"%x": "tensor<?x12xbf16>", "%w": "tensor<12x28xbf16>"},
         ["tensor<?x28xbf16>"],
-        'name = "l"',
     )
 
 
@@ -201,7 +208,7 @@ def gqa(name, attributes="", extra=None, form="", positions=DECODE, heads=6, kv=
         "attention gqa",
         operands,
         [f"tensor<?x{heads * size}xf32>", cache, cache],
-        f'name = "a", heads = {heads}, kv_heads = {kv}, head_dim = {size}, scale = 0.4, '
+        f"heads = {heads}, kv_heads = {kv}, head_dim = {size}, scale = 0.4, "
         f"sequence = {sequence}{group}{attributes}",
         form="{} at({}) cache({}, {})" + form,
         rows=len(positions),
@@ -266,7 +273,7 @@ def mla(name, attributes="", extra=None, form="", positions=DECODE, sequence=1):
         "attention mla",
         operands,
         [f"tensor<?x{heads * value}xf32>", cache],
-        f'name = "a", heads = {heads}, nope_dim = {nope}, rope_dim = {rotary}, value_dim = {value}, '
+        f"heads = {heads}, nope_dim = {nope}, rope_dim = {rotary}, value_dim = {value}, "
         f"rank = {rank}, scale = 0.3, kv_norm_epsilon = 1.0e-3, sequence = {sequence}{attributes}",
         form="{}, {} at({}) cache({})" + form + " kv_norm({}) kv_up({})",
         rows=len(positions),
@@ -328,15 +335,12 @@ def cut_heads():
 def repeats():
     x, cache = "tensor<?x12xf32>", "tensor<?x?x1x4xf32>"
     body = f"""
-  %y:3 = llm.repeat 3 init(%x) stacked(%k, %v, %w) invariants(%p) attributes {{windows = array<i64: WINDOWS>}}
-      : ({x}, tensor<3x?x?x1x4xf32>, tensor<3x?x?x1x4xf32>, tensor<3x12x20xf32>, tensor<?xi32>)
-      -> ({x}, tensor<3x?x?x1x4xf32>, tensor<3x?x?x1x4xf32>) {{
-  ^bb0(%r: {x}, %kc: {cache}, %vc: {cache}, %wi: tensor<12x20xf32>, %q: tensor<?xi32>):
-    %h = llm.qkv_proj %r, %wi {{name = "q", heads = 3, kv_heads = 1, head_dim = 4}}
-        : ({x}, tensor<12x20xf32>) -> tensor<?x20xf32>
-    %a:3 = llm.attention gqa %h at(%q) cache(%kc, %vc)
-        {{name = "a", heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}}
-        : (tensor<?x20xf32>, tensor<?xi32>, {cache}, {cache}) -> ({x}, {cache}, {cache})
+  %y:3 = llm.repeat 3 windows<WINDOWS> init(%r = %x : {x})
+      caches(%kc = %k : tensor<3x?x?x1x4xf32>, %vc = %v : tensor<3x?x?x1x4xf32>)
+      stacked(%wi = %w : tensor<3x12x20xf32>) invariants(%q = %p : tensor<?xi32>) {{
+    %h = llm.qkv_proj "q" %r, %wi {{heads = 3, kv_heads = 1, head_dim = 4}} : {x} -> tensor<?x20xf32>
+    %a:3 = llm.attention gqa "a" %h at(%q) cache(%kc, %vc)
+        {{heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}} : tensor<?x20xf32> -> {x}
     %s = llm.add %r, %a#0 : {x}
     llm.yield %s, %a#1, %a#2 : {x}, {cache}, {cache}
   }}
@@ -365,8 +369,8 @@ def routers():
     x, w = {"%x": X}, {"%w": "tensor<12x6xf32>"}
     bias, correction = {"%b": "tensor<6xf32>"}, {"%c": "tensor<6xf32>"}
     results = [X, "tensor<?x2xi32>", "tensor<?x2xf32>"]
-    softmax = 'name = "r", scoring = #llm.scoring<softmax>, top_k = 2'
-    sigmoid = 'name = "r", scoring = #llm.scoring<sigmoid>, top_k = 2'
+    softmax = "scoring = #llm.scoring<softmax>, top_k = 2"
+    sigmoid = "scoring = #llm.scoring<sigmoid>, top_k = 2"
     yield op("router", "router", {**x, **w}, results, softmax)
     yield op("router, normalised", "router", {**x, **w}, results, softmax + ", normalize = true")
     yield op(
@@ -433,14 +437,14 @@ def dispatches():
             "dispatch",
             {"%t": X, "%i": "tensor<?x2xi32>"},
             [X, "tensor<1x1x5xi32>", "tensor<?xi32>"],
-            'name = "d", experts = 5',
+            "experts = 5",
             rows=len(indices),
             given={"i": indices},
         )
     origins = np.argsort(choices.reshape(-1), kind="stable").astype(np.int32)
     rows = {"%y": X, "%c": "tensor<1x1x5xi32>", "%o": "tensor<?xi32>", "%w": "tensor<?x2xf32>"}
     given = {"y": random(10, 12), "c": i32(4, 0, 4, 0, 2).reshape(1, 1, 5), "o": origins}
-    yield op("combine", "combine", rows, [X], 'name = "c"', given=given)
+    yield op("combine", "combine", rows, [X], given=given)
 
 
 ACTIVATIONS = {
@@ -457,7 +461,7 @@ ACTIVATIONS = {
 def feed_forwards():
     for name, activation in ACTIVATIONS.items():
         width = 14 if "gated" in activation else 7
-        attributes = f'name = "u", activation = #llm.activation<{activation}>'
+        attributes = f"activation = #llm.activation<{activation}>"
         yield op(
             f"ffn_up, {name}",
             "ffn_up",
@@ -496,7 +500,7 @@ def feed_forwards():
             "ffn_up",
             {"%x": X, "%w": "tensor<4x12x14xf32>", "%b": "tensor<4x14xf32>", **c},
             ["tensor<?x7xf32>"],
-            f'name = "u", {gated}',
+            gated,
             form="{}, {} bias({}) counts({})",
             **given,
         )
@@ -505,7 +509,6 @@ def feed_forwards():
             "ffn_down",
             {"%x": X, "%w": "tensor<4x12x5xf32>", **c},
             ["tensor<?x5xf32>"],
-            'name = "d"',
             form="{}, {} counts({})",
             **given,
         )
@@ -514,7 +517,6 @@ def feed_forwards():
         "ffn_down",
         {"%x": X, "%w": "tensor<12x5xf32>", "%b": "tensor<5xf32>"},
         ["tensor<?x5xf32>"],
-        'name = "d"',
         form="{}, {} bias({})",
     )
 
@@ -550,7 +552,7 @@ def exchanges():
 def homes():
     counts = i32(1, 0, 2, 0, 1, 1, 0, 0, 0, 2, 1, 0).reshape(2, 3, 2)  # [source][home][expert]
     c, x = "tensor<2x3x2xi32>", "tensor<?x5xf32>"
-    size = f"  %r = llm.block_size %c : {c} -> tensor<1xi32>\n  return %r : tensor<1xi32>"
+    size = f"  %r = llm.block_size %c : {c}\n  return %r : tensor<1xi32>"
     yield Case("block_size", f"%c: {c}", "tensor<1xi32>", size, given={"c": counts})
     for block in (4, 6):
         yield op(
@@ -588,7 +590,7 @@ def homes():
 
 def features():
     def unary(name, mnemonic, attributes, result):
-        body = f"  %r = llm.{mnemonic} %x {{{attributes}}} : {X} -> {result}\n  return %r : {result}"
+        body = f"  %r = llm.{mnemonic} %x {{{attributes}}} : ({X}) -> {result}\n  return %r : {result}"
         return Case(name, f"%x: {X}", result, body)
 
     runs = "runs = array<i64: 0, 2, 3, 2, 1, -1, 2, 1, 1, 0, 11, 1, 1, 1, 0>"
@@ -596,10 +598,9 @@ def features():
     yield unary("sum_squares", "sum_squares", "", "tensor<?x1xf32>")
     yield unary("sum_squares by group", "sum_squares", "groups = 4", "tensor<?x4xf32>")
     for groups in (1, 3):
-        types = f"{X}, tensor<?x{groups}xf32>, tensor<{12 // groups}xf32>"
-        x, s, w = types.split(", ")
+        x, s, w = X, f"tensor<?x{groups}xf32>", f"tensor<{12 // groups}xf32>"
         body = (
-            f"  %r = llm.scale_norm %x, %s, %w {{epsilon = 1.0e-2, size = 24}} : {types}\n"
+            f"  %r = llm.scale_norm %x, %s, %w {{epsilon = 1.0e-2, size = 24}} : {x}, {s}\n"
             f"  return %r : {X}"
         )
         yield Case(
@@ -628,7 +629,7 @@ def heads():
             "lm_head",
             {"%x": X, **norm, "%w": f"tensor<{shape}xf32>"},
             [ids, "tensor<?x17xf32>"],
-            'name = "h", epsilon = 1.0e-3' + attributes,
+            "epsilon = 1.0e-3" + attributes,
             form="{} norm({}) weight({})",
             rows=9,
         )

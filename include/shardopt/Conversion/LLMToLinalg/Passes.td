@@ -26,7 +26,7 @@ def ConvertLLMToLinalgPass : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
 
     ```mlir
     func.func @f(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<?x4xbf16> {
-      %y = llm.linear %x, %w {name = "proj"} : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xbf16>
+      %y = llm.linear "proj" %x, %w : tensor<?x8xbf16> -> tensor<?x4xbf16>
       return %y : tensor<?x4xbf16>
     }
     ```

@@ -7,6 +7,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
+#include "OpSyntax.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"

@@ -7,6 +7,9 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
+#include "OpSyntax.h"
+#include "StructureSyntax.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -31,11 +34,17 @@ ArrayRef<BlockArgument> RepeatOp::getInvariantArguments() {
   return getBody().getArguments().drop_front(1 + getStacked().size());
 }
 
+RankedTensorType RepeatOp::getSliceType(RankedTensorType stacked) {
+  return RankedTensorType::get(stacked.getShape().drop_front(),
+                               stacked.getElementType(), stacked.getEncoding());
+}
+
+int64_t RepeatOp::getLayer(int64_t index) {
+  std::optional<ArrayRef<int64_t>> layers = getLayers();
+  return layers ? (*layers)[index] : index;
+}
+
 int64_t RepeatOp::getWindow(int64_t index) {
   std::optional<ArrayRef<int64_t>> windows = getWindows();
   return windows ? (*windows)[index] : 0;
-}
-
-void RepeatOp::getAsmResultNames(function_ref<void(Value, StringRef)> setName) {
-  setName(getResult(), "x");
 }

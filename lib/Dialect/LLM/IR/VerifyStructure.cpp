@@ -25,31 +25,26 @@ LogicalResult ParamOp::verify() {
       source && failed(Source::read(source, "'source'", rank,
                                     [&] { return emitOpError(); })))
     return failure();
-  // (C3)
-  std::optional<ArrayRef<int64_t>> layers = getLayers();
-  if (!layers)
-    return success();
-  auto repeat = (*this)->getParentOfType<RepeatOp>();
-  if (!repeat)
-    return emitOpError("has 'layers', but is not inside an 'llm.repeat'");
-  if (layers->size() == repeat.getCount())
-    return success();
-  InFlightDiagnostic error = emitOpError();
-  error << "'layers' must have one entry an iteration, " << repeat.getCount()
-        << ", found " << layers->size();
-  error.attachNote(repeat.getLoc()) << "repeat is here";
-  return error;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // llm.repeat
 //===----------------------------------------------------------------------===//
 
-/// The type of one layer's slice of a stacked value.
-static Type sliceType(Type stacked) {
-  auto type = cast<RankedTensorType>(stacked);
-  return RankedTensorType::get(type.getShape().drop_front(),
-                               type.getElementType(), type.getEncoding());
+/// (C8): an iteration is a layer of the checkpoint.
+static LogicalResult verifyLayers(RepeatOp repeat) {
+  std::optional<ArrayRef<int64_t>> layers = repeat.getLayers();
+  if (!layers)
+    return success();
+  if (failed(expectSize(repeat, "layers", "entries", repeat.getCount(),
+                        "one an iteration", layers->size())))
+    return failure();
+  for (auto [iteration, layer] : llvm::enumerate(*layers))
+    if (layer < 0)
+      return repeat.emitOpError() << "'layers' must not be negative, found "
+                                  << layer << " for iteration " << iteration;
+  return success();
 }
 
 LogicalResult RepeatOp::verify() {
@@ -68,6 +63,8 @@ LogicalResult RepeatOp::verify() {
                            << " must have leading size 'count', " << count
                            << ", found " << type;
   }
+  if (failed(verifyLayers(*this)))
+    return failure();
   // (C5)
   std::optional<ArrayRef<int64_t>> windows = getWindows();
   if (!windows)
@@ -86,7 +83,7 @@ LogicalResult RepeatOp::verify() {
 static LogicalResult verifyArguments(RepeatOp repeat) {
   SmallVector<Type> wanted = {repeat.getInit().getType()};
   for (Type stacked : repeat.getStacked().getTypes())
-    wanted.push_back(sliceType(stacked));
+    wanted.push_back(RepeatOp::getSliceType(cast<RankedTensorType>(stacked)));
   llvm::append_range(wanted, repeat.getInvariants().getTypes());
   TypeRange found = repeat.getBody().getArgumentTypes();
   if (llvm::equal(wanted, found))
@@ -119,7 +116,7 @@ static LogicalResult verifyResults(RepeatOp repeat) {
     return error;
   }
   for (Type &type : MutableArrayRef(wanted).drop_front())
-    type = sliceType(type);
+    type = RepeatOp::getSliceType(cast<RankedTensorType>(type));
   if (llvm::equal(wanted, yield.getOperandTypes()))
     return success();
   InFlightDiagnostic error = yield.emitOpError();

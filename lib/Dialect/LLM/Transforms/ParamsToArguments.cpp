@@ -34,13 +34,12 @@ struct ParamsToArguments
 
 } // namespace
 
-/// The numbers of a param's layers; those of the iterations where it has none.
-static DenseI64ArrayAttr layersOf(ParamOp param, RepeatOp repeat) {
-  if (DenseI64ArrayAttr layers = param.getLayersAttr())
-    return layers;
-  auto iterations = llvm::to_vector(
-      llvm::seq<int64_t>(0, static_cast<int64_t>(repeat.getCount())));
-  return DenseI64ArrayAttr::get(param.getContext(), iterations);
+/// The numbers of the layers of `repeat`.
+static DenseI64ArrayAttr layersOf(RepeatOp repeat) {
+  SmallVector<int64_t> layers;
+  for (int64_t iteration : llvm::seq<int64_t>(0, repeat.getCount()))
+    layers.push_back(repeat.getLayer(iteration));
+  return DenseI64ArrayAttr::get(repeat.getContext(), layers);
 }
 
 /// What the argument says that takes the place of `param`.
@@ -53,7 +52,7 @@ static DictionaryAttr describe(ParamOp param, RepeatOp repeat) {
   if (DictionaryAttr source = param.getSourceAttr())
     attributes.set(Source::attrName, source);
   if (repeat)
-    attributes.set(layersAttrName, layersOf(param, repeat));
+    attributes.set(layersAttrName, layersOf(repeat));
   return attributes.getDictionary(builder.getContext());
 }
 

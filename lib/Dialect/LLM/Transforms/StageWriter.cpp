@@ -221,19 +221,6 @@ LogicalResult StageWriter::declare(StringRef name) {
 // Body
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a param's layers, in the iterations `part`.
-static DenseI64ArrayAttr layersOf(ParamOp param, RepeatOp whole,
-                                  Iterations part) {
-  SmallVector<int64_t> layers;
-  if (std::optional<ArrayRef<int64_t>> known = param.getLayers())
-    layers.assign(known->begin(), known->end());
-  else
-    layers = llvm::to_vector(
-        llvm::seq<int64_t>(0, static_cast<int64_t>(whole.getCount())));
-  return DenseI64ArrayAttr::get(
-      param.getContext(), ArrayRef(layers).slice(part.begin, part.size()));
-}
-
 void StageWriter::writePart(RepeatOp repeat) {
   Iterations part = getPart(repeat);
   auto made = cast<RepeatOp>(builder.clone(*repeat, mapping));
@@ -245,11 +232,12 @@ void StageWriter::writePart(RepeatOp repeat) {
     local.setType(cast<RankedTensorType>(typeHere(whole)));
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     made.setWindows(windows->slice(part.begin, part.size()));
-  bool isCut = part.size() != static_cast<int64_t>(repeat.getCount());
-  if (!isCut)
+  if (part.size() == static_cast<int64_t>(repeat.getCount()))
     return;
-  for (auto param : made.getBody().getOps<ParamOp>())
-    param.setLayersAttr(layersOf(param, repeat, part));
+  SmallVector<int64_t> layers;
+  for (int64_t iteration : llvm::seq(part.begin, part.end))
+    layers.push_back(repeat.getLayer(iteration));
+  made.setLayers(layers);
   for (Operation &op : *made.getBodyBlock())
     if (std::optional<CollectiveNote> note = CollectiveNote::read(&op))
       note->slice(part.begin, part.size()).write(&op);

@@ -5,8 +5,8 @@ module attributes {llm.machine = "h100_sxm", llm.strategy = #llm.strategy<tp = 8
   // CHECK-LABEL: @annotated
   // CHECK-NOT: sharding
   func.func @annotated(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %u: tensor<64x80xbf16>) -> tensor<?x80xbf16> {
-    %n = llm.rms_norm %x weight(%w) {name = "n", epsilon = 1.0e-5, sharding = #llm.dim<none>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
-    %y = llm.linear %n, %u {name = "u", sharding = #llm.dim<1>} : (tensor<?x64xbf16>, tensor<64x80xbf16>) -> tensor<?x80xbf16>
+    %n = llm.rms_norm "n" dim<none> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+    %y = llm.linear "u" dim<1> %n, %u : tensor<?x64xbf16> -> tensor<?x80xbf16>
     return %y : tensor<?x80xbf16>
   }
 }
@@ -16,8 +16,8 @@ module attributes {llm.machine = "h100_sxm", llm.strategy = #llm.strategy<tp = 8
 // Nothing to do.
 // CHECK-LABEL: @bare
 func.func @bare(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-  // CHECK: llm.rms_norm %{{.*}} weight(%{{.*}}) {epsilon = 1.000000e-05 : f64, name = "n"}
-  %n = llm.rms_norm %x weight(%w) {name = "n", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+  // CHECK: llm.rms_norm "n" %{{.*}} weight(%{{.*}}) {epsilon = 1.0e-5}
+  %n = llm.rms_norm "n" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
   return %n : tensor<?x64xbf16>
 }
 

@@ -13,14 +13,14 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 // CHECK-LABEL: @all_reduce_of_64_kib(
 // CHECK: shard.all_reduce {{.*}} {shardopt.collective = {bytes = 65536 : i64, cause = "return", charged = true, microseconds = 5.182{{[0-9]*}} : f64, type = bf16}}
 func.func @all_reduce_of_64_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<0> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 
 // CHECK-LABEL: @all_gather_of_64_kib(
 // CHECK: shard.all_gather {{.*}} {shardopt.collective = {bytes = 65536 : i64, cause = "return", charged = true, microseconds = 5.091{{[0-9]*}} : f64, type = bf16}}
 func.func @all_gather_of_64_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<1> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 
@@ -28,7 +28,7 @@ func.func @all_gather_of_64_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) ->
 // CHECK-LABEL: @uneven_features(
 // CHECK: shard.all_gather {{.*}} {shardopt.collective = {bytes = 65408 : i64, {{.*}}} : tensor<?x256xbf16> -> tensor<?x512xbf16>
 func.func @uneven_features(%x: tensor<?x8xbf16>, %w: tensor<8x511xbf16>) -> tensor<?x511xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8x511xbf16>) -> tensor<?x511xbf16>
+  %0 = llm.linear "a" dim<1> %x, %w : tensor<?x8xbf16> -> tensor<?x511xbf16>
   return %0 : tensor<?x511xbf16>
 }
 
@@ -36,8 +36,8 @@ func.func @uneven_features(%x: tensor<?x8xbf16>, %w: tensor<8x511xbf16>) -> tens
 // CHECK-LABEL: @all_to_all_of_32_kib(
 // CHECK: shard.all_to_all {{.*}} {shardopt.collective = {bytes = 32768 : i64, cause = "norm", charged = true, {{.*}}type = bf16}}
 func.func @all_to_all_of_32_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>, %n: tensor<512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
-  %1 = llm.rms_norm %0 weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x512xbf16>, tensor<512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<1> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
+  %1 = llm.rms_norm "norm" dim<0> %0 weight(%n) {epsilon = 1.0e-5} : tensor<?x512xbf16>
   return %1 : tensor<?x512xbf16>
 }
 
@@ -46,10 +46,10 @@ func.func @all_to_all_of_32_kib(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>, %n
 // follows its reduction makes none.
 // CHECK-LABEL: @values(
 // CHECK: llm.scale_norm {{.*}}shardopt.value = {columns = [{{\[}}array<i64: 0, 4, 1>], [array<i64: 4, 4, 1>]], layout = "H", op = "norm", order = "blocks", rows = "tokens"}
-// CHECK: llm.ffn_up %{{.*}}, %{{.*}} {name = "ffn_up", sharding = #llm.dim<0>} :
+// CHECK: llm.ffn_up "ffn_up" dim<0> %{{.*}}, %{{.*}} :
 func.func @values(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
-  %0 = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
-  %1 = llm.ffn_up %0, %w {name = "ffn_up", activation = #llm.activation<kind = gelu>, sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+  %0 = llm.rms_norm "norm" dim<1> %x weight(%n) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  %1 = llm.ffn_up "ffn_up" dim<0> %0, %w {activation = #llm.activation<kind = gelu>} : tensor<?x8xbf16> -> tensor<?x8xbf16>
   return %1 : tensor<?x8xbf16>
 }
 
@@ -58,7 +58,7 @@ func.func @values(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x8xbf16>
 // CHECK-SAME: %{{.*}}: tensor<?xi32> {llm.role = "tokens", shardopt.slice = {dims = [{rows = ["ep"]}], name = "arg0", shape = array<i64: -1>}},
 // CHECK-SAME: -> (tensor<?x8xbf16> {shardopt.slice = {dims = [{rows = ["ep"]}, {}], name = "result0", shape = array<i64: -1, 8>}})
 func.func @roles(%t: tensor<?xi32> {llm.role = "tokens"}, %w: tensor<10x8xbf16>) -> tensor<?x8xbf16> {
-  %0 = llm.embedding %t, %w {name = "embed", sharding = #llm.dim<none>} : (tensor<?xi32>, tensor<10x8xbf16>) -> tensor<?x8xbf16>
+  %0 = llm.embedding "embed" dim<none> %t, %w : tensor<10x8xbf16> -> tensor<?x8xbf16>
   return %0 : tensor<?x8xbf16>
 }
 
@@ -74,8 +74,8 @@ func.func @roles(%t: tensor<?xi32> {llm.role = "tokens"}, %w: tensor<10x8xbf16>)
 // CHECK: llm.all_to_all_v {{.*}}shardopt.collective = {bytes = 65536 : i64, cause = "dispatch", charged = true, microseconds = 5.1365{{[0-9]*}} : f64, type = bf16}
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 4, pp = 1, batch = 64>} {
 func.func @exchange_of_64_kib(%x: tensor<?x1024xbf16>, %i: tensor<?x2xi32>, %s: tensor<?x2xf32>) -> tensor<?x1024xbf16> {
-  %d, %c, %o = llm.dispatch %x, %i {name = "dispatch", experts = 6, sharding = #llm.dim<none>} : (tensor<?x1024xbf16>, tensor<?x2xi32>) -> (tensor<?x1024xbf16>, tensor<1x1x6xi32>, tensor<?xi32>)
-  %y = llm.combine %d, %c, %o, %s {name = "combine", sharding = #llm.dim<none>} : (tensor<?x1024xbf16>, tensor<1x1x6xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x1024xbf16>
+  %d, %c, %o = llm.dispatch "dispatch" dim<none> %x, %i {experts = 6} : tensor<?x1024xbf16>, tensor<?x2xi32>
+  %y = llm.combine "combine" dim<none> %d, %c, %o, %s : tensor<?x1024xbf16>, tensor<1x1x6xi32>, tensor<?x2xf32>
   return %y : tensor<?x1024xbf16>
 }
 }
@@ -88,7 +88,7 @@ func.func @exchange_of_64_kib(%x: tensor<?x1024xbf16>, %i: tensor<?x2xi32>, %s: 
 // CHECK: shard.all_reduce {{.*}}bytes = 16384 : i64
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 4, batch = 64>} {
 func.func @stages(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<0> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 }
@@ -101,7 +101,7 @@ func.func @stages(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512x
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 64>} {
 func.func private @grid()
 func.func @taken(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<0> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 }

@@ -21,7 +21,7 @@ module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 1 : 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>} {
 func.func @no_sharding(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
   // expected-error@+1 {{'llm.linear' op has no 'sharding': expected a dim for every op before collectives are inserted}}
-  %0 = llm.linear %x, %w {name = "a"} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %0 = llm.linear "a" %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
 }
@@ -33,7 +33,7 @@ func.func @no_sharding(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf
 module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 8>} {
 func.func @illegal_dim(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x2xf32>, %v: tensor<?x?x1x2xf32>) -> tensor<?x2xf32> {
   // expected-error@+1 {{'llm.attention' op sharding dim 1 is illegal here: }}
-  %1:3 = llm.attention gqa %x at(%p) cache(%k, %v) {name = "attention", heads = 1, kv_heads = 1, head_dim = 2, group = 1, scale = 0.5, sharding = #llm.dim<1>} : (tensor<?x6xf32>, tensor<?xi32>, tensor<?x?x1x2xf32>, tensor<?x?x1x2xf32>) -> (tensor<?x2xf32>, tensor<?x?x1x2xf32>, tensor<?x?x1x2xf32>)
+  %1:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %v) {heads = 1, kv_heads = 1, head_dim = 2, group = 1, scale = 0.5} : (tensor<?x6xf32>, tensor<?xi32>, tensor<?x?x1x2xf32>, tensor<?x?x1x2xf32>) -> (tensor<?x2xf32>, tensor<?x?x1x2xf32>, tensor<?x?x1x2xf32>)
   return %1#0 : tensor<?x2xf32>
 }
 }
@@ -43,9 +43,9 @@ func.func @illegal_dim(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %k: tensor<?x?x1x
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>} {
 func.func @argument_with_two_slices(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
   // expected-note@+1 {{used here with another slice}}
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %0 = llm.linear "a" dim<1> %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   // expected-error@+1 {{'llm.linear' op reads argument #1 of its block, which is used with two different slices: expected an 'llm.param'}}
-  %1 = llm.linear %0, %w {name = "b", sharding = #llm.dim<0>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %1 = llm.linear "b" dim<0> %0, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return %1 : tensor<?x8xf32>
 }
 }
@@ -58,7 +58,7 @@ func.func @computed_weight(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // expected-note@+1 {{weight defined here}}
   %v = arith.negf %w : tensor<8x8xf32>
   // expected-error@+1 {{cannot slice a weight that is computed: expected an 'llm.param' or an argument}}
-  %0 = llm.linear %x, %v {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %0 = llm.linear "a" dim<1> %x, %v : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
 }
@@ -70,9 +70,8 @@ func.func @computed_stack(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %w = llm.param @w : tensor<2x8x8xf32>
   %v = arith.negf %w : tensor<2x8x8xf32>
   // expected-error@+1 {{'llm.repeat' op stacked operand #0 is computed: expected an argument, which can be sliced}}
-  %y = llm.repeat 2 init(%x) stacked(%v) : (tensor<?x8xf32>, tensor<2x8x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>, %l: tensor<8x8xf32>):
-    %0 = llm.linear %r, %l {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%l = %v : tensor<2x8x8xf32>) {
+    %0 = llm.linear "a" dim<1> %r, %l : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
     %1 = llm.add %r, %0 : tensor<?x8xf32>
     llm.yield %1 : tensor<?x8xf32>
   }
@@ -86,9 +85,8 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 func.func @param_as_stack(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %w = llm.param @w : tensor<2x8x8xf32>
   // expected-error@+1 {{'llm.repeat' op stacked operand #0 is computed: expected an argument, which can be sliced}}
-  %y = llm.repeat 2 init(%x) stacked(%w) : (tensor<?x8xf32>, tensor<2x8x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>, %l: tensor<8x8xf32>):
-    %0 = llm.linear %r, %l {name = "a", sharding = #llm.dim<1>} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%l = %w : tensor<2x8x8xf32>) {
+    %0 = llm.linear "a" dim<1> %r, %l : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
     %1 = llm.add %r, %0 : tensor<?x8xf32>
     llm.yield %1 : tensor<?x8xf32>
   }
@@ -102,7 +100,7 @@ func.func @param_as_stack(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>} {
 func.func @returned_origins(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>) -> tensor<?xi32> {
   // expected-note@+1 {{dispatched here}}
-  %d, %c, %o = llm.dispatch %x, %i {name = "dispatch", experts = 6, sharding = #llm.dim<none>} : (tensor<?x8xf32>, tensor<?x2xi32>) -> (tensor<?x8xf32>, tensor<1x1x6xi32>, tensor<?xi32>)
+  %d, %c, %o = llm.dispatch "dispatch" dim<none> %x, %i {experts = 6} : (tensor<?x8xf32>, tensor<?x2xi32>) -> (tensor<?x8xf32>, tensor<1x1x6xi32>, tensor<?xi32>)
   // expected-error@+1 {{uses counts or origins of a dispatch: expected only experts and 'llm.combine' to, for they differ from device to device}}
   return %o : tensor<?xi32>
 }

@@ -19,7 +19,7 @@
 
 module attributes {llm.machine = "b200_sxm", llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 64>} {
 func.func @all_reduce(%x: tensor<?x8xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x512xbf16> {
-  %0 = llm.linear %x, %w {name = "a", sharding = #llm.dim<0>} : (tensor<?x8xbf16>, tensor<8x512xbf16>) -> tensor<?x512xbf16>
+  %0 = llm.linear "a" dim<0> %x, %w : tensor<?x8xbf16> -> tensor<?x512xbf16>
   return %0 : tensor<?x512xbf16>
 }
 }

@@ -6,11 +6,11 @@
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   // expected-note@+1 {{counts from here}}
   func.func @counts_of_an_argument(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>, %n: tensor<1x1x8xi32>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{rows from here}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-error@+1 {{reads counts that are not of an 'llm.dispatch': expected those of the one that sends its rows}}
-    %y = llm.combine %d, %n, %o, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+    %y = llm.combine "combine" dim<0> %d, %n, %o, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     return %y : tensor<?x32xbf16>
   }
 }
@@ -19,13 +19,13 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @counts_of_a_constant(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{rows from here}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-note@+1 {{counts from here}}
     %n = arith.constant dense<1> : tensor<1x1x8xi32>
     // expected-error@+1 {{reads counts that are not of an 'llm.dispatch'}}
-    %y = llm.combine %d, %n, %o, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+    %y = llm.combine "combine" dim<0> %d, %n, %o, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     return %y : tensor<?x32xbf16>
   }
 }
@@ -35,11 +35,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   // expected-note@+1 {{origins from here}}
   func.func @origins_of_an_argument(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>, %n: tensor<?xi32>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{rows from here}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-error@+1 {{reads origins of other rows than its own: expected those of the 'llm.dispatch' that sends its rows}}
-    %y = llm.combine %d, %c, %n, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+    %y = llm.combine "combine" dim<0> %d, %c, %n, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     return %y : tensor<?x32xbf16>
   }
 }
@@ -48,11 +48,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @combine_of_tokens(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{counts from here}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-error@+1 {{reads counts of other rows than its own: expected those of the 'llm.dispatch' that sends its rows}}
-    %y = llm.combine %x, %c, %o, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+    %y = llm.combine "combine" dim<0> %x, %c, %o, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     return %y : tensor<?x32xbf16>
   }
 }
@@ -61,11 +61,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @experts_of_tokens(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>, %e: tensor<8x32x32xbf16>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{counts from here}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-error@+1 {{'llm.ffn_up' op reads counts of other rows than its own}}
-    %u = llm.ffn_up %x, %e counts(%c) {name = "up", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<8x32x32xbf16>, tensor<1x1x8xi32>) -> tensor<?x32xbf16>
+    %u = llm.ffn_up "up" dim<0> %x, %e counts(%c) : (tensor<?x32xbf16>, tensor<8x32x32xbf16>, tensor<1x1x8xi32>) -> tensor<?x32xbf16>
     return %u : tensor<?x32xbf16>
   }
 }
@@ -74,9 +74,9 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @sum_of_tokens_and_copies(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
-    %y = llm.combine %d, %c, %o, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %y = llm.combine "combine" dim<0> %d, %c, %o, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     // expected-error@+1 {{adds rows of tokens and other rows, of experts: expected its operands to have the same rows}}
     %z = llm.add %y, %d : tensor<?x32xbf16>
     return %z : tensor<?x32xbf16>
@@ -87,11 +87,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @router_of_copies(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x2xi32> {
-    %t, %i, %s = llm.router %x, %w {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     // expected-note@+1 {{'dispatch' sends these rows to experts}}
-    %d, %c, %o = llm.dispatch %t, %i {name = "dispatch", experts = 8, sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+    %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     // expected-error@+1 {{'llm.router' op reads rows of experts, expected rows of tokens}}
-    %t2, %i2, %s2 = llm.router %d, %w {name = "again", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    %t2, %i2, %s2 = llm.router "again" dim<none> %d, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
     return %i2 : tensor<?x2xi32>
   }
 }
@@ -100,7 +100,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @static_rows(%x: tensor<?x32xbf16>, %w: tensor<32x32xbf16>) -> tensor<4x32xbf16> {
-    %a = llm.linear %x, %w {name = "a", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
+    %a = llm.linear "a" dim<0> %x, %w : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
     // expected-error@+1 {{'tensor.cast' op says how many rows there are: expected a dynamic number, which the strategy divides over devices and micro-batches}}
     %b = tensor.cast %a : tensor<?x32xbf16> to tensor<4x32xbf16>
     return %b : tensor<4x32xbf16>
@@ -111,12 +111,12 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func private @g(%x: tensor<?x32xbf16>, %w: tensor<32x32xbf16>) -> tensor<?x32xbf16> {
-    %a = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
+    %a = llm.linear "a" dim<1> %x, %w : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
     return %a : tensor<?x32xbf16>
   }
   func.func @weight_through_a_call(%x: tensor<?x32xbf16>, %w: tensor<32x32xbf16>) -> tensor<?x32xbf16> {
     // expected-note@+1 {{used here with another slice}}
-    %a = llm.linear %x, %w {name = "b", sharding = #llm.dim<0>} : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
+    %a = llm.linear "b" dim<0> %x, %w : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
     // expected-error@+1 {{'func.call' op reads argument #1 of its block, which is used with two different slices: expected an 'llm.param'}}
     %b = func.call @g(%a, %w) : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
     return %b : tensor<?x32xbf16>
@@ -128,7 +128,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   // expected-note@+1 {{'g' is }}
   func.func private @g(%x: tensor<?x32xbf16>, %w: tensor<32x32xbf16>) -> tensor<?x32xbf16> {
-    %a = llm.linear %x, %w {name = "a", sharding = #llm.dim<1>} : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
+    %a = llm.linear "a" dim<1> %x, %w : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
     return %a : tensor<?x32xbf16>
   }
   func.func @weight_for_a_callee(%x: tensor<?x32xbf16>, %w: tensor<32x32xbf16>) -> tensor<?x32xbf16> {

@@ -140,8 +140,7 @@ module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64
 module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64, batch = 8 : i64}} {
   shard.grid @grid(shape = 1x1x4)
   func.func @slice_of_an_invariant(%x: tensor<?x64xbf16>, %y: tensor<?x16xbf16>) -> tensor<?x64xbf16> {
-    %0 = llm.repeat 3 init(%x) invariants(%y) : (tensor<?x64xbf16>, tensor<?x16xbf16>) -> tensor<?x64xbf16> {
-    ^bb0(%r: tensor<?x64xbf16>, %i: tensor<?x16xbf16>):
+    %0 = llm.repeat 3 init(%r = %x : tensor<?x64xbf16>) invariants(%i = %y : tensor<?x16xbf16>) {
       %1 = shard.all_gather %i on @grid grid_axes = [2] gather_axis = 1 {shardopt.collective = {cause = "a", bytes = 1024 : i64, microseconds = 1.0 : f64, charged = true, type = bf16}} : tensor<?x16xbf16> -> tensor<?x64xbf16>
       %2 = llm.add %r, %1 : tensor<?x64xbf16>
       llm.yield %2 : tensor<?x64xbf16>
@@ -161,7 +160,7 @@ module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64
 // DIRECT-SAME: %[[X:.*]]: tensor<?x64xbf16>, %[[R:.*]]: tensor<?x64xbf16>, %[[W:.*]]: tensor<64xbf16>
 // DIRECT: %[[S:.*]] = shard.reduce_scatter
 // DIRECT: %[[B:.*]] = shard.all_slice
-// DIRECT: %[[N:.*]], %[[SUM:.*]] = llm.rms_norm %[[S]] residual(%[[B]]) weight(%[[W]])
+// DIRECT: %[[N:.*]], %[[SUM:.*]] = llm.rms_norm {{.*}} %[[S]] residual(%[[B]]) weight(%[[W]])
 // DIRECT: shard.all_gather %[[N]] {{.*}} gather_axis = 0
 // DIRECT: %[[S2:.*]] = shard.reduce_scatter
 // DIRECT: %[[ADDED:.*]] = llm.add %[[SUM]], %[[S2]]
@@ -171,8 +170,8 @@ module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64
   shard.grid @grid(shape = 1x1x4)
   func.func @norm_of_all_reduce(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>, %w: tensor<64xbf16>, %u: tensor<64x64xbf16>) -> tensor<?x64xbf16> {
     %0 = shard.all_reduce %x on @grid grid_axes = [2] {shardopt.collective = {cause = "ffn_norm", bytes = 16777216 : i64, microseconds = 1.0 : f64, charged = true, type = bf16}} : tensor<?x64xbf16> -> tensor<?x64xbf16>
-    %n, %s = llm.rms_norm %0 residual(%r) weight(%w) {name = "ffn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<64xbf16>) -> (tensor<?x64xbf16>, tensor<?x64xbf16>)
-    %1 = llm.linear %n, %u {name = "proj"} : (tensor<?x64xbf16>, tensor<64x64xbf16>) -> tensor<?x64xbf16>
+    %n, %s = llm.rms_norm "ffn_norm" %0 residual(%r) weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+    %1 = llm.linear "proj" %n, %u : tensor<?x64xbf16> -> tensor<?x64xbf16>
     %2 = shard.all_reduce %1 on @grid grid_axes = [2] {shardopt.collective = {cause = "attn_norm", bytes = 16777216 : i64, microseconds = 1.0 : f64, charged = true, type = bf16}} : tensor<?x64xbf16> -> tensor<?x64xbf16>
     %3 = llm.add %s, %2 : tensor<?x64xbf16>
     return %3 : tensor<?x64xbf16>

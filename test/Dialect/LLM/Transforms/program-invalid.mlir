@@ -10,7 +10,7 @@ module {}
 // expected-error @below {{module has no 'llm.workload', expected #llm.workload<phase = decode|prefill, context = N>}}
 module {
   func.func @no_workload(%t: tensor<?xi32>, %w: tensor<32x8xbf16>) -> tensor<?x8xbf16> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     return %x : tensor<?x8xbf16>
   }
 }
@@ -20,9 +20,9 @@ module {
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @two_programs(%t: tensor<?xi32>, %w: tensor<32x8xbf16>) -> tensor<?x8xbf16> {
     // expected-note @below {{the first one}}
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     // expected-error @below {{is the second of the module, expected one program}}
-    %y = llm.embedding %t, %w {name = "embed2"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %y = llm.embedding "embed2" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     return %x : tensor<?x8xbf16>
   }
 }
@@ -32,7 +32,7 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_head(%t: tensor<?xi32>, %w: tensor<32x8xbf16>) -> tensor<?x8xbf16> {
     // expected-error @below {{has no 'llm.lm_head' after it, expected one to end the program}}
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     return %x : tensor<?x8xbf16>
   }
 }
@@ -41,9 +41,9 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_layer(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     // expected-error @below {{follows no layer, expected at least one}}
-    %y = llm.lm_head %x norm(%n) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    %y = llm.lm_head "lm_head" %x norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>
   }
 }
@@ -52,9 +52,9 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_first_norm(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     // expected-error @below {{is outside of a layer, expected an 'llm.rms_norm' without residual before it to begin one}}
-    %y = llm.linear %x, %u {name = "proj"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %y = llm.linear "proj" %x, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     return %y : tensor<?x8xbf16>
   }
 }
@@ -63,11 +63,10 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @repeat_without_norm(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
-    %y = llm.repeat 2 init(%x) invariants(%u) : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16> {
-    ^bb0(%r: tensor<?x8xbf16>, %v: tensor<8x8xbf16>):
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) invariants(%v = %u : tensor<8x8xbf16>) {
       // expected-error @below {{is the first of a layer, expected an 'llm.rms_norm' of the layer's residual, without a residual of its own}}
-      %p = llm.linear %r, %v {name = "proj"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+      %p = llm.linear "proj" %r, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
       %s = llm.add %r, %p : tensor<?x8xbf16>
       llm.yield %s : tensor<?x8xbf16>
     }
@@ -79,11 +78,11 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_residual_at_the_end(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
-    %a = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     // expected-error @below {{makes what leaves the layer, expected an 'llm.add' of the residual and the output of the feed-forward block}}
-    %p = llm.linear %a, %u {name = "proj"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
-    %y = llm.lm_head %p norm(%n) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    %p = llm.linear "proj" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %y = llm.lm_head "lm_head" %p norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>
   }
 }
@@ -92,12 +91,12 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @foreign_activation(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>, %other: tensor<?x8xbf16>) -> tensor<?xi32> { // expected-note {{made here}}
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
-    %a = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
     // expected-error @below {{reads an activation from elsewhere, expected the layer's residual or what a shardable op of the layer made}}
-    %p = llm.linear %other, %u {name = "proj"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %p = llm.linear "proj" %other, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     %s = llm.add %x, %p : tensor<?x8xbf16>
-    %y = llm.lm_head %s norm(%n) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    %y = llm.lm_head "lm_head" %s norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>
   }
 }
@@ -106,12 +105,12 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 module attributes {llm.workload = #llm.workload<phase = prefill, context = 16>} {
   func.func @sequence(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
-    %x = llm.embedding %t, %w {name = "embed"} : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
-    %a = llm.rms_norm %x weight(%n) {name = "norm", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
-    %p = llm.linear %a, %u {name = "proj"} : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %p = llm.linear "proj" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     %s = llm.add %x, %p : tensor<?x8xbf16>
     // expected-error @below {{has 'sequence' 1, but a prompt of the module's workload has 16 rows}}
-    %y = llm.lm_head %s norm(%n) weight(%h) {name = "lm_head", epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    %y = llm.lm_head "lm_head" %s norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>
   }
 }

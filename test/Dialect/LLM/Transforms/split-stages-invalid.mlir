@@ -16,8 +16,7 @@ func.func @no_layers(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
 shard.grid @grid(shape = 2x1x1)
 func.func @layer_outside(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   // expected-error @+1 {{ends a layer outside of an 'llm.repeat': expected layers to be in repeats, which stages can share}}
@@ -35,8 +34,7 @@ func.func private @print()
 func.func @side_effect(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // expected-error @+1 {{may have side effects, which belong to no stage}}
   func.call @print() : () -> ()
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>
@@ -51,8 +49,7 @@ shard.grid @grid(shape = 2x1x1)
 // expected-error @+1 {{argument 1 is a stack of layers and has other uses: expected none, for each stage has layers of its own}}
 func.func @stack_read(%x: tensor<?x8xf32>, %s: tensor<2x8xf32>) -> (tensor<?x8xf32>, tensor<2x8xf32>) {
   // expected-note @+1 {{used here}}
-  %y = llm.repeat 2 init(%x) stacked(%s) : (tensor<?x8xf32>, tensor<2x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>, %w: tensor<8xf32>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %s : tensor<2x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   // expected-note @+1 {{used here}}
@@ -68,8 +65,7 @@ shard.grid @grid(shape = 2x1x1)
 func.func @stack_made(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %s = tensor.empty() : tensor<2x8xf32>
   // expected-error @+1 {{has a stacked operand that is computed: expected an argument, of which each stage gets its layers}}
-  %y = llm.repeat 2 init(%x) stacked(%s) : (tensor<?x8xf32>, tensor<2x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>, %w: tensor<8xf32>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %s : tensor<2x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>
@@ -83,14 +79,12 @@ module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : 
 shard.grid @grid(shape = 2x1x1)
 func.func @early_result(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   // expected-note @+1 {{layers are here}}
-  %y = llm.repeat 1 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %y = llm.repeat 1 init(%r = %x : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   %n = llm.param @n : tensor<8xf32>
-  %between = llm.rms_norm %y weight(%n) {name = "between", epsilon = 1.0e-5} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
-  %z = llm.repeat 1 init(%between) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %between = llm.rms_norm "between" %y weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %z = llm.repeat 1 init(%r = %between : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   // expected-error @+1 {{needs what layers of another stage make: expected only the residual to leave a stage}}
@@ -106,8 +100,7 @@ func.func @unknown_rows(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // expected-note @+1 {{'tensor.concat' does not say how many it has}}
   %twice = tensor.concat dim(0) %x, %x : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // expected-error @+1 {{needs the number of rows of its residual: expected a known one}}
-  %y = llm.repeat 2 init(%twice) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %y = llm.repeat 2 init(%r = %twice : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>
@@ -120,8 +113,7 @@ module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : 
 shard.grid @grid(shape = 2x1x1)
 // expected-error @+1 {{needs the name 'f_stage1' for a stage}}
 func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>

@@ -6,7 +6,7 @@
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 2, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
 // CHECK-LABEL: func.func @blocks_stage0(
 // CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} slice_axis = 0
-// CHECK: %[[Y:.*]] = llm.repeat 1 init(%[[PART]])
+// CHECK: %[[Y:.*]] = llm.repeat 1 {{.*}}init(%{{.*}} = %[[PART]] :
 // CHECK: shard.send %[[Y]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 64 : i64, cause = "stage_transfer", charged = true,
 // CHECK-LABEL: func.func @blocks_stage1(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
@@ -17,12 +17,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 2, batch = 
 // CHECK-NEXT: %[[BLOCK:.*]] = arith.divui %[[PADDED]], %[[TWO]] : index
 // CHECK-NEXT: %[[LIKE:.*]] = tensor.empty(%[[BLOCK]]) : tensor<?x8xf32>
 // CHECK-NEXT: %[[R:.*]] = shard.recv %[[LIKE]] on @grid grid_axes = [0] source = [0]
-// CHECK: llm.repeat 1 init(%[[R]])
+// CHECK: llm.repeat 1 {{.*}}init(%{{.*}} = %[[R]] :
 func.func @blocks(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
-    %n = llm.param @norm {layers = array<i64: 0, 1>} : tensor<8xf32>
-    %0 = llm.rms_norm %r weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %y = llm.repeat 2 layers<0-1> init(%r = %x : tensor<?x8xf32>) {
+    %n = llm.param @norm : tensor<8xf32>
+    %0 = llm.rms_norm "norm" dim<0> %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8xf32>
     %2 = llm.add %r, %0 : tensor<?x8xf32>
     llm.yield %2 : tensor<?x8xf32>
   }
@@ -38,10 +37,9 @@ func.func @blocks(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // CHECK: %[[LIKE:.*]] = tensor.empty(%[[ROWS]]) : tensor<?x4xf32>
 // CHECK: shard.recv %[[LIKE]]
 func.func @features(%x: tensor<?x7xf32>) -> tensor<?x7xf32> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x7xf32>) -> tensor<?x7xf32> {
-  ^bb0(%r: tensor<?x7xf32>):
-    %n = llm.param @norm {layers = array<i64: 0, 1>} : tensor<7xf32>
-    %0 = llm.rms_norm %r weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x7xf32>, tensor<7xf32>) -> tensor<?x7xf32>
+  %y = llm.repeat 2 layers<0-1> init(%r = %x : tensor<?x7xf32>) {
+    %n = llm.param @norm : tensor<7xf32>
+    %0 = llm.rms_norm "norm" dim<1> %r weight(%n) {epsilon = 1.0e-5} : tensor<?x7xf32>
     %2 = llm.add %r, %0 : tensor<?x7xf32>
     llm.yield %2 : tensor<?x7xf32>
   }
@@ -55,12 +53,11 @@ func.func @features(%x: tensor<?x7xf32>) -> tensor<?x7xf32> {
 // CHECK: shard.send %[[Y]] on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 128 : i64,
 // CHECK-LABEL: func.func @whole_stage1(
 // CHECK: %[[R:.*]] = shard.recv
-// CHECK-NEXT: llm.repeat 1 init(%[[R]])
+// CHECK-NEXT: llm.repeat 1 {{.*}}init(%{{.*}} = %[[R]] :
 func.func @whole(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-  ^bb0(%r: tensor<?x8xf32>):
-    %n = llm.param @norm {layers = array<i64: 0, 1>} : tensor<8xf32>
-    %0 = llm.rms_norm %r weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<none>} : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %y = llm.repeat 2 layers<0-1> init(%r = %x : tensor<?x8xf32>) {
+    %n = llm.param @norm : tensor<8xf32>
+    %0 = llm.rms_norm "norm" dim<none> %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8xf32>
     %2 = llm.add %r, %0 : tensor<?x8xf32>
     llm.yield %2 : tensor<?x8xf32>
   }
@@ -86,12 +83,11 @@ module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 2, batch = 
 // CHECK: %[[PART:.*]] = shard.recv %[[LIKE]] {{.*}}bytes = 8388608 : i64, cause = "stage_transfer", charged = false,
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[PART]] on @grid grid_axes = [2] gather_axis = 0 {shardopt.collective = {bytes = 67108864 : i64, cause = "stage_transfer", charged = true,
 // CHECK: %[[TRUE:.*]] = tensor.extract_slice %[[ALL]][0, 0] [%[[ROWS]], 8192] [1, 1]
-// CHECK: llm.repeat 1 init(%[[TRUE]])
+// CHECK: llm.repeat 1 {{.*}}init(%{{.*}} = %[[TRUE]] :
 func.func @gathered(%x: tensor<?x8192xbf16>) -> tensor<?x8192xbf16> {
-  %y = llm.repeat 2 init(%x) : (tensor<?x8192xbf16>) -> tensor<?x8192xbf16> {
-  ^bb0(%r: tensor<?x8192xbf16>):
-    %n = llm.param @norm {layers = array<i64: 0, 1>} : tensor<8192xbf16>
-    %0 = llm.rms_norm %r weight(%n) {name = "norm", epsilon = 1.0e-5, sharding = #llm.dim<none>} : (tensor<?x8192xbf16>, tensor<8192xbf16>) -> tensor<?x8192xbf16>
+  %y = llm.repeat 2 layers<0-1> init(%r = %x : tensor<?x8192xbf16>) {
+    %n = llm.param @norm : tensor<8192xbf16>
+    %0 = llm.rms_norm "norm" dim<none> %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8192xbf16>
     %2 = llm.add %r, %0 : tensor<?x8192xbf16>
     llm.yield %2 : tensor<?x8192xbf16>
   }

@@ -47,13 +47,19 @@ def expand(pattern, layers, experts):
     return names
 
 
+def params(op, layers=()):
+    """(param, numbers of its layers) of an op and all in it."""
+    if op.name == "llm.param":
+        yield op, layers
+    for block in (block for region in op.regions for block in region):
+        for inner in block.ops:
+            yield from params(inner, op.get("layers", layers))
+
+
 def named_tensors(module):
     """(name, shape) of every tensor that a param of the module reads."""
-    for op in (inner for outer in module for inner in outer.walk()):
-        if op.name != "llm.param":
-            continue
-        shape = op.results[0].type.shape
-        source, layers = op["source"], op.get("layers", [])
+    for op, layers in (param for outer in module for param in params(outer)):
+        shape, source = op.results[0].type.shape, op["source"]
         sizes = [part.get("size", 0) for part in source["parts"]]
         if len(sizes) > 1:
             inner = shape[1:] if "{expert}" in source["parts"][0]["pattern"] else shape

@@ -30,27 +30,26 @@ namespace {
 constexpr const char *layerText = R"mlir(
 func.func @layer(%tokens: tensor<?xi32>, %p: tensor<?xi32>, %kc: tensor<?x?x8x128xbf16>, %vc: tensor<?x?x8x128xbf16>) -> tensor<?xi32> {
   %table = llm.param @embed : tensor<51200x12288xbf16>
-  %x = llm.embedding %tokens, %table {name = "embed", sharding = #llm.dim<0>} : (tensor<?xi32>, tensor<51200x12288xbf16>) -> tensor<?x12288xbf16>
+  %x = llm.embedding "embed" dim<0> %tokens, %table : tensor<51200x12288xbf16> -> tensor<?x12288xbf16>
   %norm = llm.param @norm : tensor<12288xbf16>
-  %n = llm.rms_norm %x weight(%norm) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x12288xbf16>, tensor<12288xbf16>) -> tensor<?x12288xbf16>
+  %n = llm.rms_norm "attn_norm" dim<0> %x weight(%norm) {epsilon = 1.0e-5} : tensor<?x12288xbf16>
   %wq = llm.param @qkv : tensor<12288x14336xbf16>
-  %q = llm.qkv_proj %n, %wq {name = "qkv_proj", heads = 96, kv_heads = 8, head_dim = 128, sharding = #llm.dim<1>} : (tensor<?x12288xbf16>, tensor<12288x14336xbf16>) -> tensor<?x14336xbf16>
-  %a, %k1, %v1 = llm.attention gqa %q at(%p) cache(%kc, %vc) {name = "attention", heads = 96, kv_heads = 8, head_dim = 128, group = 12, scale = 0.088, sharding = #llm.dim<0>}
-    : (tensor<?x14336xbf16>, tensor<?xi32>, tensor<?x?x8x128xbf16>, tensor<?x?x8x128xbf16>) -> (tensor<?x12288xbf16>, tensor<?x?x8x128xbf16>, tensor<?x?x8x128xbf16>)
+  %q = llm.qkv_proj "qkv_proj" dim<1> %n, %wq {heads = 96, kv_heads = 8, head_dim = 128} : tensor<?x12288xbf16> -> tensor<?x14336xbf16>
+  %a, %k1, %v1 = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {heads = 96, kv_heads = 8, head_dim = 128, group = 12, scale = 0.088} : tensor<?x14336xbf16> -> tensor<?x12288xbf16>
   %wo = llm.param @out : tensor<12288x12288xbf16>
-  %o = llm.out_proj %a, %wo {name = "out_proj", heads = 96, sharding = #llm.dim<0>} : (tensor<?x12288xbf16>, tensor<12288x12288xbf16>) -> tensor<?x12288xbf16>
-  %m, %r = llm.rms_norm %o residual(%x) weight(%norm) {name = "ffn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x12288xbf16>, tensor<?x12288xbf16>, tensor<12288xbf16>) -> (tensor<?x12288xbf16>, tensor<?x12288xbf16>)
+  %o = llm.out_proj "out_proj" dim<0> %a, %wo {heads = 96} : tensor<?x12288xbf16> -> tensor<?x12288xbf16>
+  %m, %r = llm.rms_norm "ffn_norm" dim<0> %o residual(%x) weight(%norm) {epsilon = 1.0e-5} : tensor<?x12288xbf16>
   %wr = llm.param @router : tensor<12288x16xbf16>
-  %t, %i, %s = llm.router %m, %wr {name = "router", scoring = #llm.scoring<softmax>, top_k = 2, sharding = #llm.dim<none>} : (tensor<?x12288xbf16>, tensor<12288x16xbf16>) -> (tensor<?x12288xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
-  %d, %c, %g = llm.dispatch %t, %i {name = "dispatch", experts = 16, sharding = #llm.dim<0>} : (tensor<?x12288xbf16>, tensor<?x2xi32>) -> (tensor<?x12288xbf16>, tensor<1x1x16xi32>, tensor<?xi32>)
+  %t, %i, %s = llm.router "router" dim<none> %m, %wr {scoring = #llm.scoring<softmax>, top_k = 2} : tensor<?x12288xbf16>, tensor<12288x16xbf16>
+  %d, %c, %g = llm.dispatch "dispatch" dim<0> %t, %i {experts = 16} : tensor<?x12288xbf16>, tensor<?x2xi32>
   %wu = llm.param @up : tensor<16x12288x49152xbf16>
-  %u = llm.ffn_up %d, %wu counts(%c) {name = "ffn_up", activation = #llm.activation<kind = gelu>, sharding = #llm.dim<1>} : (tensor<?x12288xbf16>, tensor<16x12288x49152xbf16>, tensor<1x1x16xi32>) -> tensor<?x49152xbf16>
+  %u = llm.ffn_up "ffn_up" dim<1> %d, %wu counts(%c) {activation = #llm.activation<kind = gelu>} : tensor<?x12288xbf16>, tensor<1x1x16xi32> -> tensor<?x49152xbf16>
   %wd = llm.param @down : tensor<16x49152x12288xbf16>
-  %y = llm.ffn_down %u, %wd counts(%c) {name = "ffn_down", sharding = #llm.dim<0>} : (tensor<?x49152xbf16>, tensor<16x49152x12288xbf16>, tensor<1x1x16xi32>) -> tensor<?x12288xbf16>
-  %z = llm.combine %y, %c, %g, %s {name = "combine", sharding = #llm.dim<0>} : (tensor<?x12288xbf16>, tensor<1x1x16xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x12288xbf16>
+  %y = llm.ffn_down "ffn_down" dim<0> %u, %wd counts(%c) : tensor<?x49152xbf16>, tensor<1x1x16xi32> -> tensor<?x12288xbf16>
+  %z = llm.combine "combine" dim<0> %y, %c, %g, %s : tensor<?x12288xbf16>, tensor<1x1x16xi32>, tensor<?x2xf32>
   %e = llm.add %r, %z : tensor<?x12288xbf16>
   %wh = llm.param @head : tensor<12288x51200xbf16>
-  %ids = llm.lm_head %e norm(%norm) weight(%wh) {name = "lm_head", epsilon = 1.0e-5, sharding = #llm.dim<1>} : (tensor<?x12288xbf16>, tensor<12288xbf16>, tensor<12288x51200xbf16>) -> tensor<?xi32>
+  %ids = llm.lm_head "lm_head" dim<1> %e norm(%norm) weight(%wh) {epsilon = 1.0e-5} : tensor<?x12288xbf16>, tensor<12288x51200xbf16> -> tensor<?xi32>
   return %ids : tensor<?xi32>
 }
 )mlir";

@@ -28,7 +28,9 @@ class LLM_EnumAttr<EnumAttrInfo info, string mnemonic>
 }
 
 // A real number, printed so that it reads back to the same double.
-class LLM_Real<string desc> : APFloatParameter<desc>;
+class LLM_Real<string desc> : APFloatParameter<desc> {
+  let printer = "::shardopt::llm::printReal($_printer, $_self)";
+}
 class LLM_RealOr<string desc, string default> : LLM_Real<desc> {
   let defaultValue = default;
 }

@@ -13,7 +13,7 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LLMPIECES_TD
 #define SHARDOPT_DIALECT_LLM_IR_LLMPIECES_TD
 
-include "shardopt/Dialect/LLM/IR/LLMOps.td"
+include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
 
 def LLM_Pieces : OpDocGroup {
   let summary = "Pieces of fused operators";
@@ -24,7 +24,7 @@ def LLM_Pieces : OpDocGroup {
 }
 
 class LLM_Piece<string mnemonic, list<Trait> traits = []>
-    : LLM_Op<mnemonic, !listconcat(traits, [Pure])> {
+    : LLM_WrittenOp<mnemonic, !listconcat(traits, [Pure])> {
   let hasVerifier = 1;
   let opDocGroup = LLM_Pieces;
 }
@@ -60,7 +60,8 @@ def LLM_SelectColumnsOp : LLM_Piece<"select_columns"> {
   }];
   let arguments = (ins LLM_Activation2D:$input, DenseI64ArrayAttr:$runs);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let operandSyntax = [""];
+  let typeRule = "noTypes";
 }
 
 def LLM_ActivationOp : LLM_Piece<"activation"> {
@@ -83,7 +84,8 @@ def LLM_ActivationOp : LLM_Piece<"activation"> {
   let arguments = (ins LLM_Activation2D:$input, LLM_ActivationAttr:$activation,
                        DefaultValuedAttr<I64Attr, "1">:$blocks);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let operandSyntax = [""];
+  let typeRule = "noTypes";
 }
 
 def LLM_SumSquaresOp : LLM_Piece<"sum_squares"> {
@@ -97,14 +99,16 @@ def LLM_SumSquaresOp : LLM_Piece<"sum_squares"> {
 
     ```mlir
     func.func @f(%x: tensor<?x8xbf16>) -> tensor<?x1xf32> {
-      %s = llm.sum_squares %x : tensor<?x8xbf16> -> tensor<?x1xf32>
+      %s = llm.sum_squares %x : tensor<?x8xbf16>
       return %s : tensor<?x1xf32>
     }
     ```
   }];
   let arguments = (ins LLM_Activation2D:$input, DefaultValuedAttr<I64Attr, "1">:$groups);
   let results = (outs LLM_RoutingWeights:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let operandSyntax = [""];
+  let writtenResults = "0";
+  let typeRule = "typesOfSumSquares";
 }
 
 def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]>]> {
@@ -121,7 +125,7 @@ def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]
 
     ```mlir
     func.func @f(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) -> tensor<?x8xbf16> {
-      %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>
+      %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x1xf32>
       return %n : tensor<?x8xbf16>
     }
     ```
@@ -129,10 +133,10 @@ def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]
   let arguments = (ins LLM_Activation2D:$input, LLM_RoutingWeights:$squares,
                        LLM_Vector:$weight, F64Attr:$epsilon, I64Attr:$size);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = [{
-    $input `,` $squares `,` $weight attr-dict `:`
-    type($input) `,` type($squares) `,` type($weight)
-  }];
+  let operandSyntax = ["", ",", ","];
+  let writtenOperands = [0, 1];
+  let writtenResults = "0";
+  let typeRule = "typesOfScaleNorm";
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,8 +162,7 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
 
     ```mlir
     func.func @f(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) -> tensor<?x8x?xf32> {
-      %s, %k1 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35355339059327379, rope = #llm.rope<dim = 8, theta = 1.0e4>}
-        : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
+      %s, %k1 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35355339059327379, rope = #llm.rope<dim = 8, theta = 1.0e4>} : tensor<?x40xbf16> -> tensor<?x8x?xf32>
       return %s : tensor<?x8x?xf32>
     }
     ```
@@ -169,10 +172,9 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
                        F64Attr:$scale, OptionalAttr<LLM_RopeAttr>:$rope);
   let results = (outs TensorRankOf<[F32], [3]>:$scores, LLM_Cache:$new_cache);
-  let assemblyFormat = [{
-    $input `at` `(` $positions `)` `cache` `(` $cache `)` `pair_offset` `(` $pair_offset `)`
-    attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", "at", "cache", "pair_offset"];
+  let typeRule = "typesOfAttentionScores";
+  let moreResults = ["cache"];
 }
 
 def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
@@ -192,8 +194,7 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
 
     ```mlir
     func.func @f(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) -> tensor<?x32xbf16> {
-      %a, %v1 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4}
-        : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
+      %a, %v1 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
       return %a : tensor<?x32xbf16>
     }
     ```
@@ -204,10 +205,10 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
                        OptionalAttr<I64Attr>:$window);
   let results = (outs LLM_Activation2D:$result, LLM_Cache:$new_cache);
-  let assemblyFormat = [{
-    $scores `,` $input `at` `(` $positions `)` `cache` `(` $cache `)`
-    (`sinks` `(` $sinks^ `)`)? attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", ",", "at", "cache", "sinks?"];
+  let writtenOperands = [0, 1];
+  let typeRule = "typesOfAttentionValues";
+  let moreResults = ["cache"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,7 +230,7 @@ def LLM_TopKOp : LLM_Piece<"top_k"> {
 
     ```mlir
     func.func @f(%l: tensor<?x8xf32>) -> tensor<?x2xi32> {
-      %i, %w = llm.top_k %l {experts = 8, scoring = #llm.scoring<softmax>, top_k = 2, normalize = true} : (tensor<?x8xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+      %i, %w = llm.top_k %l {experts = 8, scoring = #llm.scoring<softmax>, top_k = 2, normalize = true} : tensor<?x8xf32>
       return %i : tensor<?x2xi32>
     }
     ```
@@ -241,10 +242,11 @@ def LLM_TopKOp : LLM_Piece<"top_k"> {
                        DefaultValuedAttr<I64Attr, "1">:$top_groups,
                        DefaultValuedAttr<F64Attr, "1.0">:$scale);
   let results = (outs LLM_Indices2D:$indices, LLM_RoutingWeights:$weights);
-  let assemblyFormat = [{
-    $logits (`correction` `(` $correction^ `)`)? attr-dict `:`
-    functional-type(operands, results)
-  }];
+  let operandSyntax = ["", "correction?"];
+  let writtenOperands = [0, 1];
+  let writtenResults = "0";
+  let typeRule = "typesOfTopK";
+  let moreResults = ["weights"];
 }
 
 def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
@@ -261,16 +263,16 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
 
     ```mlir
     func.func @f(%i: tensor<?x2xi32>, %b: index) -> tensor<?xi32> {
-      %c, %o = llm.exchange_plan %i block(%b) : (tensor<?x2xi32>, index) -> (tensor<4x2x2xi32>, tensor<?xi32>)
+      %c, %o = llm.exchange_plan %i block(%b) : tensor<?x2xi32> -> tensor<4x2x2xi32>
       return %o : tensor<?xi32>
     }
     ```
   }];
   let arguments = (ins LLM_Indices2D:$indices, Index:$block);
   let results = (outs LLM_Counts:$counts, LLM_Indices1D:$origins);
-  let assemblyFormat = [{
-    $indices `block` `(` $block `)` attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", "block"];
+  let typeRule = "typesOfExchangePlan";
+  let moreResults = ["origins"];
 }
 
 def LLM_PermuteOp : LLM_Piece<"permute"> {
@@ -284,16 +286,16 @@ def LLM_PermuteOp : LLM_Piece<"permute"> {
 
     ```mlir
     func.func @f(%t: tensor<?x32xbf16>, %o: tensor<?xi32>) -> tensor<?x32xbf16> {
-      %r = llm.permute %t, %o {top_k = 2} : (tensor<?x32xbf16>, tensor<?xi32>) -> tensor<?x32xbf16>
+      %r = llm.permute %t, %o {top_k = 2} : tensor<?x32xbf16>
       return %r : tensor<?x32xbf16>
     }
     ```
   }];
   let arguments = (ins LLM_Activation2D:$tokens, LLM_Indices1D:$origins, I64Attr:$top_k);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = [{
-    $tokens `,` $origins attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", ","];
+  let writtenResults = "0";
+  let typeRule = "typesOfPermute";
 }
 
 def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
@@ -308,7 +310,7 @@ def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
 
     ```mlir
     func.func @f(%y: tensor<?x32xbf16>, %o: tensor<?xi32>, %w: tensor<?x2xf32>) -> tensor<?x32xbf16> {
-      %x = llm.unpermute %y, %o, %w : (tensor<?x32xbf16>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
+      %x = llm.unpermute %y, %o, %w : tensor<?x32xbf16>, tensor<?x2xf32>
       return %x : tensor<?x32xbf16>
     }
     ```
@@ -316,12 +318,14 @@ def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
   let arguments = (ins LLM_Activation2D:$rows, LLM_Indices1D:$origins,
                        LLM_RoutingWeights:$weights);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = [{
-    $rows `,` $origins `,` $weights attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", ",", ","];
+  let writtenOperands = [0, 2];
+  let writtenResults = "0";
+  let typeRule = "typesOfUnpermute";
 }
 
-def LLM_AllToAllVOp : LLM_Piece<"all_to_all_v", [
+def LLM_AllToAllVOp : LLM_Op<"all_to_all_v", [
+    Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Exchange of uneven numbers of rows";
   let description = [{
@@ -349,6 +353,8 @@ def LLM_AllToAllVOp : LLM_Piece<"all_to_all_v", [
     $input `send` `(` $send `)` `recv` `(` $recv `)` `on` $grid `grid_axes` `=` $grid_axes
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
+  let opDocGroup = LLM_Pieces;
 }
 
 def LLM_BlockSizeOp : LLM_Piece<"block_size"> {
@@ -363,14 +369,16 @@ def LLM_BlockSizeOp : LLM_Piece<"block_size"> {
 
     ```mlir
     func.func @f(%c: tensor<4x2x2xi32>) -> tensor<1xi32> {
-      %b = llm.block_size %c : tensor<4x2x2xi32> -> tensor<1xi32>
+      %b = llm.block_size %c : tensor<4x2x2xi32>
       return %b : tensor<1xi32>
     }
     ```
   }];
   let arguments = (ins LLM_Counts:$counts);
   let results = (outs 1DTensorOf<[I32]>:$result);
-  let assemblyFormat = "$counts attr-dict `:` type($counts) `->` type($result)";
+  let operandSyntax = [""];
+  let writtenResults = "0";
+  let typeRule = "typesOfBlockSize";
 }
 
 def LLM_PackHomesOp : LLM_Piece<"pack_homes"> {
@@ -388,16 +396,18 @@ def LLM_PackHomesOp : LLM_Piece<"pack_homes"> {
 
     ```mlir
     func.func @f(%r: tensor<?x32xbf16>, %c: tensor<4x2x8xi32>, %b: tensor<1xi32>) -> tensor<?x32xbf16> {
-      %p, %h = llm.pack_homes %r, %c block(%b) : (tensor<?x32xbf16>, tensor<4x2x8xi32>, tensor<1xi32>) -> (tensor<?x32xbf16>, tensor<2x4x8xi32>)
+      %p, %h = llm.pack_homes %r, %c block(%b) : tensor<?x32xbf16>, tensor<4x2x8xi32>
       return %p : tensor<?x32xbf16>
     }
     ```
   }];
   let arguments = (ins LLM_Activation2D:$rows, LLM_Counts:$counts, 1DTensorOf<[I32]>:$block);
   let results = (outs LLM_Activation2D:$result, LLM_Counts:$homes);
-  let assemblyFormat = [{
-    $rows `,` $counts `block` `(` $block `)` attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", ",", "block"];
+  let writtenOperands = [0, 1];
+  let writtenResults = "0";
+  let typeRule = "typesOfPackHomes";
+  let moreResults = ["homes"];
 }
 
 def LLM_UnpackHomesOp : LLM_Piece<"unpack_homes"> {
@@ -411,16 +421,17 @@ def LLM_UnpackHomesOp : LLM_Piece<"unpack_homes"> {
 
     ```mlir
     func.func @f(%r: tensor<?x32xbf16>, %c: tensor<4x2x8xi32>) -> tensor<?x32xbf16> {
-      %p = llm.unpack_homes %r, %c : (tensor<?x32xbf16>, tensor<4x2x8xi32>) -> tensor<?x32xbf16>
+      %p = llm.unpack_homes %r, %c : tensor<?x32xbf16>, tensor<4x2x8xi32>
       return %p : tensor<?x32xbf16>
     }
     ```
   }];
   let arguments = (ins LLM_Activation2D:$rows, LLM_Counts:$counts);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = [{
-    $rows `,` $counts attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", ","];
+  let writtenOperands = [0, 1];
+  let writtenResults = "0";
+  let typeRule = "typesOfUnpackHomes";
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,7 +452,7 @@ def LLM_LastRowsOp : LLM_Piece<"last_rows"> {
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %o: index, %p: index) -> tensor<?x32xbf16> {
-      %l = llm.last_rows %x offset(%o) prompts(%p) {sequence = 16} : (tensor<?x32xbf16>, index, index) -> tensor<?x32xbf16>
+      %l = llm.last_rows %x offset(%o) prompts(%p) {sequence = 16} : tensor<?x32xbf16>
       return %l : tensor<?x32xbf16>
     }
     ```
@@ -449,10 +460,9 @@ def LLM_LastRowsOp : LLM_Piece<"last_rows"> {
   let arguments = (ins LLM_Activation2D:$input, Index:$offset, Index:$prompts,
                        I64Attr:$sequence);
   let results = (outs LLM_Activation2D:$result);
-  let assemblyFormat = [{
-    $input `offset` `(` $offset `)` `prompts` `(` $prompts `)` attr-dict `:`
-    functional-type(operands, results)
-  }];
+  let operandSyntax = ["", "offset", "prompts"];
+  let writtenResults = "0";
+  let typeRule = "typesOfLastRows";
 }
 
 def LLM_ArgmaxOp : LLM_Piece<"argmax"> {
@@ -468,16 +478,16 @@ def LLM_ArgmaxOp : LLM_Piece<"argmax"> {
 
     ```mlir
     func.func @f(%l: tensor<?x51xf32>, %o: index) -> tensor<?x2xi32> {
-      %a = llm.argmax %l offset(%o) {vocabulary = 101} : (tensor<?x51xf32>, index) -> tensor<?x2xi32>
+      %a = llm.argmax %l offset(%o) {vocabulary = 101} : tensor<?x51xf32>
       return %a : tensor<?x2xi32>
     }
     ```
   }];
   let arguments = (ins LLM_Activation2D:$logits, Index:$offset, I64Attr:$vocabulary);
   let results = (outs LLM_Indices2D:$result);
-  let assemblyFormat = [{
-    $logits `offset` `(` $offset `)` attr-dict `:` functional-type(operands, results)
-  }];
+  let operandSyntax = ["", "offset"];
+  let writtenResults = "0";
+  let typeRule = "typesOfArgmax";
 }
 
 def LLM_ArgmaxMergeOp : LLM_Piece<"argmax_merge"> {
@@ -491,14 +501,16 @@ def LLM_ArgmaxMergeOp : LLM_Piece<"argmax_merge"> {
 
     ```mlir
     func.func @f(%c: tensor<?x4xi32>) -> tensor<?xi32> {
-      %t = llm.argmax_merge %c : (tensor<?x4xi32>) -> tensor<?xi32>
+      %t = llm.argmax_merge %c : tensor<?x4xi32>
       return %t : tensor<?xi32>
     }
     ```
   }];
   let arguments = (ins LLM_Indices2D:$candidates);
   let results = (outs LLM_Indices1D:$result);
-  let assemblyFormat = "$candidates attr-dict `:` functional-type(operands, results)";
+  let operandSyntax = [""];
+  let writtenResults = "0";
+  let typeRule = "typesOfArgmaxMerge";
 }
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMPIECES_TD

@@ -33,8 +33,8 @@ def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @ffn(%x: tensor<?x32xbf16>, %u: tensor<32x80xbf16>, %d: tensor<80x32xbf16>) -> tensor<?x32xbf16> {
-        %0 = llm.ffn_up %x, %u {name = "ffn_up", activation = #llm.activation<kind = gelu>, sharding = #llm.dim<1>} : (tensor<?x32xbf16>, tensor<32x80xbf16>) -> tensor<?x80xbf16>
-        %1 = llm.ffn_down %0, %d {name = "ffn_down", sharding = #llm.dim<0>} : (tensor<?x80xbf16>, tensor<80x32xbf16>) -> tensor<?x32xbf16>
+        %0 = llm.ffn_up "ffn_up" dim<1> %x, %u {activation = #llm.activation<kind = gelu>} : tensor<?x32xbf16> -> tensor<?x80xbf16>
+        %1 = llm.ffn_down "ffn_down" dim<0> %0, %d : tensor<?x80xbf16> -> tensor<?x32xbf16>
         return %1 : tensor<?x32xbf16>
       }
     }

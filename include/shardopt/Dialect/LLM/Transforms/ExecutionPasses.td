@@ -100,10 +100,9 @@ def ParamsToArgumentsPass : Pass<"llm-params-to-arguments", "::mlir::ModuleOp"> 
 
     ```mlir
     func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-      %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {
-      ^bb0(%r: tensor<?x8xf32>):
-        %w = llm.param @proj {layers = array<i64: 4, 5>, source = {parts = [{pattern = "layers.{layer}.proj"} ]}} : tensor<8x8xf32>
-        %0 = llm.linear %r, %w {name = "proj"} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+      %y = llm.repeat 2 layers<4-5> init(%r = %x : tensor<?x8xf32>) {
+        %w = llm.param @proj : tensor<8x8xf32> from "layers.{layer}.proj"
+        %0 = llm.linear "proj" %r, %w : tensor<?x8xf32> -> tensor<?x8xf32>
         llm.yield %0 : tensor<?x8xf32>
       }
       return %y : tensor<?x8xf32>
@@ -114,9 +113,8 @@ def ParamsToArgumentsPass : Pass<"llm-params-to-arguments", "::mlir::ModuleOp"> 
 
     ```mlir
     func.func @f(%x: tensor<?x8xf32>, %proj: tensor<2x8x8xf32> {llm.layers = array<i64: 4, 5>, llm.param = "proj", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.proj"} ]}}) -> tensor<?x8xf32> {
-      %y = llm.repeat 2 init(%x) stacked(%proj) : (tensor<?x8xf32>, tensor<2x8x8xf32>) -> tensor<?x8xf32> {
-      ^bb0(%r: tensor<?x8xf32>, %w: tensor<8x8xf32>):
-        %0 = llm.linear %r, %w {name = "proj"} : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+      %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %proj : tensor<2x8x8xf32>) {
+        %0 = llm.linear "proj" %r, %w : tensor<?x8xf32> -> tensor<?x8xf32>
         llm.yield %0 : tensor<?x8xf32>
       }
       return %y : tensor<?x8xf32>

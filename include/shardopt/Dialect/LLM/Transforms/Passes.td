@@ -86,7 +86,7 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -116,7 +116,7 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -128,7 +128,7 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -165,7 +165,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -177,7 +177,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -236,7 +236,7 @@ def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 1, batch = 64>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5, sharding = #llm.dim<0>} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }
@@ -248,7 +248,7 @@ def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
     ```mlir
     module {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
-        %n = llm.rms_norm %x weight(%w) {name = "attn_norm", epsilon = 1.0e-5} : (tensor<?x64xbf16>, tensor<64xbf16>) -> tensor<?x64xbf16>
+        %n = llm.rms_norm "attn_norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
         return %n : tensor<?x64xbf16>
       }

@@ -331,7 +331,8 @@ LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
   llvm::append_range(results, op.getStacks().getTypes());
   auto repeat =
       RepeatOp::create(state.builder, op.getLoc(), results, op.getCountAttr(),
-                       start, stacked, invariants, op.getWindowsAttr());
+                       start, stacked, invariants, op.getLayersAttr(),
+                       op.getWindowsAttr());
   state.slices.enterBody(op.getBodyBlock(), repeat);
   LocalValues::Placed residual{
       {{start, anchor, packing, nullptr}}, space, rowBytes, {}, {}};

@@ -1,0 +1,80 @@
+//===- LLMEndOps.td - What comes before and after the layers -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMENDOPS_TD
+#define SHARDOPT_DIALECT_LLM_IR_LLMENDOPS_TD
+
+include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
+
+def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
+  let summary = "Token embedding";
+  let description = [{
+    Row r of the result is row `tokens[r]` of the table. With an `offset` (given
+    by the lowering) the table holds rows from `offset` on, and tokens outside
+    give zeros.
+
+    Sharding: 0 cuts the vocabulary and gives a partial sum P, 1 cuts the hidden
+    size and gives H, none replicates the table and gives R.
+
+    Constraints:
+    - (C1) the result is as wide as the table
+    - (C2) the result has a row for every token
+
+    ```mlir
+    func.func @f(%tokens: tensor<?xi32>, %table: tensor<32000x4096xbf16>) -> tensor<?x4096xbf16> {
+      %x = llm.embedding "embed" dim<0> %tokens, %table : tensor<32000x4096xbf16> -> tensor<?x4096xbf16>
+      return %x : tensor<?x4096xbf16>
+    }
+    ```
+  }];
+  let arguments = !con((ins LLM_Indices1D:$tokens, LLM_Matrix:$table,
+                            Optional<Index>:$offset), common);
+  let results = (outs LLM_Activation2D:$result);
+  let operandSyntax = ["", ",", "offset?"];
+  let writtenOperands = [1];
+  let typeRule = "typesOfEmbedding";
+}
+
+def LLM_LmHeadOp : LLM_FusedOp<"lm_head"> {
+  let summary = "Final norm, output projection, greedy argmax";
+  let description = [{
+    Reads the last row of each prompt (every row in decode, where `sequence` is 1),
+    norms it with `norm` and `epsilon`, multiplies by the weight `[hidden, vocab]` (or
+    `[vocab, hidden]` with `tied`, where it is the embedding's table) and returns the
+    index of the largest logit, the lowest among equals. The logits themselves are
+    an optional second result.
+
+    Sharding: 0 contracts a cut hidden size (needs H; the logits are
+    reduce-scattered over the vocabulary), 1 cuts the vocabulary (needs R), none keeps
+    R or T. Pairs of value and index are gathered for the argmax.
+
+    Constraints:
+    - (C1) the norm is as wide as the input, and `epsilon` is positive
+    - (C2) weight rows (columns when `tied`) equal the input's width
+    - (C3) logits, where asked for, are as wide as the vocabulary
+    - (C4) `sequence` is positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x32xbf16>, %n: tensor<32xbf16>, %w: tensor<32x101xbf16>) -> tensor<?xi32> {
+      %t = llm.lm_head "lm_head" %x norm(%n) weight(%w) {epsilon = 1.0e-5} : tensor<?x32xbf16>, tensor<32x101xbf16> -> tensor<?xi32>
+      return %t : tensor<?xi32>
+    }
+    ```
+  }];
+  let arguments = !con((ins LLM_Activation2D:$input, LLM_Vector:$norm,
+                            LLM_Matrix:$weight, F64Attr:$epsilon,
+                            DefaultValuedAttr<I64Attr, "1">:$sequence,
+                            UnitAttr:$tied), common);
+  let results = (outs LLM_Indices1D:$token_ids, Optional<LLM_Activation2D>:$logits);
+  let operandSyntax = ["", "norm", "weight"];
+  let writtenOperands = [0, 2];
+  let writtenResults = "allResults";
+  let typeRule = "typesOfLmHead";
+  let moreResults = ["logits"];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMENDOPS_TD

@@ -1,0 +1,46 @@
+//===- LLMNormOps.td - Norms -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_IR_LLMNORMOPS_TD
+#define SHARDOPT_DIALECT_LLM_IR_LLMNORMOPS_TD
+
+include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
+
+def LLM_RmsNormOp : LLM_FusedOp<"rms_norm"> {
+  let summary = "Root-mean-square norm, with the residual added first";
+  let description = [{
+    With s the input, or input plus residual: `s / sqrt(mean(s^2) + epsilon) * weight`
+    along the features. With a residual the second result is s, the new residual.
+    The first norm of a layer reads the residual itself and has none.
+
+    Sharding: 0 anchors input, residual and results in T, 1 in H (the sum of
+    squares is all-reduced), none in R.
+
+    Constraints:
+    - (C1) input, residual and results have one type
+    - (C2) the weight is as wide as the input
+    - (C3) there are two results exactly when there is a residual
+    - (C4) `epsilon` is positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>) -> tensor<?x8xbf16> {
+      %n, %s = llm.rms_norm "ffn_norm" %x residual(%r) weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+      return %n : tensor<?x8xbf16>
+    }
+    ```
+  }];
+  let arguments = !con((ins LLM_Activation2D:$input,
+                            Optional<LLM_Activation2D>:$residual,
+                            LLM_Vector:$weight, F64Attr:$epsilon), common);
+  let results = (outs LLM_Activation2D:$result, Optional<LLM_Activation2D>:$sum);
+  let operandSyntax = ["", "residual?", "weight"];
+  let writtenResults = "0";
+  let typeRule = "typesOfNorm";
+  let moreResults = ["residual"];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_IR_LLMNORMOPS_TD
