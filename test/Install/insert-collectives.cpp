@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -28,8 +27,9 @@ module attributes {
 )mlir";
 
 int main() {
-  mlir::MLIRContext context;
-  context.loadDialect<shardopt::llm::LLMDialect, mlir::func::FuncDialect>();
+  mlir::DialectRegistry registry;
+  shardopt::llm::registerPassDialects(registry);
+  mlir::MLIRContext context(registry);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(source, &context);
   if (!module)
