@@ -46,7 +46,7 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
     ```
     shard.grid @grid(shape = 2x1x1)
     func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-      %y = llm.repeat 3 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      %y = llm.repeat 3 init(%a = %x : tensor<?x8xf32>) {...}
       return %y : tensor<?x8xf32>
     }
     ```
@@ -55,7 +55,7 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
 
     ```
     func.func @f_stage0(%x: tensor<?x8xf32>) attributes {shardopt.stage = {count = 2 : i64, index = 0 : i64}} {
-      %y = llm.repeat 2 init(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      %y = llm.repeat 2 layers<0-1> init(%a = %x : tensor<?x8xf32>) {...}
       %sent = shard.send %y on @grid grid_axes = [0] destination = [1] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
       return
     }
@@ -64,7 +64,7 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
       %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
       %like = tensor.empty(%rows) : tensor<?x8xf32>
       %r = shard.recv %like on @grid grid_axes = [0] source = [0] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
-      %y = llm.repeat 1 init(%r) : (tensor<?x8xf32>) -> tensor<?x8xf32> {...}
+      %y = llm.repeat 1 layers<2> init(%a = %r : tensor<?x8xf32>) {...}
       return %y : tensor<?x8xf32>
     }
     ```
