@@ -45,7 +45,7 @@ LAYER = f"""\
     %n1 = llm.rms_norm "attn_norm" dim<0> %x weight(%w1) {{epsilon = 1.0e-6}} : {X}
     %w2 = llm.param @l@n@.qkv_proj.weight : {W_QKV}
     %q = llm.qkv_proj "qkv_proj" dim<1> %n1, %w2 {{heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}}} : {X} -> tensor<?x{QKV}xbf16>
-    %a, %kn, %vn = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {{heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>}} : tensor<?x{QKV}xbf16> -> tensor<?x{ATT}xbf16>
+    %a, %kn, %vn = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {{heads = {HEADS}, kv_heads = {KV_HEADS}, head_dim = {HEAD_DIM}, group = {HEADS // KV_HEADS}, scale = 0.125, rope = #llm.rope<dim = {HEAD_DIM}, theta = 1.0e6>}} : tensor<?x{QKV}xbf16>, {CACHE} -> tensor<?x{ATT}xbf16>
     %w3 = llm.param @l@n@.out_proj.weight : {W_OUT}
     %o = llm.out_proj "out_proj" dim<0> %a, %w3 {{heads = {HEADS}}} : tensor<?x{ATT}xbf16> -> {X}
     %w4 = llm.param @l@n@.ffn_norm.weight : {NORM}

@@ -340,7 +340,7 @@ def repeats():
       stacked(%wi = %w : tensor<3x12x20xf32>) invariants(%q = %p : tensor<?xi32>) {{
     %h = llm.qkv_proj "q" %r, %wi {{heads = 3, kv_heads = 1, head_dim = 4}} : {x} -> tensor<?x20xf32>
     %a:3 = llm.attention gqa "a" %h at(%q) cache(%kc, %vc)
-        {{heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}} : tensor<?x20xf32> -> {x}
+        {{heads = 3, kv_heads = 1, head_dim = 4, group = 3, scale = 0.5}} : tensor<?x20xf32>, {cache} -> {x}
     %s = llm.add %r, %a#0 : {x}
     llm.yield %s, %a#1, %a#2 : {x}, {cache}, {cache}
   }}

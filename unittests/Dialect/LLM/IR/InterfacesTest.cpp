@@ -35,7 +35,7 @@ func.func @layer(%tokens: tensor<?xi32>, %p: tensor<?xi32>, %kc: tensor<?x?x8x12
   %n = llm.rms_norm "attn_norm" dim<0> %x weight(%norm) {epsilon = 1.0e-5} : tensor<?x12288xbf16>
   %wq = llm.param @qkv : tensor<12288x14336xbf16>
   %q = llm.qkv_proj "qkv_proj" dim<1> %n, %wq {heads = 96, kv_heads = 8, head_dim = 128} : tensor<?x12288xbf16> -> tensor<?x14336xbf16>
-  %a, %k1, %v1 = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {heads = 96, kv_heads = 8, head_dim = 128, group = 12, scale = 0.088} : tensor<?x14336xbf16> -> tensor<?x12288xbf16>
+  %a, %k1, %v1 = llm.attention gqa "attention" dim<0> %q at(%p) cache(%kc, %vc) {heads = 96, kv_heads = 8, head_dim = 128, group = 12, scale = 0.088} : tensor<?x14336xbf16>, tensor<?x?x8x128xbf16> -> tensor<?x12288xbf16>
   %wo = llm.param @out : tensor<12288x12288xbf16>
   %o = llm.out_proj "out_proj" dim<0> %a, %wo {heads = 96} : tensor<?x12288xbf16> -> tensor<?x12288xbf16>
   %m, %r = llm.rms_norm "ffn_norm" dim<0> %o residual(%x) weight(%norm) {epsilon = 1.0e-5} : tensor<?x12288xbf16>
