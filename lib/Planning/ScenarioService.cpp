@@ -70,7 +70,8 @@ LatencyKey ScenarioService::latencyKey() const { return scenario.latencyKey(); }
 /// dims none.
 static search::DimDomain legalDims(const Scenario &scenario, size_t op) {
   search::DimDomain legal;
-  for (Dim dim : scenario.spaceFacts().choices[op]) {
+  const search::SpaceFacts facts = scenario.spaceFacts();
+  for (Dim dim : facts.choices[op]) {
     Strategy strategy;
     strategy.dims.assign(scenario.opNames().size(), Dim::None);
     strategy.dims[op] = dim;

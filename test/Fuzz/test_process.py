@@ -23,7 +23,7 @@ class Blame(unittest.TestCase):
     def test_crashes(self):
         self.assertEqual(blame("import os; os.abort()"), "SIGABRT")
         says = "a.cpp:7: Assertion `x > 3' failed."
-        program = f'import sys, os; sys.stderr.write("{says}"); os.abort()'
+        program = f'import sys, os; sys.stderr.write("{says}"); sys.stderr.flush(); os.abort()'
         self.assertEqual(blame(program), "Assertion `x > N' failed")
 
     def test_other_ends(self):
