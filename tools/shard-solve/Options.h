@@ -20,7 +20,6 @@ struct Options {
   std::string report;
   std::string trace;
   std::string verify;   ///< a solution to check instead of searching
-  std::string exportAs; ///< a format to write the instance in instead
   std::string progress = "auto";
   std::optional<double> timeLimit;
   int64_t iterations = 0;

@@ -329,10 +329,9 @@ LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
 
   SmallVector<Type> results = {start.getType()};
   llvm::append_range(results, op.getStacks().getTypes());
-  auto repeat =
-      RepeatOp::create(state.builder, op.getLoc(), results, op.getCountAttr(),
-                       start, stacked, invariants, op.getLayersAttr(),
-                       op.getWindowsAttr());
+  auto repeat = RepeatOp::create(state.builder, op.getLoc(), results,
+                                 op.getCountAttr(), start, stacked, invariants,
+                                 op.getLayersAttr(), op.getWindowsAttr());
   state.slices.enterBody(op.getBodyBlock(), repeat);
   LocalValues::Placed residual{
       {{start, anchor, packing, nullptr}}, space, rowBytes, {}, {}};
