@@ -9,6 +9,7 @@
 
 #include "ConfigReaders.h"
 
+#include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
@@ -114,6 +115,24 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
   return total;
 }
 
+/// The widest weight or activation: every size is bounded where it is read, yet
+/// not their products.
+static double widestTensor(const ModelConfig &config) {
+  const AttentionConfig &attention = config.attention;
+  double heads = attention.heads;
+  double widest =
+      attention.latent
+          ? heads * double(attention.nopeDim +
+                           std::max(attention.ropeDim, attention.valueDim))
+          : (heads + 2.0 * attention.kvHeads) * double(attention.headDim);
+  const FeedForwardConfig &network = config.feedForward;
+  double up = network.activation.gated ? 2 : 1;
+  for (int64_t inner :
+       {network.denseInner, network.expertInner, network.sharedInner})
+    widest = std::max(widest, up * double(inner));
+  return widest;
+}
+
 ErrorOr<ModelConfig>
 shardopt::hf::readModelConfig(const json::Document &document) {
   json::Value root = document.root();
@@ -139,6 +158,11 @@ shardopt::hf::readModelConfig(const json::Document &document) {
   if (parameters > maxParameters)
     root.fail("the sizes make more parameters than " +
               std::to_string(int64_t(maxParameters)));
+  double widest = widestTensor(config);
+  if (widest > double(maxDimSize))
+    root.fail("the sizes make a weight with " +
+              std::to_string(int64_t(std::min(widest, 1e18))) +
+              " columns, expected at most " + std::to_string(maxDimSize));
   if (document.failed())
     return document.error();
   return config;
