@@ -27,6 +27,17 @@ class Mutate(unittest.TestCase):
         self.assertEqual(mutate.text(rng, ""), "")
         self.assertIsInstance(mutate.data(rng, b""), bytes)
 
+    def test_signed_lines(self):
+        line = (
+            '{"strategy": {"tp": 1}, "throughput": 0, "tpot_ms": 0, "memory_gb": 0, '
+            '"valid": false, "reason": "structural", "check": "LINE"}'
+        )
+        right = line.replace("LINE", "b0cda516d8fa5f57")
+        wrong = line.replace("LINE", "0123456789abcdef")
+        text = '{"checkpoint": 2}\n' + wrong + "\n"
+        self.assertEqual(mutate.signed(text), text.replace(wrong, right))
+        self.assertEqual(mutate.signed(mutate.signed(text)), mutate.signed(text))
+
     def test_bytes(self):
         results = {mutate.data(random.Random(seed), b"0123456789") for seed in range(100)}
         self.assertGreater(len(results), 50)

@@ -188,8 +188,11 @@ def strategies(case):
 
 
 def checkpoint(case):
-    """Checkpoints that a search goes on from."""
-    name = case.write("log.jsonl", mutate.text(case.rng, case.corpus.checkpoint))
+    """Checkpoints that a search goes on from, most of them signed as if it had written them."""
+    text = mutate.text(case.rng, case.corpus.checkpoint)
+    if case.rng.random() < 0.8:
+        text = mutate.signed(text)
+    name = case.write("log.jsonl", text)
     options = "searcher=genetic budget=40 checkpoint=log.jsonl pins=ignore"
     words = [MODELS[0], f"--llm-search-sharding={options}", "-o", "o.mlir"]
     yield case.tool("shard-opt", *words, file=name)
