@@ -112,9 +112,11 @@ std::string execution::serialize(const RankOutcome &outcome) {
     to.tensor(value.value);
   });
   to.list(outcome.statistics, [&](const runtime::SiteStatistics &site) {
-    to.number(site.calls);
-    to.number(site.elements);
-    to.number(site.bytes);
+    to.list(site, [&](const runtime::CallCounts &part) {
+      to.number(part.calls);
+      to.number(part.elements);
+      to.number(part.bytes);
+    });
   });
   return std::move(to.bytes);
 }
@@ -164,9 +166,12 @@ ErrorOr<RankOutcome> execution::deserialize(std::string_view bytes) {
     value.microBatch = from.number();
     value.value = from.tensor();
   }
-  outcome.statistics.resize(from.count(3 * sizeof(int64_t)));
-  for (runtime::SiteStatistics &site : outcome.statistics)
-    site = {from.number(), from.number(), from.number()};
+  outcome.statistics.resize(from.count(sizeof(int64_t)));
+  for (runtime::SiteStatistics &site : outcome.statistics) {
+    site.resize(from.count(3 * sizeof(int64_t)));
+    for (runtime::CallCounts &part : site)
+      part = {from.number(), from.number(), from.number()};
+  }
   if (!from.isFine())
     return Error{"a rank's outcome of " + std::to_string(bytes.size()) +
                  " bytes is not whole"};

@@ -237,6 +237,15 @@ std::vector<std::string> ProgramInterface::describeSites() const {
   return words;
 }
 
+std::vector<std::vector<int64_t>> ProgramInterface::listParts() const {
+  std::vector<std::vector<int64_t>> parts(sites.size());
+  for (auto [site, calls] : llvm::zip_equal(sites, parts))
+    if (site.collective && site.collective->parts.size() > 1)
+      for (const CollectiveSite::Part &part : site.collective->parts)
+        calls.push_back(part.calls);
+  return parts;
+}
+
 int64_t ProgramInterface::microBatches(int64_t prompts) const {
   return splitBatch(prompts, grid[GridAxis::Ep], grid[GridAxis::Pp])
       .microBatches;
@@ -277,8 +286,12 @@ static KeptSite expand(const llm::lowered::Value &value) {
 
 static CollectiveSite expand(const llm::lowered::Collective &collective,
                              const std::string &kind) {
-  return {kind, collective.cause, collective.isCharged,
-          collective.type.getIntOrFloatBitWidth()};
+  CollectiveSite site;
+  site.kind = kind;
+  for (const auto &charge : collective.charges)
+    site.parts.push_back({charge.layers, charge.cause, charge.isCharged});
+  site.elementBits = collective.type.getIntOrFloatBitWidth();
+  return site;
 }
 
 static Site expand(const llm::lowered::Site &site) {
@@ -290,7 +303,7 @@ static Site expand(const llm::lowered::Site &site) {
   }
   if (site.collective) {
     result.collective = expand(*site.collective, site.op);
-    result.words += " for " + result.collective->cause;
+    result.words += " for " + result.collective->parts.front().cause;
   }
   return result;
 }

@@ -93,6 +93,7 @@ std::optional<Error> Rank::prepare(const Executable &program,
     for (int64_t i = 0; i < place.microBatches; ++i)
       caches[i].push_back(cut(*global, operand, i));
   }
+  process.statistics().setParts(program.interface.listParts());
   if (request.wantsValues)
     process.setKeepSink([this](int64_t site, Tensor value) {
       outcome.values.push_back({site, microBatch, std::move(value)});

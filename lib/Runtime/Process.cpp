@@ -41,12 +41,32 @@ const char *runtime::spell(Op op) {
   return "a gather of the host";
 }
 
+/// The counts of which the next call at `site` is part.
+CallCounts &Statistics::next(int64_t site) {
+  if (site >= static_cast<int64_t>(counts.size()))
+    counts.resize(site + 1);
+  SiteStatistics &found = counts[site];
+  if (site >= static_cast<int64_t>(parts.size()) || parts[site].empty()) {
+    found.resize(1);
+    return found.front();
+  }
+  const std::vector<int64_t> &runs = parts[site];
+  found.resize(runs.size());
+  int64_t turn = 0, calls = 0;
+  for (int64_t run : runs)
+    turn += run;
+  for (const CallCounts &part : found)
+    calls += part.calls;
+  size_t part = 0;
+  for (calls %= turn; calls >= runs[part]; ++part)
+    calls -= runs[part];
+  return found[part];
+}
+
 void Statistics::add(int64_t site, int64_t elements, int64_t elementBytes) {
   if (site < 0)
     return;
-  if (site >= static_cast<int64_t>(counts.size()))
-    counts.resize(site + 1);
-  SiteStatistics &count = counts[site];
+  CallCounts &count = next(site);
   ++count.calls;
   count.elements += elements;
   count.bytes += elements * elementBytes;

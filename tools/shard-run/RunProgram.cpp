@@ -386,30 +386,35 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
 void run::printStatistics(const ProgramInterface &interface,
                           const std::vector<RankOutcome> &outcomes) {
   for (size_t rank = 0; rank < outcomes.size(); ++rank) {
-    // Sites of one op and kind together, in the order of the first.
+    // Those of one op and kind together, in the order of the first.
     struct Row {
       const CollectiveSite *site;
+      const CollectiveSite::Part *part;
       int64_t calls = 0, bits = 0;
     };
     std::vector<Row> rows;
     const auto &counts = outcomes[rank].statistics;
     for (size_t i = 0; i < counts.size(); ++i) {
       const auto &site = interface.sites[i].collective;
-      if (!site || counts[i].calls == 0)
-        continue;
-      auto row = std::find_if(rows.begin(), rows.end(), [&](const Row &row) {
-        return row.site->kind == site->kind && row.site->cause == site->cause &&
-               row.site->isCharged == site->isCharged;
-      });
-      if (row == rows.end())
-        row = rows.insert(row, Row{&*site});
-      row->calls += counts[i].calls;
-      row->bits += counts[i].elements * site->elementBits;
+      for (size_t j = 0; site && j < counts[i].size(); ++j) {
+        const CollectiveSite::Part &part = site->parts[j];
+        if (counts[i][j].calls == 0)
+          continue;
+        auto row = std::find_if(rows.begin(), rows.end(), [&](const Row &row) {
+          return row.site->kind == site->kind &&
+                 row.part->cause == part.cause &&
+                 row.part->isCharged == part.isCharged;
+        });
+        if (row == rows.end())
+          row = rows.insert(row, Row{&*site, &part});
+        row->calls += counts[i][j].calls;
+        row->bits += counts[i][j].elements * site->elementBits;
+      }
     }
     for (const Row &row : rows)
-      llvm::outs() << "statistics: rank=" << rank << " op=" << row.site->cause
+      llvm::outs() << "statistics: rank=" << rank << " op=" << row.part->cause
                    << " kind=" << row.site->kind
-                   << " charged=" << (row.site->isCharged ? "true" : "false")
+                   << " charged=" << (row.part->isCharged ? "true" : "false")
                    << " calls=" << row.calls << " bytes=" << row.bits / 8
                    << '\n';
   }

@@ -197,13 +197,31 @@ TEST(Collectives, StatisticsCountWhatACostModelCharges) {
   const std::vector<SiteStatistics> &sites =
       world.process(1).statistics().sites();
   ASSERT_EQ(sites.size(), 5u);
-  EXPECT_EQ(sites[4].calls, 2);
-  EXPECT_EQ(sites[4].elements, 24);
-  EXPECT_EQ(sites[4].bytes, 96);
-  EXPECT_EQ(sites[0].elements, 5);
-  EXPECT_EQ(sites[1].calls, 1);
-  EXPECT_EQ(sites[1].elements, 0);
-  EXPECT_EQ(sites[2].elements, 4);
+  EXPECT_EQ(sites[4][0].calls, 2);
+  EXPECT_EQ(sites[4][0].elements, 24);
+  EXPECT_EQ(sites[4][0].bytes, 96);
+  EXPECT_EQ(sites[0][0].elements, 5);
+  EXPECT_EQ(sites[1][0].calls, 1);
+  EXPECT_EQ(sites[1][0].elements, 0);
+  EXPECT_EQ(sites[2][0].elements, 4);
+}
+
+TEST(Collectives, StatisticsOfASiteHaveParts) {
+  Statistics statistics;
+  statistics.setParts({{}, {2, 1}});
+  for (int64_t elements : {1, 2, 4, 8, 16, 32, 64})
+    statistics.add(1, elements, 4);
+  statistics.add(0, 3, 4);
+  statistics.add(2, 5, 4);
+  ASSERT_EQ(statistics.sites().size(), 3u);
+  EXPECT_EQ(statistics.sites()[0][0].elements, 3);
+  EXPECT_EQ(statistics.sites()[2][0].elements, 5);
+  const SiteStatistics &split = statistics.sites()[1];
+  ASSERT_EQ(split.size(), 2u);
+  EXPECT_EQ(split[0].calls, 5);
+  EXPECT_EQ(split[0].elements, 1 + 2 + 8 + 16 + 64);
+  EXPECT_EQ(split[1].calls, 2);
+  EXPECT_EQ(split[1].elements, 4 + 32);
 }
 
 TEST(Collectives, TheHostExchangesBytes) {

@@ -68,9 +68,14 @@ struct KeptSite {
 
 /// A collective.
 struct CollectiveSite {
-  std::string kind; ///< "all_reduce"
-  std::string cause;
-  bool isCharged = false;
+  /// Of consecutive calls.
+  struct Part {
+    int64_t calls = 1; ///< of the only part, any number
+    std::string cause;
+    bool isCharged = false;
+  };
+  std::string kind;        ///< "all_reduce"
+  std::vector<Part> parts; ///< in turns
   int64_t elementBits = 0; ///< of the declared type
 };
 
@@ -94,6 +99,8 @@ struct ProgramInterface {
   }
   /// What to call the sites in messages.
   std::vector<std::string> describeSites() const;
+  /// How many calls in a row each part of a site has; none for one part.
+  std::vector<std::vector<int64_t>> listParts() const;
   /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / ep)), at
   /// least one.
   int64_t microBatches(int64_t prompts) const;

@@ -12,55 +12,11 @@
 #include "shardopt/Support/Strategy.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/TypeUtilities.h"
-
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
-
-static constexpr int64_t anySize = std::numeric_limits<int64_t>::max();
-
-//===----------------------------------------------------------------------===//
-// shardopt.collective
-//===----------------------------------------------------------------------===//
-
-lowered::Collective lowered::Collective::of(Operation *op, StringRef cause,
-                                            double bytes, double seconds,
-                                            bool isCharged) {
-  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
-  return {cause.str(), std::llround(bytes), seconds * 1e6, isCharged, type};
-}
-
-FailureOr<lowered::Collective> lowered::Collective::read(Attribute attribute,
-                                                         EmitError emitError) {
-  Fields fields(attribute, "'" + attrName.str() + "'", emitError);
-  Collective collective;
-  collective.cause = fields.text("cause", "the name of an op");
-  collective.bytes = fields.integer("bytes", 0, anySize);
-  collective.microseconds = fields.number("microseconds");
-  collective.isCharged = fields.boolean("charged");
-  auto type = fields.get<TypeAttr>("type", "an element type");
-  if (type && !type.getValue().isIntOrFloat())
-    fields.failField("type", "a type of integers or floats", type);
-  else if (type)
-    collective.type = type.getValue();
-  return fields.finish(collective);
-}
-
-DictionaryAttr lowered::Collective::write(MLIRContext *context) const {
-  Builder builder(context);
-  NamedAttribute fields[] = {
-      {"cause", builder.getStringAttr(cause)},
-      {"bytes", builder.getI64IntegerAttr(bytes)},
-      {"microseconds", builder.getF64FloatAttr(microseconds)},
-      {"charged", builder.getBoolAttr(isCharged)},
-      {"type", TypeAttr::get(type)}};
-  return builder.getDictionaryAttr(fields);
-}
 
 //===----------------------------------------------------------------------===//
 // shardopt.value
@@ -141,8 +97,15 @@ FailureOr<lowered::Site> lowered::Site::read(Attribute attribute,
   site.op = fields.text("op", "the name of a collective");
   site.axes = fields.integers("axes");
   if (fields.has("collective")) {
+    std::optional<cost::CollectiveKind> kind = kindOfCollective(site.op);
+    if (!kind) {
+      fields.failField("op", "the name of a collective",
+                       fields.get<StringAttr>("op", "a string"));
+      return failure();
+    }
     FailureOr<Collective> collective = Collective::read(
-        fields.get<DictionaryAttr>("collective", "a dictionary"), emitError);
+        fields.get<DictionaryAttr>("collective", "a dictionary"), *kind,
+        emitError);
     if (failed(collective))
       return failure();
     site.collective = std::move(*collective);
@@ -161,7 +124,8 @@ DictionaryAttr lowered::Site::write(MLIRContext *context) const {
   fields.set("axes", builder.getDenseI64ArrayAttr(axes));
   if (collective) {
     fields.set("collective", collective->write(context));
-    fields.set("name", builder.getStringAttr(collective->cause));
+    fields.set("name",
+               builder.getStringAttr(collective->charges.front().cause));
   }
   return fields.getDictionary(context);
 }

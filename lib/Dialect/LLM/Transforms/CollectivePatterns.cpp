@@ -7,23 +7,26 @@
 
 #include "CollectivePatterns.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::CollectiveKind;
 
 double CollectivePrices::fullBytes(GridAxis axis,
-                                   const CollectiveNote &of) const {
+                                   const lowered::Collective &of) const {
   double most = 0;
-  for (const CollectiveNote::Entry &entry : of.entries)
-    most = std::max(most, fullBytes(axis, entry));
+  for (const lowered::Collective::Charge &charge : of.charges)
+    most = std::max(most, fullBytes(axis, charge));
   return most;
 }
 
-double CollectivePrices::fullBytes(GridAxis axis,
-                                   const CollectiveNote::Entry &entry) const {
-  bool isHeld = entry.kind == CollectiveKind::AllToAll;
-  return isHeld ? entry.bytes * double(size(axis)) : entry.bytes;
+double
+CollectivePrices::fullBytes(GridAxis axis,
+                            const lowered::Collective::Charge &charge) const {
+  bool isHeld = charge.kind == CollectiveKind::AllToAll;
+  return double(charge.bytes) * (isHeld ? double(size(axis)) : 1);
 }
 
 double CollectivePrices::bytesOf(CollectiveKind kind, GridAxis axis,
@@ -41,18 +44,32 @@ double CollectivePrices::seconds(CollectiveKind kind, GridAxis axis,
 }
 
 double CollectivePrices::seconds(CollectiveKind kind, GridAxis axis,
-                                 const CollectiveNote &of) const {
+                                 const lowered::Collective &of) const {
   return seconds(kind, axis, fullBytes(axis, of));
 }
 
-void CollectivePrices::note(Operation *op, CollectiveKind kind, GridAxis axis,
-                            const CollectiveNote &of) const {
-  CollectiveNote note = of;
-  for (CollectiveNote::Entry &entry : note.entries) {
-    double full = fullBytes(axis, entry);
-    entry.kind = kind;
-    entry.bytes = bytesOf(kind, axis, full);
-    entry.seconds = seconds(kind, axis, full);
+void CollectivePrices::annotate(Operation *op, CollectiveKind kind,
+                                GridAxis axis,
+                                const lowered::Collective &of) const {
+  lowered::Collective collective = of;
+  collective.kind = kind;
+  for (lowered::Collective::Charge &charge : collective.charges) {
+    double full = fullBytes(axis, charge);
+    charge.kind = kind;
+    charge.bytes = std::llround(bytesOf(kind, axis, full));
+    charge.microseconds = seconds(kind, axis, full) * 1e6;
   }
-  note.write(op);
+  lowered::writeTo(op, collective);
+}
+
+std::optional<lowered::Collective> llm::readCollective(Operation *op) {
+  auto collective = lowered::readFrom<lowered::Collective>(op);
+  return succeeded(collective) ? std::move(*collective) : std::nullopt;
+}
+
+LogicalResult llm::checkCollectives(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    return WalkResult(lowered::readFrom<lowered::Collective>(op));
+  });
+  return failure(result.wasInterrupted());
 }

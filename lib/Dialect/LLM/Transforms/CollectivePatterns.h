@@ -1,5 +1,4 @@
-//===- CollectivePatterns.h - What patterns over collectives share *- C++
-//-*-===//
+//===- CollectivePatterns.h - What patterns over them share -----*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +9,7 @@
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_COLLECTIVEPATTERNS_H
 
 #include "shardopt/Cost/TimeModel.h"
-#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Support/GridAxis.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
@@ -27,23 +26,25 @@ public:
 
   int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
 
-  /// Bytes of the full tensor of a collective with the note `of`.
-  double fullBytes(GridAxis axis, const CollectiveNote &of) const;
-  /// Seconds of a collective of `kind` on the tensor of one with the note `of`.
+  /// Bytes of the full tensor of a collective annotated with `of`.
+  double fullBytes(GridAxis axis, const lowered::Collective &of) const;
+  /// Seconds of a collective of `kind` on the tensor of one annotated with
+  /// `of`.
   double seconds(cost::CollectiveKind kind, GridAxis axis,
-                 const CollectiveNote &of) const;
+                 const lowered::Collective &of) const;
   /// Seconds to read and write `bytes`, as part of another kernel.
   double memory(double bytes) const {
     return time.seconds(cost::memoryKernel(bytes, /*launch=*/false));
   }
 
-  /// Gives `op`, which is of `kind`, a note of its own, with the causes of the
-  /// one that it replaces.
-  void note(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
-            const CollectiveNote &of) const;
+  /// Annotates `op`, which is of `kind`, with the causes of the collective that
+  /// it replaces.
+  void annotate(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
+                const lowered::Collective &of) const;
 
 private:
-  double fullBytes(GridAxis axis, const CollectiveNote::Entry &entry) const;
+  double fullBytes(GridAxis axis,
+                   const lowered::Collective::Charge &charge) const;
   double seconds(cost::CollectiveKind kind, GridAxis axis, double full) const;
   /// What the cost model calls the bytes of a collective on such a tensor.
   double bytesOf(cost::CollectiveKind kind, GridAxis axis, double full) const;
@@ -59,6 +60,12 @@ template <typename OpTy> std::optional<GridAxis> axisOf(OpTy op) {
     return std::nullopt;
   return GridAxis(axes[0]);
 }
+
+/// What `op` says of itself, or nothing; of a module of which
+/// `checkCollectives` holds.
+std::optional<lowered::Collective> readCollective(mlir::Operation *op);
+/// Fails, with a diagnostic, where a collective says of itself what cannot be.
+mlir::LogicalResult checkCollectives(mlir::ModuleOp module);
 
 inline bool isSum(mlir::shard::ReductionKind kind) {
   return kind == mlir::shard::ReductionKind::Sum;

@@ -34,7 +34,7 @@ struct NormInBlocks : CollectivePattern<RmsNormOp> {
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
         axisOf(reduce) != GridAxis::Tp)
       return failure();
-    std::optional<CollectiveNote> of = CollectiveNote::read(reduce);
+    std::optional<lowered::Collective> of = readCollective(reduce);
     if (!of || !pays(norm, *of))
       return failure();
 
@@ -47,7 +47,7 @@ struct NormInBlocks : CollectivePattern<RmsNormOp> {
         reduce.getGridAttr(), reduce.getGridAxesAttr(),
         pad(rewriter, reduce.getInput(), rows), reduce.getReductionAttr(),
         rewriter.getIndexAttr(0));
-    prices.note(input, CollectiveKind::ReduceScatter, GridAxis::Tp, *of);
+    prices.annotate(input, CollectiveKind::ReduceScatter, GridAxis::Tp, *of);
     Value residual;
     if (norm.getResidual())
       residual = shard::AllSliceOp::create(
@@ -75,7 +75,7 @@ struct NormInBlocks : CollectivePattern<RmsNormOp> {
 private:
   /// Whether the new form is faster, for an activation as large as the one
   /// that `of` is on.
-  bool pays(RmsNormOp norm, const CollectiveNote &of) const {
+  bool pays(RmsNormOp norm, const lowered::Collective &of) const {
     auto price = [&](CollectiveKind kind) {
       return prices.seconds(kind, GridAxis::Tp, of);
     };
@@ -107,8 +107,8 @@ private:
     Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
     auto reduce = other.getDefiningOp<shard::AllReduceOp>();
     bool fits = reduce && reduce->hasOneUse() && isSum(reduce.getReduction()) &&
-                axisOf(reduce) == GridAxis::Tp &&
-                CollectiveNote::read(reduce) && other != value;
+                axisOf(reduce) == GridAxis::Tp && readCollective(reduce) &&
+                other != value;
     return fits ? add : AddOp();
   }
 
@@ -118,12 +118,12 @@ private:
     rewriter.setInsertionPoint(add);
     Value other = add.getLhs() == whole ? add.getRhs() : add.getLhs();
     auto reduce = other.getDefiningOp<shard::AllReduceOp>();
-    CollectiveNote of = *CollectiveNote::read(reduce);
+    lowered::Collective of = *readCollective(reduce);
     auto scatter = shard::ReduceScatterOp::create(
         rewriter, reduce.getLoc(), other.getType(), reduce.getGridAttr(),
         reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
         reduce.getReductionAttr(), rewriter.getIndexAttr(0));
-    prices.note(scatter, CollectiveKind::ReduceScatter, GridAxis::Tp, of);
+    prices.annotate(scatter, CollectiveKind::ReduceScatter, GridAxis::Tp, of);
     Value sum =
         AddOp::create(rewriter, add.getLoc(), cut.getType(), cut, scatter);
     rewriter.replaceOp(add, gather(rewriter, sum, rows, reduce, of));
@@ -135,13 +135,13 @@ private:
   }
 
   Value gather(PatternRewriter &rewriter, Value block, const RowBlocks &rows,
-               shard::AllReduceOp like, const CollectiveNote &of) const {
+               shard::AllReduceOp like, const lowered::Collective &of) const {
     Location loc = block.getLoc();
     auto type = cast<RankedTensorType>(block.getType());
     auto whole = shard::AllGatherOp::create(
         rewriter, loc, type, like.getGridAttr(), like.getGridAxesAttr(), block,
         rewriter.getIndexAttr(0));
-    prices.note(whole, CollectiveKind::AllGather, GridAxis::Tp, of);
+    prices.annotate(whole, CollectiveKind::AllGather, GridAxis::Tp, of);
     return trimRows(rewriter, loc, whole.getResult(), rows.rows);
   }
 };

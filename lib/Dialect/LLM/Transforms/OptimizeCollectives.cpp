@@ -71,7 +71,7 @@ struct ScatterReduced : CollectivePattern<shard::AllSliceOp> {
         reduce.getGridAxes() != slice.getGridAxes())
       return failure();
     std::optional<GridAxis> axis = axisOf(reduce);
-    std::optional<CollectiveNote> of = CollectiveNote::read(reduce);
+    std::optional<lowered::Collective> of = readCollective(reduce);
     if (!axis || !of ||
         prices.seconds(CollectiveKind::ReduceScatter, *axis, *of) >
             prices.seconds(CollectiveKind::AllReduce, *axis, *of))
@@ -86,7 +86,7 @@ struct ScatterReduced : CollectivePattern<shard::AllSliceOp> {
         rewriter, reduce.getLoc(), slice.getType(), slice.getGridAttr(),
         slice.getGridAxesAttr(), input, reduce.getReductionAttr(),
         slice.getSliceAxisAttr());
-    prices.note(scatter, CollectiveKind::ReduceScatter, *axis, *of);
+    prices.annotate(scatter, CollectiveKind::ReduceScatter, *axis, *of);
     rewriter.replaceOp(slice, scatter);
     return success();
   }
@@ -133,7 +133,7 @@ struct SliceOfGather : CollectivePattern<shard::AllSliceOp> {
       return success();
     }
     std::optional<GridAxis> axis = axisOf(gather);
-    std::optional<CollectiveNote> of = CollectiveNote::read(gather);
+    std::optional<lowered::Collective> of = readCollective(gather);
     if (!axis || !of || !gather->hasOneUse())
       return failure();
     if (prices.seconds(CollectiveKind::AllToAll, *axis, *of) >=
@@ -143,7 +143,7 @@ struct SliceOfGather : CollectivePattern<shard::AllSliceOp> {
         rewriter, gather.getLoc(), slice.getType(), slice.getGridAttr(),
         slice.getGridAxesAttr(), gather.getInput(), slice.getSliceAxisAttr(),
         gather.getGatherAxisAttr());
-    prices.note(exchange, CollectiveKind::AllToAll, *axis, *of);
+    prices.annotate(exchange, CollectiveKind::AllToAll, *axis, *of);
     rewriter.replaceOp(slice, exchange);
     return success();
   }
@@ -156,7 +156,7 @@ struct GatherInsteadOfExchange : CollectivePattern<shard::AllToAllOp> {
   LogicalResult matchAndRewrite(shard::AllToAllOp exchange,
                                 PatternRewriter &rewriter) const override {
     std::optional<GridAxis> axis = axisOf(exchange);
-    std::optional<CollectiveNote> of = CollectiveNote::read(exchange);
+    std::optional<lowered::Collective> of = readCollective(exchange);
     int64_t split = exchange.getSplitAxis().getSExtValue();
     int64_t concat = exchange.getConcatAxis().getSExtValue();
     if (!axis || !of || split == concat)
@@ -170,7 +170,7 @@ struct GatherInsteadOfExchange : CollectivePattern<shard::AllToAllOp> {
         withScaledDim(exchange.getInput().getType(), concat, size, 1),
         exchange.getGridAttr(), exchange.getGridAxesAttr(), exchange.getInput(),
         exchange.getConcatAxisAttr());
-    prices.note(gather, CollectiveKind::AllGather, *axis, *of);
+    prices.annotate(gather, CollectiveKind::AllGather, *axis, *of);
     rewriter.replaceOpWithNewOp<shard::AllSliceOp>(
         exchange, exchange.getType(), exchange.getGridAttr(),
         exchange.getGridAxesAttr(), gather.getResult(),
@@ -195,7 +195,7 @@ struct MergeReductions : CollectivePattern<AddOp> {
         right(rhs->getAttrDictionary());
     left.erase(lowered::Collective::attrName);
     right.erase(lowered::Collective::attrName);
-    if (left != right || !CollectiveNote::read(lhs) ||
+    if (left != right || !readCollective(lhs) ||
         lhs->getOperand(0).getType() != rhs->getOperand(0).getType())
       return failure();
     // Both operands exist where the sum was; the later reduction moves there.
@@ -231,7 +231,7 @@ struct OptimizeCollectives
 void OptimizeCollectives::runOnOperation() {
   ModuleOp module = getOperation();
   FailureOr<std::optional<Degrees>> read = readLoweredStrategy(module);
-  if (failed(read))
+  if (failed(read) || failed(checkCollectives(module)))
     return signalPassFailure();
   std::optional<Degrees> degrees = *read;
   if (!degrees) {

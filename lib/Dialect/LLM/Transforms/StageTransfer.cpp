@@ -7,10 +7,12 @@
 
 #include "StageTransfer.h"
 
-#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace shardopt;
@@ -44,10 +46,11 @@ StageTransfer::plan(const Boundary &boundary) const {
 
 void StageTransfer::annotate(Operation *op, const cost::Collective &collective,
                              bool charged) const {
-  CollectiveNote note;
-  note.entries.push_back({1, cause.str(), collective.kind, collective.bytes,
-                          time.seconds(collective, context.degrees), charged});
-  note.write(op);
+  lowered::Collective said(op, collective.kind);
+  said.charges = {{1, cause.str(), collective.kind,
+                   std::llround(collective.bytes),
+                   time.seconds(collective, context.degrees) * 1e6, charged}};
+  lowered::writeTo(op, said);
 }
 
 void StageTransfer::send(OpBuilder &builder, Value value, Value rows,

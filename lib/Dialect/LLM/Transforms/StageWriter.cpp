@@ -8,7 +8,7 @@
 #include "StageWriter.h"
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
-#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -221,7 +221,7 @@ LogicalResult StageWriter::declare(StringRef name) {
 // Body
 //===----------------------------------------------------------------------===//
 
-void StageWriter::writePart(RepeatOp repeat) {
+LogicalResult StageWriter::writePart(RepeatOp repeat) {
   Iterations part = getPart(repeat);
   auto made = cast<RepeatOp>(builder.clone(*repeat, mapping));
   if (part.begin > 0)
@@ -233,14 +233,19 @@ void StageWriter::writePart(RepeatOp repeat) {
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     made.setWindows(windows->slice(part.begin, part.size()));
   if (part.size() == static_cast<int64_t>(repeat.getCount()))
-    return;
+    return success();
   SmallVector<int64_t> layers;
   for (int64_t iteration : llvm::seq(part.begin, part.end))
     layers.push_back(repeat.getLayer(iteration));
   made.setLayers(layers);
-  for (Operation &op : *made.getBodyBlock())
-    if (std::optional<CollectiveNote> note = CollectiveNote::read(&op))
-      note->slice(part.begin, part.size()).write(&op);
+  for (Operation &op : *made.getBodyBlock()) {
+    auto collective = lowered::readFrom<lowered::Collective>(&op);
+    if (failed(collective))
+      return failure();
+    if (*collective)
+      lowered::writeTo(&op, (*collective)->slice(part.begin, part.size()));
+  }
+  return success();
 }
 
 Value StageWriter::getSent() {
@@ -268,7 +273,7 @@ void StageWriter::writeEnd() {
   func::ReturnOp::create(builder, terminator->getLoc(), results);
 }
 
-void StageWriter::writeBody() {
+LogicalResult StageWriter::writeBody() {
   const Boundary *begin = isFirst() ? nullptr : &plan.getBoundary(stage);
   for (Operation &op : plan.getFunction().front().without_terminator()) {
     if (begin && begin->place == &op) {
@@ -279,17 +284,18 @@ void StageWriter::writeBody() {
     }
     if (!required.contains(&op))
       continue;
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      writePart(repeat);
-    else
+    auto repeat = dyn_cast<RepeatOp>(op);
+    if (!repeat)
       builder.clone(op, mapping);
+    else if (failed(writePart(repeat)))
+      return failure();
   }
   writeEnd();
+  return success();
 }
 
 LogicalResult StageWriter::write(StringRef name) {
   if (failed(collect()) || failed(declare(name)))
     return failure();
-  writeBody();
-  return success();
+  return writeBody();
 }

@@ -58,8 +58,8 @@ private:
   lowered::SliceDim describeLayers(RepeatOp repeat);
 
   mlir::LogicalResult declare(::llvm::StringRef name);
-  void writeBody();
-  void writePart(RepeatOp repeat);
+  mlir::LogicalResult writeBody();
+  mlir::LogicalResult writePart(RepeatOp repeat);
   void writeEnd();
   mlir::Value getSent();
 

@@ -17,6 +17,7 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LOWEREDATTRIBUTES_H
 #define SHARDOPT_DIALECT_LLM_IR_LOWEREDATTRIBUTES_H
 
+#include "shardopt/Cost/Kernel.h"
 #include "shardopt/Cost/Placement.h"
 #include "shardopt/Dialect/LLM/IR/Run.h"
 #include "shardopt/Support/GridAxis.h"
@@ -100,22 +101,41 @@ struct Slice {
 struct Collective {
   static constexpr ::llvm::StringLiteral attrName = "shardopt.collective";
 
-  std::string cause; ///< the op that needed it
-  /// Of a micro-batch: the full tensor, or what a device holds for an
-  /// all-to-all.
-  int64_t bytes = 0;
-  double microseconds = 0; ///< the cost model's estimate
-  bool isCharged = true;   ///< in the time of a strategy
-  mlir::Type type;         ///< of the elements, as declared
+  /// Of consecutive iterations of the repeat that it stands in.
+  struct Charge {
+    int64_t layers = 1; ///< iterations; of the only charge, any number
+    std::string cause;  ///< the op that needed it
+    /// As which the cost model counts it.
+    cost::CollectiveKind kind = cost::CollectiveKind::AllReduce;
+    /// Of a micro-batch: the full tensor, or what a device holds for an
+    /// all-to-all.
+    int64_t bytes = 0;
+    double microseconds = 0; ///< the cost model's estimate
+    bool isCharged = true;   ///< in the time of a strategy
+  };
 
-  /// Of `op`, a collective on elements of the declared type.
-  static Collective of(mlir::Operation *op, ::llvm::StringRef cause,
-                       double bytes, double seconds, bool isCharged);
+  cost::CollectiveKind kind = cost::CollectiveKind::AllReduce; ///< of the op
+  std::vector<Charge> charges; ///< at least one, in the order of iterations
+  mlir::Type type;             ///< of the elements, as declared
+
+  /// One without charges, of `op`, which is of that kind.
+  Collective(mlir::Operation *op, cost::CollectiveKind kind);
 
   static mlir::FailureOr<Collective> read(mlir::Attribute attribute,
+                                          cost::CollectiveKind kind,
                                           EmitError emitError);
   mlir::DictionaryAttr write(mlir::MLIRContext *context) const;
+
+  /// Of iterations [begin, begin + size) of the repeat.
+  Collective slice(int64_t begin, int64_t size) const;
+
+private:
+  explicit Collective(cost::CollectiveKind kind) : kind(kind) {}
 };
+
+/// The kind of a collective by the name of its op, without the dialect:
+/// "all_to_all_v", "recv".
+std::optional<cost::CollectiveKind> kindOfCollective(::llvm::StringRef op);
 
 /// Which value of the source program an op makes, and how it lies.
 struct Value {
@@ -203,6 +223,11 @@ mlir::FailureOr<std::optional<T>> readFrom(mlir::DictionaryAttr attributes,
     return mlir::failure();
   return std::optional<T>(std::move(*value));
 }
+
+/// An op that is no collective has none.
+template <>
+mlir::FailureOr<std::optional<Collective>>
+readFrom<Collective>(mlir::Operation *op);
 
 template <typename T> void writeTo(mlir::Operation *op, const T &value) {
   op->setAttr(T::attrName, value.write(op->getContext()));

@@ -7,11 +7,13 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/Emitter.h"
 
-#include "shardopt/Dialect/LLM/Transforms/Partition/CollectiveNote.h"
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace shardopt;
@@ -71,26 +73,25 @@ Charges llm::scaled(Charges charges, double share) {
 
 void Emitter::annotate(Operation *op, CollectiveKind kind, GridAxis axis,
                        const Charges &charges) const {
-  CollectiveNote note;
+  lowered::Collective collective(op, kind);
   for (const Charge &charge : charges) {
-    CollectiveNote::Entry entry;
-    entry.layers = charge.layers;
-    entry.cause = (charge.cause.empty() ? cause : charge.cause).str();
-    entry.charged = !charge.counted.empty();
-    entry.kind = kind;
+    lowered::Collective::Charge &said = collective.charges.emplace_back();
+    said.layers = charge.layers;
+    said.cause = (charge.cause.empty() ? cause : charge.cause).str();
+    said.isCharged = !charge.counted.empty();
+    said.kind = kind;
+    double bytes = said.isCharged ? 0 : charge.bytes, seconds = 0;
     for (const cost::Collective &counted : charge.counted) {
-      entry.kind = counted.kind;
-      entry.bytes += charge.share * counted.bytes;
-      entry.seconds += charge.share * grid.time->seconds(counted, grid.degrees);
+      said.kind = counted.kind;
+      bytes += charge.share * counted.bytes;
+      seconds += charge.share * grid.time->seconds(counted, grid.degrees);
     }
-    if (!entry.charged) {
-      entry.bytes = charge.bytes;
-      entry.seconds =
-          grid.time->seconds({kind, axis, charge.bytes}, grid.degrees);
-    }
-    note.entries.push_back(std::move(entry));
+    if (!said.isCharged)
+      seconds = grid.time->seconds({kind, axis, bytes}, grid.degrees);
+    said.bytes = std::llround(bytes);
+    said.microseconds = seconds * 1e6;
   }
-  note.write(op);
+  lowered::writeTo(op, collective);
 }
 
 //===----------------------------------------------------------------------===//
