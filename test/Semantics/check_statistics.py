@@ -32,7 +32,7 @@ from tools import ROOT, run
 sys.path.append(str(ROOT / "test" / "Reference"))
 
 from cost.models import Model  # noqa: E402
-from cost.network import Network  # noqa: E402
+from cost.recording import RecordingNetwork, collectives_of  # noqa: E402
 from cost.roofline import ANCHOR, Evaluator  # noqa: E402
 from cost.strategies import Strategy, Workload  # noqa: E402
 
@@ -113,49 +113,6 @@ CONFIGS = {
 }
 
 
-class Charge(float):
-    """A time that remembers the collectives, (kind, bytes), that it was charged for."""
-
-    collectives = ()
-
-    def __new__(cls, time, collectives):
-        charge = super().__new__(cls, time)
-        charge.collectives = tuple(collectives)
-        return charge
-
-    def __add__(self, other):
-        return Charge(float(self) + float(other), self.collectives + collectives_of(other))
-
-    def __radd__(self, other):
-        return Charge(float(other) + float(self), collectives_of(other) + self.collectives)
-
-
-def collectives_of(time):
-    return getattr(time, "collectives", ())
-
-
-class RecordingNetwork(Network):
-    """Gives times that remember what they are for."""
-
-    def all_gather(self, volume, n, stride=1):
-        return self.charge("all_gather", volume, n, super().all_gather(volume, n, stride))
-
-    def reduce_scatter(self, volume, n, stride=1):
-        return self.charge("reduce_scatter", volume, n, super().all_gather(volume, n, stride))
-
-    def all_reduce(self, volume, n, stride=1):
-        return self.charge("all_reduce", volume, n, super().all_reduce(volume, n, stride))
-
-    def all_to_all(self, held, n, stride=None):
-        # The exchange of tokens is over ep, which lies at a stride.
-        kind = "all_to_all" if stride is None else "all_to_all_v"
-        return self.charge(kind, held, n, super().all_to_all(held, n, stride or 1))
-
-    @staticmethod
-    def charge(kind, bytes_, n, time):
-        return Charge(time, [(kind, bytes_)] if n > 1 else [])
-
-
 def edge(op):
     """The edge of the loop, from a layer's last op to the next one's first, is one key."""
     return "attn_norm" if op in ("add", "layer_exit") or op.endswith("attn_norm") else op
@@ -203,7 +160,7 @@ def charged(evaluator, layers):
         times = [(line.op, line.time) for line in cost.lines]
         times.append(("add", evaluator.leave(cost, anchor, evaluator.r)))
         for op, time in times:
-            for kind, bytes_ in collectives_of(time):
+            for kind, bytes_, _ in collectives_of(time):
                 counts.add(op, kind, evaluator.M, evaluator.M * bytes_)
     return counts
 

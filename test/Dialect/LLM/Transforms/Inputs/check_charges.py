@@ -4,8 +4,9 @@
     check_charges.py --shard-opt=build/bin/shard-opt \\
         --shard-translate=build/bin/shard-translate config.json...
 
-Random strategies of each config, in both phases, are evaluated and lowered. In
-every stage, the bytes and microseconds that the program's collectives say they
+Random strategies of each config, in both phases, are evaluated and lowered. With
+--vary, each is of a model of its own: as many layers, kinds of them, windows,
+heads and experts as it happens, and another context. In every stage, the bytes and microseconds that the program's collectives say they
 are charged, summed over layers by the op that caused them and by the kind as
 which they count, must be those of the report's breakdown. A token's way back to
 the first stage is between two steps, and so in no program.
@@ -15,6 +16,7 @@ import argparse
 import collections
 import json
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -26,9 +28,45 @@ sys.path.append(str(ROOT / "test" / "Semantics"))
 
 import strategies  # noqa: E402
 
-DEGREES = {"tp": [1, 2, 4, 8], "ep": [1, 2], "pp": [1, 2], "batch": [1, 4, 7, 16, 64]}
+DEGREES = {
+    "tp": [1, 2, 3, 4, 5, 8],
+    "ep": [1, 2, 3, 4],
+    "pp": [1, 2, 3, 4],
+    "batch": [1, 4, 7, 16, 64],
+}
 # Microseconds are printed with six digits, and sums lose some.
 TOLERANCE = 2e-5
+
+
+def varied(config, rng):
+    """The config with other sizes of what the collectives of its family depend on."""
+    config = dict(config)
+
+    def change(name, *values):
+        if config.get(name) is not None:
+            config[name] = rng.choice(values)
+
+    change("num_hidden_layers", 1, 2, 3, 4, 5, 7)
+    layers = config["num_hidden_layers"]
+    change("first_k_dense_replace", 0, min(1, layers), min(2, layers), layers)
+    change("tie_word_embeddings", False, True)
+    change("vocab_size", 96, 101)
+    change("sliding_window", 1, 16, 128)
+    if "layer_types" in config:
+        kinds = ("sliding_attention", "full_attention")
+        config["layer_types"] = [rng.choice(kinds) for _ in range(layers)]
+    if "use_sliding_window" in config:
+        config["use_sliding_window"] = rng.random() < 0.5
+        config["sliding_window"] = 16
+        config["max_window_layers"] = rng.randint(0, layers)
+    if "kv_lora_rank" in config:
+        change("q_lora_rank", None, 24)
+        change("n_shared_experts", 1, 2)
+        return config
+    heads, groups = rng.choice(((4, 1), (5, 1), (6, 2), (8, 2), (8, 4), (8, 8), (12, 3)))
+    config.update(num_attention_heads=heads, num_key_value_heads=groups)
+    config.setdefault("head_dim", 8)
+    return config
 
 
 def run(*command):
@@ -139,6 +177,31 @@ def check(args, module, strategy, folder):
     return list(written(lowered).differences(wanted))
 
 
+def check_config(args, path, phase, folder):
+    """How many of the strategies drawn for a config differ; prints each."""
+    rng = random.Random(args.seed + zlib.crc32(f"{path.name} {phase}".encode()))
+    original, differ = json.loads(path.read_text()), 0
+    module, config = folder / "model.mlir", folder / "config.json"
+    for _ in range(args.count if args.vary else 1):
+        context = rng.choice((1, 16, 96, 130)) if args.vary else args.context
+        model = varied(original, rng) if args.vary else original
+        config.write_text(json.dumps(model))
+        options = (f"--phase={phase}", f"--context={context}", "-o", module)
+        run(args.shard_translate, "--import-hf", config, *options)
+        pp = [pp for pp in DEGREES["pp"] if pp <= model["num_hidden_layers"]]
+        count = 1 if args.vary else args.count
+        drawn = strategies.sample(
+            args.shard_opt, module, count=count, seed=rng.random(), **{**DEGREES, "pp": pp}
+        )
+        for strategy in drawn:
+            words = check(args, module, strategy, folder)
+            if words:
+                differ += 1
+                what = json.dumps(model) + f" context {context}\n" if args.vary else ""
+                print(what + json.dumps(strategy), *words, sep="\n  ")
+    return differ
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shard-opt", required=True)
@@ -146,29 +209,17 @@ def main():
     parser.add_argument("--count", type=int, default=4, help="strategies a config and phase")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--context", type=int, default=96)
+    parser.add_argument("--vary", action="store_true", help="another model for each strategy")
     parser.add_argument("configs", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
 
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
         for config in args.configs:
             for phase in ("decode", "prefill"):
-                module = folder / "model.mlir"
-                options = (f"--phase={phase}", f"--context={args.context}", "-o", module)
-                run(args.shard_translate, "--import-hf", config, *options)
-                seed = args.seed + zlib.crc32(f"{config.name} {phase}".encode())
-                drawn = strategies.sample(
-                    args.shard_opt, module, count=args.count, seed=seed, **DEGREES
-                )
-                differ = 0
-                for strategy in drawn:
-                    words = check(args, module, strategy, folder)
-                    if words:
-                        differ += 1
-                        print(json.dumps(strategy), *words, sep="\n  ")
+                differ = check_config(args, config, phase, pathlib.Path(name))
                 wrong += differ
-                print(f"{config.stem} {phase}: {differ} of {len(drawn)} differ", flush=True)
+                print(f"{config.stem} {phase}: {differ} of {args.count} differ", flush=True)
     sys.exit(1 if wrong else 0)
 
 
