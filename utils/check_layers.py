@@ -28,6 +28,8 @@ STD_LAYERS = {
     "Tensors": ["Support"],
     # Strategy selection under a memory limit; knows no operators.
     "Solve": ["Support"],
+    # Where and when operators run; knows nothing of what they compute.
+    "Schedule": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
     "Planning": [
         "Agent",

@@ -1,0 +1,29 @@
+//===- Backends.h - The ways to find schedules ------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SCHEDULE_BACKENDS_H
+#define SHARDOPT_SCHEDULE_BACKENDS_H
+
+#include "shardopt/Schedule/Search.h"
+
+#include <memory>
+
+namespace shardopt::schedule {
+
+/// One operator after the other (Sequential.cpp).
+std::unique_ptr<Backend> makeSequential();
+
+/// Devices for groups that are free (FreePlacement.cpp). Comes before all that
+/// take the devices of the best schedule.
+std::unique_ptr<Backend> makeFreePlacement(uint64_t seed);
+
+/// List scheduling by each rule of a family (RuleSweep.cpp).
+std::unique_ptr<Backend> makeRuleSweep(int threads);
+
+} // namespace shardopt::schedule
+
+#endif // SHARDOPT_SCHEDULE_BACKENDS_H

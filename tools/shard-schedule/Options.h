@@ -1,0 +1,40 @@
+//===- Options.h - The command line of shard-schedule -----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_TOOLS_SCHEDULE_OPTIONS_H
+#define SHARDOPT_TOOLS_SCHEDULE_OPTIONS_H
+
+#include "shardopt/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct Options {
+  std::string graph;   ///< a file; otherwise a pattern
+  std::string pattern; ///< train, experts, overlap, prefill
+  int64_t stages = 0, microbatches = 0;
+  std::vector<int64_t> times;
+  std::string placement; ///< empty: the pattern's own
+  std::optional<int64_t> memory;
+  std::string objective = "makespan";
+  std::string backend = "portfolio";
+  std::optional<double> timeLimit;
+  int64_t rounds = 0, threads = 1, seed = 1;
+  std::string schedule; ///< -o; none if empty, as are the other outputs
+  std::string report, gantt, trace;
+  bool help = false, version = false;
+};
+
+/// Reads the arguments after the name of the program.
+shardopt::ErrorOr<Options> parseOptions(int argc, char **argv);
+
+/// What --help prints.
+extern const char *const usageText;
+
+#endif // SHARDOPT_TOOLS_SCHEDULE_OPTIONS_H

@@ -1,0 +1,19 @@
+//===- Problem.h - What the options ask to schedule -------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
+#define SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
+
+#include "shardopt/Schedule/Instance.h"
+
+struct Options;
+
+/// Reads the graph, or makes that of the pattern.
+shardopt::ErrorOr<shardopt::schedule::Instance>
+makeInstance(const Options &options);
+
+#endif // SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H

@@ -1,0 +1,115 @@
+//===- Report.cpp - What was found, for people and programs ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include "Options.h"
+#include "shardopt/Support/Json.h"
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+static std::string percentOf(double part) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f %%", 100 * part);
+  return text;
+}
+
+/// "1 2 3", or the least and the largest of many.
+template <typename Of>
+static std::string listOf(const Instance &instance, Of of) {
+  constexpr int32_t most = 16;
+  std::string text;
+  int64_t least = of(0), largest = of(0);
+  for (int32_t d = 0; d < instance.numDevices(); ++d) {
+    least = std::min(least, of(d));
+    largest = std::max(largest, of(d));
+    text += (d ? " " : "") + std::to_string(of(d));
+  }
+  return instance.numDevices() <= most
+             ? text
+             : std::to_string(least) + " to " + std::to_string(largest);
+}
+
+std::string makeSummary(const Instance &instance, const SolverResult &result) {
+  const Verdict &verdict = result.verdict;
+  auto row = [](const char *name, const std::string &text) {
+    std::string line = "  " + std::string(name);
+    line.resize(14, ' ');
+    return line + text + "\n";
+  };
+  auto number = [](int64_t value) { return std::to_string(value); };
+  std::string text =
+      row("makespan", number(verdict.makespan)) +
+      row("bubble",
+          number(verdict.bubble()) + ", on each device " +
+              listOf(instance, [&](int32_t d) { return verdict.bubble(d); }) +
+              ", in all " + number(verdict.totalBubble())) +
+      row("own span",
+          "idle " + listOf(instance,
+                           [&](int32_t d) {
+                             return verdict.devices[d].ownSpanIdle();
+                           })) +
+      row("peak memory",
+          listOf(instance,
+                 [&](int32_t d) { return verdict.devices[d].peakMemory; })) +
+      row("bound", number(result.bound) + (result.proved ? ", proved" : "")) +
+      row("gap", percentOf(result.gap())) +
+      row("found by", result.finder + ", stopped by " + result.stopped);
+  return text;
+}
+
+template <typename Of>
+static void addArray(json::Writer &writer, const char *name,
+                     const Instance &instance, Of of) {
+  writer.key(name).beginArray();
+  for (int32_t d = 0; d < instance.numDevices(); ++d)
+    writer.value(of(d));
+  writer.endArray();
+}
+
+std::string makeReport(const Options &options, const Instance &instance,
+                       const SolverResult &result, double seconds) {
+  std::string text;
+  json::Writer writer(text);
+  const Verdict &verdict = result.verdict;
+  writer.beginObject(json::Layout::Block);
+  writer.member("ops", int64_t(instance.numOps()));
+  writer.member("devices", int64_t(instance.numDevices()));
+  writer.member("objective", options.objective);
+  writer.member("makespan", verdict.makespan);
+  writer.member("bubble", verdict.bubble());
+  writer.member("total_bubble", verdict.totalBubble());
+  addArray(writer, "bubbles", instance,
+           [&](int32_t d) { return verdict.bubble(d); });
+  addArray(writer, "own_span_idle", instance,
+           [&](int32_t d) { return verdict.devices[d].ownSpanIdle(); });
+  addArray(writer, "peak_memory", instance,
+           [&](int32_t d) { return verdict.devices[d].peakMemory; });
+  writer.member("lower_bound", result.bound);
+  writer.member("gap", result.gap());
+  writer.member("proved", result.proved);
+  writer.key("bounds").beginObject();
+  writer.member("critical_path", result.bounds.criticalPath);
+  writer.member("machine", result.bounds.machine);
+  writer.member("memory_ramp", result.bounds.memoryRamp);
+  writer.member("residence", result.bounds.residence);
+  writer.member("refuted", result.bounds.refuted);
+  writer.endObject();
+  writer.member("found_by", result.finder);
+  writer.member("stopped", result.stopped);
+  writer.member("seconds", seconds);
+  writer.key("phases").beginArray(json::Layout::Block);
+  for (const PhaseTime &phase : result.phases) {
+    writer.beginObject();
+    writer.member("name", phase.name).member("seconds", phase.seconds);
+    writer.endObject();
+  }
+  writer.endArray();
+  writer.endObject();
+  return text + "\n";
+}

@@ -1,0 +1,25 @@
+//===- Report.h - What was found, for people and programs -------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_TOOLS_SCHEDULE_REPORT_H
+#define SHARDOPT_TOOLS_SCHEDULE_REPORT_H
+
+#include "shardopt/Schedule/Solver.h"
+
+struct Options;
+
+/// The table of the standard output.
+std::string makeSummary(const shardopt::schedule::Instance &instance,
+                        const shardopt::schedule::SolverResult &result);
+
+/// The content of --report.
+std::string makeReport(const Options &options,
+                       const shardopt::schedule::Instance &instance,
+                       const shardopt::schedule::SolverResult &result,
+                       double seconds);
+
+#endif // SHARDOPT_TOOLS_SCHEDULE_REPORT_H

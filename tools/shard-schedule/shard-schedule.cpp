@@ -1,0 +1,111 @@
+//===- shard-schedule.cpp - Where and when operators run ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// A graph in, a schedule and its distance from the best out (docs/Schedule.md).
+// Needs neither LLVM nor MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "Problem.h"
+#include "Report.h"
+#include "shardopt/Schedule/ScheduleText.h"
+#include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/OutputFile.h"
+#include "shardopt/Support/Signals.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+static StopToken stopToken;
+
+static int fail(const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return 1;
+}
+
+static std::optional<Error> writeFile(const std::string &path,
+                                      const std::string &text) {
+  if (path.empty())
+    return std::nullopt;
+  ErrorOr<OutputFile> file = OutputFile::open(path);
+  if (!file)
+    return file.error();
+  file->write(text);
+  return file->keep();
+}
+
+static SolverOptions solverOptions(const Options &options) {
+  SolverOptions result;
+  result.objective = options.objective == "own-span" ? Objective::OwnSpan
+                     : options.objective == "memory" ? Objective::Memory
+                                                     : Objective::Makespan;
+  result.backend = options.backend;
+  double standard = options.rounds ? 0 : 60;
+  result.timeLimit = options.timeLimit.value_or(standard);
+  result.rounds = options.rounds;
+  result.threads = int(options.threads);
+  result.seed = uint64_t(options.seed);
+  result.stop = &stopToken;
+  return result;
+}
+
+static int search(const Options &options, const Instance &instance) {
+  auto start = std::chrono::steady_clock::now();
+  SolverResult result = schedule::solve(instance, solverOptions(options));
+  double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  if (result.mistake)
+    std::fprintf(stderr,
+                 "warning: a back-end offered what is no schedule: %s\n",
+                 result.mistake->message.c_str());
+  if (result.shortage)
+    return fail(result.shortage->message);
+  if (!result.schedule)
+    return fail("no schedule found: stopped by " + result.stopped);
+  std::optional<Error> error =
+      writeFile(options.schedule, toJson(instance, *result.schedule));
+  if (!error)
+    error = writeFile(options.report,
+                      makeReport(options, instance, result, seconds));
+  if (error)
+    return fail(error->message);
+  if (options.schedule != "-")
+    std::fputs(makeSummary(instance, result).c_str(), stdout);
+  return stopToken.requested() ? 128 + stopToken.signal() : 0;
+}
+
+int main(int argc, char **argv) {
+  ErrorOr<Options> options = parseOptions(argc, argv);
+  if (!options)
+    return fail(options.error().message);
+  if (options->help) {
+    std::fputs(usageText, stdout);
+    return 0;
+  }
+  if (options->version) {
+    std::puts("shardopt " SHARDOPT_VERSION);
+    return 0;
+  }
+  FileRoles roles;
+  roles.reads("the graph", options->graph);
+  roles.writes("-o", options->schedule);
+  roles.writes("--report", options->report);
+  if (std::optional<Error> error = roles.check())
+    return fail(error->message);
+
+  ErrorOr<Instance> instance = makeInstance(*options);
+  if (!instance)
+    return fail(instance.error().message);
+  handleSignals(&stopToken);
+  return search(*options, *instance);
+}

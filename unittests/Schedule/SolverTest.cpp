@@ -1,0 +1,117 @@
+//===- SolverTest.cpp - Schedules against enumeration and formulas --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Schedule/Solver.h"
+#include "RandomGraph.h"
+#include "shardopt/Schedule/Patterns.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+static SolverOptions withRounds(int64_t rounds) {
+  SolverOptions options;
+  options.timeLimit = 0;
+  options.rounds = rounds;
+  return options;
+}
+
+static Instance makePipeline(Placement placement, int32_t devices,
+                             int32_t microbatches, int64_t memory,
+                             TrainTimes times = {}) {
+  Pipeline pipeline{placement, devices, memory};
+  int32_t copies = microbatches / pipeline.directions();
+  return *Instance::expand(makeTrainGraph(pipeline, times, copies), copies);
+}
+
+/// The bubble that is found and proved to be the least.
+static void expectBubble(const Instance &instance, int64_t bubble) {
+  SolverResult result = schedule::solve(instance, withRounds(1000));
+  EXPECT_FALSE(result.mistake) << result.mistake->message;
+  EXPECT_EQ(result.verdict.bubble(), bubble);
+  EXPECT_TRUE(result.proved);
+}
+
+TEST(Solver, BidirectionalPipelinesReachTheBound) {
+  for (auto [devices, microbatches, bubble] :
+       {std::tuple(4, 8, 1), std::tuple(4, 12, 1), std::tuple(8, 16, 3),
+        std::tuple(8, 20, 3), std::tuple(8, 40, 3), std::tuple(16, 40, 7)})
+    expectBubble(makePipeline(Placement::Bidirectional, devices, microbatches,
+                              devices + 1),
+                 bubble);
+}
+
+TEST(Solver, LessMemoryCostsTime) {
+  expectBubble(makePipeline(Placement::Bidirectional, 8, 20, 8), 3);
+  expectBubble(makePipeline(Placement::Bidirectional, 8, 20, 6), 5);
+}
+
+TEST(Solver, FoldedPipelinesReachTheBound) {
+  expectBubble(makePipeline(Placement::V, 4, 10, 9), 3);
+  expectBubble(makePipeline(Placement::V, 8, 20, 16), 7);
+}
+
+TEST(Solver, OneDeviceNeverIdles) {
+  expectBubble(makePipeline(Placement::Linear, 1, 4, 1), 0);
+}
+
+TEST(Solver, OperatorsOfNoLength) {
+  expectBubble(makePipeline(Placement::Linear, 2, 3, 2, {0, 0, 0}), 0);
+  expectBubble(makePipeline(Placement::Linear, 2, 3, 2, {1, 1, 0}), 2);
+}
+
+/// Never better than the best, never below the bound, and what is proved is it.
+TEST(Solver, AgreesWithEnumeration) {
+  int found = 0, optimal = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraphOptions options;
+    options.ops = seed % 2 ? 5 : 3;
+    options.copies = seed % 2 ? 1 : 2;
+    options.isPlaced = seed % 4 < 2;
+    if (seed % 3)
+      options.memory = 4;
+    Instance instance = makeRandomInstance(seed, options);
+    SolverResult result = schedule::solve(instance, withRounds(200));
+    int64_t limit = result.schedule ? result.verdict.makespan + 1 : 10;
+    std::optional<int64_t> best = findBestMakespan(instance, limit);
+    EXPECT_FALSE(result.mistake) << result.mistake->message;
+    found += best.has_value();
+    if (!best || !result.schedule) {
+      EXPECT_FALSE(result.schedule);
+      continue;
+    }
+    EXPECT_GE(result.verdict.makespan, *best);
+    EXPECT_LE(result.bound, *best);
+    optimal += result.verdict.makespan == *best;
+    if (result.proved)
+      EXPECT_EQ(result.verdict.makespan, *best);
+  }
+  EXPECT_GE(optimal, found * 9 / 10) << found;
+}
+
+TEST(Solver, SaysWhyNothingFits) {
+  SolverResult result =
+      schedule::solve(makePipeline(Placement::Linear, 2, 2, 0), withRounds(10));
+  EXPECT_FALSE(result.schedule);
+  ASSERT_TRUE(result.shortage.has_value());
+  EXPECT_NE(result.shortage->message.find("a memory of 1 would fit"),
+            std::string::npos);
+}
+
+TEST(Solver, SameAtAnyNumberOfThreads) {
+  Instance instance =
+      makePipeline(Placement::Bidirectional, 4, 8, 4, {10, 10, 8});
+  SolverOptions options = withRounds(200);
+  SolverResult one = schedule::solve(instance, options);
+  options.threads = 3;
+  SolverResult three = schedule::solve(instance, options);
+  ASSERT_TRUE(one.schedule && three.schedule);
+  EXPECT_EQ(one.schedule->starts, three.schedule->starts);
+  EXPECT_EQ(one.finder, three.finder);
+}
