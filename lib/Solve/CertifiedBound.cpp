@@ -172,27 +172,31 @@ bool Reparametrisation::compute() {
   return true;
 }
 
-std::optional<Int128> solve::certifyBound(const Network &network,
+std::optional<Certificate> solve::certify(const Network &network,
                                           const TreeReweighted &messages,
                                           const Multipliers &multipliers,
                                           Cost networkConstant) {
   Reparametrisation costs(network, messages, multipliers);
   if (!costs.compute())
     return std::nullopt;
-  Int128 roundUp = (Int128(1) << costs.bits) - 1;
-  return ((costs.bound + roundUp) >> costs.bits) + networkConstant;
+  auto toCost = [&](Int128 fixed) {
+    Int128 roundUp = (Int128(1) << costs.bits) - 1;
+    return ((fixed + roundUp) >> costs.bits) + networkConstant;
+  };
+  Certificate certificate{toCost(costs.bound), {}};
+  for (Int128 rise : costs.rises)
+    certificate.bounds.push_back(toCost(costs.bound + rise));
+  return certificate;
 }
 
-std::optional<std::vector<char>>
-solve::findTooDear(const Network &network, const TreeReweighted &messages,
-                   const Multipliers &multipliers, Cost networkConstant,
-                   Int128 upper) {
-  Reparametrisation costs(network, messages, multipliers);
-  if (!costs.compute())
-    return std::nullopt;
-  Int128 room = ((upper - networkConstant) << costs.bits) - costs.bound;
-  std::vector<char> tooDear;
-  for (Int128 rise : costs.rises)
-    tooDear.push_back(rise > room);
-  return tooDear;
+size_t solve::dropTooDear(Graph &graph, const Network &network,
+                          const Certificate &certificate, Int128 upper) {
+  size_t count = 0;
+  for (size_t i = 0; i < network.numNodes(); ++i) {
+    std::vector<char> keep;
+    for (int32_t s = 0; s < network.sizes[i]; ++s)
+      keep.push_back(certificate.bounds[network.first[i] + s] <= upper);
+    count += graph.keepStrategies(network.graphNodes[i], keep);
+  }
+  return count;
 }

@@ -15,6 +15,24 @@ using namespace shardopt::solve;
 Descent::Descent(const Network &network)
     : network(network), trees(network), prices(network) {}
 
+Descent::Descent(const Network &network, const Descent &before,
+                 const Network &old)
+    : Descent(network) {
+  started = before.started;
+  firstPrice = before.firstPrice;
+  steps = before.steps;
+  numSteps = before.numSteps;
+  done = before.done;
+  prices.carryOver(before.prices, old);
+  trees.carryOver(before.trees, old);
+}
+
+void Descent::restart(double part, double spread, Rng &rng) {
+  for (double &price : prices.prices)
+    price *= std::exp(spread * (2 * rng.real() - 1));
+  done = part;
+}
+
 uint64_t Descent::workOfStep() const {
   // Each table is read once in each direction; small ones take their time too.
   constexpr uint64_t overhead = 2000;
@@ -45,7 +63,8 @@ void Descent::step(Incumbent &incumbent, double hurry) {
     return;
   }
   double rate = firstRate * std::pow(lastRate / firstRate, done);
-  done = std::min(1.0, std::max(double(++steps) / double(numSteps), hurry));
+  ++steps;
+  done = std::min(1.0, std::max(done + 1 / double(numSteps), hurry));
   if (done < 1)
     prices.adapt(computeUsage(network, decoded), rate);
 }

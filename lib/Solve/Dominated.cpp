@@ -58,8 +58,10 @@ size_t solve::dropDominated(Graph &graph) {
       for (size_t a = 0; a < k && keep[b]; ++a)
         if (a != b && keep[a] && !isForbidden(node.costs[a]) &&
             (isForbidden(node.costs[b]) ||
-             (usesNoMore(node, a, b) && replaces(graph, i, a, b))))
+             (usesNoMore(node, a, b) && replaces(graph, i, a, b)))) {
           keep[b] = 0;
+          graph.replacements.push_back({i, node.labels[b], node.labels[a]});
+        }
     count += graph.keepStrategies(i, keep);
   }
   return count;

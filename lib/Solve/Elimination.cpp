@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 using namespace shardopt;
 using namespace shardopt::solve;
@@ -28,7 +29,8 @@ class RegionGraph {
 public:
   RegionGraph(const Network &network, const std::vector<int32_t> &region,
               const std::vector<int32_t> &indexOf)
-      : neighbours(region.size()), isLeft(region.size(), 1) {
+      : neighbours(region.size()), isLeft(region.size(), 1),
+        weights(region.size(), 0.0) {
     for (size_t i = 0; i < region.size(); ++i) {
       sizes.push_back(network.sizes[region[i]]);
       for (const Network::Link &link : network.linksOf(region[i]))
@@ -41,11 +43,7 @@ public:
 
   /// The node whose elimination makes the smallest table, -1 if none is left.
   int32_t smallest() const {
-    int32_t best = -1;
-    for (size_t i = 0; i < weights.size(); ++i)
-      if (isLeft[i] && (best < 0 || weights[i] < weights[best]))
-        best = int32_t(i);
-    return best;
+    return byWeight.empty() ? -1 : byWeight.begin()->second;
   }
   int32_t mostConnected() const {
     int32_t best = -1;
@@ -62,6 +60,7 @@ public:
 
   void remove(int32_t node, bool connect) {
     isLeft[node] = 0;
+    byWeight.erase({weights[node], node});
     std::vector<int32_t> list = neighbours[node];
     for (int32_t i : list) {
       std::vector<int32_t> &own = neighbours[i];
@@ -85,13 +84,15 @@ private:
     double entries = sizes[node];
     for (int32_t other : neighbours[node])
       entries *= sizes[other];
-    weights.resize(neighbours.size());
+    byWeight.erase({weights[node], node});
+    byWeight.insert({entries, node});
     weights[node] = entries;
   }
 
   std::vector<std::vector<int32_t>> neighbours; ///< sorted
   std::vector<char> isLeft;
   std::vector<double> sizes, weights;
+  std::set<std::pair<double, int32_t>> byWeight; ///< those that are left
 };
 } // namespace
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 using namespace shardopt;
 using namespace shardopt::solve;
@@ -133,6 +134,7 @@ size_t Graph::keepTimes(const std::vector<char> &keep) {
   if (count == 0)
     return 0;
   keepMarked(slack, keep);
+  keepMarked(times, keep);
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (Load &load : nodes[i].loads) {
       load.begin = newTime[load.begin];
@@ -193,6 +195,30 @@ Solution Graph::expand(const std::vector<int32_t> &strategies) const {
   }
   solution.resize(numProblemNodes);
   return solution;
+}
+
+Graph Graph::compact() const {
+  Graph result;
+  std::vector<int32_t> numbers(nodes.size(), -1);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].isAlive)
+      continue;
+    numbers[i] = int32_t(result.nodes.size());
+    GraphNode &node = result.nodes.emplace_back(nodes[i]);
+    node.edges.clear();
+    std::iota(node.labels.begin(), node.labels.end(), 0);
+    result.originalSizes.push_back(node.size());
+  }
+  result.numProblemNodes = result.nodes.size();
+  for (const GraphEdge &edge : edges)
+    if (edge.isAlive)
+      result.addEdge(numbers[edge.u], numbers[edge.v], edge.table);
+  result.constant = constant;
+  result.slack = slack;
+  result.times = times;
+  result.limit = limit;
+  result.isInfeasible = isInfeasible;
+  return result;
 }
 
 size_t Graph::countNodes() const {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 using namespace shardopt;
 using namespace shardopt::solve;
@@ -94,9 +95,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 void Graph::addNodes(const Problem &problem, const Scaling &scaling) {
-  CompressedTimes times(problem);
+  CompressedTimes compressed(problem);
   if (problem.usageLimit)
-    slack.assign(times.size(), *problem.usageLimit);
+    slack.assign(compressed.size(), *problem.usageLimit);
+  times.resize(slack.size());
+  std::iota(times.begin(), times.end(), 0);
   nodes.resize(problem.numNodes());
   for (size_t i = 0; i < nodes.size(); ++i) {
     GraphNode &node = nodes[i];
@@ -108,8 +111,8 @@ void Graph::addNodes(const Problem &problem, const Scaling &scaling) {
     if (problem.usageLimit && interval.begin < interval.end) {
       Span<const int64_t> usages = problem.usages[i];
       // More than the limit is as bad as the limit and one.
-      Load load{times.countBefore(interval.begin),
-                times.countBefore(interval.end),
+      Load load{compressed.countBefore(interval.begin),
+                compressed.countBefore(interval.end),
                 {}};
       std::vector<char> keep;
       for (int64_t usage : usages) {

@@ -13,10 +13,11 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
-LargeNeighbourhood::LargeNeighbourhood(const Network &network, uint64_t seed)
-    : network(network), elimination(network), rng(seed),
+LargeNeighbourhood::LargeNeighbourhood(const Network &network, const Rng &rng)
+    : network(network), elimination(network), rng(rng),
       prices(network.numStrategies(), 0.0), unary(network.unary),
-      seen(network.numNodes(), 0), usageChange(network.numTimes() + 1, 0) {}
+      seen(network.numNodes(), 0), inside(network.numNodes(), 0),
+      usageChange(network.numTimes() + 1, 0) {}
 
 //===----------------------------------------------------------------------===//
 // Regions
@@ -43,7 +44,14 @@ int32_t LargeNeighbourhood::drawSeed() {
   return node;
 }
 
-void LargeNeighbourhood::drawRegion(size_t size) {
+bool LargeNeighbourhood::isLeaf(int32_t node) const {
+  int count = 0;
+  for (const Network::Link &link : network.linksOf(node))
+    count += inside[link.other] == numRegions;
+  return count <= 1;
+}
+
+void LargeNeighbourhood::drawRegion(size_t size, bool forest) {
   ++numRegions;
   region.clear();
   std::vector<int32_t> frontier;
@@ -61,9 +69,12 @@ void LargeNeighbourhood::drawRegion(size_t size) {
     int32_t node = frontier[pick];
     frontier[pick] = frontier.back();
     frontier.pop_back();
-    region.push_back(node);
-    for (const Network::Link &link : network.linksOf(node))
-      reach(link.other);
+    if (!forest || isLeaf(node)) {
+      region.push_back(node);
+      inside[node] = numRegions;
+      for (const Network::Link &link : network.linksOf(node))
+        reach(link.other);
+    }
     if (frontier.empty())
       reach(drawSeed());
   }
@@ -136,33 +147,59 @@ bool LargeNeighbourhood::attempt(double factor, bool &exceeds) {
   for (int32_t i : elimination.eliminated())
     if (candidate[i] != best.assignment[i])
       changed.push_back(i);
+  return accept(changed, exceeds);
+}
+
+bool LargeNeighbourhood::accept(const std::vector<int32_t> &changed,
+                                bool &exceeds) {
   double change = costChange(changed);
-  bool isBetter = false;
-  if (!(change > 0)) {
-    exceeds = !fitsAfter(changed);
-    if (!exceeds) {
-      int64_t sum = 0;
-      for (int32_t t = changeBegin; t < changeEnd - 1; ++t) {
-        sum += usageChange[t];
-        best.usage[t] += sum;
-      }
-      for (int32_t i : changed)
-        best.assignment[i] = candidate[i];
-      best.cost += change;
-      isBetter = change < 0;
-      return isBetter;
-    }
+  bool isNoDearer = !(change > 0);
+  exceeds = isNoDearer && !fitsAfter(changed);
+  if (!isNoDearer || exceeds) {
+    for (int32_t i : changed)
+      candidate[i] = best.assignment[i];
+    return false;
+  }
+  int64_t sum = 0;
+  for (int32_t t = changeBegin; t < changeEnd - 1; ++t) {
+    sum += usageChange[t];
+    best.usage[t] += sum;
   }
   for (int32_t i : changed)
-    candidate[i] = best.assignment[i];
-  return false;
+    best.assignment[i] = candidate[i];
+  best.cost += change;
+  return change < 0;
+}
+
+void LargeNeighbourhood::fuse(const Incumbent &other) {
+  candidate = best.assignment;
+  ++numRegions;
+  for (int32_t i = 0; i < int32_t(network.numNodes()); ++i) {
+    if (seen[i] == numRegions || other.assignment[i] == best.assignment[i])
+      continue;
+    std::vector<int32_t> part{i};
+    seen[i] = numRegions;
+    for (size_t next = 0; next < part.size(); ++next)
+      for (const Network::Link &link : network.linksOf(part[next]))
+        if (seen[link.other] != numRegions &&
+            other.assignment[link.other] != best.assignment[link.other]) {
+          seen[link.other] = numRegions;
+          part.push_back(link.other);
+        }
+    for (int32_t node : part)
+      candidate[node] = other.assignment[node];
+    bool exceeds;
+    accept(part, exceeds);
+  }
 }
 
 bool LargeNeighbourhood::move() {
   constexpr size_t sizes[] = {16, 32, 64, 128, 256};
   constexpr double caps[] = {2e4, 5e4, 1e5, 2e5, 4e5};
   candidate = best.assignment;
-  drawRegion(sizes[rng.below(std::size(sizes))]);
+  bool forest = rng.below(4) == 0;
+  size_t size = sizes[rng.below(std::size(sizes))];
+  drawRegion(forest ? 4 * size : size, forest);
   elimination.plan(region, size_t(caps[rng.below(std::size(caps))]));
   visited += 2000 + 50 * region.size();
   double factor = rng.below(2) ? 1.0 : std::exp(3 * rng.real() - 1.5);

@@ -28,6 +28,22 @@ std::vector<double> Multipliers::strategyPrices() const {
   return result;
 }
 
+void Multipliers::carryOver(const Multipliers &before, const Network &old) {
+  if (prices.empty())
+    return;
+  setAll(0);
+  size_t next = 0; // the first time that is not before the old one
+  for (size_t t = 0; t < old.numTimes(); ++t) {
+    while (next + 1 < prices.size() && network.times[next] < old.times[t])
+      ++next;
+    prices[next] += before.prices[t];
+  }
+  // A price of 0 would stay one.
+  double largest = *std::max_element(prices.begin(), prices.end());
+  for (double &price : prices)
+    price = std::max(price, 0x1p-40 * largest);
+}
+
 double Multipliers::slackPrice() const {
   double sum = 0;
   for (size_t t = 0; t < prices.size(); ++t)

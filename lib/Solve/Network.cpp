@@ -19,7 +19,7 @@ static double toDouble(Cost cost) {
 }
 
 Network::Network(const Graph &graph)
-    : slack(graph.slack), constant(double(graph.constant)) {
+    : slack(graph.slack), times(graph.times), constant(double(graph.constant)) {
   limit = std::max<double>(1, double(graph.limit));
   std::vector<int32_t> numbers(graph.nodes.size(), -1);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -32,6 +32,7 @@ Network::Network(const Graph &graph)
     first.push_back(unary.size());
     for (Cost cost : node.costs)
       unary.push_back(toDouble(cost));
+    labels.insert(labels.end(), node.labels.begin(), node.labels.end());
     for (const Load &load : node.loads) {
       runs.values.push_back({load.begin, load.end, usages.size()});
       usages.insert(usages.end(), load.usage.begin(), load.usage.end());
@@ -99,6 +100,29 @@ bool solve::fits(const Network &network, const std::vector<int64_t> &usage) {
     if (usage[t] > network.slack[t])
       return false;
   return true;
+}
+
+std::optional<Assignment> solve::carryOver(const Network &before,
+                                           const Assignment &assignment,
+                                           const Graph &graph,
+                                           const Network &network) {
+  std::vector<int32_t> labels(graph.nodes.size(), -1);
+  for (size_t i = 0; i < before.numNodes(); ++i)
+    labels[before.graphNodes[i]] =
+        before.labels[before.first[i] + assignment[i]];
+  for (const Graph::Replacement &replacement : graph.replacements)
+    if (labels[replacement.node] == replacement.dropped)
+      labels[replacement.node] = replacement.by;
+  Assignment result;
+  for (size_t i = 0; i < network.numNodes(); ++i) {
+    auto begin = network.labels.begin() + network.first[i];
+    auto end = begin + network.sizes[i];
+    auto place = std::find(begin, end, labels[network.graphNodes[i]]);
+    if (place == end)
+      return std::nullopt;
+    result.push_back(int32_t(place - begin));
+  }
+  return result;
 }
 
 Solution solve::expand(const Graph &graph, const Network &network,

@@ -7,10 +7,9 @@
 
 #include "shardopt/Solve/Solver.h"
 
-#include "Worker.h"
+#include "Team.h"
 #include "shardopt/Solve/CertifiedBound.h"
 #include "shardopt/Solve/Reductions.h"
-#include "shardopt/Support/ParallelFor.h"
 
 #include <chrono>
 #include <cmath>
@@ -61,11 +60,16 @@ private:
   /// Whether the search is over, and why.
   bool isOver();
 
+  void addReduction(const char *name, size_t count);
+  void applyReductions(Graph &graph);
   bool reduceGraph(Graph &graph);
-  void searchNetwork(const Graph &graph, const Network &network);
   void chooseSchedule(Descent &descent);
-  void runWorkers(uint64_t budget);
-  void shareIncumbent(const Graph &graph, const Network &network);
+  void searchGraph(Graph &graph);
+  void learn(const Graph &graph, const Network &network, Team &team);
+  std::optional<Certificate> certifyRound(const Graph &graph,
+                                          const Network &network, Team &team);
+  bool shrink(Graph &graph, const Network &network,
+              const Certificate &certificate);
 
   const Problem &problem;
   const SolverOptions &options;
@@ -73,8 +77,8 @@ private:
   SolverResult result;
   Scaling scaling;
   double phaseStart = 0;
-  std::vector<std::unique_ptr<Worker>> workers;
-  double sharedCost = std::numeric_limits<double>::infinity();
+  /// Of the cheapest assignment of a network so far.
+  double foundCost = std::numeric_limits<double>::infinity();
 };
 
 } // namespace
@@ -112,8 +116,12 @@ void Search::offer(const Solution &solution) {
     options.onSolution(solution, verdict->cost);
 }
 
+/// `bound`, in costs of the graph, holds for all solutions that are cheaper
+/// than the best one so far.
 void Search::raiseBound(Int128 bound) {
   bound <<= scaling.shift;
+  if (result.solution)
+    bound = std::min(bound, result.cost);
   // What is forbidden costs at least that much.
   if (bound > infiniteCost && scaling.forbiddenFrom == infiniteCost)
     bound = infiniteCost;
@@ -171,63 +179,83 @@ void Search::chooseSchedule(Descent &descent) {
   descent.setSchedule(int64_t(std::clamp<double>(steps, fewest, most)));
 }
 
-void Search::runWorkers(uint64_t budget) {
-  parallelFor(workers.size(), unsigned(std::max(1, options.threads)),
-              [&](size_t w) {
-                workers[w]->run(budget, [this] { return timeSpent(); });
-              });
+/// Takes what the team knows.
+void Search::learn(const Graph &graph, const Network &network, Team &team) {
+  const Incumbent &best = team.best();
+  if (best.cost < foundCost) {
+    foundCost = best.cost;
+    offer(expand(graph, network, best.assignment));
+  }
+  if (std::optional<Int128> bound = team.treeBound())
+    raiseBound(*bound);
 }
 
-void Search::shareIncumbent(const Graph &graph, const Network &network) {
-  const Incumbent *best = nullptr;
-  for (auto &worker : workers)
-    if (worker->incumbent().exists() &&
-        (!best || worker->incumbent().cost < best->cost))
-      best = &worker->incumbent();
-  if (!best)
-    return;
-  for (auto &worker : workers)
-    if (best->cost < worker->incumbent().cost)
-      worker->incumbent() = *best;
-  if (best->cost < sharedCost) {
-    sharedCost = best->cost;
-    offer(expand(graph, network, best->assignment));
-  }
+/// The certificate of the messages, after a round of them.
+std::optional<Certificate>
+Search::certifyRound(const Graph &graph, const Network &network, Team &team) {
+  Descent &descent = team.descent();
+  std::optional<Certificate> certificate = certify(
+      network, descent.messages(), descent.multipliers(), graph.constant);
+  if (certificate)
+    raiseBound(certificate->bound);
+  return certificate;
 }
 
-void Search::searchNetwork(const Graph &graph, const Network &network) {
-  if (network.numNodes() == 0) { // the reductions decided everything
-    sharedCost = network.constant;
-    offer(expand(graph, network, {}));
-    raiseBound(graph.constant);
-    return;
-  }
-  workers.clear();
-  for (int w = 0; w < std::max(1, options.workers); ++w)
-    workers.push_back(std::make_unique<Worker>(network, options, w));
-  if (!options.withoutMessages)
-    chooseSchedule(workers[0]->descent());
+/// Drops from the graph, once that is worth beginning again with less, what is
+/// in no solution that is cheaper than the best one.
+bool Search::shrink(Graph &graph, const Network &network,
+                    const Certificate &certificate) {
+  constexpr double worthwhile = 0.1;
+  if (!result.solution || options.withoutFixing)
+    return false;
+  Int128 upper = result.cost >> scaling.shift;
+  size_t count = 0;
+  for (Int128 bound : certificate.bounds)
+    count += bound > upper;
+  if (double(count) < worthwhile * double(network.numStrategies()))
+    return false;
+  graph.replacements.clear();
+  addReduction("too dear strategies",
+               dropTooDear(graph, network, certificate, upper));
+  applyReductions(graph);
+  return true;
+}
+
+void Search::searchGraph(Graph &graph) {
+  auto network = std::make_unique<Network>(graph);
+  std::unique_ptr<Team> team;
+  std::optional<Certificate> certificate;
   beginPhase("multipliers");
-  bool descending = true;
   while (!isOver()) {
-    runWorkers(budgetOf(result.rounds));
+    if (network->numNodes() == 0) { // the reductions decided everything
+      foundCost = std::min(foundCost, network->constant);
+      offer(expand(graph, *network, {}));
+      return raiseBound(graph.constant);
+    }
+    if (!team) {
+      team = std::make_unique<Team>(graph, *network, options);
+      if (!options.withoutMessages)
+        chooseSchedule(team->descent());
+    }
+    bool wasDescending = team->isDescending();
+    team->run(budgetOf(result.rounds), [this] { return timeSpent(); });
     ++result.rounds;
-    shareIncumbent(graph, network);
-    if (descending) {
-      Descent &descent = workers[0]->descent();
-      if (auto bound = certifyBound(network, descent.messages(),
-                                    descent.multipliers(), graph.constant))
-        raiseBound(*bound);
-      if (!workers[0]->isDescending()) {
-        for (auto &worker : workers)
-          worker->setPrices(descent.multipliers());
-        descending = false;
+    learn(graph, *network, *team);
+    if (wasDescending) {
+      certificate = certifyRound(graph, *network, *team);
+      if (!team->isDescending())
         beginPhase("neighbourhoods");
-      }
+    }
+    if (certificate && shrink(graph, *network, *certificate)) {
+      if (graph.isInfeasible) // nothing is cheaper than the best solution
+        return raiseBound(result.cost >> scaling.shift);
+      auto smaller = std::make_unique<Network>(graph);
+      team = std::make_unique<Team>(graph, *smaller, *team);
+      network = std::move(smaller);
+      certificate.reset();
     }
     report();
-    if (!descending &&
-        (options.withoutNeighbourhoods || !workers[0]->incumbent().exists()))
+    if (team->isIdle())
       break;
   }
 }
@@ -236,16 +264,29 @@ void Search::searchNetwork(const Graph &graph, const Network &network) {
 // The whole
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the graph may have a solution.
-bool Search::reduceGraph(Graph &graph) {
+void Search::addReduction(const char *name, size_t count) {
+  for (auto &[known, sum] : result.reductions)
+    if (known == std::string(name)) {
+      sum += count;
+      return;
+    }
+  result.reductions.push_back({name, count});
+}
+
+void Search::applyReductions(Graph &graph) {
   if (options.withoutReductions) {
     // Messages need nodes that differ and strategies that are permitted.
     mergeParallelEdges(graph);
     dropUnsupported(graph);
-  } else {
-    for (const ReductionCount &reduction : reduce(graph))
-      result.reductions.push_back({reduction.name, reduction.count});
+    return;
   }
+  for (const ReductionCount &reduction : reduce(graph))
+    addReduction(reduction.name, reduction.count);
+}
+
+/// Returns whether the graph may have a solution.
+bool Search::reduceGraph(Graph &graph) {
+  applyReductions(graph);
   result.numNodes = graph.countNodes();
   result.numEdges = graph.countEdges();
   result.numStrategies = graph.countStrategies();
@@ -274,8 +315,8 @@ SolverResult Search::run() {
         raiseBound(infiniteCost);
       continue;
     }
-    searchNetwork(graph, Network(graph));
-    bool foundNone = sharedCost == std::numeric_limits<double>::infinity();
+    searchGraph(graph);
+    bool foundNone = foundCost == std::numeric_limits<double>::infinity();
     if (!foundNone || isOver() || scaling.forbiddenFrom != infiniteCost)
       break;
   }

@@ -34,6 +34,42 @@ TreeReweighted::TreeReweighted(const Network &network) : network(network) {
   scores.resize(largest);
 }
 
+void TreeReweighted::carryOver(const TreeReweighted &before,
+                               const Network &old) {
+  std::vector<int32_t> oldNodes(network.numNodes(), -1);
+  for (size_t i = 0, j = 0; i < network.numNodes(); ++i) {
+    while (j < old.numNodes() && old.graphNodes[j] < network.graphNodes[i])
+      ++j;
+    if (j < old.numNodes() && old.graphNodes[j] == network.graphNodes[i])
+      oldNodes[i] = int32_t(j);
+  }
+  auto copy = [&](size_t edge, size_t oldEdge, int32_t node) {
+    int32_t oldNode = oldNodes[node];
+    const double *from =
+        before.messages.data() + before.messageTo(oldEdge, oldNode);
+    double *to = messages.data() + messageTo(edge, node);
+    const int32_t *oldLabels = old.labels.data() + old.first[oldNode];
+    const int32_t *labels = network.labels.data() + network.first[node];
+    // Labels rise, and those that are left were there before.
+    for (int32_t s = 0, r = 0; s < network.sizes[node]; ++s) {
+      while (oldLabels[r] != labels[s])
+        ++r;
+      to[s] = from[r];
+    }
+  };
+  for (size_t e = 0; e < network.edges.size(); ++e) {
+    int32_t u = network.edges[e].u, v = network.edges[e].v;
+    if (oldNodes[u] < 0 || oldNodes[v] < 0)
+      continue;
+    for (const Network::Link &link : old.linksOf(oldNodes[u]))
+      if (link.other == oldNodes[v]) {
+        copy(e, link.edge, u);
+        copy(e, link.edge, v);
+        break;
+      }
+  }
+}
+
 double TreeReweighted::sweep(const std::vector<double> &unary, bool forward,
                              Assignment &decoded) {
   int32_t n = int32_t(network.numNodes());

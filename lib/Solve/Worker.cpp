@@ -12,32 +12,72 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
+static uint64_t seedOf(const SolverOptions &options, int number) {
+  return options.seed * 1000003 + uint64_t(number);
+}
+
 Worker::Worker(const Network &network, const SolverOptions &options, int number)
-    : options(options), prices(network),
-      regions(network, options.seed * 1000003 + uint64_t(number)),
-      isFirst(number == 0) {
+    : network(network), options(options), number(number), prices(network),
+      regions(network, Rng(seedOf(options, number))),
+      rng(~seedOf(options, number)) {
   constexpr int64_t shortSchedule = 200;
   prices.setSchedule(options.withoutMessages ? 1 : shortSchedule);
+}
+
+Worker::Worker(const Network &network, const Worker &before, const Network &old)
+    : network(network), options(before.options), number(before.number),
+      prices(network, before.prices, old),
+      regions(network, before.regions.random()), rng(before.rng) {}
+
+void Worker::restart(int64_t roundsAlone) {
+  constexpr double doneBefore = 0.3, spread = 1;
+  prices.restart(doneBefore, spread, rng);
+  hasPrices = false;
+  incumbent() = Incumbent();
+  alone = roundsAlone;
+}
+
+bool Worker::endRound() {
+  if (alone == 0 || isDescending())
+    return false;
+  return --alone == 0;
+}
+
+void Worker::plantTree(const Graph &graph) {
+  search = std::make_unique<TreeSearch>(graph, network, prices);
 }
 
 void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
   // The part of the time that the first worker spends on the bound.
   constexpr double share = 0.45;
-  uint64_t end = prices.work() + regions.work() + budget;
-  while (prices.work() + regions.work() < end) {
+  uint64_t end = visited + budget;
+  uint64_t treeWork = 0, regionWork = 0;
+  while (visited < end) {
     double spent = timeSpent();
     if (spent >= 1)
       return;
     if (isDescending()) {
-      prices.step(regions.incumbent(), isFirst ? spent / share : 0);
+      uint64_t before = prices.work();
+      prices.step(incumbent(), number == 0 ? spent / share : 0);
+      visited += prices.work() - before;
       continue;
     }
-    if (!hasPrices) {
+    if (!hasPrices)
       setPrices(prices.multipliers());
-      hasPrices = true;
-    }
-    if (options.withoutNeighbourhoods || !regions.incumbent().exists())
+    bool hasRegions = !options.withoutNeighbourhoods && incumbent().exists();
+    bool hasTree = search && !search->isDone();
+    if (!hasRegions && !hasTree)
       return;
-    regions.move();
+    if (hasTree && (!hasRegions || treeWork <= regionWork)) {
+      uint64_t before = search->work();
+      search->step(incumbent());
+      treeWork += search->work() - before;
+      visited += search->work() - before;
+    } else {
+      uint64_t before = regions.work();
+      regions.move();
+      regionWork += regions.work() - before;
+      visited += regions.work() - before;
+    }
   }
 }

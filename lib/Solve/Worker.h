@@ -11,6 +11,7 @@
 
 #include "shardopt/Solve/Descent.h"
 #include "shardopt/Solve/LargeNeighbourhood.h"
+#include "shardopt/Solve/TreeSearch.h"
 
 #include <functional>
 
@@ -23,6 +24,9 @@ struct SolverOptions;
 class Worker {
 public:
   Worker(const Network &network, const SolverOptions &options, int number);
+  /// Goes on on a network of the same graph after it was reduced further, from
+  /// the incumbent that the caller gives it.
+  Worker(const Network &network, const Worker &before, const Network &old);
 
   /// Works until `budget` table entries were visited, or `timeSpent()`, the
   /// part of the time limit that is over, is 1.
@@ -34,13 +38,33 @@ public:
   /// Prices for regions from another worker.
   void setPrices(const Multipliers &multipliers) {
     regions.setPrices(multipliers.strategyPrices());
+    hasPrices = true;
   }
 
+  /// Forgets the incumbent, and descends from other prices. It is alone, that
+  /// is, to be given no better one, for as many rounds.
+  void restart(int64_t roundsAlone);
+  bool isAlone() const { return alone > 0; }
+  /// Takes the better parts of another assignment into the incumbent.
+  void fuse(const Incumbent &other) { regions.fuse(other); }
+  /// To be called once a round. Whether it is alone no longer from now on.
+  bool endRound();
+
+  /// Spends half of its work on a tree search from now on, until it is done.
+  void plantTree(const Graph &graph);
+  const TreeSearch *tree() const { return search.get(); }
+
 private:
+  const Network &network;
   const SolverOptions &options;
+  int number;
   Descent prices;
   LargeNeighbourhood regions;
-  bool isFirst, hasPrices = false;
+  std::unique_ptr<TreeSearch> search;
+  Rng rng;
+  uint64_t visited = 0;
+  int64_t alone = 0; ///< rounds
+  bool hasPrices = false;
 };
 
 } // namespace shardopt::solve

@@ -9,6 +9,7 @@
 
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -36,7 +37,8 @@ stays within its limit at all times.
   --report=<file>       write what was found and how, as JSON
   --trace=<file>        write a line of JSON after each round
   --progress=<how>      auto (default), lines, bar or none; on standard error
-  --without=<part,...>  leave out reductions, messages or neighbourhoods
+  --without=<part,...>  leave out reductions, messages, neighbourhoods, fixing,
+                        tree or restarts
   --verify=<file>       check a solution instead of searching
   --contest             print each better solution on a line of its own
   --help, --version
@@ -115,22 +117,17 @@ static Taker oneOf(std::string &target, std::vector<std::string> known) {
   };
 }
 
-static Taker parts(Options &options) {
-  return [&options](const std::string &value) -> std::optional<Error> {
+static Taker parts(std::vector<std::string> &target,
+                   std::vector<std::string> known) {
+  return [&target, known](const std::string &value) -> std::optional<Error> {
     size_t begin = 0;
     while (begin <= value.size()) {
       size_t end = std::min(value.find(',', begin), value.size());
       std::string part = value.substr(begin, end - begin);
-      if (part == "reductions")
-        options.withoutReductions = true;
-      else if (part == "messages")
-        options.withoutMessages = true;
-      else if (part == "neighbourhoods")
-        options.withoutNeighbourhoods = true;
-      else
-        return Error{
-            "unknown part '" + abbreviate(part) + "', " +
-            listKnown(part, {"reductions", "messages", "neighbourhoods"})};
+      if (std::find(known.begin(), known.end(), part) == known.end())
+        return Error{"unknown part '" + abbreviate(part) + "', " +
+                     listKnown(part, known)};
+      target.push_back(part);
       begin = end + 1;
     }
     return std::nullopt;
@@ -155,7 +152,9 @@ static std::vector<ValueOption> valueOptions(Options &options) {
       {"--workers", integer(options.workers, 1, 256)},
       {"--threads", integer(options.threads, 1, 256)},
       {"--seed", integer(options.seed, 0, mostInt64)},
-      {"--without", parts(options)},
+      {"--without",
+       parts(options.without, {"reductions", "messages", "neighbourhoods",
+                               "fixing", "tree", "restarts"})},
   };
 }
 

@@ -13,21 +13,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 struct Options {
   std::string instance;
   std::string solution; ///< -o; none if empty, as are the other outputs
   std::string report;
   std::string trace;
-  std::string verify;   ///< a solution to check instead of searching
+  std::string verify; ///< a solution to check instead of searching
   std::string progress = "auto";
   std::optional<double> timeLimit;
   int64_t iterations = 0;
   int64_t workers = 2, threads = 2, seed = 1;
   double gap = 0;
   bool contest = false;
-  bool withoutReductions = false, withoutMessages = false;
-  bool withoutNeighbourhoods = false;
+  std::vector<std::string> without; ///< parts of the solver
   bool help = false, version = false;
 };
 

@@ -120,9 +120,14 @@ static SolverOptions solverOptions(const Options &options) {
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
   result.gap = options.gap;
-  result.withoutReductions = options.withoutReductions;
-  result.withoutMessages = options.withoutMessages;
-  result.withoutNeighbourhoods = options.withoutNeighbourhoods;
+  for (const std::string &part : options.without) {
+    result.withoutReductions |= part == "reductions";
+    result.withoutMessages |= part == "messages";
+    result.withoutNeighbourhoods |= part == "neighbourhoods";
+    result.withoutFixing |= part == "fixing";
+    result.withoutTree |= part == "tree";
+    result.withoutRestarts |= part == "restarts";
+  }
   result.stop = &stopToken;
   return result;
 }

@@ -25,14 +25,6 @@ static RandomProblemOptions permissive() {
   return options;
 }
 
-/// A network of a random problem, tidy enough to search.
-static Graph makeGraph(const Problem &problem) {
-  Graph graph(problem, chooseScaling(problem, /*pays=*/false));
-  mergeParallelEdges(graph);
-  dropUnsupported(graph);
-  return graph;
-}
-
 /// The least cost over all assignments that agree with `given` outside of
 /// `region`.
 static double enumerateRegion(const Network &network,
@@ -51,7 +43,7 @@ static double enumerateRegion(const Network &network,
 TEST(Elimination, FindsTheBestOfARegion) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     Problem problem = makeRandomProblem(seed, permissive());
-    Graph graph = makeGraph(problem);
+    Graph graph = makeTidyGraph(problem);
     if (graph.isInfeasible)
       continue;
     Network network(graph);
@@ -83,7 +75,7 @@ TEST(CertifiedBound, HoldsAndKeepsTheBest) {
     Problem problem = makeRandomProblem(seed, permissive());
     std::optional<Int128> optimum = findOptimum(problem);
     ASSERT_TRUE(optimum.has_value());
-    Graph graph = makeGraph(problem);
+    Graph graph = makeTidyGraph(problem);
     if (graph.isInfeasible || *optimum >= infiniteCost)
       continue;
     Network network(graph);
@@ -92,21 +84,12 @@ TEST(CertifiedBound, HoldsAndKeepsTheBest) {
     Incumbent incumbent;
     for (int step = 0; step < 100; ++step)
       descent.step(incumbent);
-    std::optional<Int128> bound = certifyBound(
+    std::optional<Certificate> certificate = certify(
         network, descent.messages(), descent.multipliers(), graph.constant);
-    ASSERT_TRUE(bound.has_value());
-    EXPECT_TRUE(*bound <= *optimum) << "seed " << seed;
+    ASSERT_TRUE(certificate.has_value());
+    EXPECT_TRUE(certificate->bound <= *optimum) << "seed " << seed;
 
-    std::optional<std::vector<char>> tooDear =
-        findTooDear(network, descent.messages(), descent.multipliers(),
-                    graph.constant, *optimum);
-    ASSERT_TRUE(tooDear.has_value());
-    for (size_t i = 0; i < network.numNodes(); ++i) {
-      std::vector<char> keep;
-      for (int32_t s = 0; s < network.sizes[i]; ++s)
-        keep.push_back(!(*tooDear)[network.first[i] + s]);
-      dropped += graph.keepStrategies(network.graphNodes[i], keep);
-    }
+    dropped += dropTooDear(graph, network, *certificate, *optimum);
     std::optional<Int128> left = findOptimum(problem, graph);
     ASSERT_TRUE(left.has_value()) << "seed " << seed;
     EXPECT_EQ(toString(*left), toString(*optimum)) << "seed " << seed;

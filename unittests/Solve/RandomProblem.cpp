@@ -7,6 +7,8 @@
 
 #include "RandomProblem.h"
 
+#include "shardopt/Solve/Reductions.h"
+
 #include "shardopt/Support/Rng.h"
 
 #include <algorithm>
@@ -132,4 +134,11 @@ std::optional<Int128> solve::findOptimum(const Problem &problem,
       noteSolution(problem, graph.expand(strategies), best);
   });
   return best;
+}
+
+Graph solve::makeTidyGraph(const Problem &problem) {
+  Graph graph(problem, chooseScaling(problem, /*pays=*/false));
+  mergeParallelEdges(graph);
+  dropUnsupported(graph);
+  return graph;
 }

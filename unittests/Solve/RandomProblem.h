@@ -28,6 +28,9 @@ struct RandomProblemOptions {
 Problem makeRandomProblem(uint64_t seed,
                           const RandomProblemOptions &options = {});
 
+/// A graph that is reduced just so far that messages can be passed on it.
+Graph makeTidyGraph(const Problem &problem);
+
 /// The least cost of all solutions that fit, by enumeration.
 std::optional<Int128> findOptimum(const Problem &problem);
 

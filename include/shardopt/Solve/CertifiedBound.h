@@ -13,25 +13,29 @@
 
 namespace shardopt::solve {
 
-/// A lower bound of the cost of every assignment of `network` that fits, from
-/// the messages after a sweep against the order of the nodes and from the
-/// multipliers, both rounded to fixed-point numbers first: all sums are those
-/// of integers, so that the bound holds whatever doubles did. Costs are
-/// integers, so that it is rounded up. The constant is in it.
+/// What assignments of a network that fit cost at least. Constants are in it.
+struct Certificate {
+  Int128 bound;
+  /// The same of those that take a strategy, for each strategy.
+  std::vector<Int128> bounds;
+};
+
+/// Bounds from the messages after a sweep against the order of the nodes and
+/// from the multipliers, both rounded to fixed-point numbers first: all sums
+/// are those of integers, so that the bounds hold whatever doubles did. Costs
+/// are integers, so that they are rounded up.
 ///
 /// `networkConstant` is the constant of the graph. Nothing where the numbers
 /// are too large for that.
-std::optional<Int128> certifyBound(const Network &network,
+std::optional<Certificate> certify(const Network &network,
                                    const TreeReweighted &messages,
                                    const Multipliers &multipliers,
                                    Cost networkConstant);
 
-/// For each strategy of the network: whether every assignment that fits and
-/// takes it costs more than `upper`, by the same argument. Nothing where
-/// certifyBound() says nothing.
-std::optional<std::vector<char>>
-findTooDear(const Network &network, const TreeReweighted &messages,
-            const Multipliers &multipliers, Cost networkConstant, Int128 upper);
+/// Drops the strategies of `graph`, which `network` was made of, whose bound is
+/// more than `upper`. Returns their number.
+size_t dropTooDear(Graph &graph, const Network &network,
+                   const Certificate &certificate, Int128 upper);
 
 } // namespace shardopt::solve
 

@@ -11,6 +11,7 @@
 #include "shardopt/Solve/Incumbent.h"
 #include "shardopt/Solve/Multipliers.h"
 #include "shardopt/Solve/TreeReweighted.h"
+#include "shardopt/Support/Rng.h"
 
 namespace shardopt::solve {
 
@@ -22,12 +23,20 @@ namespace shardopt::solve {
 class Descent {
 public:
   explicit Descent(const Network &network);
+  /// Goes on from a descent of `old`, a network of the same graph before
+  /// strategies and nodes were removed, with what of its prices and messages is
+  /// still of use.
+  Descent(const Network &network, const Descent &before, const Network &old);
 
   /// The number of steps after which the rate has come to its end.
   void setSchedule(int64_t steps) { numSteps = std::max<int64_t>(1, steps); }
   /// One step; solutions go into `incumbent`. The schedule is taken to be done
   /// to the part of `hurry` at least, for searches that time ends.
   void step(Incumbent &incumbent, double hurry = 0);
+
+  /// Perturbs the prices by factors of up to e^spread, and takes the schedule
+  /// back to where a part of it is done.
+  void restart(double part, double spread, Rng &rng);
 
   /// Whether the first prices are found, or given up.
   bool isStarted() const { return started; }

@@ -69,16 +69,29 @@ class Graph {
 public:
   Graph(const Problem &problem, const Scaling &scaling);
 
+  /// The nodes that are alive, numbered without gaps, as if they were all there
+  /// ever was: its solutions give each of them a strategy as it is now.
+  Graph compact() const;
+
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
   /// The cost of what is decided, and of nothing that is forbidden.
   Cost constant = 0;
   /// What may be in use at each compressed time beside what is decided.
   std::vector<int64_t> slack;
+  /// Which of the first compressed times each is.
+  std::vector<int32_t> times;
   /// The limit of the problem, 0 if it has none.
   int64_t limit = 0;
   /// Known to have no solution.
   bool isInfeasible = false;
+  /// Strategies that were dropped because another one, wherever they are taken,
+  /// does as well; by their first names, in the order in which they were.
+  struct Replacement {
+    int32_t node;
+    int32_t dropped, by;
+  };
+  std::vector<Replacement> replacements;
 
   /// Edges of a node that were not removed, after forgetting those that were.
   const std::vector<int32_t> &edgesOf(int32_t node);
@@ -121,6 +134,7 @@ public:
   size_t countStrategies() const;
 
 private:
+  Graph() = default;
   struct Step {
     int32_t node;
     int32_t leaders[2];

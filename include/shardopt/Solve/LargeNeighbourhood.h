@@ -16,17 +16,23 @@
 namespace shardopt::solve {
 
 /// Large-neighbourhood search: replaces the strategies of a random connected
-/// region by its best ones, at prices of memory that vary around the
-/// multipliers, and keeps the result wherever it fits and costs no more.
+/// region, or of a larger random forest, by its best ones, at prices of memory
+/// that vary around the multipliers, and keeps the result wherever it fits and
+/// costs no more.
 class LargeNeighbourhood {
 public:
-  LargeNeighbourhood(const Network &network, uint64_t seed);
+  LargeNeighbourhood(const Network &network, const Rng &rng);
 
   /// What memory costs, by strategy.
   void setPrices(std::vector<double> strategyPrices) {
     prices = std::move(strategyPrices);
   }
   Incumbent &incumbent() { return best; }
+  const Rng &random() const { return rng; }
+
+  /// Takes from `other` the parts in which it differs that are better, each a
+  /// connected region.
+  void fuse(const Incumbent &other);
 
   /// One region. Returns whether the incumbent became cheaper.
   bool move();
@@ -35,12 +41,18 @@ public:
 
 private:
   int32_t drawSeed();
-  void drawRegion(size_t size);
+  /// With `forest`, a region without cycles.
+  void drawRegion(size_t size, bool forest);
+  /// Whether a node has edges to at most one other node of the region.
+  bool isLeaf(int32_t node) const;
   /// How much the cost changes from the incumbent to `candidate` where the two
   /// differ in the nodes of `changed` alone.
   double costChange(const std::vector<int32_t> &changed) const;
   bool fitsAfter(const std::vector<int32_t> &changed);
   bool attempt(double factor, bool &exceeds);
+  /// Makes the candidate, which differs in `changed`, the incumbent if it is no
+  /// dearer and fits; otherwise the candidate is the incumbent again.
+  bool accept(const std::vector<int32_t> &changed, bool &exceeds);
 
   const Network &network;
   Elimination elimination;
@@ -49,7 +61,8 @@ private:
   Assignment candidate;
   std::vector<double> prices, unary;
   std::vector<int32_t> region;
-  std::vector<int32_t> seen; ///< by node: the last region that it was in
+  std::vector<int32_t> seen;   ///< by node: the last region that reached it
+  std::vector<int32_t> inside; ///< by node: the last region that it was in
   int32_t numRegions = 0;
   std::vector<int64_t> usageChange;
   int32_t changeBegin = 0, changeEnd = 0;

@@ -50,9 +50,10 @@ public:
   Span<const Link> linksOf(int32_t node) const { return links[node]; }
   Span<const Run> runsOf(int32_t node) const { return runs[node]; }
 
-  std::vector<int32_t> sizes; ///< the number of strategies of each node
-  std::vector<size_t> first;  ///< of each node's strategies among all
-  std::vector<double> unary;  ///< the cost of each strategy
+  std::vector<int32_t> sizes;  ///< the number of strategies of each node
+  std::vector<size_t> first;   ///< of each node's strategies among all
+  std::vector<double> unary;   ///< the cost of each strategy
+  std::vector<int32_t> labels; ///< what the graph calls each strategy
   std::vector<Edge> edges;
   std::vector<double> tables;
   Rows<Link> links; ///< of each node, by rising number of the other one
@@ -61,6 +62,7 @@ public:
   /// What may be used at each time, and a scale to compare it with: what the
   /// limit was before anything was decided.
   std::vector<int64_t> slack;
+  std::vector<int32_t> times; ///< what the graph calls each time
   double limit = 1;
   double constant = 0;
 
@@ -80,6 +82,13 @@ std::vector<int64_t> computeUsage(const Network &network,
 
 /// Whether no usage exceeds its slack.
 bool fits(const Network &network, const std::vector<int64_t> &usage);
+
+/// Those of an assignment of the network as it was, before strategies and nodes
+/// of its graph were removed, in the network as it is; nothing where a strategy
+/// is gone and nothing replaces it.
+std::optional<Assignment> carryOver(const Network &before,
+                                    const Assignment &assignment,
+                                    const Graph &graph, const Network &network);
 
 /// The solution of a problem that an assignment of its network stands for.
 Solution expand(const Graph &graph, const Network &network,

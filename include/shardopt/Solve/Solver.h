@@ -42,6 +42,9 @@ struct SolverOptions {
   bool withoutReductions = false;
   bool withoutMessages = false;
   bool withoutNeighbourhoods = false;
+  bool withoutFixing = false;
+  bool withoutTree = false;
+  bool withoutRestarts = false;
 
   const StopToken *stop = nullptr;
   /// Called from the thread of the caller, after each round.

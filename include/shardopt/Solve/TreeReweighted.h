@@ -31,6 +31,10 @@ public:
   double sweep(const std::vector<double> &unary, bool forward,
                Assignment &decoded);
 
+  /// Takes the messages between nodes that `old`, a network of the same graph
+  /// before strategies and nodes were removed, has as well.
+  void carryOver(const TreeReweighted &before, const Network &old);
+
   /// The messages to u and to v of each edge.
   std::vector<double> messages;
   size_t messageTo(size_t edge, int32_t node) const {
