@@ -10,6 +10,7 @@
 #include "shardopt/Schedule/Backends.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
@@ -19,7 +20,7 @@ double SolverResult::gap() const {
 }
 
 std::vector<std::string> schedule::backendNames() {
-  return {"portfolio", "rules"};
+  return {"portfolio", "rules", "local"};
 }
 
 std::string schedule::missingLibrary(const std::string &) { return ""; }
@@ -34,6 +35,9 @@ makeBackends(const SolverOptions &options) {
   backends.push_back(makeFreePlacement(options.seed));
   if (isAsked("rules"))
     backends.push_back(makeRuleSweep(options.threads));
+  if (isAsked("local"))
+    backends.push_back(
+        makeOrderSearch(options.seed, std::numeric_limits<int64_t>::max()));
   return backends;
 }
 

@@ -45,8 +45,8 @@ static std::optional<Error> checkTimes(const Options &options) {
   return std::nullopt;
 }
 
-static ErrorOr<Instance> makePipeline(const Options &options,
-                                      int64_t microbatches) {
+static ErrorOr<Problem> makePipeline(const Options &options,
+                                     int32_t microbatches) {
   Pipeline pipeline;
   pipeline.placement = placementOf(options, Placement::Linear);
   pipeline.devices = int32_t(options.stages);
@@ -55,30 +55,42 @@ static ErrorOr<Instance> makePipeline(const Options &options,
     return Error{"--microbatches: a bidirectional pipeline takes half of them "
                  "from each end, found " +
                  std::to_string(microbatches)};
-  int32_t copies = int32_t(microbatches) / pipeline.directions();
-  if (options.pattern == "train") {
-    ErrorOr<std::vector<int64_t>> t =
-        timesOf(options, {1, 1, 1}, "F,Bi,W of a chunk");
-    if (!t)
-      return t.error();
-    return Instance::expand(
-        makeTrainGraph(pipeline, {(*t)[0], (*t)[1], (*t)[2]}, copies), copies);
-  }
+  int32_t copies = microbatches / pipeline.directions();
+  bool isOfExperts = options.pattern == "experts";
   ErrorOr<std::vector<int64_t>> t =
-      timesOf(options, {2, 2, 2, 2}, "A,D,E,C of a layer");
+      isOfExperts ? timesOf(options, {2, 2, 2, 2}, "A,D,E,C of a layer")
+                  : timesOf(options, {1, 1, 1}, "F,Bi,W of a chunk");
   if (!t)
     return t.error();
-  ExpertTimes times{(*t)[0], (*t)[1], (*t)[2], (*t)[3]};
-  return Instance::expand(makeExpertTrainGraph(pipeline, times, copies),
-                          copies);
+  TrainTimes times;
+  std::optional<ExpertTimes> expertTimes;
+  if (isOfExperts)
+    expertTimes = {(*t)[0], (*t)[1], (*t)[2], (*t)[3]};
+  else
+    times = {(*t)[0], (*t)[1], (*t)[2]};
+  ErrorOr<Instance> instance = Instance::expand(
+      isOfExperts ? makeExpertTrainGraph(pipeline, *expertTimes, copies)
+                  : makeTrainGraph(pipeline, times, copies),
+      copies);
+  if (!instance)
+    return instance.error();
+  std::vector<Baseline> baselines =
+      computeBaselines(*instance, pipeline, microbatches, times, expertTimes);
+  return Problem{std::move(*instance), std::move(baselines)};
 }
 
-static ErrorOr<Instance> makePattern(const Options &options) {
+static ErrorOr<Problem> withoutBaselines(ErrorOr<Instance> instance) {
+  if (!instance)
+    return instance.error();
+  return Problem{std::move(*instance), {}};
+}
+
+static ErrorOr<Problem> makePattern(const Options &options) {
   if (std::optional<Error> error = checkTimes(options))
     return *error;
   int64_t microbatches = options.microbatches;
   if (options.pattern == "train" || options.pattern == "experts")
-    return makePipeline(options, microbatches ? microbatches : 2);
+    return makePipeline(options, int32_t(microbatches ? microbatches : 2));
   if (!options.placement.empty())
     return Error{"--placement: pattern '" + options.pattern + "' has only one"};
   if (options.memory)
@@ -89,10 +101,10 @@ static ErrorOr<Instance> makePattern(const Options &options) {
         timesOf(options, {2, 2, 2, 2}, "A,D,E,C of a layer");
     if (!t)
       return t.error();
-    return Instance::expand(
-        makeOverlapGraph(int32_t(options.stages),
-                         {(*t)[0], (*t)[1], (*t)[2], (*t)[3]}),
-        int32_t(microbatches ? microbatches : 2));
+    return withoutBaselines(
+        Instance::expand(makeOverlapGraph(int32_t(options.stages),
+                                          {(*t)[0], (*t)[1], (*t)[2], (*t)[3]}),
+                         int32_t(microbatches ? microbatches : 2)));
   }
   if (options.times.empty())
     return Error{"--pattern=prefill: needs --times, one for each chunk of the "
@@ -101,20 +113,20 @@ static ErrorOr<Instance> makePattern(const Options &options) {
     return Error{"--microbatches: --times has " +
                  std::to_string(options.times.size()) + " chunks, found " +
                  std::to_string(microbatches)};
-  return Instance::expand(
-      makePrefillGraph(int32_t(options.stages), options.times), 1);
+  return withoutBaselines(Instance::expand(
+      makePrefillGraph(int32_t(options.stages), options.times), 1));
 }
 
-ErrorOr<Instance> makeInstance(const Options &options) {
+ErrorOr<Problem> makeProblem(const Options &options) {
   if (!options.pattern.empty())
     return makePattern(options);
   ErrorOr<PlanGraph> graph =
       readPlanGraph(options.graph, placementOf(options, Placement::Free));
   if (!graph)
     return graph.error();
-  ErrorOr<Instance> instance = Instance::expand(
-      std::move(*graph), int32_t(std::max<int64_t>(1, options.microbatches)));
-  if (instance && options.memory)
-    return instance->withMemory(options.memory);
-  return instance;
+  if (options.memory)
+    for (PlanDevice &device : graph->devices)
+      device.memory = options.memory;
+  return withoutBaselines(Instance::expand(
+      std::move(*graph), int32_t(std::max<int64_t>(1, options.microbatches))));
 }

@@ -8,12 +8,17 @@
 #ifndef SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
 #define SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
 
-#include "shardopt/Schedule/Instance.h"
+#include "shardopt/Schedule/Baselines.h"
 
 struct Options;
 
+struct Problem {
+  shardopt::schedule::Instance instance;
+  /// Of training pipelines.
+  std::vector<shardopt::schedule::Baseline> baselines;
+};
+
 /// Reads the graph, or makes that of the pattern.
-shardopt::ErrorOr<shardopt::schedule::Instance>
-makeInstance(const Options &options);
+shardopt::ErrorOr<Problem> makeProblem(const Options &options);
 
 #endif // SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H

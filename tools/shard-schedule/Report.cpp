@@ -8,6 +8,7 @@
 #include "Report.h"
 
 #include "Options.h"
+#include "Problem.h"
 #include "shardopt/Support/Json.h"
 
 using namespace shardopt;
@@ -35,7 +36,32 @@ static std::string listOf(const Instance &instance, Of of) {
              : std::to_string(least) + " to " + std::to_string(largest);
 }
 
-std::string makeSummary(const Instance &instance, const SolverResult &result) {
+/// A table of orders made by hand; nothing where there are none.
+static std::string describeBaselines(const Problem &problem,
+                                     const Verdict &verdict) {
+  std::string text;
+  char line[160];
+  auto add = [&](auto... values) {
+    std::snprintf(line, sizeof(line), "  %-17s %9s %9s %9s %9s\n", values...);
+    text += line;
+  };
+  if (problem.baselines.empty())
+    return text;
+  text += "\n";
+  add("", "makespan", "bubble", "formula", "peak");
+  for (const Baseline &baseline : problem.baselines)
+    add(baseline.name.c_str(), std::to_string(baseline.makespan).c_str(),
+        std::to_string(baseline.bubble).c_str(),
+        baseline.published ? std::to_string(*baseline.published).c_str() : "-",
+        std::to_string(baseline.peak).c_str());
+  add("this schedule", std::to_string(verdict.makespan).c_str(),
+      std::to_string(verdict.bubble()).c_str(), "-",
+      std::to_string(verdict.peakMemory()).c_str());
+  return text;
+}
+
+std::string makeSummary(const Problem &problem, const SolverResult &result) {
+  const Instance &instance = problem.instance;
   const Verdict &verdict = result.verdict;
   auto row = [](const char *name, const std::string &text) {
     std::string line = "  " + std::string(name);
@@ -60,7 +86,7 @@ std::string makeSummary(const Instance &instance, const SolverResult &result) {
       row("bound", number(result.bound) + (result.proved ? ", proved" : "")) +
       row("gap", percentOf(result.gap())) +
       row("found by", result.finder + ", stopped by " + result.stopped);
-  return text;
+  return text + describeBaselines(problem, verdict);
 }
 
 template <typename Of>
@@ -72,8 +98,9 @@ static void addArray(json::Writer &writer, const char *name,
   writer.endArray();
 }
 
-std::string makeReport(const Options &options, const Instance &instance,
+std::string makeReport(const Options &options, const Problem &problem,
                        const SolverResult &result, double seconds) {
+  const Instance &instance = problem.instance;
   std::string text;
   json::Writer writer(text);
   const Verdict &verdict = result.verdict;
@@ -99,6 +126,17 @@ std::string makeReport(const Options &options, const Instance &instance,
   writer.member("memory_ramp", result.bounds.memoryRamp);
   writer.member("residence", result.bounds.residence);
   writer.member("refuted", result.bounds.refuted);
+  writer.endObject();
+  writer.key("baselines").beginObject(json::Layout::Block);
+  for (const Baseline &baseline : problem.baselines) {
+    writer.key(baseline.name).beginObject();
+    writer.member("makespan", baseline.makespan);
+    writer.member("bubble", baseline.bubble);
+    if (baseline.published)
+      writer.member("formula", *baseline.published);
+    writer.member("peak", baseline.peak);
+    writer.endObject();
+  }
   writer.endObject();
   writer.member("found_by", result.finder);
   writer.member("stopped", result.stopped);

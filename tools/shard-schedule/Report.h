@@ -11,14 +11,14 @@
 #include "shardopt/Schedule/Solver.h"
 
 struct Options;
+struct Problem;
 
 /// The table of the standard output.
-std::string makeSummary(const shardopt::schedule::Instance &instance,
+std::string makeSummary(const Problem &problem,
                         const shardopt::schedule::SolverResult &result);
 
 /// The content of --report.
-std::string makeReport(const Options &options,
-                       const shardopt::schedule::Instance &instance,
+std::string makeReport(const Options &options, const Problem &problem,
                        const shardopt::schedule::SolverResult &result,
                        double seconds);
 

@@ -43,7 +43,8 @@ static std::optional<Error> writeFile(const std::string &path,
   return file->keep();
 }
 
-static SolverOptions solverOptions(const Options &options) {
+static SolverOptions solverOptions(const Options &options,
+                                   const Problem &problem) {
   SolverOptions result;
   result.objective = options.objective == "own-span" ? Objective::OwnSpan
                      : options.objective == "memory" ? Objective::Memory
@@ -55,12 +56,17 @@ static SolverOptions solverOptions(const Options &options) {
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
   result.stop = &stopToken;
+  for (const Baseline &baseline : problem.baselines)
+    if (baseline.schedule)
+      result.known.push_back({baseline.name, *baseline.schedule});
   return result;
 }
 
-static int search(const Options &options, const Instance &instance) {
+static int search(const Options &options, const Problem &problem) {
+  const Instance &instance = problem.instance;
   auto start = std::chrono::steady_clock::now();
-  SolverResult result = schedule::solve(instance, solverOptions(options));
+  SolverResult result =
+      schedule::solve(instance, solverOptions(options, problem));
   double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -76,11 +82,11 @@ static int search(const Options &options, const Instance &instance) {
       writeFile(options.schedule, toJson(instance, *result.schedule));
   if (!error)
     error = writeFile(options.report,
-                      makeReport(options, instance, result, seconds));
+                      makeReport(options, problem, result, seconds));
   if (error)
     return fail(error->message);
   if (options.schedule != "-")
-    std::fputs(makeSummary(instance, result).c_str(), stdout);
+    std::fputs(makeSummary(problem, result).c_str(), stdout);
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 
@@ -103,9 +109,9 @@ int main(int argc, char **argv) {
   if (std::optional<Error> error = roles.check())
     return fail(error->message);
 
-  ErrorOr<Instance> instance = makeInstance(*options);
-  if (!instance)
-    return fail(instance.error().message);
+  ErrorOr<Problem> problem = makeProblem(*options);
+  if (!problem)
+    return fail(problem.error().message);
   handleSignals(&stopToken);
-  return search(*options, *instance);
+  return search(*options, *problem);
 }

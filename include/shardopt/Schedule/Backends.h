@@ -24,6 +24,10 @@ std::unique_ptr<Backend> makeFreePlacement(uint64_t seed);
 /// List scheduling by each rule of a family (RuleSweep.cpp).
 std::unique_ptr<Backend> makeRuleSweep(int threads);
 
+/// Moves of operators along their machines (OrderSearch.cpp), from the best
+/// schedule; as many as `standardRounds` where the budget does not say.
+std::unique_ptr<Backend> makeOrderSearch(uint64_t seed, int64_t standardRounds);
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_BACKENDS_H
