@@ -82,6 +82,8 @@ FOREIGN = {
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
     "simdjson": lambda top, layer: (top, layer) == ("lib", "Solve"),
     "zlib": lambda top, layer: (top, layer) == ("lib", "Solve"),
+    "cadical": lambda top, layer: (top, layer) == ("lib", "Schedule"),
+    "coin/": lambda top, layer: (top, layer) == ("lib", "Schedule"),
     "gtest/": lambda top, layer: top == "unittests",
     "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
     "mpi.h": lambda top, layer: (top, layer) == ("lib", "RuntimeMpi"),

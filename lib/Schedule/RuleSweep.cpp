@@ -155,6 +155,8 @@ void RuleSweep::improve(Incumbent &incumbent, const Budget &budget) {
     return;
   RuleFrame frame(instance, devices);
   std::vector<Rule> rules = makeRules(instance);
+  if (budget.rounds() && int64_t(rules.size()) > budget.rounds())
+    rules.resize(budget.rounds());
   // Batches of a fixed size, so that the result is that of one thread.
   constexpr size_t batch = 64;
   for (size_t first = 0; first < rules.size(); first += batch) {

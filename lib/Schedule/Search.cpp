@@ -27,6 +27,13 @@ double Budget::secondsLeft() const {
   return limit > 0 ? std::max(0.0, limit - seconds()) : endless;
 }
 
+Budget Budget::part(double fraction) const {
+  constexpr double least = 1e-3; // 0 would be no limit
+  return limit > 0 ? Budget(std::max(least, fraction * secondsLeft()),
+                            mostRounds, stop)
+                   : *this;
+}
+
 bool Budget::isOver() const {
   return (stop && stop->requested()) || secondsLeft() <= 0;
 }

@@ -9,9 +9,6 @@
 
 #include "shardopt/Schedule/Backends.h"
 
-#include <algorithm>
-#include <limits>
-
 using namespace shardopt;
 using namespace shardopt::schedule;
 
@@ -20,25 +17,54 @@ double SolverResult::gap() const {
 }
 
 std::vector<std::string> schedule::backendNames() {
-  return {"portfolio", "rules", "local"};
+  std::vector<std::string> names = {"portfolio", "rules", "local"};
+  if (makeSatBackend())
+    names.push_back("sat");
+  return names;
 }
 
-std::string schedule::missingLibrary(const std::string &) { return ""; }
+std::string schedule::missingLibrary(const std::string &backend) {
+  if (backend == "sat" && !makeSatBackend())
+    return "CaDiCaL (libcadical-dev)";
+  return "";
+}
 
-static std::vector<std::unique_ptr<Backend>>
-makeBackends(const SolverOptions &options) {
-  std::vector<std::unique_ptr<Backend>> backends;
-  auto isAsked = [&](const char *name) {
-    return options.backend == "portfolio" || options.backend == name;
+namespace {
+
+/// A back-end, and the part of the time left that it may take.
+struct Turn {
+  std::unique_ptr<Backend> backend;
+  double part = 1;
+};
+
+} // namespace
+
+/// In the order of what they find soonest. What improves without end comes
+/// last.
+static std::vector<Turn> makeTurns(const SolverOptions &options) {
+  std::vector<Turn> turns;
+  auto add = [&](std::unique_ptr<Backend> backend, double part) {
+    if (backend)
+      turns.push_back({std::move(backend), part});
   };
-  backends.push_back(makeSequential());
-  backends.push_back(makeFreePlacement(options.seed));
-  if (isAsked("rules"))
-    backends.push_back(makeRuleSweep(options.threads));
-  if (isAsked("local"))
-    backends.push_back(
-        makeOrderSearch(options.seed, std::numeric_limits<int64_t>::max()));
-  return backends;
+  constexpr int64_t fewSteps = 100'000, endless = INT64_MAX;
+  const std::string &asked = options.backend;
+  add(makeSequential(), 1);
+  add(makeFreePlacement(options.seed), 0.25);
+  if (asked == "rules")
+    add(makeRuleSweep(options.threads), 1);
+  if (asked == "local")
+    add(makeOrderSearch(options.seed, endless), 1);
+  if (asked == "sat")
+    add(makeSatBackend(), 1);
+  if (asked != "portfolio")
+    return turns;
+  add(makeRuleSweep(options.threads), 0.25);
+  add(makeOrderSearch(options.seed, fewSteps), 0.25);
+  add(makeSatBackend(), 0.5);
+  if (!options.rounds)
+    add(makeOrderSearch(options.seed + 1, endless), 1);
+  return turns;
 }
 
 static std::string whyStopped(const Incumbent &incumbent,
@@ -60,15 +86,17 @@ SolverResult schedule::solve(const Instance &instance,
   }
   Budget budget(options.timeLimit, options.rounds, options.stop);
   Incumbent incumbent(instance, options.objective);
-  for (const auto &[name, schedule] : options.known)
-    incumbent.offer(schedule, name);
+  // The others are asked for what they find themselves.
+  if (options.backend == "portfolio" || options.backend == "local")
+    for (const auto &[name, schedule] : options.known)
+      incumbent.offer(schedule, name);
   double before = 0;
-  for (const std::unique_ptr<Backend> &backend : makeBackends(options)) {
+  for (const Turn &turn : makeTurns(options)) {
     if (incumbent.isProved() || (incumbent.exists() && budget.isOver()))
       break;
-    backend->improve(incumbent, budget);
+    turn.backend->improve(incumbent, budget.part(turn.part));
     double now = budget.seconds();
-    result.phases.push_back({backend->name(), now - before});
+    result.phases.push_back({turn.backend->name(), now - before});
     before = now;
   }
   result.bounds = incumbent.bounds();

@@ -28,6 +28,10 @@ std::unique_ptr<Backend> makeRuleSweep(int threads);
 /// schedule; as many as `standardRounds` where the budget does not say.
 std::unique_ptr<Backend> makeOrderSearch(uint64_t seed, int64_t standardRounds);
 
+/// Makespans decided by CaDiCaL (SatBackend.cpp), for placements that are
+/// given; null in a build without it.
+std::unique_ptr<Backend> makeSatBackend();
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_BACKENDS_H

@@ -31,6 +31,10 @@ public:
   /// of the solvers; 0 for no limit.
   Budget(double seconds, int64_t rounds, const StopToken *stop);
 
+  /// That part of the seconds left, and as many rounds; the same if there is no
+  /// limit.
+  Budget part(double fraction) const;
+
   bool isOver() const;
   double secondsLeft() const; ///< 1e9 without a limit
   double seconds() const;     ///< since the start

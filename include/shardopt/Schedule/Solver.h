@@ -21,7 +21,8 @@ struct SolverOptions {
   int threads = 1;
   uint64_t seed = 1;
   const StopToken *stop = nullptr;
-  /// Schedules to begin with, and where they come from.
+  /// Schedules that the portfolio and the local search begin with, and where
+  /// they come from.
   std::vector<std::pair<std::string, Schedule>> known;
 };
 

@@ -1,0 +1,115 @@
+//===- StepModel.h - "Has it started by then?" as variables -----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A variable for each operator and time, true if the operator has started by
+// then. An edge is that a step implies another one; a machine, that of its
+// operators at most one has started and not ended; memory, that what has
+// started and was not freed fits. The same model is the order encoding of a
+// satisfiability solver and the sparse rows of a mixed-integer one: both are
+// sinks of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SCHEDULE_STEPMODEL_H
+#define SHARDOPT_SCHEDULE_STEPMODEL_H
+
+#include "shardopt/Schedule/Bounds.h"
+
+namespace shardopt::schedule {
+
+/// A step: a variable of at least 0, or one of two that are known.
+using Step = int32_t;
+constexpr Step neverStep = -1;  ///< false
+constexpr Step alwaysStep = -2; ///< true
+
+/// Between two steps, of which the second implies the first: an operator runs,
+/// or its bytes live, if only the first is true.
+struct Between {
+  Step from, until;
+};
+
+/// The repetitions of an operator, in order: a later one begins no sooner than
+/// one before and, for bytes, dies no sooner.
+struct Stream {
+  std::vector<Between> repetitions;
+  int64_t weight = 1;
+};
+
+/// What takes a model. Streams without repetitions do not come.
+class StepSink {
+public:
+  virtual ~StepSink() = default;
+  /// A variable that is no step of an operator.
+  virtual Step newStep() = 0;
+  virtual void implies(Step a, Step b) = 0;
+  /// At most one repetition of all streams at once. Within a stream that is so
+  /// by itself.
+  virtual void exclusive(const std::vector<Stream> &streams) = 0;
+  /// The weights of the repetitions at once are at most `limit`, less than all.
+  virtual void capacity(const std::vector<Stream> &streams, int64_t limit) = 0;
+};
+
+/// The variables for schedules of at most `makespan` and a given placement.
+class StepModel {
+public:
+  /// Every group has a device in `devices`.
+  StepModel(const Instance &instance, const std::vector<int32_t> &devices,
+            int64_t makespan);
+
+  /// The greatest common divisor of all times: steps are as far apart.
+  int64_t unit() const { return spacing; }
+  /// Whether windows are empty, so that there is no such schedule.
+  bool isRefuted() const { return refuted; }
+  int64_t numSteps() const { return count; }
+  /// Variables and terms, about: what a sink will have to hold.
+  int64_t size() const;
+
+  void build(StepSink &sink) const;
+
+  /// The schedule of a solution: `isTrue(step)` for each variable.
+  template <typename IsTrue> Schedule read(IsTrue isTrue) const {
+    Schedule schedule{devices, {}};
+    for (size_t op = 0; op < firstTime.size(); ++op) {
+      int64_t time = firstTime[op];
+      while (time < lastTime[op] && !isTrue(stepOf(int32_t(op), time)))
+        ++time;
+      schedule.starts.push_back(time * spacing);
+    }
+    return schedule;
+  }
+
+private:
+  /// `op` has started by `time`, in units.
+  Step stepOf(int32_t op, int64_t time) const {
+    if (time < firstTime[op])
+      return neverStep;
+    if (time >= lastTime[op])
+      return alwaysStep;
+    return firstStep[op] + Step(time - firstTime[op]);
+  }
+  void buildEdges(StepSink &sink) const;
+  void buildMachines(StepSink &sink) const;
+  void buildMemory(StepSink &sink) const;
+  void addPrecedence(StepSink &sink, int32_t from, int32_t to,
+                     int64_t distance) const;
+  int64_t timeOf(int32_t op) const { return times[op % instance.period()]; }
+
+  const Instance &instance;
+  std::vector<int32_t> devices; ///< of groups
+  int64_t spacing = 1;
+  int64_t horizon = 0;        ///< in units
+  std::vector<int64_t> times; ///< of operators of the graph, in units
+  /// Of operators, in units: when they may start first and last.
+  std::vector<int64_t> firstTime, lastTime;
+  std::vector<Step> firstStep;
+  int64_t count = 0;
+  bool refuted = false;
+};
+
+} // namespace shardopt::schedule
+
+#endif // SHARDOPT_SCHEDULE_STEPMODEL_H

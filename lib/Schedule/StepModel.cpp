@@ -1,0 +1,169 @@
+//===- StepModel.cpp - "Has it started by then?" as variables -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Schedule/StepModel.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+StepModel::StepModel(const Instance &instance,
+                     const std::vector<int32_t> &devices, int64_t makespan)
+    : instance(instance), devices(devices) {
+  const PlanGraph &graph = instance.graph();
+  int64_t divisor = 0;
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    times.push_back(graph.time(i, devices[graph.ops[i].group]));
+    divisor = std::gcd(divisor, times.back());
+  }
+  for (const PlanEdge &edge : graph.edges)
+    if (devices[graph.ops[edge.from].group] !=
+        devices[graph.ops[edge.to].group])
+      divisor = std::gcd(divisor, graph.link.time(edge.bytes));
+  spacing = std::max<int64_t>(1, divisor);
+  for (int64_t &time : times)
+    time /= spacing;
+  horizon = makespan / spacing;
+
+  Windows windows = computeWindows(instance, devices);
+  for (int32_t op = 0; op < instance.numOps(); ++op) {
+    firstTime.push_back(windows.heads[op] / spacing);
+    lastTime.push_back(horizon - windows.tails[op] / spacing);
+    firstStep.push_back(Step(std::min<int64_t>(count, INT32_MAX)));
+    refuted |= lastTime[op] < firstTime[op];
+    count += std::max<int64_t>(0, lastTime[op] - firstTime[op]);
+  }
+}
+
+int64_t StepModel::size() const {
+  // Edges, the machine and memory read each step once or twice.
+  int64_t arcs = int64_t(instance.graph().edges.size()) * instance.copies();
+  int64_t average = count / std::max<int64_t>(1, instance.numOps()) + 1;
+  return 4 * count + arcs * average;
+}
+
+/// `to` starts at least `distance` after `from`.
+void StepModel::addPrecedence(StepSink &sink, int32_t from, int32_t to,
+                              int64_t distance) const {
+  for (int64_t time = firstTime[to]; time < lastTime[to] + 1; ++time)
+    sink.implies(stepOf(to, time), stepOf(from, time - distance));
+}
+
+void StepModel::buildEdges(StepSink &sink) const {
+  const PlanGraph &graph = instance.graph();
+  int32_t period = instance.period();
+  // A start implies all later ones.
+  for (int32_t op = 0; op < instance.numOps(); ++op)
+    for (int64_t time = firstTime[op]; time + 1 < lastTime[op]; ++time)
+      sink.implies(stepOf(op, time), stepOf(op, time + 1));
+  for (int32_t first = 0; first < instance.numOps(); first += period) {
+    for (const PlanEdge &edge : graph.edges) {
+      bool isLocal = devices[graph.ops[edge.from].group] ==
+                     devices[graph.ops[edge.to].group];
+      int64_t transfer = isLocal ? 0 : graph.link.time(edge.bytes) / spacing;
+      addPrecedence(sink, first + edge.from, first + edge.to,
+                    times[edge.from] + transfer);
+    }
+    if (first)
+      for (int32_t i = 0; i < period; ++i)
+        addPrecedence(sink, first - period + i, first + i, times[i]);
+  }
+}
+
+void StepModel::buildMachines(StepSink &sink) const {
+  const PlanGraph &graph = instance.graph();
+  std::vector<std::vector<int32_t>> members(instance.numMachines());
+  for (int32_t i = 0; i < instance.period(); ++i)
+    if (times[i])
+      members[devices[graph.ops[i].group] * numMachineKinds +
+              int32_t(graph.ops[i].machine)]
+          .push_back(i);
+  for (const std::vector<int32_t> &ops : members)
+    for (int64_t time = 0; time < horizon; ++time) {
+      std::vector<Stream> streams;
+      for (int32_t i : ops) {
+        Stream stream;
+        for (int32_t op = i; op < instance.numOps(); op += instance.period()) {
+          Between run = {stepOf(op, time), stepOf(op, time - times[i])};
+          if (run.from != neverStep && run.until != alwaysStep)
+            stream.repetitions.push_back(run);
+        }
+        if (!stream.repetitions.empty())
+          streams.push_back(std::move(stream));
+      }
+      if (streams.size() > 1)
+        sink.exclusive(streams);
+    }
+}
+
+void StepModel::buildMemory(StepSink &sink) const {
+  const PlanGraph &graph = instance.graph();
+  std::vector<int64_t> rooms;
+  for (const PlanDevice &device : graph.devices)
+    rooms.push_back(device.memory.value_or(-1));
+  std::vector<std::vector<int32_t>> births(instance.numDevices());
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    int32_t device = devices[graph.ops[i].group];
+    if (!graph.devices[device].memory)
+      continue;
+    rooms[device] -= graph.ops[i].parameterBytes;
+    if (graph.ops[i].birthBytes)
+      births[device].push_back(i);
+  }
+  /// The step at which nothing needs the bytes of an operator any more.
+  auto deathOf = [&](int32_t first, int32_t birth, int64_t time) {
+    const std::vector<int32_t> &freers = instance.freers(birth);
+    if (freers.empty())
+      return neverStep;
+    std::vector<Step> ends;
+    for (int32_t freer : freers) {
+      Step end = stepOf(first + freer, time - times[freer]);
+      if (end == neverStep)
+        return neverStep;
+      if (end != alwaysStep)
+        ends.push_back(end);
+    }
+    if (ends.size() < 2)
+      return ends.empty() ? alwaysStep : ends[0];
+    Step all = sink.newStep();
+    for (Step end : ends)
+      sink.implies(all, end);
+    return all;
+  };
+  for (int32_t d = 0; d < instance.numDevices(); ++d)
+    for (int64_t time = 0; !births[d].empty() && time < horizon; ++time) {
+      std::vector<Stream> streams;
+      int64_t most = 0;
+      for (int32_t i : births[d]) {
+        Stream stream;
+        stream.weight = graph.ops[i].birthBytes;
+        for (int32_t first = 0; first < instance.numOps();
+             first += instance.period()) {
+          Between life = {stepOf(first + i, time), neverStep};
+          if (life.from == neverStep)
+            continue;
+          life.until = deathOf(first, i, time);
+          if (life.until == alwaysStep)
+            continue;
+          stream.repetitions.push_back(life);
+          most += stream.weight;
+        }
+        if (!stream.repetitions.empty())
+          streams.push_back(std::move(stream));
+      }
+      if (most > rooms[d])
+        sink.capacity(streams, rooms[d]);
+    }
+}
+
+void StepModel::build(StepSink &sink) const {
+  buildEdges(sink);
+  buildMachines(sink);
+  buildMemory(sink);
+}

@@ -1,0 +1,83 @@
+//===- StepModelTest.cpp - Exact back-ends against enumeration ------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Schedule/StepModel.h"
+#include "RandomGraph.h"
+#include "shardopt/Schedule/Patterns.h"
+#include "shardopt/Schedule/Solver.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+static SolverOptions exact(const std::string &backend) {
+  SolverOptions options;
+  options.backend = backend;
+  options.timeLimit = 0;
+  options.rounds = 1'000'000;
+  return options;
+}
+
+/// What is proved is the best of all, and where there is one it is proved.
+static void expectExact(const std::string &backend) {
+  if (!missingLibrary(backend).empty())
+    GTEST_SKIP() << missingLibrary(backend);
+  int found = 0;
+  for (uint64_t seed = 100; seed < 130; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraphOptions options;
+    options.ops = seed % 2 ? 5 : 2;
+    options.copies = seed % 2 ? 1 : 2;
+    if (seed % 3)
+      options.memory = 3 + int64_t(seed % 3);
+    Instance instance = makeRandomInstance(seed, options);
+    SolverResult result = schedule::solve(instance, exact(backend));
+    EXPECT_FALSE(result.mistake) << result.mistake->message;
+    int64_t limit = result.schedule ? result.verdict.makespan + 1 : 7;
+    std::optional<int64_t> best = findBestMakespan(instance, limit);
+    EXPECT_EQ(result.schedule.has_value(), best.has_value());
+    if (!best || !result.schedule)
+      continue;
+    ++found;
+    EXPECT_TRUE(result.proved);
+    EXPECT_EQ(result.verdict.makespan, *best);
+  }
+  EXPECT_GE(found, 15);
+}
+
+TEST(Sat, AgreesWithEnumeration) { expectExact("sat"); }
+
+TEST(Sat, LinearPipelineReachesTheBound) {
+  if (!missingLibrary("sat").empty())
+    GTEST_SKIP() << missingLibrary("sat");
+  Instance instance =
+      *Instance::expand(makeTrainGraph({Placement::Linear, 4, 4}, {}, 8), 8);
+  SolverResult result = schedule::solve(instance, exact("sat"));
+  EXPECT_EQ(result.verdict.bubble(), 3);
+  EXPECT_TRUE(result.proved);
+}
+
+/// 91 is more than the bound of the machines, 83: 90 has to be refuted.
+TEST(Sat, TwoBatchesOverlap) {
+  if (!missingLibrary("sat").empty())
+    GTEST_SKIP() << missingLibrary("sat");
+  Instance instance = *Instance::expand(makeOverlapGraph(8, {3, 2, 2, 3}), 2);
+  SolverResult result = schedule::solve(instance, exact("sat"));
+  EXPECT_EQ(result.verdict.makespan, 91);
+  EXPECT_TRUE(result.proved);
+  EXPECT_EQ(result.bounds.refuted, 91);
+}
+
+TEST(StepModel, IsEmptyWhereWindowsAre) {
+  Instance instance =
+      *Instance::expand(makeTrainGraph({Placement::Linear, 4, 4}, {}, 2), 2);
+  std::vector<int32_t> devices = instance.placement();
+  int64_t bound = computeBounds(instance, devices).criticalPath;
+  EXPECT_TRUE(StepModel(instance, devices, bound - 1).isRefuted());
+  EXPECT_FALSE(StepModel(instance, devices, bound).isRefuted());
+}
