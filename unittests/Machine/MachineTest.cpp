@@ -169,6 +169,27 @@ TEST(ParseMachine, physicalValuesArePositiveAndFinite) {
             "found 8.5");
 }
 
+TEST(ParseMachine, valuesAreThoseOfThingsThatAreBuilt) {
+  EXPECT_EQ(parseError(h100With("3.35e12", "1e308")),
+            "m.json: /memory/bandwidth_bytes_per_s: expected a number a second "
+            "from 1 to 1e24, found 1e308");
+  EXPECT_EQ(parseError(h100With("989e12", "5e-324")),
+            "m.json: /compute/bf16_flops_per_s: expected a number a second "
+            "from 1 to 1e24, found 5e-324");
+  EXPECT_EQ(parseError(h100With("80e9", "1e25")),
+            "m.json: /memory/capacity_bytes: expected a number of bytes from 1 "
+            "to 1e24, found 1e25");
+  EXPECT_EQ(parseError(h100With("\"latency_s\": 6e-6", "\"latency_s\": 1e7")),
+            "m.json: /network/latency_s: expected seconds from 1e-15 to 1e6, "
+            "found 1e7");
+  EXPECT_EQ(parseError(h100With("0.75", "1e-300")),
+            "m.json: /compute/efficiency: expected a fraction of at least "
+            "1e-6, found 1e-300");
+  EXPECT_EQ(parseError(h100With("\"skew\": 0.1", "\"skew\": 1e300")),
+            "m.json: /experts/skew: expected a number of at most 1e6, found "
+            "1e300");
+}
+
 TEST(ParseMachine, unknownKeysListTheKnownOnesClosestFirst) {
   EXPECT_EQ(parseError(h100With("\"latency_s\": 3e-6", "\"latency\": 3e-6")),
             "m.json: /domain/latency: unknown key; known: latency_s, devices, "
