@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Deciding.h"
 #include "shardopt/Schedule/Backends.h"
-#include "shardopt/Schedule/StepModel.h"
 
 #include <algorithm>
 #include <set>
@@ -73,8 +73,6 @@ public:
   const char *name() const override { return "sat"; }
   void improve(Incumbent &incumbent, const Budget &budget) override;
 };
-
-enum class Answer : uint8_t { Yes, No, Unknown };
 
 } // namespace
 
@@ -140,79 +138,27 @@ void ClauseSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
   }
 }
 
-/// Decides whether there is a schedule of at most `makespan`.
-static Answer decide(Incumbent &incumbent, const std::vector<int32_t> &devices,
-                     int64_t makespan, int64_t conflicts, const Budget &budget,
-                     const char *name) {
-  StepModel model(incumbent.instance(), devices, makespan);
-  if (model.isRefuted())
-    return Answer::No;
-  constexpr int64_t mostSize = 20'000'000;
-  if (model.size() > mostSize)
-    return Answer::Unknown;
-  CaDiCaL::Solver solver;
-  solver.set("quiet", 1);
-  ClauseSink sink(solver, model.numSteps());
-  model.build(sink);
-  BudgetTerminator terminator(budget);
-  solver.connect_terminator(&terminator);
-  solver.limit("conflicts", int(std::min<int64_t>(conflicts, INT32_MAX)));
-  int status = solver.solve();
-  solver.disconnect_terminator();
-  constexpr int satisfiable = 10, unsatisfiable = 20;
-  if (status == unsatisfiable)
-    return Answer::No;
-  if (status != satisfiable)
-    return Answer::Unknown;
-  incumbent.offer(
-      model.read([&](Step step) { return solver.val(step + 1) > 0; }), name);
-  return Answer::Yes;
-}
-
 void SatBackend::improve(Incumbent &incumbent, const Budget &budget) {
-  const Instance &instance = incumbent.instance();
-  // A bound for one placement is none for all.
-  if (!instance.isPlaced() || incumbent.objective() != Objective::Makespan)
-    return;
-  std::vector<int32_t> devices = instance.placement();
-  int64_t unit = StepModel(instance, devices, 0).unit();
-  int64_t most = 0;
-  for (int32_t op = 0; op < instance.numOps(); ++op) {
-    int32_t i = op % instance.period();
-    most += instance.graph().time(i, devices[instance.at(op).group]);
-  }
-  int64_t conflicts = 20'000, spent = 0;
-  while (!incumbent.isProved() && !budget.isOver()) {
-    if (budget.rounds() && spent >= budget.rounds())
-      return;
-    // Makespans are multiples of the unit.
-    int64_t low = (incumbent.bound() + unit - 1) / unit * unit;
-    int64_t high =
-        incumbent.exists() ? incumbent.verdict().makespan - unit : most;
-    if (low > high) {
-      incumbent.raiseBound(low);
-      return;
-    }
-    bool isAnswered = false;
-    for (int64_t makespan : {low, low + (high - low) / unit / 2 * unit, high}) {
-      if (incumbent.isProved() || budget.isOver() || makespan > high ||
-          (incumbent.exists() && makespan >= incumbent.verdict().makespan))
-        break;
-      spent += conflicts;
-      Answer answer =
-          decide(incumbent, devices, makespan, conflicts, budget, name());
-      if (answer == Answer::No)
-        incumbent.raiseBound(makespan + unit);
-      isAnswered |= answer != Answer::Unknown;
-      if (isAnswered)
-        break;
-    }
-    if (!isAnswered) {
-      if (conflicts > INT32_MAX / 4)
-        return;
-      conflicts *= 2;
-    }
-  }
+  constexpr int64_t conflicts = 20'000;
+  improveByDeciding(
+      incumbent, budget, conflicts,
+      [&](const StepModel &model, int64_t effort) {
+        CaDiCaL::Solver solver;
+        solver.set("quiet", 1);
+        ClauseSink sink(solver, model.numSteps());
+        model.build(sink);
+        BudgetTerminator terminator(budget);
+        solver.connect_terminator(&terminator);
+        solver.limit("conflicts", int(effort));
+        int status = solver.solve();
+        solver.disconnect_terminator();
+        constexpr int satisfiable = 10, unsatisfiable = 20;
+        if (status != satisfiable)
+          return status == unsatisfiable ? Answer::No : Answer::Unknown;
+        auto isTrue = [&](Step step) { return solver.val(step + 1) > 0; };
+        incumbent.offer(model.read(isTrue), name());
+        return Answer::Yes;
+      });
 }
 
 std::unique_ptr<Backend> schedule::makeSatBackend() {

@@ -20,12 +20,16 @@ std::vector<std::string> schedule::backendNames() {
   std::vector<std::string> names = {"portfolio", "rules", "local"};
   if (makeSatBackend())
     names.push_back("sat");
+  if (makeMipBackend())
+    names.insert(names.end(), {"mip", "big-m"});
   return names;
 }
 
 std::string schedule::missingLibrary(const std::string &backend) {
   if (backend == "sat" && !makeSatBackend())
     return "CaDiCaL (libcadical-dev)";
+  if ((backend == "mip" || backend == "big-m") && !makeMipBackend())
+    return "CBC (coinor-libcbc-dev)";
   return "";
 }
 
@@ -57,6 +61,10 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
     add(makeOrderSearch(options.seed, endless), 1);
   if (asked == "sat")
     add(makeSatBackend(), 1);
+  if (asked == "mip")
+    add(makeMipBackend(), 1);
+  if (asked == "big-m")
+    add(makeBigMBackend(), 1);
   if (asked != "portfolio")
     return turns;
   add(makeRuleSweep(options.threads), 0.25);

@@ -52,6 +52,8 @@ static void expectExact(const std::string &backend) {
 
 TEST(Sat, AgreesWithEnumeration) { expectExact("sat"); }
 
+TEST(Mip, AgreesWithEnumeration) { expectExact("mip"); }
+
 TEST(Sat, LinearPipelineReachesTheBound) {
   if (!missingLibrary("sat").empty())
     GTEST_SKIP() << missingLibrary("sat");

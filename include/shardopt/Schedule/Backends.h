@@ -32,6 +32,14 @@ std::unique_ptr<Backend> makeOrderSearch(uint64_t seed, int64_t standardRounds);
 /// given; null in a build without it.
 std::unique_ptr<Backend> makeSatBackend();
 
+/// The same questions answered by CBC, a mixed-integer solver (MipBackend.cpp);
+/// null in a build without it.
+std::unique_ptr<Backend> makeMipBackend();
+
+/// The disjunctive formulation with big constants, for comparison
+/// (BigMBackend.cpp); null in a build without CBC.
+std::unique_ptr<Backend> makeBigMBackend();
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_BACKENDS_H

@@ -1,0 +1,91 @@
+//===- MipBackend.cpp - Makespans decided by a mixed-integer solver -------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The step formulation: a step is a binary variable, an edge a row of two of
+// them for each time, a machine and a memory a row of differences.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CbcProgram.h"
+#include "shardopt/Schedule/Backends.h"
+
+using namespace shardopt;
+using namespace shardopt::schedule;
+
+namespace {
+
+/// Rows of a model.
+class RowSink : public StepSink {
+public:
+  explicit RowSink(int64_t numSteps) {
+    for (int64_t k = 0; k < numSteps; ++k)
+      newStep();
+  }
+  Step newStep() override { return program.addVariable(0, 1, true); }
+  void implies(Step a, Step b) override;
+  void exclusive(const std::vector<Stream> &streams) override {
+    capacity(streams, 1);
+  }
+  void capacity(const std::vector<Stream> &streams, int64_t limit) override;
+
+  CbcProgram program;
+};
+
+class MipBackend : public Backend {
+public:
+  const char *name() const override { return "mip"; }
+  void improve(Incumbent &incumbent, const Budget &budget) override;
+};
+
+} // namespace
+
+void RowSink::implies(Step a, Step b) {
+  if (a == neverStep || b == alwaysStep || a == b)
+    return;
+  if (a == alwaysStep && b >= 0)
+    program.raiseLeast(b, 1);
+  else if (b == neverStep && a >= 0)
+    program.lowerMost(a, 0);
+  else
+    program.addRow({{a, 1}, {b, -1}}, 0);
+}
+
+void RowSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
+  std::vector<std::pair<int32_t, double>> terms;
+  double most = double(limit);
+  for (const Stream &stream : streams) {
+    double weight = double(stream.weight);
+    for (const Between &between : stream.repetitions) {
+      if (between.from == alwaysStep)
+        most -= weight;
+      else if (between.from >= 0)
+        terms.push_back({between.from, weight});
+      if (between.until >= 0)
+        terms.push_back({between.until, -weight});
+    }
+  }
+  program.addRow(terms, most);
+}
+
+void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
+  constexpr int64_t nodes = 20'000;
+  improveByDeciding(
+      incumbent, budget, nodes, [&](const StepModel &model, int64_t effort) {
+        RowSink sink(model.numSteps());
+        model.build(sink);
+        CbcProgram::Outcome outcome = sink.program.solve(budget, effort);
+        if (outcome.answer == Answer::Yes)
+          incumbent.offer(
+              model.read([&](Step step) { return outcome.values[step] > 0.5; }),
+              name());
+        return outcome.answer;
+      });
+}
+
+std::unique_ptr<Backend> schedule::makeMipBackend() {
+  return std::make_unique<MipBackend>();
+}
