@@ -17,8 +17,8 @@ using namespace shardopt::llm;
 
 int64_t LayerOps::window() const {
   for (ShardableOpInterface op : ops)
-    if (auto attention = dyn_cast<AttentionOp>(op.getOperation()))
-      return attention.getWindow().value_or(0);
+    if (int64_t window = op.getLayerFacts().window)
+      return window;
   return 0;
 }
 
@@ -51,11 +51,12 @@ static bool isActivation(Value value) {
 }
 
 FailureOr<cost::Body> BodyBuilder::build() {
-  auto first = dyn_cast<RmsNormOp>(layer.first().getOperation());
-  if (!first || first.getResidual() || first.getInput() != layer.residual)
+  auto first = dyn_cast<NormOpInterface>(layer.first().getOperation());
+  if (!first || first.getAddedResidual() ||
+      first.getNormed().get() != layer.residual)
     return layer.first().emitOpError(
-        "is the first of a layer, expected an 'llm.rms_norm' of the layer's "
-        "residual, without a residual of its own");
+        "is the first of a layer, expected a norm, as 'llm.rms_norm', of the "
+        "layer's residual, without a residual of its own");
   ids[layer.residual] = body.residual = body.numValues++;
   for (ShardableOpInterface op : layer.ops)
     if (failed(addNode(op)))
@@ -105,10 +106,9 @@ LogicalResult BodyBuilder::addNode(ShardableOpInterface op) {
     node.results.push_back(body.numValues);
     ids[result] = body.numValues++;
   }
-  if (auto dispatch = dyn_cast<DispatchOp>(op.getOperation())) {
-    body.experts = dispatch.getExperts();
-    body.topK =
-        cast<RankedTensorType>(dispatch.getIndices().getType()).getDimSize(1);
+  if (cost::LayerFacts facts = op.getLayerFacts(); facts.experts != 0) {
+    body.experts = facts.experts;
+    body.topK = facts.topK;
   }
   body.nodes.push_back(std::move(node));
   return success();
@@ -140,16 +140,16 @@ LogicalResult BodyBuilder::readExit() {
   // The residual of the last norm that has one, else that of the layer.
   Value residual = layer.residual;
   for (ShardableOpInterface op : layer.ops)
-    if (auto norm = dyn_cast<RmsNormOp>(op.getOperation()))
-      if (norm.getSum())
-        residual = norm.getSum();
+    if (auto norm = dyn_cast<NormOpInterface>(op.getOperation()))
+      if (Value sum = norm.getNewResidual())
+        residual = sum;
 
   SmallVector<Value> summands = collectSummands(layer.exit);
   Value *found = ::llvm::find(summands, residual);
   if (found == summands.end()) {
     InFlightDiagnostic diagnostic =
         last->emitOpError("ends a layer, expected it to add the residual of "
-                          "the layer's last 'llm.rms_norm'");
+                          "the layer's last norm");
     diagnostic.attachNote(residual.getLoc()) << "the residual";
     return diagnostic;
   }
@@ -164,7 +164,8 @@ LogicalResult BodyBuilder::readExit() {
   Value main = summands.front();
   if (summands.size() == 2) {
     auto isRouted = [](Value value) {
-      return value.getDefiningOp<CombineOp>() != nullptr;
+      auto maker = value.getDefiningOp<ShardableOpInterface>();
+      return maker && maker.returnsFromExperts();
     };
     if (isRouted(summands[0]) == isRouted(summands[1]))
       return last->emitOpError(

@@ -50,7 +50,8 @@ private:
   /// The index of the kind of `layer`, a new one if needed.
   FailureOr<unsigned> kindOf(const LayerOps &layer);
   FailureOr<unsigned> addKind(const LayerOps &layer, cost::Body body);
-  LogicalResult checkSequence(Operation *op, int64_t sequence);
+  /// Checks that prompts have as many rows as the workload says.
+  LogicalResult checkPrompts(ShardableOpInterface op);
 
   void numberVariables();
 
@@ -113,11 +114,12 @@ LogicalResult ProgramReader::readWorkload() {
   return success();
 }
 
-LogicalResult ProgramReader::checkSequence(Operation *op, int64_t sequence) {
+LogicalResult ProgramReader::checkPrompts(ShardableOpInterface op) {
   int64_t rows = workload.phase == cost::Phase::Prefill ? workload.context : 1;
+  int64_t sequence = op.getPromptRows().value_or(rows);
   if (sequence == rows)
     return success();
-  return op->emitOpError("has 'sequence' ")
+  return op.emitOpError("has 'sequence' ")
          << sequence << ", but a prompt of the module's workload has " << rows
          << (rows == 1 ? " row" : " rows");
 }
@@ -233,18 +235,19 @@ LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
 LogicalResult ProgramReader::readShardableOp(ShardableOpInterface op) {
   if (head)
     return op.emitOpError("follows 'llm.lm_head', which ends a program");
-  auto norm = dyn_cast<RmsNormOp>(op.getOperation());
-  if (norm && !norm.getResidual()) {
-    if (failed(closeLayer(norm.getInput())) ||
-        failed(checkChain(norm.getInput(), norm)))
+  auto norm = dyn_cast<NormOpInterface>(op.getOperation());
+  if (norm && !norm.getAddedResidual()) {
+    Value residual = norm.getNormed().get();
+    if (failed(closeLayer(residual)) || failed(checkChain(residual, norm)))
       return failure();
     isOpen = true;
     open = LayerOps();
-    open.residual = norm.getInput();
+    open.residual = residual;
   }
   if (!isOpen)
-    return op.emitOpError("is outside of a layer, expected an 'llm.rms_norm' "
-                          "without residual before it to begin one");
+    return op.emitOpError("is outside of a layer, expected a norm, as "
+                          "'llm.rms_norm', without residual before it to begin "
+                          "one");
   open.ops.push_back(op);
   return success();
 }
@@ -253,8 +256,7 @@ LogicalResult ProgramReader::readHead(LmHeadOp last) {
   if (head)
     return last.emitOpError("follows 'llm.lm_head', which ends a program");
   if (failed(closeLayer(last.getInput())) ||
-      failed(checkChain(last.getInput(), last)) ||
-      failed(checkSequence(last, last.getSequence())))
+      failed(checkChain(last.getInput(), last)) || failed(checkPrompts(last)))
     return failure();
   head = last;
   return success();
@@ -297,9 +299,8 @@ static bool isWiredAlike(const cost::Body &a, const cost::Body &b) {
 
 FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
   for (ShardableOpInterface op : layer.ops)
-    if (auto attention = dyn_cast<AttentionOp>(op.getOperation()))
-      if (failed(checkSequence(attention, attention.getSequence())))
-        return failure();
+    if (failed(checkPrompts(op)))
+      return failure();
   FailureOr<cost::Body> body = buildBody(layer);
   if (failed(body))
     return failure();

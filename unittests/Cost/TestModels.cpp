@@ -15,9 +15,9 @@
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
-#include "shardopt/Cost/Ops/RmsNorm.h"
 #include "shardopt/Cost/Ops/Router.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ public:
 
   Body build() {
     body.residual = value();
-    RmsNorm norm;
+    Norm norm;
     norm.hidden = config.hidden;
     ValueId normed = add("attn_norm", norm, {body.residual});
     ValueId attended = config.latent ? addLatentAttention(normed)

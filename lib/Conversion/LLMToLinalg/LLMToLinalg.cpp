@@ -65,14 +65,10 @@ static void convertRepeats(ModuleOp module, Lowering &lowering) {
 static std::optional<Values> lowerOp(LoopBuilder &b, Operation *op,
                                      const Lowering &lowering) {
   return TypeSwitch<Operation *, std::optional<Values>>(op)
-      .Case<ActivationOp, AddOp, ArgmaxMergeOp, ArgmaxOp, AttentionOp,
-            AttentionScoresOp, AttentionValuesOp, BlockSizeOp, CombineOp,
-            DispatchOp, EmbeddingOp, ExchangePlanOp, FfnDownOp, FfnUpOp,
-            LastRowsOp, LinearOp, LmHeadOp, OutProjOp, PackHomesOp, PermuteOp,
-            QkvProjOp, RmsNormOp, RouterOp, ScaleNormOp, SelectColumnsOp,
-            SumSquaresOp, TopKOp, UnpackHomesOp, UnpermuteOp>(
-          [&](auto op) { return lower(b, op, lowering); })
-      .Default([](Operation *) { return std::nullopt; });
+#define LLM_LOWER(OP) .Case([&](OP op) { return lower(b, op, lowering); })
+      LLM_LOWERED_OPS(LLM_LOWER)
+#undef LLM_LOWER
+          .Default([](Operation *) { return std::nullopt; });
 }
 
 static LogicalResult replace(Operation *op, const Lowering &lowering) {

@@ -40,43 +40,46 @@ struct Lowering {
 /// and their windows recorded.
 mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
 
-// Embedding, norms, projections
-Values lower(LoopBuilder &b, EmbeddingOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, RmsNormOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, SumSquaresOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, ScaleNormOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, AddOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, QkvProjOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, LinearOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, OutProjOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, SelectColumnsOp op, const Lowering &lowering);
+/// The ops that have a lowering.
+#define LLM_LOWERED_OPS(OP)                                                    \
+  OP(ActivationOp)                                                             \
+  OP(AddOp)                                                                    \
+  OP(ArgmaxMergeOp)                                                            \
+  OP(ArgmaxOp)                                                                 \
+  OP(AttentionOp)                                                              \
+  OP(AttentionScoresOp)                                                        \
+  OP(AttentionValuesOp)                                                        \
+  OP(BlockSizeOp)                                                              \
+  OP(CombineOp)                                                                \
+  OP(DispatchOp)                                                               \
+  OP(EmbeddingOp)                                                              \
+  OP(ExchangePlanOp)                                                           \
+  OP(FfnDownOp)                                                                \
+  OP(FfnUpOp)                                                                  \
+  OP(LastRowsOp)                                                               \
+  OP(LayerNormOp)                                                              \
+  OP(LinearOp)                                                                 \
+  OP(LmHeadOp)                                                                 \
+  OP(OutProjOp)                                                                \
+  OP(PackHomesOp)                                                              \
+  OP(PermuteOp)                                                                \
+  OP(QkvProjOp)                                                                \
+  OP(RmsNormOp)                                                                \
+  OP(RouterOp)                                                                 \
+  OP(ScaleNormOp)                                                              \
+  OP(SelectColumnsOp)                                                          \
+  OP(SumSquaresOp)                                                             \
+  OP(TopKOp)                                                                   \
+  OP(UnpackHomesOp)                                                            \
+  OP(UnpermuteOp)
 
-// Attention
-Values lower(LoopBuilder &b, AttentionOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, AttentionValuesOp op, const Lowering &lowering);
+#define LLM_DECLARE_LOWERING(OP)                                               \
+  Values lower(LoopBuilder &b, OP op, const Lowering &lowering);
+LLM_LOWERED_OPS(LLM_DECLARE_LOWERING)
+#undef LLM_DECLARE_LOWERING
+
+/// Attention of the kind `mla`.
 Values lowerMla(LoopBuilder &b, AttentionOp op, Value window);
-
-// Experts
-Values lower(LoopBuilder &b, RouterOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, TopKOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, DispatchOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, CombineOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, PermuteOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, UnpermuteOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, BlockSizeOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, PackHomesOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, UnpackHomesOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, FfnUpOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, FfnDownOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, ActivationOp op, const Lowering &lowering);
-
-// Head
-Values lower(LoopBuilder &b, LmHeadOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, LastRowsOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, ArgmaxOp op, const Lowering &lowering);
-Values lower(LoopBuilder &b, ArgmaxMergeOp op, const Lowering &lowering);
 
 //===----------------------------------------------------------------------===//
 // What several of them compute
@@ -84,6 +87,10 @@ Values lower(LoopBuilder &b, ArgmaxMergeOp op, const Lowering &lowering);
 
 /// x / sqrt(mean(x^2) + epsilon) * weight along the last dim.
 Value rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon);
+
+/// The same of x - mean(x), plus the bias.
+Value layerNorm(LoopBuilder &b, Value x, Value weight, Value bias,
+                double epsilon);
 
 /// input * weight + bias, of [rows, in] and [in, out], or [out, in] where
 /// `transposed`; the bias may be null.

@@ -1,4 +1,4 @@
-//===- Norms.cpp - Root-mean-square norms ---------------------------------===//
+//===- Norms.cpp - Norms, whole and in two halves -------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,14 +14,53 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// Sums of squares along the last dim, which the result lacks.
-static Value sumSquares(LoopBuilder &b, Value x) {
+/// Sums of `of(element)` along the last dim, which the result lacks.
+static Value sumLast(LoopBuilder &b, Value x,
+                     llvm::function_ref<Value(LoopBuilder &, Value)> of) {
   Sizes sizes = sizesOf(b, x);
   sizes.pop_back();
   return nest(b, whole(x), whole(zeros(b, sizes)),
-              [](LoopBuilder &b, ValueRange e) {
-                return Values{add(b, e[1], multiply(b, e[0], e[0]))};
+              [&](LoopBuilder &b, ValueRange e) {
+                return Values{add(b, e[1], of(b, e[0]))};
               })[0];
+}
+
+static Value sumSquares(LoopBuilder &b, Value x) {
+  return sumLast(
+      b, x, [](LoopBuilder &b, Value e) -> Value { return multiply(b, e, e); });
+}
+
+static Value sums(LoopBuilder &b, Value x) {
+  return sumLast(b, x, [](LoopBuilder &, Value e) { return e; });
+}
+
+/// x - sums / size, with `sums` over the last dim of x, or of what x is a part
+/// of.
+static Value deviations(LoopBuilder &b, Value x, Value sums, int64_t size) {
+  return map(b, sizesOf(b, x), b.getF32Type(), {whole(x), whole(sums)},
+             [&](LoopBuilder &b, ValueRange e) -> Value {
+               Value mean = arith::DivFOp::create(b, e[1], real(b, size));
+               return subtract(b, e[0], mean);
+             });
+}
+
+/// Sums of squares of deviations from the mean of `size` elements, from the
+/// sums of their squares and of themselves. Rounding makes none negative.
+static Value squaresOfDeviations(LoopBuilder &b, Value squares, Value sums,
+                                 int64_t size) {
+  return map(b, sizesOf(b, sums), b.getF32Type(), {whole(squares), whole(sums)},
+             [&](LoopBuilder &b, ValueRange e) -> Value {
+               Value mean = arith::DivFOp::create(b, e[1], real(b, size));
+               Value rest = subtract(b, e[0], multiply(b, mean, e[1]));
+               return arith::MaximumFOp::create(b, rest, real(b, 0));
+             });
+}
+
+/// x + bias along the last dim.
+static Value addBias(LoopBuilder &b, Value x, Value bias) {
+  return map(b, sizesOf(b, x), b.getF32Type(),
+             {whole(x), {bias, {rankOf(x) - 1}}},
+             [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
 }
 
 /// x / sqrt(squares / size + epsilon) * weight, with `squares` summed over the
@@ -44,6 +83,12 @@ Value llm::rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon) {
                epsilon);
 }
 
+Value llm::layerNorm(LoopBuilder &b, Value x, Value weight, Value bias,
+                     double epsilon) {
+  Value centered = deviations(b, x, sums(b, x), staticSize(x, rankOf(x) - 1));
+  return addBias(b, rmsNorm(b, centered, weight, epsilon), bias);
+}
+
 static Value sum(LoopBuilder &b, Value lhs, Value rhs) {
   return map(b, sizesOf(b, lhs), b.getF32Type(), {whole(lhs), whole(rhs)},
              [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
@@ -61,19 +106,44 @@ Values llm::lower(LoopBuilder &b, RmsNormOp op, const Lowering &) {
   return {rmsNorm(b, total, op.getWeight(), epsilon), total};
 }
 
+Values llm::lower(LoopBuilder &b, LayerNormOp op, const Lowering &) {
+  double epsilon = op.getEpsilon().convertToDouble();
+  Value total = op.getInput();
+  if (op.getResidual())
+    total = sum(b, total, op.getResidual());
+  Values results = {layerNorm(b, total, op.getWeight(), op.getBias(), epsilon)};
+  if (op.getResidual())
+    results.push_back(total);
+  return results;
+}
+
 /// The columns of x in equal groups: [rows, groups, width].
 static Value splitGroups(LoopBuilder &b, Value x, int64_t groups) {
   return splitLast(b, x, {groups, staticSize(x, 1) / groups});
 }
 
 Values llm::lower(LoopBuilder &b, SumSquaresOp op, const Lowering &) {
-  return {sumSquares(b, splitGroups(b, op.getInput(), op.getGroups()))};
+  Value x = splitGroups(b, op.getInput(), op.getGroups());
+  Value squares = sumSquares(b, x);
+  if (!op.getSums())
+    return {squares};
+  return {beside(b, {squares, sums(b, x)})};
 }
 
 Values llm::lower(LoopBuilder &b, ScaleNormOp op, const Lowering &) {
-  int64_t groups = staticSize(op.getSquares(), 1);
+  bool subtractsMean = op.getBias() != nullptr;
+  int64_t groups = staticSize(op.getSquares(), 1) / (subtractsMean ? 2 : 1);
   Value x = splitGroups(b, op.getInput(), groups);
-  Value scaled = scale(b, x, op.getSquares(), op.getWeight(), op.getSize(),
+  Value squares = op.getSquares();
+  if (subtractsMean) {
+    Value sums = columns(b, squares, groups, groups);
+    squares = squaresOfDeviations(b, columns(b, squares, 0, groups), sums,
+                                  op.getSize());
+    x = deviations(b, x, sums, op.getSize());
+  }
+  Value scaled = scale(b, x, squares, op.getWeight(), op.getSize(),
                        op.getEpsilon().convertToDouble());
+  if (subtractsMean)
+    scaled = addBias(b, scaled, op.getBias());
   return {mergeLast(b, scaled)};
 }

@@ -46,7 +46,8 @@ OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
   case Dim::Zero:
     features = h / n;
     cost.collectives = {
-        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"},
+        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4 * double(normSums),
+         "norm"},
         {CollectiveKind::ReduceScatter, GridAxis::Tp,
          rows * columns * activationBytes, "logits"},
         {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n, "candidates"}};

@@ -178,7 +178,8 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
                             /*transposed=*/true});
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
-      norm, head, APFloat(config.epsilon), sequence, config.tiedEmbeddings,
+      norm, head, /*norm_bias=*/Value(), APFloat(config.epsilon), sequence,
+      config.tiedEmbeddings,
       opName("lm_head"), llm::DimAttr());
   SmallVector<Value> results(lmHead->getResults());
   results.append(caches);

@@ -117,6 +117,33 @@ func.func @sum_squares_groups(%x: tensor<?x8xbf16>) {
 
 // -----
 
+func.func @sum_squares_sums(%x: tensor<?x8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'llm.sum_squares' op 'result' must have 4 columns, two a group, found 2}}
+  %s = llm.sum_squares %x {groups = 2, sums} : (tensor<?x8xbf16>) -> tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @scale_norm_bias(%x: tensor<?x8xbf16>, %s: tensor<?x4xf32>, %w: tensor<4xbf16>, %b: tensor<8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'llm.scale_norm' op 'bias' must have 4 entries, the width of a group, found 8}}
+  %n = llm.scale_norm %x, %s, %w bias(%b) {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x4xf32>, tensor<4xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @scale_norm_without_sums(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square beside a bias, found 1 columns}}
+  %n = llm.scale_norm %x, %s, %w bias(%w) {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
 func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tensor<8xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.scale_norm' op 'weight' must have 4 entries, the width of a group, found 8}}

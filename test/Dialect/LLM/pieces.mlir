@@ -23,6 +23,10 @@ func.func @norm(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %v: tensor<4xbf16>) {
   %0 = llm.sum_squares %x : tensor<?x8xbf16>
   // CHECK: llm.scale_norm %{{.*}}, %{{.*}}, %{{.*}} {epsilon = {{.*}}, size = 16} : tensor<?x8xbf16>, tensor<?x1xf32>
   %1 = llm.scale_norm %x, %0, %w {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x1xf32>
+  // CHECK: %[[MOMENTS:.*]] = llm.sum_squares %{{.*}} {sums} : tensor<?x8xbf16>
+  %m = llm.sum_squares %x {sums} : tensor<?x8xbf16>
+  // CHECK: llm.scale_norm %{{.*}}, %[[MOMENTS]], %{{.*}} bias(%{{.*}}) {epsilon = {{.*}}, size = 16} : tensor<?x8xbf16>, tensor<?x2xf32>
+  %d = llm.scale_norm %x, %m, %w bias(%w) {epsilon = 1.0e-5, size = 16} : tensor<?x8xbf16>, tensor<?x2xf32>
   // CHECK: llm.sum_squares %{{.*}} {groups = 2} : tensor<?x8xbf16>
   %2 = llm.sum_squares %x {groups = 2} : tensor<?x8xbf16>
   // CHECK: llm.scale_norm{{.*}} : tensor<?x8xbf16>, tensor<?x2xf32>

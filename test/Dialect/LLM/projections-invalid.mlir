@@ -128,6 +128,69 @@ func.func @rms_norm_epsilon(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
 
 // -----
 
+func.func @layer_norm_residual_type(%x: tensor<?x8xbf16>, %r: tensor<?x8xf32>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'llm.layer_norm' op 'residual' must have type 'tensor<?x8xbf16>', that of the input, found 'tensor<?x8xf32>'}}
+  %n, %s = llm.layer_norm "n" %x residual(%r) weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<?x8xf32>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_result_type(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'result' must have type 'tensor<?x8xbf16>', that of the input, found 'tensor<?x4xbf16>'}}
+  %n = llm.layer_norm "n" %x weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> tensor<?x4xbf16>
+  return
+}
+
+// -----
+
+func.func @layer_norm_weight(%x: tensor<?x8xbf16>, %w: tensor<4xbf16>, %b: tensor<8xbf16>) {
+  // (C2)
+  // expected-error @+1 {{'weight' must have 8 entries, the width of the input, found 4}}
+  %n = llm.layer_norm "n" %x weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<4xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @layer_norm_without_sum(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // (C3)
+  // expected-error @+1 {{must have 2 results with a residual, found 1}}
+  %n = llm.layer_norm "n" %x residual(%x) weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @layer_norm_sum_of_nothing(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // (C3)
+  // expected-error @+1 {{must have 1 results without a residual, found 2}}
+  %n, %s = llm.layer_norm "n" %x weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_epsilon(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // (C4)
+  // expected-error @+1 {{'epsilon' must be positive and finite, found 0}}
+  %n = llm.layer_norm "n" %x weight(%w) bias(%b) {epsilon = 0.0} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @layer_norm_bias(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<4xbf16>) {
+  // (C2)
+  // expected-error @+1 {{'bias' must have 8 entries, the width of the input, found 4}}
+  %n = llm.layer_norm "n" %x weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<4xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
 func.func @qkv_proj_rows(%x: tensor<?x64xbf16>, %w: tensor<32x96xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.qkv_proj' op 'weight' must have 64 rows, the width of the input, found 32}}
@@ -429,6 +492,15 @@ func.func @ffn_down_experts(%x: tensor<?x16xbf16>, %w: tensor<4x16x8xbf16>, %c: 
   // (C3)
   // expected-error @+1 {{'counts' must have 4 experts, those of the weight, found 8}}
   %d = llm.ffn_down "down" %x, %w counts(%c) : (tensor<?x16xbf16>, tensor<4x16x8xbf16>, tensor<1x1x8xi32>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @lm_head_norm_bias(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %b: tensor<4xbf16>, %w: tensor<8x101xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'norm_bias' must have 8 entries, the width of the input, found 4}}
+  %a = llm.lm_head "a" %x norm(%n) weight(%w) norm_bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x101xbf16>, tensor<4xbf16>) -> tensor<?xi32>
   return
 }
 

@@ -83,7 +83,23 @@ func.func @grouped_ffn(%x: tensor<?x8xbf16>, %u: tensor<4x8x32xf4E2M1FN>, %b: te
   return
 }
 
-// CHECK-LABEL: @lm_head
+// CHECK-LABEL: @layer_norm
+func.func @layer_norm(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
+  // CHECK: %[[N:.*]] = llm.layer_norm "attn_norm" dim<0> %{{.*}} weight(%{{.*}}) bias(%{{.*}}) {epsilon = 1.0e-6} : tensor<?x8xbf16>{{$}}
+  %a = llm.layer_norm "attn_norm" dim<0> %x weight(%w) bias(%b) {epsilon = 1.0e-6} : tensor<?x8xbf16>
+  // CHECK: %{{.*}}, %{{.*}} = llm.layer_norm "ffn_norm" %{{.*}} residual(%{{.*}}) weight(%{{.*}}) bias(%{{.*}}) {epsilon = 1.0e-6} : tensor<?x8xbf16>{{$}}
+  %c, %s = llm.layer_norm "ffn_norm" %x residual(%r) weight(%w) bias(%b) {epsilon = 1.0e-6} : tensor<?x8xbf16>
+  return
+}
+
+// CHECK-LABEL: @lm_head_with_a_bias_of_its_norm
+func.func @lm_head_with_a_bias_of_its_norm(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x101xbf16>) {
+  // CHECK: llm.lm_head "a" %{{.*}} norm(%{{.*}}) weight(%{{.*}}) norm_bias(%{{.*}}) {epsilon = {{.*}}} : tensor<?x8xbf16>, tensor<8x101xbf16> -> tensor<?xi32>
+  %a = llm.lm_head "a" %x norm(%n) weight(%w) norm_bias(%n) {epsilon = 1.0e-5} : tensor<?x8xbf16>, tensor<8x101xbf16> -> tensor<?xi32>
+  return
+}
+
+// CHECK-LABEL: @lm_head(
 func.func @lm_head(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x101xbf16>, %t: tensor<101x8xbf16>) {
   // CHECK: llm.lm_head "a" dim<1> %{{.*}} norm(%{{.*}}) weight(%{{.*}}) {epsilon = {{.*}}} : tensor<?x8xbf16>, tensor<8x101xbf16> -> tensor<?xi32>
   %a = llm.lm_head "a" dim<1> %x norm(%n) weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>, tensor<8x101xbf16> -> tensor<?xi32>

@@ -15,9 +15,9 @@
 #include "shardopt/Cost/Ops/Ffn.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/LmHead.h"
+#include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
-#include "shardopt/Cost/Ops/RmsNorm.h"
 #include "shardopt/Planning/Planner.h"
 
 #include <cstdio>
@@ -46,7 +46,7 @@ static cost::ValueId add(cost::Body &body, const char *name, const Op &op,
 static cost::Body makeLayer() {
   cost::Body body;
   body.residual = body.numValues++;
-  cost::RmsNorm norm;
+  cost::Norm norm;
   norm.hidden = hidden;
   cost::QkvProj qkv;
   qkv.hidden = hidden;

@@ -35,6 +35,11 @@ def rms_norm(x, weight, epsilon):
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + epsilon) * weight
 
 
+def layer_norm(x, weight, bias, epsilon):
+    """Scales deviations from the mean of a row to a variance of one, then by `weight`."""
+    return rms_norm(x - x.mean(axis=-1, keepdims=True), weight, epsilon) + bias
+
+
 # ---------------------------------------------------------------------------
 # Rotary embedding
 # ---------------------------------------------------------------------------

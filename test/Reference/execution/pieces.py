@@ -29,14 +29,24 @@ def activation(op, input):
 @semantics("llm.sum_squares", "input")
 def sum_squares(op, input):
     grouped = numerics.split_last(input, op.get("groups", 1), -1)
-    return [(grouped * grouped).sum(axis=-1)]
+    squares = (grouped * grouped).sum(axis=-1)
+    if not op.get("sums"):
+        return [squares]
+    return [np.concatenate([squares, grouped.sum(axis=-1)], axis=-1)]
 
 
-@semantics("llm.scale_norm", "input squares weight")
-def scale_norm(op, input, squares, weight):
+@semantics("llm.scale_norm", "input squares weight bias?")
+def scale_norm(op, input, squares, weight, bias):
+    means = 0.0
+    if bias is not None:
+        squares, sums = np.split(squares, 2, axis=-1)
+        means = sums / op["size"]
     grouped = numerics.split_last(input, squares.shape[1], -1)
-    root = np.sqrt(squares / op["size"] + op["epsilon"])[..., None]
-    return [numerics.merge_last(grouped / root * weight)]
+    variances = np.maximum(squares / op["size"] - means * means, 0.0)
+    root = np.sqrt(variances + op["epsilon"])[..., None]
+    if bias is None:
+        return [numerics.merge_last(grouped / root * weight)]
+    return [numerics.merge_last((grouped - means[..., None]) / root * weight + bias)]
 
 
 # ---------------------------------------------------------------------------

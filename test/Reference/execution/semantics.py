@@ -80,6 +80,13 @@ def rms_norm(op, input, residual, weight):
     return [numerics.rms_norm(total, weight, op["epsilon"]), total][: len(op.results)]
 
 
+@semantics("llm.layer_norm", "input residual? weight bias")
+def layer_norm(op, input, residual, weight, bias):
+    total = input if residual is None else input + residual
+    normed = numerics.layer_norm(total, weight, bias, op["epsilon"])
+    return [normed, total][: len(op.results)]
+
+
 @semantics("llm.add", "lhs rhs")
 def add(op, lhs, rhs):
     return [lhs + rhs]
@@ -324,9 +331,13 @@ def ffn_down(op, input, weight, bias, counts):
 # ---------------------------------------------------------------------------
 
 
-@semantics("llm.lm_head", "input norm weight")
-def lm_head(op, input, norm, weight):
+@semantics("llm.lm_head", "input norm weight norm_bias?")
+def lm_head(op, input, norm, weight, norm_bias):
     sequence = op.get("sequence", 1)
-    last = numerics.rms_norm(input[sequence - 1 :: sequence], norm, op["epsilon"])
-    logits = last @ (weight.T if op.get("tied") else weight)
+    last = input[sequence - 1 :: sequence]
+    if norm_bias is None:
+        normed = numerics.rms_norm(last, norm, op["epsilon"])
+    else:
+        normed = numerics.layer_norm(last, norm, norm_bias, op["epsilon"])
+    logits = normed @ (weight.T if op.get("tied") else weight)
     return [logits.argmax(axis=-1).astype(np.int32), logits]

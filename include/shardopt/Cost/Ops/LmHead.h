@@ -12,7 +12,7 @@
 
 namespace shardopt::cost {
 
-/// RMSNorm, [rows, hidden] x [hidden, vocab] and argmax, on the last row of
+/// A norm, [rows, hidden] x [hidden, vocab] and argmax, on the last row of
 /// each sequence. Dim 0 contracts over a cut hidden size (the logits are
 /// reduce-scattered over the vocabulary), dim 1 cuts the vocabulary; both end
 /// in a gather of one (value, index) of 8 bytes a row and rank. Its only
@@ -20,6 +20,7 @@ namespace shardopt::cost {
 struct LmHead final : OpModel {
   int64_t vocab = 0;
   int64_t hidden = 0;
+  int64_t normSums = 1; ///< as `Norm::sums`
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2;
 

@@ -18,9 +18,9 @@
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
-#include "shardopt/Cost/Ops/RmsNorm.h"
 #include "shardopt/Cost/Ops/Router.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
@@ -70,13 +70,19 @@ static cost::Embedding model(EmbeddingOp op) {
   return facts;
 }
 
-static cost::RmsNorm model(RmsNormOp op) {
-  cost::RmsNorm facts;
-  facts.hidden = columns(op.getInput());
-  facts.addsResidual = op.getResidual() != nullptr;
-  facts.activationBytes = elementBytes(op.getInput());
+static cost::Norm normModel(NormOpInterface op, int64_t sums) {
+  Value input = op.getNormed().get();
+  cost::Norm facts;
+  facts.hidden = columns(input);
+  facts.sums = sums;
+  facts.addsResidual = op.getAddedResidual() != nullptr;
+  facts.activationBytes = elementBytes(input);
   return facts;
 }
+
+static cost::Norm model(RmsNormOp op) { return normModel(op, 1); }
+
+static cost::Norm model(LayerNormOp op) { return normModel(op, 2); }
 
 static cost::QkvProj model(QkvProjOp op) {
   cost::QkvProj facts;
@@ -190,6 +196,7 @@ static cost::LmHead model(LmHeadOp op) {
   cost::LmHead facts;
   facts.vocab = weight.getDimSize(op.getTied() ? 0 : 1);
   facts.hidden = columns(op.getInput());
+  facts.normSums = op.getNormBias() ? 2 : 1;
   facts.weights = weightType(op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
@@ -216,13 +223,44 @@ SmallVector<OpOperand *> AttentionOp::getActivations() {
   return operands;
 }
 
+cost::LayerFacts AttentionOp::getLayerFacts() {
+  cost::LayerFacts facts;
+  facts.window = getWindow().value_or(0);
+  return facts;
+}
+
+std::optional<int64_t> AttentionOp::getPromptRows() { return getSequence(); }
+
+bool AttentionOp::mixesRows() { return true; }
+
+bool AttentionOp::cutsInsideHeads() { return getShardingDim() == Dim::One; }
+
+std::optional<int64_t> LmHeadOp::getPromptRows() { return getSequence(); }
+
+cost::LayerFacts DispatchOp::getLayerFacts() {
+  cost::LayerFacts facts;
+  facts.experts = getExperts();
+  facts.topK = columns(getIndices());
+  return facts;
+}
+
+bool CombineOp::returnsFromExperts() { return true; }
+
 SmallVector<OpOperand *> EmbeddingOp::getActivations() { return {}; }
 
-SmallVector<OpOperand *> RmsNormOp::getActivations() {
-  SmallVector<OpOperand *> operands = {&getInputMutable()};
-  if (getResidual())
-    operands.push_back(&*getResidualMutable().begin());
+static SmallVector<OpOperand *> activationsOf(NormOpInterface norm) {
+  SmallVector<OpOperand *> operands = {&norm.getNormed()};
+  if (OpOperand *residual = norm.getAddedResidual())
+    operands.push_back(residual);
   return operands;
+}
+
+SmallVector<OpOperand *> RmsNormOp::getActivations() {
+  return activationsOf(*this);
+}
+
+SmallVector<OpOperand *> LayerNormOp::getActivations() {
+  return activationsOf(*this);
 }
 
 SmallVector<OpOperand *> DispatchOp::getActivations() {
@@ -252,6 +290,7 @@ LLM_ONE_INPUT(LmHeadOp)
   }
 LLM_MODELLED(EmbeddingOp)
 LLM_MODELLED(RmsNormOp)
+LLM_MODELLED(LayerNormOp)
 LLM_MODELLED(QkvProjOp)
 LLM_MODELLED(LinearOp)
 LLM_MODELLED(OutProjOp)

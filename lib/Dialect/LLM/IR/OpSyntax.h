@@ -85,7 +85,8 @@ struct OpSyntax {
   llvm::ArrayRef<unsigned> writtenOperands;
   unsigned writtenResults;
   int weightOperand;
-  /// Makes the types that are not written.
+  /// Makes the types that are not written: a function of OpTypes.cpp, which is
+  /// declared with the op.
   void (*typeRule)(OpTypes &types);
 };
 
@@ -126,36 +127,6 @@ void nameResults(mlir::Operation *op, mlir::OpAsmSetValueNameFn setName,
 
 /// The shortest text that reads back to the same double: 1.0e-6.
 void printReal(mlir::AsmPrinter &printer, const llvm::APFloat &value);
-
-//===----------------------------------------------------------------------===//
-// Rules, in OpTypes.cpp
-//===----------------------------------------------------------------------===//
-
-void noTypes(OpTypes &types);
-void typesOfArgmax(OpTypes &types);
-void typesOfArgmaxMerge(OpTypes &types);
-void typesOfAttention(OpTypes &types);
-void typesOfAttentionScores(OpTypes &types);
-void typesOfAttentionValues(OpTypes &types);
-void typesOfBlockSize(OpTypes &types);
-void typesOfCombine(OpTypes &types);
-void typesOfDispatch(OpTypes &types);
-void typesOfEmbedding(OpTypes &types);
-void typesOfExchangePlan(OpTypes &types);
-void typesOfFfn(OpTypes &types);
-void typesOfLastRows(OpTypes &types);
-void typesOfLinear(OpTypes &types);
-void typesOfLmHead(OpTypes &types);
-void typesOfNorm(OpTypes &types);
-void typesOfPackHomes(OpTypes &types);
-void typesOfPermute(OpTypes &types);
-void typesOfProjection(OpTypes &types);
-void typesOfRouter(OpTypes &types);
-void typesOfScaleNorm(OpTypes &types);
-void typesOfSumSquares(OpTypes &types);
-void typesOfTopK(OpTypes &types);
-void typesOfUnpackHomes(OpTypes &types);
-void typesOfUnpermute(OpTypes &types);
 
 } // namespace shardopt::llm
 

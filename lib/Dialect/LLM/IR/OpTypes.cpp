@@ -75,33 +75,36 @@ Type OpTypes::floats(ArrayRef<int64_t> shape) {
 
 Type OpTypes::index() { return IndexType::get(context); }
 
-void llm::noTypes(OpTypes &) {}
+namespace shardopt::llm {
+
+void noTypes(OpTypes &) {}
 
 //===----------------------------------------------------------------------===//
 // Fused operators
 //===----------------------------------------------------------------------===//
 
-void llm::typesOfEmbedding(OpTypes &types) {
+void typesOfEmbedding(OpTypes &types) {
   types.operands[0] = types.indices({types.getRows(types.results[0])});
   types.operands[2] = types.index();
 }
 
-void llm::typesOfNorm(OpTypes &types) {
+void typesOfNorm(OpTypes &types) {
   Type input = types.operands[0];
   bool hasResidual = types.has(1);
   types.operands[1] = input;
-  types.operands[2] = types.tensor({types.getColumns(input)});
+  for (Type &vector : MutableArrayRef(types.operands).drop_front(2))
+    vector = types.tensor({types.getColumns(input)});
   types.results.assign(hasResidual ? 2 : 1, input);
 }
 
-void llm::typesOfProjection(OpTypes &types) {
+void typesOfProjection(OpTypes &types) {
   int64_t in = types.getColumns(types.operands[0]);
   int64_t out = types.getColumns(types.results[0]);
   types.operands[1] = types.weight({in, out});
   types.operands[2] = types.tensor({out});
 }
 
-void llm::typesOfLinear(OpTypes &types) {
+void typesOfLinear(OpTypes &types) {
   int64_t in = types.getColumns(types.operands[0]);
   int64_t out = types.getColumns(types.results[0]);
   bool isTransposed = bool(types.getAttribute("transposed"));
@@ -123,7 +126,7 @@ static void typesOfLatent(OpTypes &types, int64_t rows) {
   types.operands[8] = types.weight({rank, times(heads, perHead)});
 }
 
-void llm::typesOfAttention(OpTypes &types) {
+void typesOfAttention(OpTypes &types) {
   Type cache = types.operands[3];
   int64_t rows = types.getRows(types.operands[0]);
   auto kind = cast<AttentionKindAttr>(types.getAttribute("kind"));
@@ -139,7 +142,7 @@ void llm::typesOfAttention(OpTypes &types) {
   types.results.append(types.getSize(3), cache);
 }
 
-void llm::typesOfFfn(OpTypes &types) {
+void typesOfFfn(OpTypes &types) {
   auto activation =
       dyn_cast_or_null<ActivationAttr>(types.getAttribute("activation"));
   SmallVector<int64_t> shape;
@@ -153,7 +156,7 @@ void llm::typesOfFfn(OpTypes &types) {
   types.operands[1] = types.weight(shape);
 }
 
-void llm::typesOfRouter(OpTypes &types) {
+void typesOfRouter(OpTypes &types) {
   Type input = types.operands[0];
   int64_t rows = types.getRows(input), choices = types.getInteger("top_k");
   int64_t experts = types.getColumns(types.operands[1]);
@@ -163,34 +166,36 @@ void llm::typesOfRouter(OpTypes &types) {
                    types.floats({rows, choices})};
 }
 
-void llm::typesOfDispatch(OpTypes &types) {
+void typesOfDispatch(OpTypes &types) {
   types.results = {types.tensor({dynamic, types.getColumns(types.operands[0])}),
                    types.indices({1, 1, types.getInteger("experts")}),
                    types.indices({dynamic})};
 }
 
-void llm::typesOfCombine(OpTypes &types) {
+void typesOfCombine(OpTypes &types) {
   types.operands[2] = types.indices({types.getRows(types.operands[0])});
   types.results = {types.tensor(
       {types.getRows(types.operands[3]), types.getColumns(types.operands[0])})};
 }
 
-void llm::typesOfLmHead(OpTypes &types) {
-  types.operands[1] = types.tensor({types.getColumns(types.operands[0])});
+void typesOfLmHead(OpTypes &types) {
+  types.operands[1] = types.operands[3] =
+      types.tensor({types.getColumns(types.operands[0])});
 }
 
 //===----------------------------------------------------------------------===//
 // Pieces
 //===----------------------------------------------------------------------===//
 
-void llm::typesOfSumSquares(OpTypes &types) {
-  types.results = {types.floats(
-      {types.getRows(types.operands[0]), types.getInteger("groups", 1)})};
+void typesOfSumSquares(OpTypes &types) {
+  int64_t groups = types.getInteger("groups", 1);
+  int64_t columns = types.getAttribute("sums") ? times(groups, 2) : groups;
+  types.results = {types.floats({types.getRows(types.operands[0]), columns})};
 }
 
-void llm::typesOfScaleNorm(OpTypes &types) {
-  int64_t groups = types.getColumns(types.operands[1]);
-  types.operands[2] = types.tensor(
+void typesOfScaleNorm(OpTypes &types) {
+  int64_t groups = types.getColumns(types.operands[1]) / (types.has(3) ? 2 : 1);
+  types.operands[2] = types.operands[3] = types.tensor(
       {types.getColumns(types.operands[0]) / std::max<int64_t>(groups, 1)});
   types.results = {types.operands[0]};
 }
@@ -202,7 +207,7 @@ static Type cacheOfHalf(OpTypes &types) {
                       types.getElement(types.results[0]));
 }
 
-void llm::typesOfAttentionScores(OpTypes &types) {
+void typesOfAttentionScores(OpTypes &types) {
   types.operands[1] = types.indices({types.getRows(types.operands[0])});
   types.operands[2] =
       types.tensor({dynamic, dynamic, types.getInteger("kv_heads"),
@@ -211,7 +216,7 @@ void llm::typesOfAttentionScores(OpTypes &types) {
   types.results.push_back(types.operands[2]);
 }
 
-void llm::typesOfAttentionValues(OpTypes &types) {
+void typesOfAttentionValues(OpTypes &types) {
   Type element = types.getElement(types.operands[1]);
   types.operands[2] = types.indices({types.getRows(types.operands[1])});
   types.operands[3] = cacheOfHalf(types);
@@ -219,35 +224,33 @@ void llm::typesOfAttentionValues(OpTypes &types) {
   types.results.push_back(types.operands[3]);
 }
 
-void llm::typesOfTopK(OpTypes &types) {
+void typesOfTopK(OpTypes &types) {
   int64_t rows = types.getRows(types.operands[0]);
   int64_t choices = types.getInteger("top_k");
   types.results = {types.indices({rows, choices}),
                    types.floats({rows, choices})};
 }
 
-void llm::typesOfExchangePlan(OpTypes &types) {
+void typesOfExchangePlan(OpTypes &types) {
   types.operands[1] = types.index();
   types.results.push_back(types.indices({dynamic}));
 }
 
-void llm::typesOfPermute(OpTypes &types) {
+void typesOfPermute(OpTypes &types) {
   types.operands[1] = types.indices({dynamic});
   types.results = {
       types.tensor({dynamic, types.getColumns(types.operands[0])})};
 }
 
-void llm::typesOfUnpermute(OpTypes &types) {
+void typesOfUnpermute(OpTypes &types) {
   types.operands[1] = types.indices({types.getRows(types.operands[0])});
   types.results = {types.tensor(
       {types.getRows(types.operands[2]), types.getColumns(types.operands[0])})};
 }
 
-void llm::typesOfBlockSize(OpTypes &types) {
-  types.results = {types.indices({1})};
-}
+void typesOfBlockSize(OpTypes &types) { types.results = {types.indices({1})}; }
 
-void llm::typesOfPackHomes(OpTypes &types) {
+void typesOfPackHomes(OpTypes &types) {
   Type counts = types.operands[1];
   types.operands[2] = types.indices({1});
   types.results = {
@@ -256,22 +259,24 @@ void llm::typesOfPackHomes(OpTypes &types) {
                      types.getSize(counts, 2)})};
 }
 
-void llm::typesOfUnpackHomes(OpTypes &types) {
+void typesOfUnpackHomes(OpTypes &types) {
   types.results = {
       types.tensor({dynamic, types.getColumns(types.operands[0])})};
 }
 
-void llm::typesOfLastRows(OpTypes &types) {
+void typesOfLastRows(OpTypes &types) {
   types.operands[1] = types.operands[2] = types.index();
   types.results = {
       types.tensor({dynamic, types.getColumns(types.operands[0])})};
 }
 
-void llm::typesOfArgmax(OpTypes &types) {
+void typesOfArgmax(OpTypes &types) {
   types.operands[1] = types.index();
   types.results = {types.indices({types.getRows(types.operands[0]), 2})};
 }
 
-void llm::typesOfArgmaxMerge(OpTypes &types) {
+void typesOfArgmaxMerge(OpTypes &types) {
   types.results = {types.indices({types.getRows(types.operands[0])})};
 }
+
+} // namespace shardopt::llm

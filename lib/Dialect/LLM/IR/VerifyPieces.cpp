@@ -98,6 +98,9 @@ LogicalResult SumSquaresOp::verify() {
   if (failed(expectDivides(*this, "groups", getGroups(),
                            "the width of the input", columns(getInput()))))
     return failure();
+  if (getSums())
+    return expectSize(*this, "result", "columns", times(2, getGroups()),
+                      "two a group", columns(getResult()));
   return expectSize(*this, "result", "columns", getGroups(), "one a group",
                     columns(getResult()));
 }
@@ -105,12 +108,20 @@ LogicalResult SumSquaresOp::verify() {
 LogicalResult ScaleNormOp::verify() {
   // (C1)
   int64_t groups = columns(getSquares());
+  if (getBias() && groups % 2 != 0)
+    return emitOpError() << "'squares' must have a sum for every square beside "
+                            "a bias, found "
+                         << groups << " columns";
+  groups /= getBias() ? 2 : 1;
   if (failed(expectDivides(*this, "squares", groups, "the width of the input",
-                           columns(getInput()))) ||
-      failed(expectSize(*this, "weight", "entries",
-                        columns(getInput()) / groups, "the width of a group",
-                        sizeOf(getWeight(), 0))))
+                           columns(getInput()))))
     return failure();
+  for (auto [what, vector] :
+       {std::pair(StringRef("weight"), getWeight()), {"bias", getBias()}})
+    if (vector &&
+        failed(expectSize(*this, what, "entries", columns(getInput()) / groups,
+                          "the width of a group", sizeOf(vector, 0))))
+      return failure();
   // (C2)
   if (failed(expectPositive(*this, "size", getSize())))
     return failure();

@@ -37,28 +37,34 @@ LogicalResult EmbeddingOp::verify() {
   return expectSize(op, "result", "rows", tokens, "one a token", rows);
 }
 
-LogicalResult RmsNormOp::verify() {
-  Operation *op = getOperation();
-  Type type = getInput().getType();
+/// Every constraint of a norm with a weight, and perhaps a bias.
+template <typename OpTy> static LogicalResult verifyNorm(OpTy op, Value bias) {
+  Type type = op.getInput().getType();
+  Value residual = op.getResidual();
   // (C3)
-  if (static_cast<bool>(getResidual()) != static_cast<bool>(getSum()))
-    return emitOpError() << "must have " << (getResidual() ? 2 : 1)
-                         << " results " << (getResidual() ? "with" : "without")
-                         << " a residual, found " << op->getNumResults();
+  if ((residual != nullptr) != (op.getSum() != nullptr))
+    return op.emitOpError() << "must have " << (residual ? 2 : 1) << " results "
+                            << (residual ? "with" : "without")
+                            << " a residual, found " << op->getNumResults();
   // (C1)
-  if (getResidual() && failed(expectType(op, "residual", type, "the input",
-                                         getResidual().getType())))
+  if (residual &&
+      failed(expectType(op, "residual", type, "the input", residual.getType())))
     return failure();
   for (Value result : op->getResults())
     if (failed(expectType(op, "result", type, "the input", result.getType())))
       return failure();
   // (C2)
-  if (failed(expectEntries(op, "weight", getWeight(), columns(getInput()),
-                           inputWidth)))
+  int64_t width = columns(op.getInput());
+  if (failed(expectEntries(op, "weight", op.getWeight(), width, inputWidth)) ||
+      failed(expectEntries(op, "bias", bias, width, inputWidth)))
     return failure();
   // (C4)
-  return expectPositive(op, "epsilon", getEpsilon());
+  return expectPositive(op, "epsilon", op.getEpsilon());
 }
+
+LogicalResult RmsNormOp::verify() { return verifyNorm(*this, Value()); }
+
+LogicalResult LayerNormOp::verify() { return verifyNorm(*this, getBias()); }
 
 LogicalResult QkvProjOp::verify() {
   Operation *op = getOperation();
@@ -189,6 +195,8 @@ LogicalResult LmHeadOp::verify() {
   Operation *op = getOperation();
   // (C1)
   if (failed(expectEntries(op, "norm", getNorm(), columns(getInput()),
+                           inputWidth)) ||
+      failed(expectEntries(op, "norm_bias", getNormBias(), columns(getInput()),
                            inputWidth)) ||
       failed(expectPositive(op, "epsilon", getEpsilon())))
     return failure();

@@ -21,16 +21,18 @@ using cost::CollectiveKind;
 
 namespace {
 
-/// rms_norm(all_reduce(x)) on every device is the norm of a block of rows
+/// norm(all_reduce(x)) on every device is the norm of a block of rows
 /// between a reduce-scatter and an all-gather. The new residual, where somebody
 /// needs it, is gathered too; or not before it is added to the next all-reduce,
 /// which then is a reduce-scatter as well.
-struct NormInBlocks : CollectivePattern<RmsNormOp> {
-  using CollectivePattern::CollectivePattern;
+struct NormInBlocks : OpInterfaceRewritePattern<NormOpInterface> {
+  NormInBlocks(MLIRContext *context, const CollectivePrices &prices)
+      : OpInterfaceRewritePattern(context), prices(prices) {}
 
-  LogicalResult matchAndRewrite(RmsNormOp norm,
+  LogicalResult matchAndRewrite(NormOpInterface norm,
                                 PatternRewriter &rewriter) const override {
-    auto reduce = norm.getInput().getDefiningOp<shard::AllReduceOp>();
+    Value whole = norm.getNormed().get();
+    auto reduce = whole.getDefiningOp<shard::AllReduceOp>();
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
         axisOf(reduce) != GridAxis::Tp)
       return failure();
@@ -40,32 +42,31 @@ struct NormInBlocks : CollectivePattern<RmsNormOp> {
 
     Location loc = norm.getLoc();
     Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-    Value count = tensor::DimOp::create(rewriter, loc, norm.getInput(), zero);
+    Value count = tensor::DimOp::create(rewriter, loc, whole, zero);
     RowBlocks rows = cutRows(rewriter, loc, count, prices.size(GridAxis::Tp));
     auto input = shard::ReduceScatterOp::create(
-        rewriter, norm.getLoc(), norm.getInput().getType(),
-        reduce.getGridAttr(), reduce.getGridAxesAttr(),
-        pad(rewriter, reduce.getInput(), rows), reduce.getReductionAttr(),
-        rewriter.getIndexAttr(0));
+        rewriter, norm.getLoc(), whole.getType(), reduce.getGridAttr(),
+        reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
+        reduce.getReductionAttr(), rewriter.getIndexAttr(0));
     prices.annotate(input, CollectiveKind::ReduceScatter, GridAxis::Tp, *of);
     Value residual;
-    if (norm.getResidual())
+    if (OpOperand *added = norm.getAddedResidual())
       residual = shard::AllSliceOp::create(
-          rewriter, norm.getLoc(), norm.getResidual().getType(),
-          reduce.getGridAttr(), reduce.getGridAxesAttr(),
-          pad(rewriter, norm.getResidual(), rows), rewriter.getIndexAttr(0));
-    auto block = cast<RmsNormOp>(rewriter.clone(*norm.getOperation()));
-    block.getInputMutable().assign(input);
+          rewriter, norm.getLoc(), whole.getType(), reduce.getGridAttr(),
+          reduce.getGridAxesAttr(), pad(rewriter, added->get(), rows),
+          rewriter.getIndexAttr(0));
+    auto block = cast<NormOpInterface>(rewriter.clone(*norm.getOperation()));
+    block.getNormed().set(input);
     if (residual)
-      block.getResidualMutable().assign(residual);
-    for (auto [whole, cut] :
+      block.getAddedResidual()->set(residual);
+    for (auto [result, cut] :
          ::llvm::zip_equal(norm->getResults(), block->getResults())) {
-      if (whole.use_empty())
+      if (result.use_empty())
         continue;
-      if (AddOp add = addToReduced(whole))
-        addInBlocks(rewriter, add, whole, cut, rows);
+      if (AddOp add = addToReduced(result))
+        addInBlocks(rewriter, add, result, cut, rows);
       else
-        rewriter.replaceAllUsesWith(whole,
+        rewriter.replaceAllUsesWith(result,
                                     gather(rewriter, cut, rows, reduce, *of));
     }
     rewriter.eraseOp(norm);
@@ -73,9 +74,11 @@ struct NormInBlocks : CollectivePattern<RmsNormOp> {
   }
 
 private:
+  const CollectivePrices &prices;
+
   /// Whether the new form is faster, for an activation as large as the one
   /// that `of` is on.
-  bool pays(RmsNormOp norm, const lowered::Collective &of) const {
+  bool pays(NormOpInterface norm, const lowered::Collective &of) const {
     auto price = [&](CollectiveKind kind) {
       return prices.seconds(kind, GridAxis::Tp, of);
     };

@@ -112,9 +112,8 @@ FailureOr<ResidualRows> RowCounter::countMade(Operation *op) {
                                             : gathered(exchange);
   }
   // What works row by row.
-  if (OpTrait::hasElementwiseMappableTraits(op) ||
-      isa<shard::AllReduceOp, SelectColumnsOp, RmsNormOp, ScaleNormOp,
-          ActivationOp, LinearOp, FfnUpOp, FfnDownOp>(op))
+  if (OpTrait::hasElementwiseMappableTraits(op) || op->hasTrait<RowByRow>() ||
+      isa<shard::AllReduceOp>(op))
     return count(op->getOperand(0));
   return user->emitOpError("needs the number of rows of its residual: expected "
                            "a known one")

@@ -54,6 +54,41 @@ func.func @norm_1(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %n: tensor<8xf32>) -
   return %0, %1 : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
+// One that subtracts the mean sums up its features, too, in one all-reduce; weight
+// and bias are cut alike.
+// CHECK-LABEL: @layer_norm_1(
+// CHECK-SAME: tensor<2xf32> {shardopt.slice = {{[^}]*}}}], name = "arg1"
+// CHECK-SAME: tensor<2xf32> {shardopt.slice = {{[^}]*}}}], name = "arg2"
+// CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 1 : tensor<?x8xf32> -> tensor<?x2xf32>
+// CHECK: %[[MOMENTS:.*]] = llm.sum_squares %[[PART]] {sums} : tensor<?x2xf32>
+// CHECK: %[[SUMS:.*]] = shard.all_reduce %[[MOMENTS]] on @grid grid_axes = [2] {{.*}}bytes = 64 : i64, {{.*}}cause = "norm"{{.*}} : tensor<?x2xf32> -> tensor<?x2xf32>
+// CHECK: %[[NORMED:.*]] = llm.scale_norm %[[PART]], %[[SUMS]], %{{.*}} bias(%{{.*}}) {{.*}}size = 8{{.*}} : tensor<?x2xf32>, tensor<?x2xf32>
+// CHECK: shard.all_gather %[[NORMED]] on @grid grid_axes = [2] gather_axis = 1
+func.func @layer_norm_1(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %0 = llm.layer_norm "norm" dim<1> %x weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// On some rows it is what it was, with whole weights.
+// CHECK-LABEL: @layer_norm_0(
+// CHECK: %[[PART:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 0 : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[PART1:.*]] = shard.all_slice %{{.*}} on @grid grid_axes = [2] slice_axis = 0 : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: %[[NORMED:.*]], %[[ADDED:.*]] = llm.layer_norm {{.*}} %[[PART]] residual(%[[PART1]]) weight(%{{.*}}) bias(%{{.*}}){{.*}} : tensor<?x8xf32>
+// CHECK: shard.all_gather %[[NORMED]] on @grid grid_axes = [2] gather_axis = 0
+// CHECK: shard.all_gather %[[ADDED]] on @grid grid_axes = [2] gather_axis = 0
+func.func @layer_norm_0(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %0, %1 = llm.layer_norm "norm" dim<0> %x residual(%r) weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x8xf32>
+  return %0, %1 : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @layer_norm_none(
+// CHECK: %[[NORMED:.*]] = llm.layer_norm {{.*}} %{{.*}} weight(%{{.*}}) bias(%{{.*}}){{.*}} : tensor<?x8xf32>
+// CHECK: return %[[NORMED]]
+func.func @layer_norm_none(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %0 = llm.layer_norm "norm" dim<none> %x weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // A norm of complete rows needs the sum of what it reads, and the residual, which
 // is complete, is not added twice.
 // CHECK-LABEL: @norm_none_of_a_partial_sum(

@@ -151,6 +151,24 @@ module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64
 
 // -----
 
+// A norm that subtracts the mean is one of rows, too (see @norm_of_all_reduce).
+// CHECK-LABEL: @layer_norm_of_all_reduce
+// DIRECT-LABEL: @layer_norm_of_all_reduce
+// DIRECT: %[[S:.*]] = shard.reduce_scatter
+// DIRECT: %[[N:.*]] = llm.layer_norm {{.*}} %[[S]] weight(%{{.*}}) bias(%{{.*}})
+// DIRECT: shard.all_gather %[[N]] {{.*}} gather_axis = 0
+// DIRECT-NOT: all_reduce
+module attributes {shardopt.strategy = {tp = 4 : i64, ep = 1 : i64, pp = 1 : i64, batch = 8 : i64}} {
+  shard.grid @grid(shape = 1x1x4)
+  func.func @layer_norm_of_all_reduce(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %b: tensor<64xbf16>) -> tensor<?x64xbf16> {
+    %0 = shard.all_reduce %x on @grid grid_axes = [2] {shardopt.collective = {cause = "ffn_norm", bytes = 16777216 : i64, microseconds = 1.0 : f64, charged = true, type = bf16}} : tensor<?x64xbf16> -> tensor<?x64xbf16>
+    %n = llm.layer_norm "ffn_norm" %0 weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+    return %n : tensor<?x64xbf16>
+  }
+}
+
+// -----
+
 // Two-shot all-reduces cost a reduce-scatter and an all-gather: the norm of a
 // block of rows between the two is cheaper, and the residual stays cut until the
 // next sum. In-network reductions are faster than both, so nothing changes there.

@@ -53,7 +53,7 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_first_norm(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
-    // expected-error @below {{is outside of a layer, expected an 'llm.rms_norm' without residual before it to begin one}}
+    // expected-error @below {{is outside of a layer, expected a norm, as 'llm.rms_norm', without residual before it to begin one}}
     %y = llm.linear "proj" %x, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     return %y : tensor<?x8xbf16>
   }
@@ -65,7 +65,7 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @repeat_without_norm(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) invariants(%v = %u : tensor<8x8xbf16>) {
-      // expected-error @below {{is the first of a layer, expected an 'llm.rms_norm' of the layer's residual, without a residual of its own}}
+      // expected-error @below {{is the first of a layer, expected a norm, as 'llm.rms_norm', of the layer's residual, without a residual of its own}}
       %p = llm.linear "proj" %r, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
       %s = llm.add %r, %p : tensor<?x8xbf16>
       llm.yield %s : tensor<?x8xbf16>

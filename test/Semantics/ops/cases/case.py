@@ -59,8 +59,8 @@ def split_types(text):
 
 # Ops that are written with a name.
 NAMED = {
-    "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "linear", "lm_head",
-    "out_proj", "qkv_proj", "rms_norm", "router",
+    "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "layer_norm", "linear",
+    "lm_head", "out_proj", "qkv_proj", "rms_norm", "router",
 }  # fmt: skip
 
 

@@ -27,6 +27,22 @@ def features():
             body,
             given={"s": np.abs(random(5, groups))},
         )
+    moments = "tensor<?x6xf32>"
+    yield unary("sum_squares with sums", "sum_squares", "groups = 3, sums", moments)
+    body = (
+        "  %r = llm.scale_norm %x, %s, %w bias(%b) {epsilon = 1.0e-2, size = 24} : "
+        f"{X}, {moments}\n  return %r : {X}"
+    )
+    # Squares first, of which rounding may leave less than the mean's.
+    squares = 3 * np.abs(random(5, 3))
+    squares[0] = 0
+    yield Case(
+        "scale_norm of deviations from the mean",
+        f"%x: {X}, %s: {moments}, %w: tensor<4xf32>, %b: tensor<4xf32>",
+        X,
+        body,
+        given={"s": np.concatenate([squares, random(5, 3, seed=2)], axis=1)},
+    )
 
 
 # ---------------------------------------------------------------------------
@@ -50,6 +66,15 @@ def heads():
             form="{} norm({}) weight({})",
             rows=9,
         )
+    yield op(
+        "lm_head with a norm of deviations",
+        "lm_head",
+        {"%x": X, **norm, "%w": "tensor<12x17xf32>", "%b": "tensor<12xf32>"},
+        [ids, "tensor<?x17xf32>"],
+        "epsilon = 1.0e-3",
+        form="{} norm({}) weight({}) norm_bias({})",
+        rows=9,
+    )
     last = {"%x": X, "%o": "index", "%p": "index"}
     for offset, rows in ((0, 9), (3, 4), (7, 0)):
         yield op(

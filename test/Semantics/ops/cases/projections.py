@@ -36,6 +36,23 @@ def norms():
         "epsilon = 1.0e-5",
         form="{} residual({}) weight({})",
     )
+    vectors = {"%w": "tensor<12xf32>", "%b": "tensor<12xf32>"}
+    yield op(
+        "layer_norm",
+        "layer_norm",
+        {"%x": X, **vectors},
+        [X],
+        "epsilon = 1.0e-2",
+        form="{} weight({}) bias({})",
+    )
+    yield op(
+        "layer_norm with a residual",
+        "layer_norm",
+        {"%x": X, "%s": X, **vectors},
+        [X, X],
+        "epsilon = 1.0e-5",
+        form="{} residual({}) weight({}) bias({})",
+    )
     add = "  %r = llm.add %x, %y : tensor<?x12xf32>\n  return %r : tensor<?x12xf32>"
     yield Case("add", f"%x: {X}, %y: {X}", X, add)
 

@@ -10,7 +10,7 @@
 
 include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
 
-def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj"> {
+def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj", [LLM_RowByRow]> {
   let summary = "Fused projection to queries, keys and values";
   let description = [{
     `input * weight + bias`; the columns are all query heads, then all key heads,
@@ -40,7 +40,7 @@ def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj"> {
   let weightOperand = 1;
 }
 
-def LLM_LinearOp : LLM_FusedOp<"linear", [AttrSizedOperandSegments]> {
+def LLM_LinearOp : LLM_FusedOp<"linear", [AttrSizedOperandSegments, LLM_RowByRow]> {
   let summary = "Linear projection, with an optional norm of its input";
   let description = [{
     `norm(input) * weight + bias`, where `norm` is a root-mean-square norm with its
@@ -75,7 +75,8 @@ def LLM_LinearOp : LLM_FusedOp<"linear", [AttrSizedOperandSegments]> {
   let weightOperand = 1;
 }
 
-def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
+def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
+    ["getLayerFacts", "getPromptRows", "mixesRows", "cutsInsideHeads"]> {
   let summary = "Rotary embedding, cache update and attention";
   let description = [{
     `gqa`: the input holds queries, keys and values as `llm.qkv_proj` orders them.
@@ -154,7 +155,7 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments]> {
   let weightOperand = 8;
 }
 
-def LLM_OutProjOp : LLM_FusedOp<"out_proj"> {
+def LLM_OutProjOp : LLM_FusedOp<"out_proj", [LLM_RowByRow]> {
   let summary = "Output projection of attention";
   let description = [{
     `input * weight + bias`; the rows of the weight are `heads` heads.

@@ -39,21 +39,22 @@ def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
   let typeRule = "typesOfEmbedding";
 }
 
-def LLM_LmHeadOp : LLM_FusedOp<"lm_head"> {
+def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   let summary = "Final norm, output projection, greedy argmax";
   let description = [{
     Reads the last row of each prompt (every row in decode, where `sequence` is 1),
-    norms it with `norm` and `epsilon`, multiplies by the weight `[hidden, vocab]` (or
-    `[vocab, hidden]` with `tied`, where it is the embedding's table) and returns the
-    index of the largest logit, the lowest among equals. The logits themselves are
-    an optional second result.
+    norms it with `norm` and `epsilon` as `llm.rms_norm` does, or with a `norm_bias` as
+    `llm.layer_norm`, multiplies by the weight `[hidden, vocab]` (or `[vocab, hidden]`
+    with `tied`, where it is the embedding's table) and returns the index of the
+    largest logit, the lowest among equals. The logits themselves are an optional
+    second result.
 
     Sharding: 0 contracts a cut hidden size (needs H; the logits are
     reduce-scattered over the vocabulary), 1 cuts the vocabulary (needs R), none keeps
     R or T. Pairs of value and index are gathered for the argmax.
 
     Constraints:
-    - (C1) the norm is as wide as the input, and `epsilon` is positive
+    - (C1) norm and norm bias are as wide as the input, and `epsilon` is positive
     - (C2) weight rows (columns when `tied`) equal the input's width
     - (C3) logits, where asked for, are as wide as the vocabulary
     - (C4) `sequence` is positive
@@ -66,11 +67,12 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head"> {
     ```
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Vector:$norm,
-                            LLM_Matrix:$weight, F64Attr:$epsilon,
+                            LLM_Matrix:$weight,
+                            Optional<LLM_Vector>:$norm_bias, F64Attr:$epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
                             UnitAttr:$tied), common);
   let results = (outs LLM_Indices1D:$token_ids, Optional<LLM_Activation2D>:$logits);
-  let operandSyntax = ["", "norm", "weight"];
+  let operandSyntax = ["", "norm", "weight", "norm_bias?"];
   let writtenOperands = [0, 2];
   let writtenResults = "allResults";
   let typeRule = "typesOfLmHead";

@@ -10,7 +10,7 @@
 
 include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
 
-def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments]> {
+def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments, LLM_RowByRow]> {
   let summary = "Up-projection (and gate) with the activation";
   let description = [{
     `activation(input * weight + bias)`. A gated activation has `2*ff` columns, gate
@@ -46,7 +46,7 @@ def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments]> {
   let weightOperand = 1;
 }
 
-def LLM_FfnDownOp : LLM_FusedOp<"ffn_down", [AttrSizedOperandSegments]> {
+def LLM_FfnDownOp : LLM_FusedOp<"ffn_down", [AttrSizedOperandSegments, LLM_RowByRow]> {
   let summary = "Down-projection of a feed-forward network";
   let description = [{
     `input * weight + bias`; grouped as in `llm.ffn_up` where there are `counts`.
@@ -122,7 +122,7 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
   let moreResults = ["indices", "weights"];
 }
 
-def LLM_DispatchOp : LLM_FusedOp<"dispatch"> {
+def LLM_DispatchOp : LLM_FusedOp<"dispatch", [], ["getLayerFacts"]> {
   let summary = "Sends the copies of every token to its experts";
   let description = [{
     Makes a row for every (token, chosen expert), ordered by expert and then by
@@ -156,7 +156,7 @@ def LLM_DispatchOp : LLM_FusedOp<"dispatch"> {
   let moreResults = ["counts", "origins"];
 }
 
-def LLM_CombineOp : LLM_FusedOp<"combine"> {
+def LLM_CombineOp : LLM_FusedOp<"combine", [], ["returnsFromExperts"]> {
   let summary = "Brings the experts' rows back to their tokens";
   let description = [{
     Row t of the result is the sum, over its k choices, of the routing weight times

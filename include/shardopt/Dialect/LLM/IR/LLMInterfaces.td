@@ -42,6 +42,57 @@ def LLM_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         positions or routing metadata.
       }],
       "::llvm::SmallVector<::mlir::OpOperand *>", "getActivations">,
+    InterfaceMethod<[{
+        What the op says of its layer, and so to the cost of all ops there: the
+        window that it attends to, or the experts that it sends rows to. Zeros
+        where it says nothing.
+      }],
+      "::shardopt::cost::LayerFacts", "getLayerFacts", (ins), [{}],
+      [{ return {}; }]>,
+    InterfaceMethod<[{
+        The number of rows of a prompt, of an op for which rows belong to
+        prompts; none of one that works row by row.
+      }],
+      "std::optional<int64_t>", "getPromptRows", (ins), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        Whether a row of the results depends on other rows of its prompt, so
+        that a device which has some rows must have whole prompts.
+      }],
+      "bool", "mixesRows", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Whether the annotated dim cuts the features of every head, so that what
+        projects to the op must give a device some of each.
+      }],
+      "bool", "cutsInsideHeads", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Whether the first result is what comes back from the experts of the
+        layer.
+      }],
+      "bool", "returnsFromExperts", (ins), [{}], [{ return false; }]>,
+  ];
+}
+
+def LLM_NormOpInterface : OpInterface<"NormOpInterface"> {
+  let cppNamespace = "::shardopt::llm";
+  let description = [{
+    A norm of rows, which are the residual where the norm begins a layer, and are
+    added to it where there is one. Operands and results have one type.
+  }];
+  let methods = [
+    InterfaceMethod<"What is normed, but for a residual.",
+      "::mlir::OpOperand &", "getNormed", (ins), [{}],
+      [{ return $_op.getInputMutable(); }]>,
+    InterfaceMethod<[{
+        The residual that is added first; null where the norm begins a layer.
+      }],
+      "::mlir::OpOperand *", "getAddedResidual", (ins), [{}], [{
+        ::mlir::MutableOperandRange residual = $_op.getResidualMutable();
+        return residual.empty() ? nullptr : &*residual.begin();
+      }]>,
+    InterfaceMethod<"The sum, which is the residual from here on, or null.",
+      "::mlir::Value", "getNewResidual", (ins), [{}],
+      [{ return $_op.getSum(); }]>,
   ];
 }
 

@@ -10,7 +10,19 @@
 
 include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
 
-def LLM_RmsNormOp : LLM_FusedOp<"rms_norm"> {
+// `operands` come after the input and the residual.
+class LLM_NormOp<string mnemonic, dag operands>
+    : LLM_FusedOp<mnemonic, [LLM_RowByRow, LLM_NormOpInterface]> {
+  let arguments = !con((ins LLM_Activation2D:$input,
+                            Optional<LLM_Activation2D>:$residual),
+                       operands, (ins F64Attr:$epsilon), common);
+  let results = (outs LLM_Activation2D:$result, Optional<LLM_Activation2D>:$sum);
+  let writtenResults = "0";
+  let typeRule = "typesOfNorm";
+  let moreResults = ["residual"];
+}
+
+def LLM_RmsNormOp : LLM_NormOp<"rms_norm", (ins LLM_Vector:$weight)> {
   let summary = "Root-mean-square norm, with the residual added first";
   let description = [{
     With s the input, or input plus residual: `s / sqrt(mean(s^2) + epsilon) * weight`
@@ -33,14 +45,35 @@ def LLM_RmsNormOp : LLM_FusedOp<"rms_norm"> {
     }
     ```
   }];
-  let arguments = !con((ins LLM_Activation2D:$input,
-                            Optional<LLM_Activation2D>:$residual,
-                            LLM_Vector:$weight, F64Attr:$epsilon), common);
-  let results = (outs LLM_Activation2D:$result, Optional<LLM_Activation2D>:$sum);
   let operandSyntax = ["", "residual?", "weight"];
-  let writtenResults = "0";
-  let typeRule = "typesOfNorm";
-  let moreResults = ["residual"];
+}
+
+def LLM_LayerNormOp
+    : LLM_NormOp<"layer_norm", (ins LLM_Vector:$weight, LLM_Vector:$bias)> {
+  let summary = "Norm of deviations from the mean, with the residual added first";
+  let description = [{
+    With s the input, or input plus residual, and d its deviation from the mean
+    along the features, `s - mean(s)`: `d / sqrt(mean(d^2) + epsilon) * weight + bias`.
+    With a residual the second result is s, the new residual. The first norm of a
+    layer reads the residual itself and has none.
+
+    Sharding: 0 anchors input, residual and results in T, 1 in H (the sums of
+    squares and of features are all-reduced together), none in R.
+
+    Constraints:
+    - (C1) input, residual and results have one type
+    - (C2) weight and bias are as wide as the input
+    - (C3) there are two results exactly when there is a residual
+    - (C4) `epsilon` is positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<?x8xbf16> {
+      %n, %s = llm.layer_norm "ffn_norm" %x residual(%r) weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+      return %n : tensor<?x8xbf16>
+    }
+    ```
+  }];
+  let operandSyntax = ["", "residual?", "weight", "bias"];
 }
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMNORMOPS_TD

@@ -37,6 +37,11 @@ def LLM_BoundedSizes : NativeOpTrait<"BoundedSizes"> {
   let cppNamespace = "::shardopt::llm";
 }
 
+// Row r of the first result is made of row r of the first operand.
+def LLM_RowByRow : NativeOpTrait<"RowByRow"> {
+  let cppNamespace = "::shardopt::llm";
+}
+
 class LLM_Op<string mnemonic, list<Trait> traits = []>
     : Op<LLM_Dialect, mnemonic, !listconcat(traits, [LLM_BoundedSizes])> {
   let opDocGroup = LLM_Structure;
@@ -65,6 +70,7 @@ class LLM_WrittenOp<string mnemonic, list<Trait> traits = []>
 
   let hasCustomAssemblyFormat = 1;
   let extraClassDefinition = [{
+    void }] # typeRule # [{(::shardopt::llm::OpTypes &types);
     static const ::shardopt::llm::OpSyntax &syntaxOf($cppClass) {
       static constexpr ::llvm::StringLiteral operands[] = {
           }] # !interleave(!foreach(word, operandSyntax, "\"" # word # "\""), ", ") # [{};
@@ -89,12 +95,14 @@ class LLM_WrittenOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-// An op with a name and a sharding dim, and a cost.
-class LLM_FusedOp<string mnemonic, list<Trait> traits = []>
+// An op with a name and a sharding dim, and a cost. `says` are the methods of
+// `ShardableOpInterface` that it implements beside `getActivations`.
+class LLM_FusedOp<string mnemonic, list<Trait> traits = [],
+                  list<string> says = []>
     : LLM_WrittenOp<mnemonic, !listconcat(traits, [
         Pure,
         DeclareOpInterfaceMethods<LLM_ShardableOpInterface,
-            ["getActivations"]>,
+            !listconcat(["getActivations"], says)>,
         DeclareOpInterfaceMethods<LLM_CostOpInterface>])> {
   // Every fused op has these two among its arguments.
   dag common = (ins StrAttr:$name, OptionalAttr<LLM_DimAttr>:$sharding);

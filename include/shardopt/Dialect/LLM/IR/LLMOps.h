@@ -34,6 +34,10 @@ public:
   }
 };
 
+/// Row r of the first result is made of row r of the first operand.
+template <typename ConcreteType>
+class RowByRow : public mlir::OpTrait::TraitBase<ConcreteType, RowByRow> {};
+
 } // namespace shardopt::llm
 
 #define GET_OP_CLASSES

@@ -33,7 +33,7 @@ class LLM_Piece<string mnemonic, list<Trait> traits = []>
 // Features
 //===----------------------------------------------------------------------===//
 
-def LLM_SelectColumnsOp : LLM_Piece<"select_columns"> {
+def LLM_SelectColumnsOp : LLM_Piece<"select_columns", [LLM_RowByRow]> {
   let summary = "Static choice of columns";
   let description = [{
     Column j of the result is the input's column at position j of the list that
@@ -64,7 +64,7 @@ def LLM_SelectColumnsOp : LLM_Piece<"select_columns"> {
   let typeRule = "noTypes";
 }
 
-def LLM_ActivationOp : LLM_Piece<"activation"> {
+def LLM_ActivationOp : LLM_Piece<"activation", [LLM_RowByRow]> {
   let summary = "Activation of a projection that was reduced first";
   let description = [{
     Applies `activation` to a raw projection. Where it is gated the columns are
@@ -92,10 +92,13 @@ def LLM_SumSquaresOp : LLM_Piece<"sum_squares"> {
   let summary = "Sum of squares, a row and a group of columns";
   let description = [{
     Column g of the result is the sum of the squares of the g-th of `groups` equal
-    groups of columns, in f32: what a norm over cut features all-reduces.
+    groups of columns, in f32: what a norm over cut features all-reduces. With
+    `sums` the sums of the groups themselves follow, for a norm that subtracts the
+    mean.
 
     Constraints:
-    - (C1) the result has `groups` columns, and `groups` divides the input's width
+    - (C1) the result has `groups` columns, or twice as many with `sums`, and `groups` divides
+      the input's width
 
     ```mlir
     func.func @f(%x: tensor<?x8xbf16>) -> tensor<?x1xf32> {
@@ -104,23 +107,27 @@ def LLM_SumSquaresOp : LLM_Piece<"sum_squares"> {
     }
     ```
   }];
-  let arguments = (ins LLM_Activation2D:$input, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let arguments = (ins LLM_Activation2D:$input, DefaultValuedAttr<I64Attr, "1">:$groups,
+                       UnitAttr:$sums);
   let results = (outs LLM_RoutingWeights:$result);
   let operandSyntax = [""];
   let writtenResults = "0";
   let typeRule = "typesOfSumSquares";
 }
 
-def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]>]> {
+def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]>, LLM_RowByRow]> {
   let summary = "Second half of a norm over cut features";
   let description = [{
     `input / sqrt(squares / size + epsilon) * weight`, where `squares` has one column
     for each group of columns of the input, `size` is the number of features of a
     whole group over all devices, and the weight holds this device's features of
-    one group.
+    one group. With a bias `squares` holds sums as well, behind the squares, as
+    `llm.sum_squares` with `sums` makes them: the mean is subtracted from the input,
+    its square from the mean of the squares, and the bias is added.
 
     Constraints:
-    - (C1) the weight is as wide as a group: the input's width over the columns of `squares`
+    - (C1) weight and bias are as wide as a group: the input's width over the number of groups,
+      which is the columns of `squares`, or half of them with a bias
     - (C2) `size` and `epsilon` are positive
 
     ```mlir
@@ -131,9 +138,10 @@ def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]
     ```
   }];
   let arguments = (ins LLM_Activation2D:$input, LLM_RoutingWeights:$squares,
-                       LLM_Vector:$weight, F64Attr:$epsilon, I64Attr:$size);
+                       LLM_Vector:$weight, Optional<LLM_Vector>:$bias,
+                       F64Attr:$epsilon, I64Attr:$size);
   let results = (outs LLM_Activation2D:$result);
-  let operandSyntax = ["", ",", ","];
+  let operandSyntax = ["", ",", ",", "bias?"];
   let writtenOperands = [0, 1];
   let writtenResults = "0";
   let typeRule = "typesOfScaleNorm";

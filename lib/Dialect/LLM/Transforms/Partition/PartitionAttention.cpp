@@ -150,13 +150,13 @@ static FailureOr<Value> normHeads(OpPartition &p, AttentionOp op, Value heads,
   auto type = RankedTensorType::get({ShapedType::kDynamic, queries + keys},
                                     builder.getF32Type());
   Value squares = p.create<SumSquaresOp>(
-      type, heads, builder.getI64IntegerAttr(queries + keys));
+      type, heads, builder.getI64IntegerAttr(queries + keys), UnitAttr());
   squares = p.allReduce(squares, p.own("norm"));
   auto normPart = [&](int64_t begin, int64_t count, Value weight) -> Value {
     Value part = p.sliceColumns(heads, begin * localDim, count * localDim);
     Value sums = p.sliceColumns(squares, begin, count);
     return p.create<ScaleNormOp>(part.getType(), part, sums, weight,
-                                 op.getEpsilonAttr(),
+                                 /*bias=*/Value(), op.getEpsilonAttr(),
                                  builder.getI64IntegerAttr(*op.getHeadDim()));
   };
   Value normed[] = {normPart(0, queries, qNorm),

@@ -37,10 +37,30 @@ static Value normRows(OpPartition &p, LmHeadOp op, Value input) {
   if (!weight)
     return {};
   auto name = p.getBuilder().getStringAttr(op.getName() + ".norm");
+  if (op.getNormBias()) {
+    Value bias = p.sliceVector(op.getNormBias(), nullptr);
+    if (!bias)
+      return {};
+    return p
+        .create<LayerNormOp>(TypeRange{input.getType()}, input, Value(), weight,
+                             bias, op.getEpsilonAttr(), name, DimAttr())
+        .getResult();
+  }
   return p
       .create<RmsNormOp>(TypeRange{input.getType()}, input, Value(), weight,
                          op.getEpsilonAttr(), name, DimAttr())
       .getResult();
+}
+
+/// The final norm of rows of which this device has `features`.
+static Value normCut(OpPartition &p, LmHeadOp op, Value input,
+                     const Packing *features) {
+  Value weight = p.sliceVector(op.getNorm(), features);
+  Value bias = p.sliceVector(op.getNormBias(), features);
+  if (!weight || (op.getNormBias() && !bias))
+    return {};
+  return normFeatures(p, input, weight, bias, op.getEpsilonAttr(),
+                      columns(op.getInput()));
 }
 
 /// Logits of this device: the contracted or the produced dim of the weight cut.
@@ -91,12 +111,15 @@ static void defineLogits(OpPartition &p, LmHeadOp op, Value logits) {
 /// Everything on one device, or replicated: the fused op.
 static LogicalResult partitionWhole(OpPartition &p, LmHeadOp op, Value input) {
   Value norm = p.sliceVector(op.getNorm(), nullptr);
+  Value bias = p.sliceVector(op.getNormBias(), nullptr);
   Value weight = p.slice(op.getWeight(), SmallVector<Cut>(2));
-  if (!norm || !weight)
+  if (!norm || !weight || (op.getNormBias() && !bias))
     return failure();
   LmHeadOp local = p.clone(op);
   local.getInputMutable().assign(input);
   local.getNormMutable().assign(norm);
+  if (bias)
+    local.getNormBiasMutable().assign(bias);
   local.getWeightMutable().assign(weight);
   local.setSequence(1);
   p.definePlain(op.getTokenIds(), local.getTokenIds());
@@ -141,12 +164,8 @@ LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
   const Packing *vocabulary = p.getPackings().blocks(size, p.tp());
   Charges logitCharges = uncharged(space->cost * double(size) *
                                    table.getElementTypeBitWidth() / 8);
-  Value normed;
-  if (layout != Layout::H)
-    normed = normRows(p, op, input);
-  else if (Value weight = p.sliceVector(op.getNorm(), features))
-    normed = normFeatures(p, input, weight, op.getEpsilonAttr(),
-                          columns(op.getInput()));
+  Value normed = layout == Layout::H ? normCut(p, op, input, features)
+                                     : normRows(p, op, input);
   if (!normed)
     return failure();
   Value logits = makeLogits(p, op, normed, features,

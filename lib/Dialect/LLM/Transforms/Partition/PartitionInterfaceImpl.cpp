@@ -24,16 +24,12 @@ struct Model : public PartitionOpInterface::ExternalModel<Model<OpTy>, OpTy> {
   }
 };
 
-template <typename... OpTys> void attachModels(MLIRContext &context) {
-  (OpTys::template attachInterface<Model<OpTys>>(context), ...);
-}
-
 } // namespace
 
 void llm::registerPartitionModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, LLMDialect *) {
-    attachModels<AttentionOp, CombineOp, DispatchOp, EmbeddingOp, FfnDownOp,
-                 FfnUpOp, LinearOp, LmHeadOp, OutProjOp, QkvProjOp, RmsNormOp,
-                 RouterOp>(*context);
+#define LLM_ATTACH_MODEL(OP) OP::attachInterface<Model<OP>>(*context);
+    LLM_PARTITIONED_OPS(LLM_ATTACH_MODEL)
+#undef LLM_ATTACH_MODEL
   });
 }

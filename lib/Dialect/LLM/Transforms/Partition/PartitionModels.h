@@ -20,25 +20,33 @@ inline mlir::RankedTensorType withColumns(mlir::Value like, int64_t width) {
   return type.clone(shape);
 }
 
-/// The norm of rows of `width` features; where these are cut over devices,
-/// their sums of squares are all-reduced: the collective "norm" of the op.
+/// The norm of rows of `width` features, of their deviations from the mean
+/// where there is a bias. Where features are cut over devices, their sums are
+/// all-reduced: the collective "norm" of the op.
 mlir::Value normFeatures(OpPartition &p, mlir::Value input, mlir::Value weight,
-                         mlir::FloatAttr epsilon, int64_t width,
-                         bool areCut = true);
+                         mlir::Value bias, mlir::FloatAttr epsilon,
+                         int64_t width, bool areCut = true);
 
-// PartitionOpInterface::partition of each op.
-mlir::LogicalResult partition(AttentionOp op, OpPartition &p);
-mlir::LogicalResult partition(CombineOp op, OpPartition &p);
-mlir::LogicalResult partition(DispatchOp op, OpPartition &p);
-mlir::LogicalResult partition(EmbeddingOp op, OpPartition &p);
-mlir::LogicalResult partition(FfnDownOp op, OpPartition &p);
-mlir::LogicalResult partition(FfnUpOp op, OpPartition &p);
-mlir::LogicalResult partition(LinearOp op, OpPartition &p);
-mlir::LogicalResult partition(LmHeadOp op, OpPartition &p);
-mlir::LogicalResult partition(OutProjOp op, OpPartition &p);
-mlir::LogicalResult partition(QkvProjOp op, OpPartition &p);
-mlir::LogicalResult partition(RmsNormOp op, OpPartition &p);
-mlir::LogicalResult partition(RouterOp op, OpPartition &p);
+/// The ops that have a model of `PartitionOpInterface`.
+#define LLM_PARTITIONED_OPS(OP)                                                \
+  OP(AttentionOp)                                                              \
+  OP(CombineOp)                                                                \
+  OP(DispatchOp)                                                               \
+  OP(EmbeddingOp)                                                              \
+  OP(FfnDownOp)                                                                \
+  OP(FfnUpOp)                                                                  \
+  OP(LayerNormOp)                                                              \
+  OP(LinearOp)                                                                 \
+  OP(LmHeadOp)                                                                 \
+  OP(OutProjOp)                                                                \
+  OP(QkvProjOp)                                                                \
+  OP(RmsNormOp)                                                                \
+  OP(RouterOp)
+
+#define LLM_DECLARE_PARTITION(OP)                                              \
+  mlir::LogicalResult partition(OP op, OpPartition &p);
+LLM_PARTITIONED_OPS(LLM_DECLARE_PARTITION)
+#undef LLM_DECLARE_PARTITION
 
 } // namespace shardopt::llm
 

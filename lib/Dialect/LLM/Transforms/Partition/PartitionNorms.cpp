@@ -48,7 +48,11 @@ LogicalResult llm::partition(EmbeddingOp op, OpPartition &p) {
   return success();
 }
 
-LogicalResult llm::partition(RmsNormOp op, OpPartition &p) {
+static Value biasOf(RmsNormOp) { return {}; }
+static Value biasOf(LayerNormOp op) { return op.getBias(); }
+
+template <typename OpTy>
+static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
   Layout anchor = p.getRequired();
   int64_t hidden = columns(op.getInput());
   const Packing *features =
@@ -57,26 +61,30 @@ LogicalResult llm::partition(RmsNormOp op, OpPartition &p) {
   Value residual =
       op.getResidual() ? p.get(op.getResidual(), anchor, features) : Value();
   Value weight = p.sliceVector(op.getWeight(), features);
-  if (!weight)
+  Value bias = p.sliceVector(biasOf(op), features);
+  if (!weight || (biasOf(op) && !bias))
     return failure();
 
   if (anchor != Layout::H || p.tp() == 1) {
-    RmsNormOp local = p.clone(op);
+    OpTy local = p.clone(op);
     local.getInputMutable().assign(input);
     if (residual)
       local.getResidualMutable().assign(residual);
     local.getWeightMutable().assign(weight);
+    if constexpr (std::is_same_v<OpTy, LayerNormOp>)
+      local.getBiasMutable().assign(bias);
     for (auto [global, result] :
          llvm::zip_equal(op->getResults(), local->getResults()))
       p.defineResult(cast<OpResult>(global), result, op.getInput(), features);
     return success();
   }
 
-  // Features are cut: the sum of squares is all there is to exchange.
+  // Features are cut: sums over them are all there is to exchange.
   Value sum = input;
   if (residual)
     sum = p.create<AddOp>(input.getType(), input, residual);
-  Value normed = normFeatures(p, sum, weight, op.getEpsilonAttr(), hidden);
+  Value normed =
+      normFeatures(p, sum, weight, bias, op.getEpsilonAttr(), hidden);
   p.defineResult(cast<OpResult>(op.getResult()), normed, op.getInput(),
                  features);
   if (residual)
@@ -84,15 +92,24 @@ LogicalResult llm::partition(RmsNormOp op, OpPartition &p) {
   return success();
 }
 
-Value llm::normFeatures(OpPartition &p, Value input, Value weight,
+LogicalResult llm::partition(RmsNormOp op, OpPartition &p) {
+  return partitionNorm(op, p);
+}
+
+LogicalResult llm::partition(LayerNormOp op, OpPartition &p) {
+  return partitionNorm(op, p);
+}
+
+Value llm::normFeatures(OpPartition &p, Value input, Value weight, Value bias,
                         FloatAttr epsilon, int64_t width, bool areCut) {
   OpBuilder &builder = p.getBuilder();
-  auto type =
-      RankedTensorType::get({ShapedType::kDynamic, 1}, builder.getF32Type());
+  auto type = RankedTensorType::get({ShapedType::kDynamic, bias ? 2 : 1},
+                                    builder.getF32Type());
   Value squares =
-      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1));
+      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1),
+                             bias ? builder.getUnitAttr() : UnitAttr());
   if (areCut)
     squares = p.allReduce(squares, p.own("norm"));
-  return p.create<ScaleNormOp>(input.getType(), input, squares, weight, epsilon,
-                               builder.getI64IntegerAttr(width));
+  return p.create<ScaleNormOp>(input.getType(), input, squares, weight, bias,
+                               epsilon, builder.getI64IntegerAttr(width));
 }

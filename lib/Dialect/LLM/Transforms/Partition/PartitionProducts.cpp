@@ -110,10 +110,10 @@ static FailureOr<Product<OpTy>> writeProduct(OpPartition &p, OpTy op,
 /// Whether the attention that reads a projection wants some rotary pairs of
 /// every head, instead of whole heads.
 static bool wantsPairs(Value projection) {
-  for (Operation *user : projection.getUsers())
-    if (auto attention = dyn_cast<AttentionOp>(user))
-      return attention.getShardingDim() == Dim::One;
-  return false;
+  return llvm::any_of(projection.getUsers(), [](Operation *user) {
+    auto op = dyn_cast<ShardableOpInterface>(user);
+    return op && op.cutsInsideHeads();
+  });
 }
 
 LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
@@ -175,8 +175,9 @@ static Value normContracted(OpPartition &p, LinearOp op, const Packing *rows) {
   Value weight = p.sliceVector(op.getNorm(), wholeRows ? nullptr : rows);
   if (!weight)
     return {};
-  Value normed = normFeatures(p, source.value, weight, op.getEpsilonAttr(),
-                              columns(op.getInput()), /*areCut=*/!wholeRows);
+  Value normed = normFeatures(p, source.value, weight, /*bias=*/Value(),
+                              op.getEpsilonAttr(), columns(op.getInput()),
+                              /*areCut=*/!wholeRows);
   if (!wholeRows)
     return normed;
   return p

@@ -148,9 +148,7 @@ LogicalResult Partitioner::runOnOp(Operation &op) {
 /// which.
 static SmallVector<std::pair<int64_t, int64_t>, 1>
 windowsOf(ShardableOpInterface op) {
-  int64_t own = 0;
-  if (auto attention = dyn_cast<AttentionOp>(op.getOperation()))
-    own = attention.getWindow().value_or(0);
+  int64_t own = op.getLayerFacts().window;
   auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
   if (!repeat || !repeat.getWindows())
     return {{1, own}};
@@ -167,16 +165,12 @@ windowsOf(ShardableOpInterface op) {
 cost::Context Partitioner::getContext(ShardableOpInterface op,
                                       const RowSpace *space,
                                       int64_t window) const {
-  cost::LayerFacts facts;
-  facts.window = window;
-  auto dispatch = dyn_cast<DispatchOp>(op.getOperation());
-  if (!dispatch && space)
-    dispatch = space->dispatch;
-  if (dispatch) {
-    facts.experts = dispatch.getExperts();
-    facts.topK =
-        cast<RankedTensorType>(dispatch.getIndices().getType()).getDimSize(1);
+  cost::LayerFacts facts = op.getLayerFacts();
+  if (facts.experts == 0 && space && space->dispatch) {
+    DispatchOp dispatch = space->dispatch;
+    facts = dispatch.getLayerFacts();
   }
+  facts.window = window;
   return cost::makeContext(workload, state.grid.degrees, facts, skew);
 }
 

@@ -91,9 +91,9 @@ ResidualTarget Partitioner::getTarget(Value value, Layout arrives) const {
   auto shardable = dyn_cast<ShardableOpInterface>(target.consumer);
   target.cause = shardable ? shardable.getShardingName()
                            : target.consumer->getName().stripDialect();
-  if (auto norm = dyn_cast<RmsNormOp>(target.consumer)) {
+  if (auto norm = dyn_cast<NormOpInterface>(target.consumer)) {
     target.layout = pick(shardable, Layout::T, Layout::H, Layout::R);
-    target.beginsLayer = !norm.getResidual();
+    target.beginsLayer = !norm.getAddedResidual();
     if (target.beginsLayer)
       target.cause = "layer_exit";
   } else if (isa<LmHeadOp>(target.consumer)) {
@@ -162,7 +162,7 @@ static void collectSummands(AddOp sum, SmallVectorImpl<Value> &summands) {
 /// Whether a summand is what a layer adds to its residual.
 static bool isBranch(Value summand) {
   Operation *op = summand.getDefiningOp();
-  return isa_and_present<ShardableOpInterface>(op) && !isa<RmsNormOp>(op);
+  return isa_and_present<ShardableOpInterface>(op) && !isa<NormOpInterface>(op);
 }
 
 namespace {

@@ -13,37 +13,59 @@
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
+using cost::Layout;
 
-/// The length of a prompt, as the program's attention says: 1 in decode.
+/// The length of a prompt, as the program's ops say: 1 in decode.
 static int64_t promptLength(Operation *func) {
   int64_t length = 1;
-  func->walk([&](AttentionOp op) { length = op.getSequence(); });
-  func->walk([&](LmHeadOp op) { length = op.getSequence(); });
+  func->walk([&](ShardableOpInterface op) {
+    length = op.getPromptRows().value_or(length);
+  });
   return length;
 }
 
-/// Whether rows stay cut from an attention's norm on.
-static bool keepsRows(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto shardable = dyn_cast_or_null<ShardableOpInterface>(op);
-  if (!shardable || !shardable.getShardingDim())
-    return false;
-  if (isa<RmsNormOp>(op))
-    return *shardable.getShardingDim() == Dim::Zero;
-  return isa<QkvProjOp, LinearOp>(op) &&
-         *shardable.getShardingDim() == Dim::None &&
-         keepsRows(op->getOperand(0));
+/// The rule of `op`, at its dim, where all activations arrive in `layout`.
+static cost::Rule ruleFrom(ShardableOpInterface op, Layout layout,
+                           const cost::Context &context) {
+  SmallVector<cost::Placement> incoming(op.getActivations().size());
+  for (cost::Placement &placement : incoming)
+    placement.layout = layout;
+  auto model = cast<CostOpInterface>(op.getOperation()).getOpModel();
+  return model->rule(*op.getShardingDim(), {incoming.data(), incoming.size()},
+                     context);
 }
 
-/// Whether an attention works on whole prompts of a device, so that blocks must
-/// not split one.
-static bool hasAttentionInBlocks(Operation *func,
-                                 const cost::Context &context) {
-  if (!context.isPrefill() || context.microBatch % context.degrees.tp != 0)
+/// Whether devices have some of the rows of `value`, by the dims of the op that
+/// makes it and of those before it in its layer.
+static bool areRowsCut(Value value, const cost::Context &context) {
+  auto op = value.getDefiningOp<ShardableOpInterface>();
+  if (!op || !op.getShardingDim())
+    return false;
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  auto leavesCut = [&](Layout arrives) {
+    cost::Rule rule = ruleFrom(op, arrives, context);
+    return rule.isLegal() && number < rule.results.size() &&
+           rule.results[number].placement.layout == Layout::T;
+  };
+  if (leavesCut(Layout::R))
+    return true; // whatever comes
+  SmallVector<OpOperand *> operands = op.getActivations();
+  return !operands.empty() && leavesCut(Layout::T) &&
+         areRowsCut(operands.front()->get(), context);
+}
+
+/// Whether an op works on whole prompts of a device, so that blocks must not
+/// split one.
+static bool needsWholePrompts(Operation *func, const cost::Context &context) {
+  if (!context.isPrefill())
     return false;
   bool found = false;
-  func->walk([&](AttentionOp op) {
-    found |= op.getShardingDim() == Dim::None && keepsRows(op.getInput());
+  func->walk([&](ShardableOpInterface op) {
+    if (found || !op.mixesRows() || !op.getShardingDim())
+      return;
+    cost::Rule rule = ruleFrom(op, Layout::T, context);
+    found = rule.isLegal() && rule.operands[0].required.layout == Layout::T &&
+            areRowsCut(op.getActivations().front()->get(), context);
   });
   return found;
 }
@@ -81,7 +103,7 @@ void RowSpaces::create(OpBuilder &builder, Operation *func, Block &body,
     return;
   prompts.blocks = cutRows(builder, loc, prompts.blocks.rows, tp);
   Value block; // of tokens: blocks of prompts, or of any rows
-  if (hasAttentionInBlocks(func, context))
+  if (needsWholePrompts(func, context))
     block = arith::MulIOp::create(builder, loc, prompts.blocks.block,
                                   index(length));
   tokens.blocks = cutRows(builder, loc, rows, tp, block);

@@ -1,24 +1,27 @@
-//===- RmsNorm.h - RMSNorm, alone or after a residual add -------*- C++ -*-===//
+//===- Norm.h - Norms, alone or after a residual add ------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_COST_OPS_RMSNORM_H
-#define SHARDOPT_COST_OPS_RMSNORM_H
+#ifndef SHARDOPT_COST_OPS_NORM_H
+#define SHARDOPT_COST_OPS_NORM_H
 
 #include "shardopt/Cost/OpModel.h"
 
 namespace shardopt::cost {
 
-/// RMSNorm over the hidden size, optionally of the sum of its operand and the
+/// A norm over the hidden size, optionally of the sum of its operand and the
 /// residual, which is then its second result. Dim 0 cuts rows, dim 1 features
-/// (the sum of squares is all-reduced, 4 bytes a row), none keeps both whole.
-/// The layout that it leaves is the *anchor* of what follows, and the residual
-/// is kept in it.
-struct RmsNorm final : OpModel {
+/// (sums over them are all-reduced, 4 bytes a row and sum), none keeps both
+/// whole. The layout that it leaves is the *anchor* of what follows, and the
+/// residual is kept in it.
+struct Norm final : OpModel {
   int64_t hidden = 0;
+  /// Sums that it takes of a row: of squares (RMSNorm), and of the features
+  /// themselves (LayerNorm).
+  int64_t sums = 1;
   bool addsResidual = false; ///< operands (main, residual), results (norm, sum)
   double activationBytes = 2;
 
@@ -31,4 +34,4 @@ struct RmsNorm final : OpModel {
 
 } // namespace shardopt::cost
 
-#endif // SHARDOPT_COST_OPS_RMSNORM_H
+#endif // SHARDOPT_COST_OPS_NORM_H

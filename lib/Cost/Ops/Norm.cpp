@@ -1,11 +1,11 @@
-//===- RmsNorm.cpp - RMSNorm, alone or after a residual add ---------------===//
+//===- Norm.cpp - Norms, alone or after a residual add --------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Ops/RmsNorm.h"
+#include "shardopt/Cost/Ops/Norm.h"
 
 #include "Detail.h"
 
@@ -13,13 +13,13 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
-Span<const DimChoice> RmsNorm::choices() const {
+Span<const DimChoice> Norm::choices() const {
   static constexpr auto list = cuts("tokens", "hidden");
   return {list.data(), list.size()};
 }
 
-Rule RmsNorm::rule(Dim dim, Span<const Placement> incoming,
-                   const Context &context) const {
+Rule Norm::rule(Dim dim, Span<const Placement> incoming,
+                const Context &context) const {
   const Layout anchor = activationLayout(dim, Layout::R);
   Rule rule;
   for (const Placement &operand : incoming) {
@@ -30,8 +30,8 @@ Rule RmsNorm::rule(Dim dim, Span<const Placement> incoming,
   return rule;
 }
 
-OpCost RmsNorm::cost(Dim dim, Span<const Placement> incoming,
-                     const Context &context) const {
+OpCost Norm::cost(Dim dim, Span<const Placement> incoming,
+                  const Context &context) const {
   const Layout anchor = activationLayout(dim, Layout::R);
   const double rows = static_cast<double>(context.rows);
   OpCost cost;
@@ -42,7 +42,7 @@ OpCost RmsNorm::cost(Dim dim, Span<const Placement> incoming,
   cost.kernels = {memoryKernel(4 * context.localRows(anchor, rows) * features *
                                activationBytes)};
   if (anchor == Layout::H)
-    cost.collectives = {
-        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"}};
+    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp,
+                         rows * 4 * double(sums), "norm"}};
   return cost;
 }
