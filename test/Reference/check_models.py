@@ -2,10 +2,10 @@
 """Imported programs, executed by the reference interpreter, against Hugging Face.
 
     check_models.py --shard-opt build/bin/shard-opt \\
-        --shard-translate build/bin/shard-translate [--only llama]
+        --shard-translate build/bin/shard-translate [--only llama] [--models folder]
 
 Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
-project) holds a config.json, its weights, tokens and the logits of every
+project), or of another folder of models, holds a config.json, its weights, tokens and the logits of every
 position that Transformers computed. Prefill must give the last logits, step by
 step decode all of them, to 1e-5 of the largest; prefill of a part and then
 decode of the rest as well, and prefill of the config in its older form.
@@ -88,12 +88,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--only", default="", help="folders whose name has this in it")
+    parser.add_argument("--models", type=pathlib.Path, default=DATA / "hf-tiny", help="their folder")
     args = parser.parse_args()
 
-    folders = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
+    folders = sorted(path.parent for path in args.models.glob("*/io.safetensors"))
     folders = [folder for folder in folders if args.only in folder.name]
     if not folders:
-        print(f"skipped: no models in {DATA / 'hf-tiny'}")
+        print(f"skipped: no models in {args.models}")
     wrong = 0
     for folder in folders:
         for what, error in check(args, folder).items():

@@ -16,6 +16,7 @@ from cost.strategies import Workload
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
 EXAMPLES = ROOT / "examples" / "configs"
+INPUTS = ROOT / "test" / "Target" / "HuggingFace" / "Inputs"
 
 
 @dataclass
@@ -61,6 +62,7 @@ class Case:
 
 def synthetic_cases():
     gpt12, gpt16 = EXAMPLES / "gpt-moe-1.2T.json", EXAMPLES / "gpt-moe-1.6T.json"
+    starcoder2 = INPUTS / "starcoder2_3b.json"
     odd_heads = {"num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 51203}
     few_layers = {"num_hidden_layers": 7, "hidden_size": 1536, "intermediate_size": 1000}
     return [
@@ -77,6 +79,8 @@ def synthetic_cases():
         Case(gpt12, phase="prefill", context=1000, changes={**odd_heads, **few_layers}),
         Case(gpt12, context=4096, changes={"tie_word_embeddings": True, **few_layers}),
         Case(gpt12, context=4096, types={"weight_type": "fp8", "kv_type": "fp8"}),
+        Case(starcoder2, context=16384),
+        Case(starcoder2, phase="prefill", context=2048, changes={"sliding_window": None}),
     ]
 
 

@@ -39,6 +39,7 @@ from execution.small_models import (  # noqa: E402
     QWEN2,
     QWEN3,
     QWEN3_MOE,
+    STARCODER2,
 )
 
 PROMPTS, LENGTH = 3, 7
@@ -109,6 +110,13 @@ OPTIONS = {
         "num_experts_per_tok": 3,
         "swiglu_limit": 7.0,
         "tie_word_embeddings": True,
+    },
+    "starcoder2, no biases, full attention, an output matrix": {
+        **STARCODER2,
+        "use_bias": False,
+        "sliding_window": None,
+        "tie_word_embeddings": False,
+        "hidden_act": "relu",
     },
 }
 ALL = {**CONFIGS, **{name: {**COMMON, **config} for name, config in OPTIONS.items()}}

@@ -5,8 +5,8 @@
         --shard-translate=build/bin/shard-translate --shard-run=build/bin/shard-run
 
 Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
-project) has a config, weights, tokens and the logits of every position that
-Transformers computed. Each model runs in decode and in prefill: unsharded,
+project), or of `--models`, has a config, weights, tokens and the logits of every
+position that Transformers computed. Each model runs in decode and in prefill: unsharded,
 with the exact searcher's plan on four devices, and with random strategies.
 """
 
@@ -51,12 +51,13 @@ def main():
     parser.add_argument("--count", type=int, default=20, help="random strategies a program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
+    parser.add_argument("--models", type=pathlib.Path, default=DATA / "hf-tiny", help="their folder")
     args = parser.parse_args()
 
-    models = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
+    models = sorted(path.parent for path in args.models.glob("*/io.safetensors"))
     models = [model for model in models if args.only in model.name]
     if not models:
-        print(f"skipped: no models in {DATA / 'hf-tiny'}")
+        print(f"skipped: no models in {args.models}")
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for model in models:

@@ -16,7 +16,7 @@ static Architecture llama() {
   Architecture row;
   row.name = "LlamaForCausalLM";
   row.kvHeadsOptional = true;
-  row.mlpBias = true;
+  row.mlpBias = BiasRule::Asked;
   return row;
 }
 
@@ -90,6 +90,24 @@ static Architecture gptOss() {
   return row;
 }
 
+static Architecture starcoder2() {
+  Architecture row;
+  row.name = "Starcoder2ForCausalLM";
+  row.inputBias = BiasRule::UnlessToldNot;
+  row.outputBias = BiasRule::UnlessToldNot;
+  row.biasFlag = "use_bias";
+  row.windows = WindowRule::Always;
+  row.gated = false;
+  row.activation = ActivationConfig::Kind::GeluTanh;
+  row.mlpBias = BiasRule::UnlessToldNot;
+  row.mlpBiasFlag = "use_bias";
+  row.layerNorm = true;
+  row.tied = true;
+  row.names.denseUp = "c_fc";
+  row.names.denseDown = "c_proj";
+  return row;
+}
+
 /// The synthetic models of examples/configs: experts without a gate. There is
 /// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
@@ -104,8 +122,8 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),    qwen2(),      qwen3(),  mixtral(),
-      qwen3Moe(), deepseekV3(), gptOss(), gptMoe()};
+      llama(),      qwen2(),  qwen3(),      mixtral(), qwen3Moe(),
+      deepseekV3(), gptOss(), starcoder2(), gptMoe()};
   return rows;
 }
 

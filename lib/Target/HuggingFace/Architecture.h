@@ -22,12 +22,12 @@
 
 namespace shardopt::hf {
 
-/// Whether a projection of attention has a bias.
+/// Whether a projection has a bias.
 enum class BiasRule : uint8_t {
   Never,
   Always,
-  Asked,        ///< where `attention_bias` is true
-  UnlessToldNot ///< unless `attention_bias` is false
+  Asked,        ///< where the config's flag is true
+  UnlessToldNot ///< unless it is false
 };
 
 /// Which layers attend to a sliding window only.
@@ -61,6 +61,7 @@ struct Architecture {
   bool latentAttention = false;
   BiasRule inputBias = BiasRule::Asked;
   BiasRule outputBias = BiasRule::Asked;
+  std::string_view biasFlag = "attention_bias";
   bool qkNorm = false;
   bool sinks = false;
   /// Whether an absent `num_key_value_heads` means as many as heads.
@@ -73,9 +74,15 @@ struct Architecture {
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;
   bool gated = true;
+  /// Where the config has no `hidden_act`.
+  ActivationConfig::Kind activation = ActivationConfig::Kind::Silu;
   bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
-  bool mlpBias = false;       ///< reads `mlp_bias`
+  BiasRule mlpBias = BiasRule::Never; ///< of dense layers
+  std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
+  /// Norms subtract the mean and have a bias; their epsilon is `norm_epsilon`.
+  bool layerNorm = false;
+  bool tied = false; ///< where the config has no `tie_word_embeddings`
   HubNames names;
 };
 

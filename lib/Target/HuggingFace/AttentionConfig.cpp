@@ -12,20 +12,6 @@
 using namespace shardopt;
 using namespace shardopt::hf;
 
-static bool hasBias(const json::Value &root, BiasRule rule) {
-  switch (rule) {
-  case BiasRule::Never:
-    return false;
-  case BiasRule::Always:
-    return true;
-  case BiasRule::Asked:
-    return readFlag(root["attention_bias"], /*otherwise=*/false);
-  case BiasRule::UnlessToldNot:
-    return readFlag(root["attention_bias"], /*otherwise=*/true);
-  }
-  return false;
-}
-
 /// `head_dim`, or the share of a head in `hidden_size`.
 static int64_t readHeadDim(const json::Value &root, int64_t heads) {
   json::Value given = root["head_dim"].nullAsAbsent();
@@ -82,8 +68,9 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
   attention.latent = architecture.latentAttention;
   attention.heads = readSize(root["num_attention_heads"]);
   attention.rope = readRope(root, architecture);
-  attention.inputBias = hasBias(root, architecture.inputBias);
-  attention.outputBias = hasBias(root, architecture.outputBias);
+  json::Value bias = root[architecture.biasFlag];
+  attention.inputBias = hasBias(bias, architecture.inputBias);
+  attention.outputBias = hasBias(bias, architecture.outputBias);
   if (attention.latent)
     readLatent(root, attention);
   else

@@ -26,6 +26,9 @@ int64_t readSize(const json::Value &value,
 /// A truth value; null counts as absent.
 bool readFlag(const json::Value &value, bool otherwise);
 
+/// Whether `rule` gives a bias, where `flag` is the config's word on it.
+bool hasBias(const json::Value &flag, BiasRule rule);
+
 /// Records an error unless `value` is absent, null or the string `wanted`.
 void expectString(const json::Value &value, std::string_view wanted);
 

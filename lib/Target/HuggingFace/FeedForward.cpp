@@ -73,7 +73,7 @@ Value ModelBuilder::network(Value input, const std::string &up,
                             WeightClass of, const std::string &module) {
   int64_t columns = upColumns(config.feedForward.activation, inner);
   auto upTensorsOf = [&](StringRef suffix) {
-    return upTensors(module, "gate_proj", "up_proj", inner, suffix);
+    return upTensors(module, "gate_proj", config.names.denseUp, inner, suffix);
   };
   Value upWeight = matrix(up + ".weight", {config.hidden, columns}, of,
                           upTensorsOf(".weight"));
@@ -82,13 +82,14 @@ Value ModelBuilder::network(Value input, const std::string &up,
     upBias = vector(up + ".bias", {columns}, upTensorsOf(".bias"));
   Value hidden = upProjection(up, input, upWeight, upBias, Value(), inner);
 
-  Value downWeight =
-      matrix(down + ".weight", {inner, config.hidden}, of,
-             HubTensor{ofLayer(module + ".down_proj.weight"), config.hidden,
-                       /*transposed=*/true});
+  std::string downTensor =
+      ofLayer(module + "." + std::string(config.names.denseDown));
+  Value downWeight = matrix(down + ".weight", {inner, config.hidden}, of,
+                            HubTensor{downTensor + ".weight", config.hidden,
+                                      /*transposed=*/true});
   if (bias)
     downBias = vector(down + ".bias", {config.hidden},
-                      HubTensor{ofLayer(module + ".down_proj.bias")});
+                      HubTensor{downTensor + ".bias"});
   return downProjection(down, hidden, downWeight, downBias, Value());
 }
 

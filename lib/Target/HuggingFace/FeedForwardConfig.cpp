@@ -34,7 +34,7 @@ static ActivationConfig readActivation(const json::Value &root,
                                        {"gelu_new", Kind::GeluTanh},
                                        {"gelu_pytorch_tanh", Kind::GeluTanh},
                                        {"relu", Kind::Relu}},
-                                      /*otherwise=*/Kind::Silu);
+                                      /*otherwise=*/architecture.activation);
   return activation;
 }
 
@@ -136,7 +136,7 @@ shardopt::hf::readFeedForward(const json::Value &root,
   if (withExperts < layers.size()) {
     network.denseInner = readSize(root["intermediate_size"]);
     network.denseBias =
-        architecture.mlpBias && readFlag(root["mlp_bias"], /*otherwise=*/false);
+        hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }
   if (withExperts > 0)
     readExpertNetworks(root, architecture, network);

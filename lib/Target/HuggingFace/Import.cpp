@@ -89,14 +89,24 @@ static SmallVector<Stack> findStacks(const ModelConfig &config) {
   return stacks;
 }
 
-Value ModelBuilder::norm(StringRef name, Value input, StringRef hubName) {
+ResultRange ModelBuilder::norm(StringRef name, Value input, Value residual,
+                               StringRef hubName) {
+  std::string tensor = ofLayer(hubName);
+  Type sum = residual ? residual.getType() : Type();
+  APFloat epsilon(config.epsilon);
   Value weight = vector((name + ".weight").str(), {config.hidden},
-                        HubTensor{ofLayer(hubName)});
-  return llm::RmsNormOp::create(builder, input.getType(), /*sum=*/Type(), input,
-                                /*residual=*/Value(), weight,
-                                APFloat(config.epsilon), opName(name),
-                                llm::DimAttr())
-      .getResult();
+                        HubTensor{tensor + ".weight"});
+  if (!config.layerNorm)
+    return llm::RmsNormOp::create(builder, input.getType(), sum, input,
+                                  residual, weight, epsilon, opName(name),
+                                  llm::DimAttr())
+        ->getResults();
+  Value bias = vector((name + ".bias").str(), {config.hidden},
+                      HubTensor{tensor + ".bias"});
+  return llm::LayerNormOp::create(builder, input.getType(), sum, input,
+                                  residual, weight, bias, epsilon, opName(name),
+                                  llm::DimAttr())
+      ->getResults();
 }
 
 void ModelBuilder::layer(Block *body) {
@@ -104,17 +114,14 @@ void ModelBuilder::layer(Block *body) {
   Value positions = body->getArguments().back();
   SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
 
-  Value normed = norm("attn_norm", residual, "input_layernorm.weight");
+  Value normed = norm("attn_norm", residual, Value(), "input_layernorm")[0];
   Value attended = attention(normed, positions, caches);
-  Value weight = vector("ffn_norm.weight", {config.hidden},
-                        HubTensor{ofLayer("post_attention_layernorm.weight")});
-  auto ffnNorm = llm::RmsNormOp::create(
-      builder, residual.getType(), residual.getType(), attended, residual,
-      weight, APFloat(config.epsilon), opName("ffn_norm"), llm::DimAttr());
-  Value update = stack->experts ? expertNetwork(ffnNorm.getResult())
-                                : denseNetwork(ffnNorm.getResult());
-  SmallVector<Value> yielded = {llm::AddOp::create(builder, residual.getType(),
-                                                   ffnNorm.getSum(), update)};
+  ResultRange ffnNorm =
+      norm("ffn_norm", attended, residual, "post_attention_layernorm");
+  Value update =
+      stack->experts ? expertNetwork(ffnNorm[0]) : denseNetwork(ffnNorm[0]);
+  SmallVector<Value> yielded = {
+      llm::AddOp::create(builder, residual.getType(), ffnNorm[1], update)};
   yielded.append(caches);
   llm::YieldOp::create(builder, yielded);
 }
@@ -170,6 +177,10 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
 
   Value norm =
       vector("lm_head.norm", {config.hidden}, HubTensor{"model.norm.weight"});
+  Value normBias;
+  if (config.layerNorm)
+    normBias = vector("lm_head.norm_bias", {config.hidden},
+                      HubTensor{"model.norm.bias"});
   Value head = table;
   if (!config.tiedEmbeddings)
     head = matrix("lm_head.weight", {config.hidden, config.vocab},
@@ -178,9 +189,8 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
                             /*transposed=*/true});
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
-      norm, head, /*norm_bias=*/Value(), APFloat(config.epsilon), sequence,
-      config.tiedEmbeddings,
-      opName("lm_head"), llm::DimAttr());
+      norm, head, normBias, APFloat(config.epsilon), sequence,
+      config.tiedEmbeddings, opName("lm_head"), llm::DimAttr());
   SmallVector<Value> results(lmHead->getResults());
   results.append(caches);
   func::ReturnOp::create(builder, results);

@@ -109,8 +109,10 @@ private:
                      mlir::Value positions, mlir::ValueRange caches,
                      llvm::SmallVectorImpl<mlir::Value> &newCaches);
   void layer(mlir::Block *body);
-  mlir::Value norm(llvm::StringRef name, mlir::Value input,
-                   llvm::StringRef hubName);
+  /// A norm of `input`, and of the residual added first where there is one:
+  /// norm and sum.
+  mlir::ResultRange norm(llvm::StringRef name, mlir::Value input,
+                         mlir::Value residual, llvm::StringRef hubName);
   mlir::Type rows(int64_t columns) const;
   std::string opName(llvm::StringRef name) const;
   /// The pattern of a tensor of the layer: "model.layers.{layer}.…".

@@ -33,6 +33,20 @@ bool shardopt::hf::readFlag(const json::Value &value, bool otherwise) {
   return value.nullAsAbsent().boolean(otherwise);
 }
 
+bool shardopt::hf::hasBias(const json::Value &flag, BiasRule rule) {
+  switch (rule) {
+  case BiasRule::Never:
+    return false;
+  case BiasRule::Always:
+    return true;
+  case BiasRule::Asked:
+    return readFlag(flag, /*otherwise=*/false);
+  case BiasRule::UnlessToldNot:
+    return readFlag(flag, /*otherwise=*/true);
+  }
+  return false;
+}
+
 void shardopt::hf::expectString(const json::Value &value,
                                 std::string_view wanted) {
   json::Value given = value.nullAsAbsent();
@@ -108,9 +122,10 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
 double shardopt::hf::countParameters(const ModelConfig &config) {
   double hidden = config.hidden;
   double embeddings = config.tiedEmbeddings ? 1 : 2;
-  double total = embeddings * config.vocab * hidden + hidden;
+  double norm = config.layerNorm ? 2 * hidden : hidden;
+  double total = embeddings * config.vocab * hidden + norm;
   for (const LayerConfig &layer : config.layers)
-    total += 2 * hidden + ::countParameters(config.attention, hidden) +
+    total += 2 * norm + ::countParameters(config.attention, hidden) +
              ::countParameters(config.feedForward, hidden, layer.experts);
   return total;
 }
@@ -146,9 +161,13 @@ shardopt::hf::readModelConfig(const json::Document &document) {
   config.vocab = readSize(root["vocab_size"]);
   config.hidden = readSize(root["hidden_size"]);
   config.layers = readLayers(root, *architecture);
-  config.epsilon = root["rms_norm_eps"].positiveNumber();
+  config.layerNorm = architecture->layerNorm;
+  config.epsilon =
+      config.layerNorm
+          ? root["norm_epsilon"].nullAsAbsent().positiveNumber(1e-5)
+          : root["rms_norm_eps"].positiveNumber();
   config.tiedEmbeddings =
-      readFlag(root["tie_word_embeddings"], /*otherwise=*/false);
+      readFlag(root["tie_word_embeddings"], architecture->tied);
   config.attention = readAttention(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   config.type = readType(root);

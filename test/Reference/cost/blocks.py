@@ -71,7 +71,8 @@ class Blocks:
     def norm(self, layout, r):
         bytes_ = 4 * self.rows(layout, r) * self.width(layout, self.model.h) * self.ab
         time = bytes_ / self.machine.memory_bandwidth + OP_TIME
-        return time + (self.network.all_reduce(r * 4, self.n) if layout == "H" else 0.0)
+        sums = r * 4 * self.model.norm_sums
+        return time + (self.network.all_reduce(sums, self.n) if layout == "H" else 0.0)
 
     @staticmethod
     def none(layout):

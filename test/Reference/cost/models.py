@@ -14,6 +14,7 @@ ARCHITECTURES = (
     "DeepseekV3ForCausalLM",
     "GptOssForCausalLM",
     "GptMoeForCausalLM",
+    "Starcoder2ForCausalLM",
 )
 
 
@@ -41,8 +42,11 @@ class Model:
         self.nq = config["num_attention_heads"]
         self.nkv = get("num_key_value_heads") or self.nq
         self.dh = get("head_dim") or self.h // self.nq
-        self.tied = bool(get("tie_word_embeddings"))
-        self.gated = architecture != "GptMoeForCausalLM"
+        starcoder = architecture == "Starcoder2ForCausalLM"
+        self.tied = bool(get("tie_word_embeddings", starcoder))
+        self.gated = architecture != "GptMoeForCausalLM" and not starcoder
+        # Of squares, and of features where a norm subtracts their mean.
+        self.norm_sums = 2 if starcoder else 1
         self.qk_norm = architecture.startswith("Qwen3")
 
         self.mla = architecture == "DeepseekV3ForCausalLM"

@@ -119,6 +119,22 @@ GPT_OSS = {
     },
 }
 
+STARCODER2 = {
+    "architectures": ["Starcoder2ForCausalLM"],
+    "model_type": "starcoder2",
+    "hidden_act": "gelu_pytorch_tanh",
+    "hidden_size": 30,
+    "intermediate_size": 46,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "norm_epsilon": 1e-3,
+    "sliding_window": 3,
+    "use_bias": True,
+    "tie_word_embeddings": True,
+}
+
 GPT_MOE = {
     "architectures": ["GptMoeForCausalLM"],
     "model_type": "gpt_moe",
@@ -157,6 +173,7 @@ CONFIGS = {
     "deepseek-q-proj": {**DEEPSEEK, "q_lora_rank": None, "n_group": 1, "topk_group": 1},
     "gpt-oss": GPT_OSS,
     "gpt-moe": GPT_MOE,
+    "starcoder2": STARCODER2,
 }
 CONFIGS = {name: {**COMMON, **config} for name, config in CONFIGS.items()}
 

@@ -147,6 +147,8 @@ struct HubNames {
   /// All experts share one tensor, `[experts, in, out]`, gate and up
   /// interleaved.
   bool fusedExperts = false;
+  std::string_view denseUp = "up_proj"; ///< of a network that is not routed
+  std::string_view denseDown = "down_proj";
 };
 
 struct ModelConfig {
@@ -154,6 +156,8 @@ struct ModelConfig {
   int64_t vocab = 0;
   int64_t hidden = 0;
   double epsilon = 0; ///< of every norm but the inner ones of latent attention
+  /// Whether norms subtract the mean and have a bias, but for inner ones.
+  bool layerNorm = false;
   bool tiedEmbeddings = false;
   AttentionConfig attention;
   FeedForwardConfig feedForward;
