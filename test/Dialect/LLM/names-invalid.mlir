@@ -84,3 +84,44 @@ func.func @other_sharding(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
   }
   return
 }
+
+// -----
+
+// What comes first need not hold a name.
+func.func @after_a_repeat_without_names(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
+    llm.yield %r : tensor<?x8xbf16>
+  }
+  // expected-note @+1 {{first used here}}
+  %n = llm.rms_norm "norm" %y weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  // expected-error @+1 {{name 'norm' must be unique among the ops of a program that are not in different repeats}}
+  %m = llm.rms_norm "norm" %n weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+// Names at any depth are of one program.
+func.func @inside_of_other_ops(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %c: i1) {
+  scf.if %c {
+    // expected-note @+1 {{first used here}}
+    %n = llm.rms_norm "norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  }
+  // expected-error @+1 {{name 'norm' must be unique among the ops of a program that are not in different repeats}}
+  %m = llm.rms_norm "norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @in_another_block(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  cf.br ^next
+^next:
+  // expected-note @+1 {{first used here}}
+  %n = llm.rms_norm "norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  cf.br ^last
+^last:
+  // expected-error @+1 {{name 'norm' must be unique among the ops of a program that are not in different repeats}}
+  %m = llm.rms_norm "norm" %n weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  return
+}

@@ -10,7 +10,7 @@
 // one sharding. Everywhere else a name stands for one op.
 //
 // No op of this dialect holds a whole program, so the first named op of a
-// function checks all of them, once.
+// function, at whatever depth, checks all of them, once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,28 +20,54 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// Whether no named op, and no repeat, precedes `op` in its block. Stops at the
+/// The op that a program is in: a function, as a rule.
+static bool holdsProgram(Operation *op) {
+  return op->hasTrait<OpTrait::IsIsolatedFromAbove>();
+}
+
+/// Whether `op`, or an op of the same program inside of it, is named.
+static bool holdsName(Operation &op) {
+  auto visit = [](Operation *inner) {
+    if (holdsProgram(inner))
+      return WalkResult::skip();
+    return isa<ShardableOpInterface>(inner) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+  };
+  return op.walk<WalkOrder::PreOrder>(visit).wasInterrupted();
+}
+
+/// Whether no named op precedes `op` in its block, at any depth. Stops at the
 /// nearest one, so that asking every op of a block visits each op once.
 static bool isFirstInBlock(Operation *op) {
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode())
-    if (isa<ShardableOpInterface, RepeatOp>(before))
+    if (holdsName(*before))
       return false;
   return true;
 }
 
-/// The region with the ops of the program that `op` belongs to: that of the
-/// repeat's parent inside a repeat.
-static Region *programOf(Operation *op) {
-  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
-  return repeat ? repeat->getParentRegion() : op->getParentRegion();
+/// Whether no named op of the region or of one before it precedes the block.
+static bool isFirstBlock(Block *block) {
+  for (Region &region : block->getParentOp()->getRegions())
+    for (Block &other : region) {
+      if (&other == block)
+        return true;
+      if (llvm::any_of(other, holdsName))
+        return false;
+    }
+  return true;
 }
 
-static bool isFirstOfProgram(Operation *op) {
-  if (!isFirstInBlock(op))
-    return false;
-  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
-  return !repeat || isFirstInBlock(repeat);
+/// The op that holds the program, if `op` is the first named one in there.
+static Operation *programBegunBy(Operation *op) {
+  while (op->getBlock()) {
+    if (!isFirstInBlock(op) || !isFirstBlock(op->getBlock()))
+      return nullptr;
+    op = op->getParentOp();
+    if (!op || holdsProgram(op))
+      return op;
+  }
+  return nullptr;
 }
 
 /// Null where the op is not verified yet and lacks it.
@@ -114,39 +140,26 @@ static LogicalResult verifyPair(Operation *op, Operation *first,
   return error;
 }
 
-/// Calls `visit` for the named ops of a program, those in its repeats included,
-/// until it fails.
-static LogicalResult
-forEachNamedOp(Region &program,
-               llvm::function_ref<LogicalResult(Operation *)> visit) {
-  for (Operation &op : program.getOps()) {
-    if (isa<ShardableOpInterface>(op) && failed(visit(&op)))
-      return failure();
-    if (!isa<RepeatOp>(op))
-      continue;
-    for (Operation &inner : op.getRegion(0).getOps())
-      if (isa<ShardableOpInterface>(inner) && failed(visit(&inner)))
-        return failure();
-  }
-  return success();
-}
-
 LogicalResult llm::verifyNames(Operation *op) {
-  if (!op->getParentRegion() || !isFirstOfProgram(op))
-    return success();
-  Region *program = programOf(op);
+  Operation *program = programBegunBy(op);
   if (!program)
     return success();
   llvm::DenseMap<StringAttr, Operation *> named;
-  return forEachNamedOp(*program, [&](Operation *other) -> LogicalResult {
-    StringAttr name = nameOf(other);
+  WalkResult result = program->walk<WalkOrder::PreOrder>([&](Operation *other) {
+    if (other != program && holdsProgram(other))
+      return WalkResult::skip(); // its names are its own
+    StringAttr name =
+        isa<ShardableOpInterface>(other) ? nameOf(other) : StringAttr();
     if (!name)
-      return success();
+      return WalkResult::advance();
     auto [first, isNew] = named.try_emplace(name, other);
     // A repeat keeps its own names apart, and says so itself.
     if (isNew || (isa<RepeatOp>(other->getParentOp()) &&
                   first->second->getBlock() == other->getBlock()))
-      return success();
-    return verifyPair(other, first->second, name);
+      return WalkResult::advance();
+    return failed(verifyPair(other, first->second, name))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   });
+  return failure(result.wasInterrupted());
 }
