@@ -189,6 +189,60 @@ TEST_F(InterfacesTest, CachesAndWeightsAreThoseOfOneDevice) {
             12288.0 * 49152 / 8 * 2);
 }
 
+TEST_F(InterfacesTest, OpsSayWhatTheirLayerIs) {
+  EXPECT_EQ(ops["dispatch"].getLayerFacts().experts, 16);
+  EXPECT_EQ(ops["dispatch"].getLayerFacts().topK, 2);
+  EXPECT_EQ(ops["attention"].getLayerFacts().window, 0);
+  EXPECT_EQ(ops["ffn_up"].getLayerFacts().experts, 0);
+
+  EXPECT_EQ(ops["attention"].getPromptRows(), 1);
+  EXPECT_EQ(ops["lm_head"].getPromptRows(), 1);
+  EXPECT_EQ(ops["out_proj"].getPromptRows(), std::nullopt);
+  EXPECT_TRUE(ops["attention"].mixesRows());
+  EXPECT_FALSE(ops["lm_head"].mixesRows());
+
+  EXPECT_FALSE(ops["attention"].cutsInsideHeads());
+  ops["attention"].setShardingDim(Dim::One);
+  EXPECT_TRUE(ops["attention"].cutsInsideHeads());
+  EXPECT_TRUE(ops["combine"].returnsFromExperts());
+  EXPECT_FALSE(ops["ffn_down"].returnsFromExperts());
+}
+
+TEST_F(InterfacesTest, NormsKnowTheResidual) {
+  auto first = cast<NormOpInterface>(ops["attn_norm"].getOperation());
+  EXPECT_EQ(first.getNormed().get(), ops["embed"]->getResult(0));
+  EXPECT_EQ(first.getAddedResidual(), nullptr);
+  EXPECT_EQ(first.getNewResidual(), nullptr);
+
+  auto second = cast<NormOpInterface>(ops["ffn_norm"].getOperation());
+  ASSERT_NE(second.getAddedResidual(), nullptr);
+  EXPECT_EQ(second.getAddedResidual()->get(), ops["embed"]->getResult(0));
+  EXPECT_EQ(second.getNewResidual(), ops["ffn_norm"]->getResult(1));
+  EXPECT_FALSE(isa<NormOpInterface>(ops["lm_head"].getOperation()));
+}
+
+/// The norm of the layer is the same but for a second sum of each row.
+TEST_F(InterfacesTest, ALayerNormReducesTwoSums) {
+  OwningOpRef<ModuleOp> other = parseSourceString<ModuleOp>(R"mlir(
+func.func @f(%x: tensor<?x12288xbf16>, %w: tensor<12288xbf16>, %b: tensor<12288xbf16>) -> tensor<?x12288xbf16> {
+  %n = llm.layer_norm "norm" %x weight(%w) bias(%b) {epsilon = 1.0e-5} : tensor<?x12288xbf16>
+  return %n : tensor<?x12288xbf16>
+}
+)mlir",
+                                                            &context);
+  ShardableOpInterface norm;
+  other->walk([&](ShardableOpInterface op) { norm = op; });
+  cost::Context context = decodeContext();
+  cost::Placement whole{cost::Layout::H, 12288 * 2};
+  cost::OpCost cost = modelOf(norm)->cost(Dim::One, only(whole), context);
+  cost::OpCost rms =
+      modelOf(ops["attn_norm"])->cost(Dim::One, only(whole), context);
+  ASSERT_EQ(cost.collectives.size(), 1u);
+  EXPECT_EQ(cost.collectives[0].bytes, 128.0 * 8);
+  EXPECT_EQ(rms.collectives[0].bytes, 128.0 * 4);
+  EXPECT_EQ(cost.kernels[0].bytes, rms.kernels[0].bytes);
+}
+
 TEST_F(InterfacesTest, RulesSayWhyADimIsIllegal) {
   cost::Context context = decodeContext();
   cost::Placement heads{cost::Layout::H, 14336 * 2};
