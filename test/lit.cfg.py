@@ -44,6 +44,11 @@ for mpi, options in (("openmpi", " --oversubscribe"), ("mpich", "")):
         config.available_features.add(mpi)
         config.substitutions.append((f"%mpirun_{mpi}", mpirun + options))
 
+# Other solvers, to compare with.
+for solver in ("toulbar2", "glpsol"):
+    if shutil.which(solver):
+        config.available_features.add(solver)
+
 data = os.environ.get(
     "SHARDOPT_DATA", os.path.join(config.source_root, "../shared/data")
 )

@@ -225,7 +225,8 @@ void Search::searchGraph(Graph &graph) {
   auto network = std::make_unique<Network>(graph);
   std::unique_ptr<Team> team;
   std::optional<Certificate> certificate;
-  beginPhase("multipliers");
+  bool penalties = options.method == Method::Penalties;
+  beginPhase(penalties ? "penalties" : "multipliers");
   while (!isOver()) {
     if (network->numNodes() == 0) { // the reductions decided everything
       foundCost = std::min(foundCost, network->constant);
@@ -234,7 +235,7 @@ void Search::searchGraph(Graph &graph) {
     }
     if (!team) {
       team = std::make_unique<Team>(graph, *network, options);
-      if (!options.withoutMessages)
+      if (!options.withoutMessages && !penalties)
         chooseSchedule(team->descent());
     }
     bool wasDescending = team->isDescending();
@@ -320,7 +321,8 @@ SolverResult Search::run() {
     if (!foundNone || isOver() || scaling.forbiddenFrom != infiniteCost)
       break;
   }
-  isOver();
+  if (!isOver())
+    result.stopped = "exhausted";
   beginPhase("end");
   result.phases.pop_back();
   return result;

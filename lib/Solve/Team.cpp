@@ -44,6 +44,8 @@ void Team::run(uint64_t budget, const std::function<double()> &timeSpent) {
   parallelFor(workers.size(), unsigned(std::max(1, options.threads)),
               [&](size_t w) { workers[w]->run(budget, timeSpent); });
   share();
+  if (options.method == Method::Penalties)
+    return;
   if (wasDescending && !isDescending())
     endDescent();
   if (!options.withoutNeighbourhoods && !options.withoutRestarts &&
@@ -101,7 +103,7 @@ std::optional<Int128> Team::treeBound() const {
 }
 
 bool Team::isIdle() const {
-  if (isDescending())
+  if (isDescending() || workers[0]->hasPenalties())
     return false;
   const TreeSearch *tree = workers[0]->tree();
   if (tree && !tree->isDone())

@@ -22,6 +22,9 @@ Worker::Worker(const Network &network, const SolverOptions &options, int number)
       rng(~seedOf(options, number)) {
   constexpr int64_t shortSchedule = 200;
   prices.setSchedule(options.withoutMessages ? 1 : shortSchedule);
+  if (options.method == Method::Penalties)
+    penalties = std::make_unique<PenaltySearch>(
+        network, seedOf(options, number), !options.withoutPolishing);
 }
 
 Worker::Worker(const Network &network, const Worker &before, const Network &old)
@@ -56,6 +59,12 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
     double spent = timeSpent();
     if (spent >= 1)
       return;
+    if (penalties) {
+      uint64_t before = penalties->work();
+      penalties->step(incumbent());
+      visited += penalties->work() - before;
+      continue;
+    }
     if (isDescending()) {
       uint64_t before = prices.work();
       prices.step(incumbent(), number == 0 ? spent / share : 0);

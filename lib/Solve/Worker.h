@@ -11,6 +11,7 @@
 
 #include "shardopt/Solve/Descent.h"
 #include "shardopt/Solve/LargeNeighbourhood.h"
+#include "shardopt/Solve/PenaltySearch.h"
 #include "shardopt/Solve/TreeSearch.h"
 
 #include <functional>
@@ -34,7 +35,9 @@ public:
 
   Incumbent &incumbent() { return regions.incumbent(); }
   Descent &descent() { return prices; }
-  bool isDescending() const { return !prices.isDone(); }
+  bool isDescending() const { return !penalties && !prices.isDone(); }
+  /// Whether it is a search by penalties, which goes on for ever.
+  bool hasPenalties() const { return penalties != nullptr; }
   /// Prices for regions from another worker.
   void setPrices(const Multipliers &multipliers) {
     regions.setPrices(multipliers.strategyPrices());
@@ -61,6 +64,7 @@ private:
   Descent prices;
   LargeNeighbourhood regions;
   std::unique_ptr<TreeSearch> search;
+  std::unique_ptr<PenaltySearch> penalties;
   Rng rng;
   uint64_t visited = 0;
   int64_t alone = 0; ///< rounds

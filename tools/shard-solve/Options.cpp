@@ -37,9 +37,13 @@ stays within its limit at all times.
   --report=<file>       write what was found and how, as JSON
   --trace=<file>        write a line of JSON after each round
   --progress=<how>      auto (default), lines, bar or none; on standard error
+  --method=<method>     multipliers (default), or penalties: a weight on the
+                        memory of each node, to compare with; it has no bound
   --without=<part,...>  leave out reductions, messages, neighbourhoods, fixing,
-                        tree or restarts
+                        tree, restarts or (of penalties) polishing
   --verify=<file>       check a solution instead of searching
+  --export=<format>     write the problem as cfn, wcsp or mps to -o instead of
+                        searching
   --contest             print each better solution on a line of its own
   --help, --version
 )";
@@ -144,6 +148,7 @@ static std::vector<ValueOption> valueOptions(Options &options) {
       {"--report", text(options.report)},
       {"--trace", text(options.trace)},
       {"--verify", text(options.verify)},
+      {"--export", oneOf(options.exportFormat, {"cfn", "wcsp", "mps"})},
       {"--progress", oneOf(options.progress, {"auto", "lines", "bar", "none"})},
       {"--time-limit",
        number(setLimit, 0, forever, "a number of seconds of at least 0")},
@@ -154,7 +159,8 @@ static std::vector<ValueOption> valueOptions(Options &options) {
       {"--seed", integer(options.seed, 0, mostInt64)},
       {"--without",
        parts(options.without, {"reductions", "messages", "neighbourhoods",
-                               "fixing", "tree", "restarts"})},
+                               "fixing", "tree", "restarts", "polishing"})},
+      {"--method", oneOf(options.method, {"multipliers", "penalties"})},
   };
 }
 

@@ -21,12 +21,14 @@ struct Options {
   std::string report;
   std::string trace;
   std::string verify; ///< a solution to check instead of searching
+  std::string exportFormat; ///< to write the problem in instead of searching
   std::string progress = "auto";
   std::optional<double> timeLimit;
   int64_t iterations = 0;
   int64_t workers = 2, threads = 2, seed = 1;
   double gap = 0;
   bool contest = false;
+  std::string method = "multipliers";
   std::vector<std::string> without; ///< parts of the solver
   bool help = false, version = false;
 };

@@ -14,6 +14,7 @@
 #include "Options.h"
 #include "ProgressPrinter.h"
 #include "Report.h"
+#include "shardopt/Solve/Export.h"
 #include "shardopt/Solve/ProblemReader.h"
 #include "shardopt/Solve/Solver.h"
 #include "shardopt/Support/FileRoles.h"
@@ -85,6 +86,19 @@ static int checkSolution(const Options &options, const Problem &problem) {
   return 0;
 }
 
+static int writeExport(const Options &options, const Problem &problem) {
+  ExportFormat format = options.exportFormat == "cfn"    ? ExportFormat::Cfn
+                        : options.exportFormat == "wcsp" ? ExportFormat::Wcsp
+                                                         : ExportFormat::Mps;
+  ErrorOr<std::string> text = exportProblem(problem, format);
+  if (!text)
+    return fail(options.instance + ": " + text.error().message);
+  std::string path = options.solution.empty() ? "-" : options.solution;
+  if (std::optional<Error> error = writeFile(path, *text))
+    return fail(error->message);
+  return 0;
+}
+
 static Error describeShortage(const Options &options, const Problem &problem,
                               const Shortage &shortage) {
   return Error{
@@ -120,6 +134,8 @@ static SolverOptions solverOptions(const Options &options) {
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
   result.gap = options.gap;
+  if (options.method == "penalties")
+    result.method = Method::Penalties;
   for (const std::string &part : options.without) {
     result.withoutReductions |= part == "reductions";
     result.withoutMessages |= part == "messages";
@@ -127,6 +143,7 @@ static SolverOptions solverOptions(const Options &options) {
     result.withoutFixing |= part == "fixing";
     result.withoutTree |= part == "tree";
     result.withoutRestarts |= part == "restarts";
+    result.withoutPolishing |= part == "polishing";
   }
   result.stop = &stopToken;
   return result;
@@ -209,6 +226,8 @@ int main(int argc, char **argv) {
     return fail(problem.error().message);
   if (!options->verify.empty())
     return checkSolution(*options, *problem);
+  if (!options->exportFormat.empty())
+    return writeExport(*options, *problem);
   handleSignals(&stopToken);
   return search(*options, *problem);
 }

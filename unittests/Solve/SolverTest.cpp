@@ -58,6 +58,44 @@ TEST(Solver, FindsWhatEnumerationFinds) {
   EXPECT_GE(optimal, count * 9 / 10);
 }
 
+TEST(Solver, SolvesEdgesOfManyNodes) {
+  RandomProblemOptions random;
+  random.nodes = 6;
+  random.mostStrategies = 3;
+  random.edges = 6;
+  random.widestEdge = 4;
+  random.forbiddenPercent = 2;
+  random.equalityPercent = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = makeRandomProblem(seed, random);
+    SolverResult result = solve::solve(problem, withRounds(4));
+    Int128 optimum = *findOptimum(problem);
+    expectHonest(problem, result, optimum);
+    if (optimum < infiniteCost) {
+      EXPECT_TRUE(result.proved);
+    }
+  }
+}
+
+TEST(Solver, IsHonestWithPenalties) {
+  RandomProblemOptions random;
+  random.forbiddenPercent = 1;
+  random.equalityPercent = 0;
+  size_t optimal = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Problem problem = makeRandomProblem(seed, random);
+    SolverOptions options = withRounds(1);
+    options.method = Method::Penalties;
+    options.withoutPolishing = seed % 4 == 0;
+    SolverResult result = solve::solve(problem, options);
+    Int128 optimum = *findOptimum(problem);
+    expectHonest(problem, result, optimum);
+    optimal += result.cost == optimum;
+  }
+  EXPECT_GE(optimal, 10u);
+}
+
 TEST(Solver, IsHonestWithoutItsParts) {
   RandomProblemOptions random;
   random.mostStrategies = 3;
@@ -65,11 +103,14 @@ TEST(Solver, IsHonestWithoutItsParts) {
   random.equalityPercent = 5;
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Problem problem = makeRandomProblem(seed, random);
-    for (int part = 0; part < 3; ++part) {
+    for (int part = 0; part < 6; ++part) {
       SolverOptions options = withRounds(1);
       options.withoutReductions = part == 0;
       options.withoutMessages = part == 1;
       options.withoutNeighbourhoods = part == 2;
+      options.withoutFixing = part == 3;
+      options.withoutTree = part == 4;
+      options.withoutRestarts = part == 5;
       expectHonest(problem, solve::solve(problem, options),
                    *findOptimum(problem));
     }
@@ -100,7 +141,7 @@ TEST(Solver, IsTheSameAtAnyNumberOfThreads) {
   random.equalityPercent = 0;
   random.tightness = 0.2;
   Problem problem = makeRandomProblem(1, random);
-  SolverOptions options = withRounds(3);
+  SolverOptions options = withRounds(2);
   options.workers = 3;
   options.threads = 1;
   SolverResult one = solve::solve(problem, options);

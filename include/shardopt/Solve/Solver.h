@@ -23,7 +23,14 @@ struct Progress {
   std::optional<Int128> cost, bound;
 };
 
+/// How costs and memory are brought together.
+enum class Method {
+  Multipliers, ///< prices of memory over time, and all that builds on them
+  Penalties    ///< PenaltySearch.h, to compare with; it gives no bound
+};
+
 struct SolverOptions {
+  Method method = Method::Multipliers;
   /// Seconds, from `secondsBefore` before the call; 0 for none.
   double timeLimit = 60;
   /// What the time limit counts that was spent before.
@@ -45,6 +52,7 @@ struct SolverOptions {
   bool withoutFixing = false;
   bool withoutTree = false;
   bool withoutRestarts = false;
+  bool withoutPolishing = false; ///< of penalties
 
   const StopToken *stop = nullptr;
   /// Called from the thread of the caller, after each round.
@@ -67,7 +75,9 @@ struct SolverResult {
   /// Whether the solution is known to be the best, or that there is none.
   bool proved = false;
   std::optional<Shortage> shortage; ///< why nothing fits
-  /// What ended the search: "proved", "gap", "rounds", "time" or "signal".
+  /// What ended the search: "proved", "gap", "rounds", "time", "signal", or
+  /// "exhausted": nothing more can be done, as costs were rounded to be summed,
+  /// or parts of the search were left out.
   const char *stopped = "";
   int64_t rounds = 0;
 

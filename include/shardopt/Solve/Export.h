@@ -1,0 +1,34 @@
+//===- Export.h - Problems for other solvers --------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SOLVE_EXPORT_H
+#define SHARDOPT_SOLVE_EXPORT_H
+
+#include "shardopt/Solve/Problem.h"
+
+#include <string>
+
+namespace shardopt::solve {
+
+enum class ExportFormat {
+  Cfn,  ///< a cost function network as JSON, of toulbar2
+  Wcsp, ///< the same as numbers
+  Mps   ///< a mixed-integer program, free format
+};
+
+/// The problem, memory included, as a text in another format; its optimum is
+/// that of the problem. Nodes keep their numbers and strategies theirs: the
+/// first variables of a network are the nodes, and those after them say that a
+/// strategy is not taken; in a program, x<i>_<s> is 1 if node i takes s.
+///
+/// Infinite costs become what the format forbids with. An error where finite
+/// ones sum to more than the format holds, or to as much as an infinite one.
+ErrorOr<std::string> exportProblem(const Problem &problem, ExportFormat format);
+
+} // namespace shardopt::solve
+
+#endif // SHARDOPT_SOLVE_EXPORT_H
