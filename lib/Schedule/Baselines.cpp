@@ -66,6 +66,11 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
       *std::max_element(replayed.peaks.begin(), replayed.peaks.end());
   if (!expertTimes)
     baseline.published = publishedBubble(order, pipeline.devices, ownTimes);
+  if (!expertTimes && own.placement == pipeline.placement) {
+    Schedule schedule = scheduleOf(instance, *blocks, replayed, ownTimes);
+    if (validate(instance, schedule))
+      baseline.schedule = std::move(schedule);
+  }
   result.push_back(baseline);
 
   if (own.placement != pipeline.placement)
@@ -84,6 +89,7 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
   baseline.bubble = verdict->bubble();
   baseline.peak = verdict->peakMemory();
   baseline.published.reset();
+  baseline.schedule.reset();
   if (validate(instance, *schedule))
     baseline.schedule = std::move(schedule);
   result.push_back(std::move(baseline));

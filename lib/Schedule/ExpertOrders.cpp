@@ -230,6 +230,7 @@ BlockReplay schedule::replay(const std::vector<std::vector<Block>> &blocks,
   };
   Ends forwards{chunks, {}}, backwards{chunks, {}};
   BlockReplay result;
+  result.ends.resize(blocks.size());
   std::vector<size_t> next(blocks.size(), 0);
   std::vector<int64_t> idle(blocks.size(), 0);
   /// When what a block needs is there; -1 if it is not yet known.
@@ -255,6 +256,7 @@ BlockReplay schedule::replay(const std::vector<std::vector<Block>> &blocks,
         if (ready < 0)
           break;
         idle[d] = std::max(idle[d], ready) + times.of(block);
+        result.ends[d].push_back(idle[d]);
         if (block.forward.exists())
           forwards.of(block.forward, block.forward.chunk) = idle[d];
         if (block.backward.exists())

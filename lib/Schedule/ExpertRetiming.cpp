@@ -128,3 +128,30 @@ schedule::retimeBlocks(const Instance &instance,
   return retime(instance, instance.placement(),
                 BlockRetiming(instance).run(blocks));
 }
+
+Schedule schedule::scheduleOf(const Instance &instance,
+                              const std::vector<std::vector<Block>> &blocks,
+                              const BlockReplay &replay,
+                              const BlockTimes &times) {
+  Schedule result{instance.placement(), {}};
+  result.starts.assign(instance.numOps(), 0);
+  const PlanGraph &graph = instance.graph();
+  for (size_t d = 0; d < blocks.size(); ++d)
+    for (size_t k = 0; k < blocks[d].size(); ++k) {
+      const Block &block = blocks[d][k];
+      int64_t now = replay.ends[d][k] - times.of(block);
+      for (auto [pass, phase] :
+           {std::pair(block.forward, Phase::Forward),
+            std::pair(block.backward, Phase::InputGradient),
+            std::pair(block.weight, Phase::WeightGradient)})
+        for (int32_t i = 0; pass.exists() && i < instance.period(); ++i) {
+          const PlanOp &op = graph.ops[i];
+          if (op.phase != phase || op.stage != pass.chunk ||
+              (op.microbatch != 0) != (pass.direction != 0))
+            continue;
+          result.starts[pass.microbatch * instance.period() + i] = now;
+          now += graph.time(i, int32_t(d));
+        }
+    }
+  return result;
+}

@@ -35,6 +35,8 @@ of each device, and says how far that is from the best.
   --seed=<n>            (default: 1)
   -o <file>             write the schedule as JSON ('-': standard output)
   --report=<file>       write what was found and how, as JSON
+  --gantt=<file>        draw it as SVG, below it orders made by hand
+  --trace=<file>        write it for trace viewers (Chrome, Perfetto)
   --help, --version
 )";
 
@@ -94,6 +96,8 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   line.add("--seed", takeInteger(options.seed, 0, most));
   line.add("-o", takePath(options.schedule));
   line.add("--report", takePath(options.report));
+  line.add("--gantt", takePath(options.gantt));
+  line.add("--trace", takePath(options.trace));
 
   ErrorOr<std::vector<std::string>> positional = line.parse(argc, argv);
   if (!positional)

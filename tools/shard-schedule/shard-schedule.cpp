@@ -62,6 +62,24 @@ static SolverOptions solverOptions(const Options &options,
   return result;
 }
 
+/// The schedule, and below it the orders made by hand that fit.
+static std::string drawSchedule(const Problem &problem,
+                                const SolverResult &result) {
+  auto title = [](const std::string &name, int64_t makespan, int64_t bubble) {
+    return name + ": makespan " + std::to_string(makespan) + ", bubble " +
+           std::to_string(bubble);
+  };
+  std::vector<GanttPanel> panels = {
+      {title("this schedule", result.verdict.makespan, result.verdict.bubble()),
+       &*result.schedule}};
+  for (const Baseline &baseline : problem.baselines)
+    if (baseline.schedule)
+      panels.push_back(
+          {title(baseline.name, baseline.makespan, baseline.bubble),
+           &*baseline.schedule});
+  return toGantt(problem.instance, panels);
+}
+
 static int search(const Options &options, const Problem &problem) {
   const Instance &instance = problem.instance;
   auto start = std::chrono::steady_clock::now();
@@ -83,6 +101,10 @@ static int search(const Options &options, const Problem &problem) {
   if (!error)
     error = writeFile(options.report,
                       makeReport(options, problem, result, seconds));
+  if (!error && !options.gantt.empty())
+    error = writeFile(options.gantt, drawSchedule(problem, result));
+  if (!error && !options.trace.empty())
+    error = writeFile(options.trace, toChromeTrace(instance, *result.schedule));
   if (error)
     return fail(error->message);
   if (options.schedule != "-")
@@ -106,6 +128,8 @@ int main(int argc, char **argv) {
   roles.reads("the graph", options->graph);
   roles.writes("-o", options->schedule);
   roles.writes("--report", options->report);
+  roles.writes("--gantt", options->gantt);
+  roles.writes("--trace", options->trace);
   if (std::optional<Error> error = roles.check())
     return fail(error->message);
 

@@ -33,6 +33,10 @@ static Measured measure(ExpertOrder order, int32_t devices,
   EXPECT_TRUE(blocks.has_value());
   BlockTimes own = blockTimes(times);
   BlockReplay replayed = replay(*blocks, pipeline.chunks(), own);
+  ErrorOr<Verdict> published =
+      validate(instance, scheduleOf(instance, *blocks, replayed, own));
+  EXPECT_TRUE(published) << published.error().message;
+  EXPECT_EQ(published->makespan, replayed.makespan);
   std::optional<Schedule> schedule = retimeBlocks(instance, *blocks);
   EXPECT_TRUE(schedule.has_value());
   ErrorOr<Verdict> verdict = validate(instance, *schedule);

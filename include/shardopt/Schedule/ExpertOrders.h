@@ -63,12 +63,19 @@ Placement placementOf(ExpertOrder order);
 
 struct BlockReplay {
   int64_t makespan = 0;
-  std::vector<int32_t> peaks; ///< of each device: activations
+  std::vector<int32_t> peaks;             ///< of each device: activations
+  std::vector<std::vector<int64_t>> ends; ///< of the blocks of each device
 };
 
 /// The order as published.
 BlockReplay replay(const std::vector<std::vector<Block>> &blocks,
                    int32_t chunks, const BlockTimes &times);
+
+/// The order as published, as a schedule of chunks: the passes of a block one
+/// after the other. `instance` is of the same pipeline.
+Schedule scheduleOf(const Instance &instance,
+                    const std::vector<std::vector<Block>> &blocks,
+                    const BlockReplay &replay, const BlockTimes &times);
 
 /// The order re-timed for operators; `instance` is of the same pipeline.
 std::optional<Schedule>

@@ -16,6 +16,22 @@ namespace shardopt::schedule {
 /// and machine.
 std::string toJson(const Instance &instance, const Schedule &schedule);
 
+/// The trace-event format of Chrome and Perfetto: a process for each device, a
+/// thread for each of its machines, a unit of time as a microsecond.
+std::string toChromeTrace(const Instance &instance, const Schedule &schedule);
+
+/// A schedule in a picture, and what is written above it.
+struct GanttPanel {
+  std::string title;
+  const Schedule *schedule;
+};
+
+/// An SVG of schedules of one instance below each other, on one scale of time:
+/// a row for each machine that works, a box for each operator, coloured by its
+/// phase and shaded by its direction, with its micro-batch where there is room.
+std::string toGantt(const Instance &instance,
+                    const std::vector<GanttPanel> &panels);
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_SCHEDULETEXT_H
