@@ -74,6 +74,22 @@ func.func @projection_of_two_results(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
 
 // -----
 
+func.func @dim_of_another_op(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  // expected-error @+1 {{expected a sharding dim of 'llm.rms_norm': 0 (tokens), 1 (hidden) or none}}
+  %n = llm.rms_norm "n" dim<heads> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @dim_two(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  // expected-error @+1 {{expected a sharding dim of 'llm.rms_norm': 0 (tokens), 1 (hidden) or none}}
+  %n = llm.rms_norm "n" dim<2> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
 func.func @rms_norm_residual_type(%x: tensor<?x8xbf16>, %r: tensor<?x8xf32>, %w: tensor<8xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.rms_norm' op 'residual' must have type 'tensor<?x8xbf16>', that of the input, found 'tensor<?x8xf32>'}}

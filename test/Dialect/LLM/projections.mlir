@@ -83,6 +83,18 @@ func.func @grouped_ffn(%x: tensor<?x8xbf16>, %u: tensor<4x8x32xf4E2M1FN>, %b: te
   return
 }
 
+// A dim may be called by what it cuts.
+// CHECK-LABEL: @dims_by_name
+func.func @dims_by_name(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>, %n: tensor<64xbf16>) {
+  // CHECK: llm.rms_norm "a" dim<0>
+  %a = llm.rms_norm "a" dim<tokens> %x weight(%n) {epsilon = 1.0e-6} : tensor<?x64xbf16>
+  // CHECK: llm.out_proj "b" dim<0>
+  %b = llm.out_proj "b" dim<heads> %a, %w {heads = 8} : tensor<?x64xbf16> -> tensor<?x64xbf16>
+  // CHECK: llm.linear "c" dim<1>
+  %c = llm.linear "c" dim<columns> %b, %w : tensor<?x64xbf16> -> tensor<?x64xbf16>
+  return
+}
+
 // CHECK-LABEL: @layer_norm
 func.func @layer_norm(%x: tensor<?x8xbf16>, %r: tensor<?x8xbf16>, %w: tensor<8xbf16>, %b: tensor<8xbf16>) {
   // CHECK: %[[N:.*]] = llm.layer_norm "attn_norm" dim<0> %{{.*}} weight(%{{.*}}) bias(%{{.*}}) {epsilon = 1.0e-6} : tensor<?x8xbf16>{{$}}

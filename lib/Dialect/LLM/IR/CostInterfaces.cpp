@@ -211,6 +211,11 @@ static std::shared_ptr<const cost::OpModel> share(const Facts &facts) {
   return std::make_shared<const Facts>(facts);
 }
 
+/// Of every op with such facts: they have no say in what dims are called.
+template <typename Facts> static Span<const cost::DimChoice> choicesOfModel() {
+  return Facts().choices();
+}
+
 std::shared_ptr<const cost::OpModel> AttentionOp::getOpModel() {
   return getKind() == AttentionKind::Mla ? share(mlaModel(*this))
                                          : share(gqaModel(*this));
@@ -283,10 +288,21 @@ LLM_ONE_INPUT(FfnDownOp)
 LLM_ONE_INPUT(LmHeadOp)
 #undef LLM_ONE_INPUT
 
+namespace shardopt::llm {
+
+// What such an op may be cut along, where it is read. Latent attention has some
+// of the dims that attention has.
+Span<const cost::DimChoice> choicesOf(AttentionOp) {
+  return choicesOfModel<cost::GqaAttention>();
+}
+
 // Ops with one model.
 #define LLM_MODELLED(OP)                                                       \
   std::shared_ptr<const cost::OpModel> OP::getOpModel() {                      \
     return share(model(*this));                                                \
+  }                                                                            \
+  Span<const cost::DimChoice> choicesOf(OP) {                                  \
+    return choicesOfModel<decltype(model(std::declval<OP>()))>();              \
   }
 LLM_MODELLED(EmbeddingOp)
 LLM_MODELLED(RmsNormOp)
@@ -301,3 +317,5 @@ LLM_MODELLED(FfnDownOp)
 LLM_MODELLED(CombineOp)
 LLM_MODELLED(LmHeadOp)
 #undef LLM_MODELLED
+
+} // namespace shardopt::llm

@@ -12,6 +12,7 @@
 #include "mlir/IR/TypeUtilities.h"
 
 #include <charconv>
+#include <string>
 
 using namespace mlir;
 using namespace shardopt;
@@ -104,6 +105,33 @@ static void printOperands(OpAsmPrinter &printer, OperandWord at,
 // Attributes
 //===----------------------------------------------------------------------===//
 
+/// `<0>`, `<none>`, or the name of what the op's dim cuts: `<heads>`.
+static Attribute parseDim(OpAsmParser &parser, StringRef op,
+                          Span<const cost::DimChoice> choices) {
+  std::string spelling;
+  int64_t number;
+  StringRef word;
+  if (parser.parseLess())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+  if (isNumber.has_value() && succeeded(*isNumber) &&
+      number != int64_t(Dim::None)) // which has a word
+    spelling = std::to_string(number);
+  else if (!isNumber.has_value() &&
+           succeeded(parser.parseOptionalKeyword(&word)))
+    spelling = word.str();
+  std::optional<Dim> dim = cost::parseDim(spelling, choices);
+  if (!dim) {
+    parser.emitError(loc, "expected a sharding dim of '")
+        << op << "': " << cost::listChoices(choices);
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return DimAttr::get(parser.getContext(), *dim);
+}
+
 /// `gqa "attention" dim<0>`
 static ParseResult parseFront(OpAsmParser &parser, OperationState &state,
                               const OpSyntax &syntax) {
@@ -120,7 +148,7 @@ static ParseResult parseFront(OpAsmParser &parser, OperationState &state,
     return failure();
   if (failed(parser.parseOptionalKeyword("dim")))
     return success();
-  Attribute dim = DimAttr::parse(parser, {});
+  Attribute dim = parseDim(parser, state.name.getStringRef(), syntax.choices());
   if (!dim)
     return failure();
   state.addAttribute("sharding", dim);

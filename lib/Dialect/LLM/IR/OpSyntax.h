@@ -20,6 +20,8 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_IR_OPSYNTAX_H
 #define SHARDOPT_LIB_DIALECT_LLM_IR_OPSYNTAX_H
 
+#include "shardopt/Cost/DimChoice.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -88,6 +90,8 @@ struct OpSyntax {
   /// Makes the types that are not written: a function of OpTypes.cpp, which is
   /// declared with the op.
   void (*typeRule)(OpTypes &types);
+  /// The sharding dims that such ops have; null for one that is not named.
+  Span<const cost::DimChoice> (*choices)();
 };
 
 mlir::ParseResult parseOp(mlir::OpAsmParser &parser,

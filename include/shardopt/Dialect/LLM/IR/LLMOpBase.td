@@ -71,6 +71,7 @@ class LLM_WrittenOp<string mnemonic, list<Trait> traits = []>
   let hasCustomAssemblyFormat = 1;
   let extraClassDefinition = [{
     void }] # typeRule # [{(::shardopt::llm::OpTypes &types);
+    }] # !if(isNamed, "::shardopt::Span<const ::shardopt::cost::DimChoice> choicesOf($cppClass);", "") # [{
     static const ::shardopt::llm::OpSyntax &syntaxOf($cppClass) {
       static constexpr ::llvm::StringLiteral operands[] = {
           }] # !interleave(!foreach(word, operandSyntax, "\"" # word # "\""), ", ") # [{};
@@ -78,7 +79,8 @@ class LLM_WrittenOp<string mnemonic, list<Trait> traits = []>
           }] # !interleave(writtenOperands, ", ") # [{};
       static constexpr ::shardopt::llm::OpSyntax syntax = {
           }] # !if(isNamed, "true, ", "false, ") # !if(hasKind, "true", "false") # [{, operands, written,
-          }] # writtenResults # ", " # weightOperand # ", " # typeRule # [{};
+          }] # writtenResults # ", " # weightOperand # ", " # typeRule # ", " #
+          !if(isNamed, "[] { return choicesOf($cppClass()); }", "nullptr") # [{};
       return syntax;
     }
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
