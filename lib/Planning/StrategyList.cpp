@@ -19,7 +19,7 @@ namespace {
 class Part {
 public:
   Part(const Scenario &scenario, const std::string &path)
-      : scenario(scenario), path(path) {}
+      : scenario(scenario), path(path), reader(dimReader(scenario.model())) {}
 
   /// Evaluates `lines`, the first of which is number `first` of the file.
   void run(Span<const std::string_view> lines, uint64_t first);
@@ -32,6 +32,7 @@ private:
 
   const Scenario &scenario;
   const std::string &path;
+  DimReader reader;
 };
 
 } // namespace
@@ -47,7 +48,8 @@ void Part::evaluate(std::string_view line, uint64_t number) {
   ++summary.lines;
   json::Writer writer(text);
   writer.beginObject();
-  ErrorOr<Strategy> strategy = parseStrategyLine(line, scenario.opNames());
+  ErrorOr<Strategy> strategy =
+      parseStrategyLine(line, scenario.opNames(), reader);
   if (strategy) {
     Evaluation evaluation = scenario.simulator().evaluate(*strategy);
     summary.valid += evaluation.valid;
@@ -108,9 +110,8 @@ ErrorOr<ListSummary> shardopt::evaluateList(const Scenario &scenario,
   }
 }
 
-ErrorOr<Strategy>
-shardopt::readListLine(const std::string &path, int64_t line,
-                       const std::vector<std::string> &opNames) {
+ErrorOr<Strategy> shardopt::readListLine(const std::string &path, int64_t line,
+                                         const cost::Model &model) {
   ErrorOr<LineReader> reader = LineReader::open(path);
   if (!reader)
     return reader.error();
@@ -128,11 +129,21 @@ shardopt::readListLine(const std::string &path, int64_t line,
       before += count;
       continue;
     }
-    ErrorOr<Strategy> strategy =
-        parseStrategyLine((*lines)[line - before], opNames);
+    ErrorOr<Strategy> strategy = parseStrategyLine(
+        (*lines)[line - before], model.opNames(), dimReader(model));
     if (!strategy)
       return Error{path + ":" + std::to_string(line + 1) + ": " +
                    strategy.error().message};
     return strategy;
   }
+}
+
+DimReader shardopt::dimReader(const cost::Model &model) {
+  return [&model](size_t op, std::string_view text) -> ErrorOr<Dim> {
+    Span<const cost::DimChoice> choices =
+        model.nodesByVariable()[op]->op->choices();
+    if (std::optional<Dim> dim = cost::parseDim(text, choices))
+      return *dim;
+    return Error{cost::listChoices(choices)};
+  };
 }

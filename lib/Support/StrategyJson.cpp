@@ -29,8 +29,9 @@ std::string keyName(size_t key) {
 /// Fills a strategy from the events of its text.
 class StrategyHandler : public EventHandler {
 public:
-  explicit StrategyHandler(const std::vector<std::string> &opNames)
-      : opNames(opNames) {
+  explicit StrategyHandler(const std::vector<std::string> &opNames,
+                           const DimReader *reader = nullptr)
+      : opNames(opNames), reader(reader) {
     strategy.dims.assign(opNames.size(), unset);
   }
 
@@ -55,7 +56,13 @@ public:
   bool onNull() { return refuseFound("null"); }
   bool onBoolean(bool truth) { return refuseFound(truth ? "true" : "false"); }
   bool onString(const std::string &text) {
-    return refuseFound(quotedText(abbreviate(text)));
+    bool isDim = at == Place::DimsArray || at == Place::DimsObject;
+    if (!isDim || !reader || !*reader || op >= opNames.size())
+      return refuseFound(quotedText(abbreviate(text)));
+    ErrorOr<Dim> read = (*reader)(op, text);
+    if (!read)
+      return refuseDim(read.error().message, quotedText(abbreviate(text)));
+    return dim(int64_t(*read), at == Place::DimsArray ? op++ : op);
   }
 
   bool beginObject() {
@@ -100,13 +107,10 @@ public:
   bool refuseFound(const std::string &found) {
     if (at == Place::Outside)
       return refuse("expected an object, found " + found);
-    std::string pointer = "/" + keyName(current);
     if (at == Place::Strategy)
-      return refuse(pointer + ": expected " + wanted(current) + ", found " +
-                    found);
-    pointer +=
-        "/" + (at == Place::DimsArray ? std::to_string(op) : opNames[op]);
-    return refuse(pointer + ": expected 0, 1 or 2 (none), found " + found);
+      return refuse("/" + keyName(current) + ": expected " + wanted(current) +
+                    ", found " + found);
+    return refuseDim("0, 1 or 2 (none)", found);
   }
 
   /// Whether a reader of documents skips the member `name` at this place.
@@ -123,6 +127,12 @@ private:
     if (key == dimsKey)
       return "an array of dims or an object of dims by op name";
     return "an integer from 1 to " + std::to_string(degreeTable[key].most);
+  }
+
+  bool refuseDim(const std::string &wanted, const std::string &found) {
+    return refuse("/" + keyName(current) + "/" +
+                  (at == Place::DimsArray ? std::to_string(op) : opNames[op]) +
+                  ": expected " + wanted + ", found " + found);
   }
 
   bool refuseMissing(size_t key) {
@@ -189,6 +199,7 @@ private:
   }
 
   const std::vector<std::string> &opNames;
+  const DimReader *reader; ///< of dims that are strings; null: there are none
   Place at = Place::Outside;
   size_t current = 0;   ///< the last key of the strategy
   PartialDegrees given; ///< the degrees so far
@@ -201,8 +212,9 @@ private:
 
 ErrorOr<Strategy>
 shardopt::parseStrategyLine(std::string_view text,
-                            const std::vector<std::string> &opNames) {
-  StrategyHandler handler(opNames);
+                            const std::vector<std::string> &opNames,
+                            const DimReader &reader) {
+  StrategyHandler handler(opNames, &reader);
   std::optional<Refusal> refusal = parseEvents(text, handler);
   if (!refusal)
     return std::move(handler.strategy);

@@ -10,6 +10,7 @@
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
+#include "shardopt/Planning/StrategyList.h"
 #include "shardopt/Support/Files.h"
 #include "shardopt/Support/StrategyJson.h"
 
@@ -97,8 +98,8 @@ verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
     mlir::FailureOr<ModuleModel> program = buildModuleModel(module);
     if (mlir::failed(program))
       return failed(message);
-    ErrorOr<Strategy> strategy =
-        parseStrategyLine(line, program->model.opNames());
+    ErrorOr<Strategy> strategy = parseStrategyLine(
+        line, program->model.opNames(), dimReader(program->model));
     if (!strategy)
       return failed(strategy.error().message);
     if (mlir::failed(checkStructure(module, *program, *strategy)))

@@ -146,6 +146,30 @@ TEST(ParseStrategyLine, wrongDims) {
             "found 7");
 }
 
+TEST(ParseStrategyLine, dimsAreReadByNameWhereThereIsAReader) {
+  std::vector<std::string> ops = {"embed", "router", "lm_head"};
+  DimReader reader = [](size_t op, std::string_view text) -> ErrorOr<Dim> {
+    if (op == 1 && text == "experts")
+      return Dim::One;
+    return Error{"what op " + std::to_string(op) + " has"};
+  };
+  auto parse = [&](const char *dims) {
+    return parseStrategyLine(withDims(dims), ops, reader);
+  };
+  for (const char *dims :
+       {"[0, \"experts\", 2]", "{\"embed\": 0, \"lm_head\": 2, "
+                               "\"router\": \"experts\"}"}) {
+    ErrorOr<Strategy> strategy = parse(dims);
+    ASSERT_TRUE(strategy) << strategy.error().message;
+    EXPECT_EQ(strategy->dims,
+              (std::vector<Dim>{Dim::Zero, Dim::One, Dim::None}));
+  }
+  EXPECT_EQ(parse("[0, \"rows\", 2]").error().message,
+            "/dims/1: expected what op 1 has, found \"rows\"");
+  EXPECT_EQ(parse("[0, 1, 2, \"rows\"]").error().message,
+            "/dims/3: expected 0, 1 or 2 (none), found \"rows\"");
+}
+
 TEST(ParseStrategyLine, opsMissingUnknownAndRepeated) {
   EXPECT_EQ(parseError(withDims("{\"embed\": 0, \"lm_head\": 2}")),
             "/dims/router: missing, expected 0, 1 or 2 (none)");

@@ -36,7 +36,10 @@ ErrorOr<ListSummary> evaluateList(const Scenario &scenario,
 
 /// The strategy on line `line` (from 0) of the file at `path`.
 ErrorOr<Strategy> readListLine(const std::string &path, int64_t line,
-                               const std::vector<std::string> &opNames);
+                               const cost::Model &model);
+
+/// Reads dims by what the ops of `model`, which must live on, cut by them.
+DimReader dimReader(const cost::Model &model);
 
 } // namespace shardopt
 

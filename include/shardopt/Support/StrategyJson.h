@@ -19,20 +19,27 @@
 #include "shardopt/Support/Strategy.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace shardopt {
 
+/// The dim of op `op` that a string stands for, or what would do instead: "0
+/// (heads), 1 (head_dim) or none".
+using DimReader = std::function<ErrorOr<Dim>(size_t op, std::string_view text)>;
+
 /// Reads one strategy, `{"tp":8,"ep":16,"pp":4,"batch":8192,"dims":[0,0,1]}`.
 /// `dims` holds 0, 1 or 2 (none) for every op: an array in the order of
-/// `opNames`, or an object by op name. Nothing may be missing, unknown or given
+/// `opNames`, or an object by op name; strings too, if there is a `reader` of
+/// them. Nothing may be missing, unknown or given
 /// twice; degrees and batch are integers from 1 to `maxDegree` and `maxBatch`.
 /// Messages start with the column (syntax) or the JSON pointer of the value:
 /// the caller knows the file and line.
 ErrorOr<Strategy> parseStrategyLine(std::string_view text,
-                                    const std::vector<std::string> &opNames);
+                                    const std::vector<std::string> &opNames,
+                                    const DimReader &reader = nullptr);
 
 /// Reads the strategy at a place of a document, of the same form but that keys
 /// it does not know are ignored. What is wrong becomes the document's error.

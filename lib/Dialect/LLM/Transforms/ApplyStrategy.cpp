@@ -110,7 +110,7 @@ std::optional<Error> ApplyStrategyPass::readOptions(Annotation &annotation,
     return std::nullopt;
   if (line < 0)
     return Error{"'line' is " + std::to_string(line) + ", expected at least 0"};
-  ErrorOr<Strategy> strategy = readListLine(strategies, line, model.opNames());
+  ErrorOr<Strategy> strategy = readListLine(strategies, line, model);
   if (!strategy)
     return strategy.error();
   annotation = Annotation(*strategy);
