@@ -119,7 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=62000)
     parser.add_argument("--degree", type=float, default=20, help="mean (default: 20)")
-    parser.add_argument("--strategies", type=int, default=28, help="most of a node")
+    parser.add_argument("--strategies", type=int, default=31, help="most of a node")
     parser.add_argument("--reach", type=int, default=200, help="of edges and memory")
     parser.add_argument("--equal", type=float, default=0.4, help="part of the edges")
     parser.add_argument("--wide", type=float, default=0, help="part of three nodes")

@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
 """Runs shard-solve on the instances of the contest, within its time limits.
 
-Prints a Markdown table. `ratio` is the cost over that of the contest's winner;
-`within 1 %` is when the cost came within 1 % of the final one.
+What is measured is printed as Markdown and, when it was measured in full, written
+between its markers in docs/Solve.md:
+
+  table   cost, bound and time of each instance (the default)
+  parts   the cost and the bound where a part of the solver is left out
+  curves  cost and bound over time, of several seeds
+  large   the reading of an instance of 1.3 GB, generated for it
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs/Solve.md"
 
 # Instance: (seconds of the contest, cost of its winner).
 INSTANCES = {
@@ -27,68 +35,212 @@ INSTANCES = {
     "M": (180, 49928460991),
     "S": (240, 1534613444),
 }
-COLUMNS = ["", "cost", "bound", "gap", "ratio", "seconds", "within 1 %", "memory"]
+# Those that are measured unless others are named.
+OF_PARTS = ["K", "S"]
+OF_CURVES = ["A", "C", "D", "K"]
+
+PARTS = {
+    "all": [],
+    "no reductions": ["--without=reductions"],
+    "no messages": ["--without=messages"],
+    "no neighbourhoods": ["--without=neighbourhoods"],
+    "no fixing": ["--without=fixing"],
+    "no tree": ["--without=tree"],
+    "no restarts": ["--without=restarts"],
+    "penalties": ["--method=penalties"],
+    "penalties, no polishing": ["--method=penalties", "--without=polishing"],
+}
 
 
-def time_within(lines, cost):
-    """The seconds after which a trace was within 1 % of `cost`."""
-    for line in lines:
-        entry = json.loads(line)
-        if entry["cost"] is not None and int(entry["cost"]) <= 1.01 * cost:
-            return entry["seconds"]
-    return None
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.tool = str(args.build.resolve() / "bin/shard-solve")
+        self.data = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data"))
+
+    def names(self, default):
+        """Instances that are there."""
+        names = self.args.names or default
+        for name in names:
+            if not self.path(name).exists():
+                print(f"{self.path(name)}: not there, skipped", file=sys.stderr)
+        return [name for name in names if self.path(name).exists()]
+
+    def path(self, name):
+        return self.data / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz"
+
+    def measure(self, path, seconds, *arguments):
+        """The report of a run, and the lines of its trace."""
+        with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
+            report, trace = f"{scratch}/report.json", f"{scratch}/trace.jsonl"
+            command = [self.tool, path, f"--report={report}", f"--trace={trace}"]
+            command += [f"--time-limit={seconds}", "--progress=none"]
+            command += [f"--threads={self.args.threads}", *arguments]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            found = json.loads(pathlib.Path(report).read_text())
+            lines = pathlib.Path(trace).read_text().splitlines()
+        return found, [json.loads(line) for line in lines]
+
+    def run(self, name, *arguments):
+        seconds = INSTANCES[name][0] * self.args.scale
+        return self.measure(str(self.path(name)), seconds, *arguments)
+
+    def seeds(self):
+        return range(self.args.seed, self.args.seed + self.args.seeds)
 
 
-def measure(tool, path, seconds, arguments):
-    """The report of a run, and when it was within 1 % of its cost."""
+class Table:
+    """Rows that are printed as they come, and kept."""
+
+    def __init__(self, columns):
+        self.lines = []
+        self.add(columns)
+        self.emit("|" + "---|" * len(columns))
+
+    def add(self, cells):
+        self.emit("| " + " | ".join(map(str, cells)) + " |")
+
+    def emit(self, line):
+        self.lines.append(line)
+        print(line, flush=True)
+
+
+def write_block(what, lines, args):
+    """Replaces what stands between the markers of `what`."""
+    note = f"{args.threads} threads, {args.scale:g} of the time limits"
+    begin, end = f"<!-- solve {what}: begin", f"<!-- solve {what}: end -->"
+    block = "\n".join([f"{begin}, {note} -->", "", *lines, "", end])
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
+    text = DOCS.read_text()
+    if not pattern.search(text):
+        sys.exit(f"{DOCS}: no markers of '{what}'")
+    DOCS.write_text(pattern.sub(lambda _: block, text))
+    print(f"written into {DOCS}", file=sys.stderr)
+
+
+def seconds_when(trace, holds):
+    """The seconds after which a trace was as wanted."""
+    for entry in trace:
+        if entry["cost"] is not None and holds(int(entry["cost"])):
+            return f"{entry['seconds']:.1f}"
+    return "-"
+
+
+def run_table(bench):
+    columns = ["", "cost", "bound", "gap", "ratio", "seconds"]
+    table = Table([*columns, "first", "within 1 %", "memory"])
+    for name in bench.names(INSTANCES):
+        found, trace = bench.run(name, f"--seed={bench.args.seed}")
+        cost = int(found["cost"])
+        table.add(
+            [
+                name,
+                cost,
+                str(found["bound"]) + (", proved" if found["proved"] else ""),
+                f"{100 * found['gap']:.3f} %",
+                f"{cost / INSTANCES[name][1]:.4f}",
+                f"{found['seconds']:.1f}",
+                seconds_when(trace, lambda now: now < 10**18),
+                seconds_when(trace, lambda now: now <= 1.01 * cost),
+                f"{found['peak_memory_bytes'] / 1e6:.0f} MB",
+            ]
+        )
+    return table.lines
+
+
+def run_parts(bench):
+    names = bench.names(OF_PARTS)
+    table = Table(["", *(f"{name}: {what}" for name in names for what in ("cost", "bound"))])
+    for part, arguments in PARTS.items():
+        cells = [part]
+        for name in names:
+            found, _ = bench.run(name, *arguments, f"--seed={bench.args.seed}")
+            cells += [found["cost"], found["bound"]]
+        table.add(cells)
+    return table.lines
+
+
+def at_time(trace, seconds):
+    """The last cost (as a number) and bound of a trace until some time."""
+    cost, bound = float("inf"), 0
+    for entry in trace:
+        if entry["seconds"] > seconds:
+            break
+        cost = int(entry["cost"]) if entry["cost"] is not None else cost
+        bound = int(entry["bound"]) if entry["bound"] is not None else bound
+    return cost, bound
+
+
+def run_curves(bench):
+    columns = ["", "seconds", "least cost", "median", "largest", "median bound"]
+    table = Table(columns)
+    for name in bench.names(OF_CURVES):
+        traces = [bench.run(name, f"--seed={seed}")[1] for seed in bench.seeds()]
+        limit = INSTANCES[name][0] * bench.args.scale
+        for part in (0.05, 0.1, 0.2, 0.5, 1):
+            points = [at_time(trace, part * limit) for trace in traces]
+            costs = [cost for cost, _ in points]
+            table.add(
+                [
+                    name,
+                    f"{part * limit:g}",
+                    *(f"{cost:.6g}" for cost in (min(costs), statistics.median(costs))),
+                    f"{max(costs):.6g}",
+                    f"{statistics.median(bound for _, bound in points):.6g}",
+                ]
+            )
+    return table.lines
+
+
+def run_large(bench):
+    table = Table(["nodes", "text", "reading", "reductions", "whole", "memory"])
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
-        report, trace = f"{scratch}/report.json", f"{scratch}/trace.jsonl"
-        command = [tool, path, f"--report={report}", f"--trace={trace}"]
-        command += [f"--time-limit={seconds}", "--progress=none", *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        found = json.loads(pathlib.Path(report).read_text())
-        lines = pathlib.Path(trace).read_text().splitlines()
-    return found, time_within(lines, int(found["cost"]))
+        path = f"{scratch}/large.json"
+        generator = [sys.executable, str(ROOT / "bench/generate_instance.py")]
+        subprocess.run([*generator, "-o", path], check=True)
+        size = os.path.getsize(path)
+        found, _ = bench.measure(path, 600, "--iterations=1")
+    phases = {phase["name"]: phase["seconds"] for phase in found["phases"]}
+    table.add(
+        [
+            found["nodes"],
+            f"{size / 1e9:.2f} GB",
+            f"{phases['reading']:.1f} s",
+            f"{phases['reductions']:.1f} s",
+            f"{found['seconds']:.1f} s",
+            f"{found['peak_memory_bytes'] / 1e9:.2f} GB",
+        ]
+    )
+    return table.lines
 
 
-def row(name, found, within, winner):
-    return [
-        name,
-        str(found["cost"]),
-        str(found["bound"]) + (", proved" if found["proved"] else ""),
-        f"{100 * found['gap']:.3f} %",
-        f"{int(found['cost']) / winner:.4f}",
-        f"{found['seconds']:.1f}",
-        "-" if within is None else f"{within:.1f}",
-        f"{found['peak_memory_bytes'] / 1e6:.0f} MB",
-    ]
+MEASUREMENTS = {
+    "table": run_table,
+    "parts": run_parts,
+    "curves": run_curves,
+    "large": run_large,
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--what", choices=MEASUREMENTS, default="table")
     parser.add_argument("--scale", type=float, default=1, help="of the time limits")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="the first one")
+    parser.add_argument("--seeds", type=int, default=10, help="of the curves")
+    parser.add_argument("--no-docs", action="store_true", help="print only")
     parser.add_argument("names", nargs="*", metavar="instance", help="default: all")
     args = parser.parse_args()
     for name in args.names:
         if name not in INSTANCES:
             sys.exit(f"unknown instance '{name}', known are: {', '.join(INSTANCES)}")
-
-    data = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data"))
-    tool = str(args.build.resolve() / "bin/shard-solve")
-    extra = [f"--threads={args.threads}", f"--seed={args.seed}"]
-    print("| " + " | ".join(COLUMNS) + " |")
-    print("|" + "---|" * len(COLUMNS), flush=True)
-    for name in args.names or INSTANCES:
-        path = data / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz"
-        if not path.exists():
-            print(f"{path}: not there, skipped", file=sys.stderr)
-            continue
-        seconds, winner = INSTANCES[name]
-        found, within = measure(tool, str(path), seconds * args.scale, extra)
-        print("| " + " | ".join(row(name, found, within, winner)) + " |", flush=True)
+    lines = MEASUREMENTS[args.what](Bench(args))
+    if not args.names and not args.no_docs:
+        write_block(args.what, lines, args)
     return 0
 
 
