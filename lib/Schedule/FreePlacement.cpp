@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Schedule/Backends.h"
+#include "shardopt/Schedule/Coarsen.h"
 #include "shardopt/Schedule/ListScheduler.h"
 #include "shardopt/Support/Rng.h"
 
@@ -211,10 +212,36 @@ void PlacementSearch::step(Candidate &candidate, Rng &rng) const {
     devices[group] = old;
 }
 
+/// Larger graphs are placed by one of fewer operators first.
+static constexpr int32_t mostOpsToAnneal = 3000;
+
+static void placeCoarsely(Incumbent &incumbent, const Budget &budget,
+                          Backend &placement, const char *name) {
+  const Instance &instance = incumbent.instance();
+  constexpr int32_t target = 500;
+  CoarseGraph coarse = coarsen(instance.graph(), target);
+  if (int32_t(coarse.graph.ops.size()) > mostOpsToAnneal)
+    return;
+  ErrorOr<Instance> fewer = Instance::expand(coarse.graph, instance.copies());
+  if (!fewer)
+    return;
+  Incumbent coarseIncumbent(*fewer, Objective::Makespan);
+  placement.improve(coarseIncumbent, budget.part(0.5));
+  if (!coarseIncumbent.exists())
+    return;
+  std::vector<int32_t> devices =
+      coarse.undo(coarseIncumbent.schedule().devices);
+  if (std::optional<Schedule> schedule =
+          dispatch(instance, devices, PlacementSearch(instance).rule()))
+    incumbent.offer(*schedule, name);
+}
+
 void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   const Instance &instance = incumbent.instance();
   if (instance.isPlaced())
     return;
+  if (instance.period() > mostOpsToAnneal)
+    placeCoarsely(incumbent, budget, *this, name());
   PlacementSearch search(instance);
   Rng rng(seed);
   std::optional<Candidate> current;

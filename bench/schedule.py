@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Runs shard-schedule on pipelines with known bounds, and prints Markdown tables.
+
+`bubble` is the idle time of the device that works the most; `glued` is DualPipe
+as published, `re-timed` its order of single operators. A star is a schedule that
+is proved to be the best. `cpu s` are the seconds of one core.
+
+--page writes the tables into docs/Schedule.md; --gantt draws DualPipe and ours.
+"""
+
+import argparse
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/Schedule.md"
+BEGIN, END = "<!-- made by ./dev bench schedule -->", "<!-- end -->"
+
+DUAL = ["--pattern=train", "--placement=bidirectional"]
+EIGHT = [*DUAL, "--stages=8", "--microbatches=20"]
+
+
+def dual(stages, microbatches):
+    return [
+        *DUAL,
+        f"--stages={stages}",
+        f"--microbatches={microbatches}",
+        f"--memory={stages + 1}",
+    ]
+
+
+# Table: rows of (what, arguments).
+SUITE = {
+    "Bidirectional, F = Bi = W = 1, memory P + 1": [
+        (f"P={p}, M={m}", dual(p, m))
+        for p, m in ((4, 8), (4, 12), (8, 16), (8, 20), (8, 40), (16, 40))
+    ],
+    "Less memory, P=8, M=20": [
+        (f"memory {memory}", [*EIGHT, f"--memory={memory}"])
+        for memory in (9, 8, 7, 6, 5, 4)
+    ],
+    "Unequal times F,Bi,W, P=8, M=20, memory 9": [
+        (times, [*EIGHT, "--memory=9", f"--times={times}"])
+        for times in (
+            "10,10,8",
+            "10,12,10",
+            "1,2,1",
+            "297,294,199",
+            "185,181,93",
+            "104,102,77",
+        )
+    ],
+    "Other placements, M=20": [
+        (
+            "linear, P=8, memory 8",
+            ["--pattern=train", "--stages=8", "--microbatches=20", "--memory=8"],
+        ),
+        (
+            "linear, P=8, memory 8, CaDiCaL alone",
+            ["--pattern=train", "--stages=8", "--microbatches=20", "--memory=8"]
+            + ["--backend=sat"],
+        ),
+        (
+            "v, P=8, 16 half chunks",
+            ["--pattern=train", "--stages=8", "--microbatches=20", "--memory=16"]
+            + ["--placement=v"],
+        ),
+        (
+            "v, P=4, M=10, memory 9",
+            ["--pattern=train", "--stages=4", "--microbatches=10", "--memory=9"]
+            + ["--placement=v"],
+        ),
+    ],
+    "Single operators A,D,E,C, P=8, M=20, memory 9": [
+        (
+            times,
+            ["--pattern=experts", "--placement=bidirectional", "--stages=8"]
+            + ["--microbatches=20", "--memory=9", f"--times={times}"],
+        )
+        for times in ("2,2,2,2", "3,2,2,3", "2,1,2,1", "3,1,3,1")
+    ],
+    "Formulations, P=4, M=8, memory 5": [
+        (
+            f"{placement}, {backend}",
+            ["--pattern=train", "--stages=4", "--microbatches=8", "--memory=5"]
+            + [f"--placement={placement}", f"--backend={backend}"],
+        )
+        for placement in ("linear", "bidirectional")
+        for backend in ("sat", "mip", "big-m")
+    ],
+}
+# Two batches that share a device: the makespan is what counts.
+OVERLAP = ("3,2,2,3", "4,2,4,2", "2,3,2,3", "6,2,3,3")
+
+
+def cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(tool, arguments, seconds):
+    """The report of a run and its CPU seconds; None where the build lacks a part."""
+    with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
+        report = f"{scratch}/report.json"
+        command = [tool, *arguments, f"--report={report}"]
+        command += [f"--time-limit={seconds}"]
+        before = cpu_seconds()
+        done = subprocess.run(command, capture_output=True, text=True)
+        spent = cpu_seconds() - before
+        if done.returncode:
+            print(" ".join(command), done.stderr, sep="\n", file=sys.stderr)
+            return None
+        return json.loads(pathlib.Path(report).read_text()), spent
+
+
+def bubble_of(report, name):
+    baseline = report["baselines"].get(name)
+    return str(baseline["bubble"]) if baseline else "-"
+
+
+def row(what, report, spent):
+    work = report["makespan"] - report["bubble"]
+    cells = [what]
+    cells += [bubble_of(report, name) for name in ("1f1b", "zb1p", "dualpipe")]
+    cells += [bubble_of(report, "dualpipe_retimed")]
+    cells += [str(report["bubble"]) + (" *" if report["proved"] else "")]
+    cells += [str(max(0, report["lower_bound"] - work))]
+    cells += [str(max(report["peak_memory"])), report["found_by"], f"{spent:.2f}"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def header(cells):
+    return ["| " + " | ".join(cells) + " |", "|" + "---|" * len(cells)]
+
+
+def tables(tool, seconds):
+    lines = []
+
+    def add(*more):
+        for line in more:
+            print(line, flush=True)
+            lines.append(line)
+
+    columns = ["", "1F1B", "ZB-H1", "glued", "re-timed", "bubble", "bound"]
+    columns += ["peak", "found by", "cpu s"]
+    for title, rows in SUITE.items():
+        add(f"**{title}**", "", *header(columns))
+        for what, arguments in rows:
+            found = measure(tool, arguments, seconds)
+            if found:
+                add(row(what, *found))
+        add("")
+    add("**Two batches of eight layers A,D,E,C on one device**", "")
+    add(*header(["", "one after the other", "makespan", "bound", "cpu s"]))
+    for times in OVERLAP:
+        arguments = ["--pattern=overlap", "--stages=8", f"--times={times}"]
+        found = measure(tool, arguments, seconds)
+        if found:
+            report, spent = found
+            serial = 16 * sum(int(time) for time in times.split(","))
+            star = " *" if report["proved"] else ""
+            add(
+                f"| {times} | {serial} | {report['makespan']}{star} | "
+                f"{report['lower_bound']} | {spent:.2f} |"
+            )
+    return lines
+
+
+def write_page(lines):
+    text = PAGE.read_text()
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(before + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + after)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--seconds", type=float, default=60, help="for each row")
+    parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
+    parser.add_argument("--gantt", help="draw DualPipe and ours into this file")
+    args = parser.parse_args()
+    tool = str(args.build.resolve() / "bin/shard-schedule")
+    if args.gantt:
+        command = [tool, *dual(8, 20), f"--gantt={args.gantt}"]
+        return subprocess.run(command).returncode
+    lines = tables(tool, args.seconds)
+    if args.page:
+        write_page(lines)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
