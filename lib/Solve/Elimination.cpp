@@ -200,9 +200,7 @@ void Elimination::eliminate(int32_t place) {
   }
 
   std::vector<double> &table = tables[place];
-  std::vector<unsigned short> &choice = choices[place];
   table.assign(total, std::numeric_limits<double>::infinity());
-  choice.assign(total, 0);
   std::vector<const double *> rows(cursors.size());
   std::vector<size_t> digits(scope.size());
   for (size_t x = 0; x < k; ++x) {
@@ -217,8 +215,7 @@ void Elimination::eliminate(int32_t place) {
           rows[numRows++] = cursor.at;
         else
           base += *cursor.at;
-      lowerRow(base, rows.data(), numRows, length, table.data() + at,
-               choice.data() + at, static_cast<unsigned short>(x));
+      lowerRow(base, rows.data(), numRows, length, table.data() + at);
       // The next row: count up all digits but the last.
       for (size_t d = scope.size(); d-- > 0;) {
         if (d + 1 == scope.size())
@@ -246,17 +243,33 @@ bool Elimination::minimize(const std::vector<double> &unary,
                            Assignment &assignment) {
   addBoundary(unary, assignment);
   tables.resize(std::max(tables.size(), order.size()));
-  choices.resize(std::max(choices.size(), order.size()));
   constant = 0;
   for (size_t place = 0; place < order.size(); ++place)
     eliminate(int32_t(place));
   if (!(constant < std::numeric_limits<double>::infinity()))
     return false;
-  for (size_t place = order.size(); place-- > 0;) {
-    size_t index = 0;
-    for (int32_t p : scopes[place])
-      index = index * network.sizes[order[p]] + assignment[order[p]];
-    assignment[order[place]] = choices[place][index];
-  }
+  for (size_t place = order.size(); place-- > 0;)
+    assignment[order[place]] = choose(int32_t(place), assignment);
   return true;
+}
+
+int32_t Elimination::choose(int32_t place, const Assignment &assignment) const {
+  int32_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (int32_t x = 0; x < network.sizes[order[place]]; ++x) {
+    double sum = costs[place][x];
+    for (const Factor &factor : buckets[place]) {
+      size_t index = x;
+      for (size_t d = 1; d < factor.scope.size(); ++d) {
+        int32_t node = order[factor.scope[d]];
+        index = index * network.sizes[node] + assignment[node];
+      }
+      sum += factor.table[index];
+    }
+    if (sum < least) {
+      least = sum;
+      best = x;
+    }
+  }
+  return best;
 }

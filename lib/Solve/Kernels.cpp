@@ -38,8 +38,7 @@ void solve::minPlus(const double *from, size_t rows, const double *table,
 
 SHARDOPT_WIDE
 void solve::lowerRow(double base, const double *const *rows, size_t count,
-                     size_t length, double *__restrict out,
-                     unsigned short *__restrict labels, unsigned short label) {
+                     size_t length, double *__restrict out) {
   constexpr size_t block = 64;
   double sums[block];
   for (size_t begin = 0; begin < length; begin += block) {
@@ -51,10 +50,7 @@ void solve::lowerRow(double base, const double *const *rows, size_t count,
       for (size_t j = 0; j < width; ++j)
         sums[j] += row[j];
     }
-    for (size_t j = 0; j < width; ++j) {
-      bool isLess = sums[j] < out[begin + j];
-      out[begin + j] = isLess ? sums[j] : out[begin + j];
-      labels[begin + j] = isLess ? label : labels[begin + j];
-    }
+    for (size_t j = 0; j < width; ++j)
+      out[begin + j] = sums[j] < out[begin + j] ? sums[j] : out[begin + j];
   }
 }

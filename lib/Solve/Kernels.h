@@ -17,10 +17,9 @@ void minPlus(const double *from, size_t rows, const double *table,
              size_t columns, double *out);
 
 /// Lowers out[j] to `base` + first[j] + … of `count` rows of `length` elements
-/// where that is less, and notes `label` there.
+/// where that is less.
 void lowerRow(double base, const double *const *rows, size_t count,
-              size_t length, double *out, unsigned short *labels,
-              unsigned short label);
+              size_t length, double *out);
 
 } // namespace shardopt::solve
 

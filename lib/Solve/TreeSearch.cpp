@@ -59,7 +59,8 @@ void TreeSearch::offer(const Graph &graph, const Network &partNetwork,
 
 std::shared_ptr<const TreeSearch::Part>
 TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
-                    std::vector<Int128> &bounds) {
+                    std::vector<Int128> &bounds,
+                    const std::function<bool()> &isOver) {
   constexpr int mostPasses = 4, mostSteps = 12;
   std::shared_ptr<const Part> before = branch.parent;
   Graph graph = before->graph;
@@ -79,11 +80,15 @@ TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
     Incumbent found;
     found.cost = best.cost;
     uint64_t workBefore = part->descent.work();
-    for (int step = 0; step < mostSteps; ++step)
+    for (int step = 0; step < mostSteps && !interrupted; ++step) {
       part->descent.step(found, 0.5 + 0.4 * step / mostSteps);
+      interrupted = isOver();
+    }
     visited += part->descent.work() - workBefore;
     if (!found.assignment.empty())
       offer(part->graph, part->network, found.assignment, best);
+    if (interrupted)
+      return nullptr;
 
     std::optional<Certificate> certificate =
         certify(part->network, part->descent.messages(),
@@ -151,7 +156,8 @@ void TreeSearch::split(std::shared_ptr<const Part> part, Int128 bound,
   open.push_back(std::move(likely));
 }
 
-void TreeSearch::step(Incumbent &best) {
+void TreeSearch::step(Incumbent &best, const std::function<bool()> &isOver) {
+  interrupted = false;
   Branch branch = std::move(open.back());
   open.pop_back();
   if (branch.bound >= targetOf(best))
@@ -160,7 +166,10 @@ void TreeSearch::step(Incumbent &best) {
   visited += 2000;
   Int128 bound = branch.bound;
   std::vector<Int128> bounds;
-  std::shared_ptr<const Part> part = explore(branch, best, bound, bounds);
+  std::shared_ptr<const Part> part =
+      explore(branch, best, bound, bounds, isOver);
+  if (interrupted)
+    return open.push_back(std::move(branch));
   if (branch.node >= 0) {
     Int128 missing = targetOf(best) - branch.bound;
     bool isClosed = !part || missing <= 0;

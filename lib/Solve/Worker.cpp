@@ -79,7 +79,7 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
       return;
     if (hasTree && (!hasRegions || treeWork <= regionWork)) {
       uint64_t before = search->work();
-      search->step(incumbent());
+      search->step(incumbent(), [&] { return timeSpent() >= 1; });
       treeWork += search->work() - before;
       visited += search->work() - before;
     } else {

@@ -43,6 +43,8 @@ private:
     std::vector<int32_t> scope;
   };
   void eliminate(int32_t place);
+  /// The best strategy of a node, given those of the nodes after it.
+  int32_t choose(int32_t place, const Assignment &assignment) const;
   void addBoundary(const std::vector<double> &unary,
                    const Assignment &assignment);
 
@@ -56,7 +58,6 @@ private:
   std::vector<std::vector<double>> costs; ///< unary costs by place
   std::vector<std::vector<Factor>> buckets;
   std::vector<std::vector<double>> tables;
-  std::vector<std::vector<unsigned short>> choices;
   double constant = 0;
 };
 

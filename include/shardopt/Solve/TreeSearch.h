@@ -11,6 +11,7 @@
 #include "shardopt/Solve/CertifiedBound.h"
 #include "shardopt/Solve/Descent.h"
 
+#include <functional>
 #include <memory>
 
 namespace shardopt::solve {
@@ -31,7 +32,8 @@ public:
 
   /// Looks at one part of the tree. An assignment that is cheaper than `best`
   /// replaces it. To be called with a `best` that is never dearer than before.
-  void step(Incumbent &best);
+  /// Once `isOver` says so, the part is left for later.
+  void step(Incumbent &best, const std::function<bool()> &isOver);
   bool isDone() const { return open.empty(); }
   /// What assignments that fit cost at least, unless `best` is one of them.
   Int128 bound(const Incumbent &best) const;
@@ -59,7 +61,8 @@ private:
   /// Reduces and bounds; nothing where no cheaper assignment is left.
   std::shared_ptr<const Part> explore(const Branch &branch, Incumbent &best,
                                       Int128 &bound,
-                                      std::vector<Int128> &bounds);
+                                      std::vector<Int128> &bounds,
+                                      const std::function<bool()> &isOver);
   void offer(const Graph &graph, const Network &network,
              const Assignment &assignment, Incumbent &best) const;
   void split(std::shared_ptr<const Part> part, Int128 bound,
@@ -67,7 +70,8 @@ private:
 
   const Network &network;
   std::vector<Branch> open;
-  std::vector<Gain> gains; ///< of the nodes of the root
+  std::vector<Gain> gains;  ///< of the nodes of the root
+  bool interrupted = false; ///< the last exploration
   int64_t parts = 0;
   uint64_t visited = 0;
 };
