@@ -7,12 +7,15 @@
 
 #include "shardopt/Machine/MachineReader.h"
 
+#include "CalibrationReader.h"
 #include "shardopt/Support/Json.h"
 
 using namespace shardopt;
 
 /// The most devices of a domain: far beyond any, and safe to multiply.
 static constexpr int64_t maxDomainSize = 1'000'000;
+/// The most multiprocessors of a device, likewise.
+static constexpr int64_t maxSms = 1'000'000;
 
 /// A positive number of at least `least` and at most `most`, `wanted` in words.
 static double readWithin(const json::Value &value, double least, double most,
@@ -42,32 +45,50 @@ static double readFraction(const json::Value &value) {
   return number;
 }
 
-static void readCompute(const json::Value &compute, Machine &machine) {
-  compute.refuseOtherKeys({"bf16_flops_per_s", "fp8_flops_per_s", "efficiency",
-                           "kernel_latency_s"});
+static void readCompute(const json::Value &compute, Machine &machine,
+                        DataSheet &sheet) {
+  compute.refuseOtherKeys({"bf16_flops_per_s", "fp8_flops_per_s",
+                           "fp4_flops_per_s", "efficiency", "kernel_latency_s",
+                           "sms"});
   double efficiency = readFraction(compute["efficiency"]);
-  machine.bf16Flops = readRate(compute["bf16_flops_per_s"]) * efficiency;
-  if (json::Value fp8 = compute["fp8_flops_per_s"])
-    machine.fp8Flops = readRate(fp8) * efficiency;
+  sheet.bf16Flops = readRate(compute["bf16_flops_per_s"]);
+  machine.bf16Flops = sheet.bf16Flops * efficiency;
+  sheet.fp8Flops = sheet.bf16Flops;
+  if (json::Value fp8 = compute["fp8_flops_per_s"]) {
+    sheet.fp8Flops = readRate(fp8);
+    machine.fp8Flops = sheet.fp8Flops * efficiency;
+  }
+  sheet.fp4Flops = sheet.fp8Flops;
+  if (json::Value fp4 = compute["fp4_flops_per_s"])
+    sheet.fp4Flops = readRate(fp4);
+  sheet.sms = static_cast<double>(compute["sms"].integer(
+      /*otherwise=*/0, /*least=*/0, /*most=*/maxSms));
   machine.kernelLatency = readSeconds(compute["kernel_latency_s"]);
 }
 
-static void readMemory(const json::Value &memory, Machine &machine) {
+static void readMemory(const json::Value &memory, Machine &machine,
+                       DataSheet &sheet) {
   memory.refuseOtherKeys({"capacity_bytes", "usable_fraction",
-                          "bandwidth_bytes_per_s", "bandwidth_efficiency"});
+                          "bandwidth_bytes_per_s", "bandwidth_efficiency",
+                          "cache_bytes"});
   machine.memoryCapacity = readBytes(memory["capacity_bytes"]) *
                            readFraction(memory["usable_fraction"]);
-  machine.memoryBandwidth = readRate(memory["bandwidth_bytes_per_s"]) *
-                            readFraction(memory["bandwidth_efficiency"]);
+  sheet.memoryBandwidth = readRate(memory["bandwidth_bytes_per_s"]);
+  machine.memoryBandwidth =
+      sheet.memoryBandwidth * readFraction(memory["bandwidth_efficiency"]);
+  if (json::Value cache = memory["cache_bytes"])
+    sheet.cacheBytes = readBytes(cache);
 }
 
-static void readDomain(const json::Value &domain, Machine &machine) {
+static void readDomain(const json::Value &domain, Machine &machine,
+                       DataSheet &sheet) {
   domain.refuseOtherKeys({"devices", "bandwidth_bytes_per_s",
                           "bandwidth_efficiency", "multicast_efficiency",
                           "latency_s"});
   machine.domainSize = domain["devices"].integer(/*otherwise=*/std::nullopt,
                                                  /*least=*/1, maxDomainSize);
   double bandwidth = readRate(domain["bandwidth_bytes_per_s"]);
+  sheet.linkBandwidth = bandwidth;
   machine.linkBandwidth =
       bandwidth * readFraction(domain["bandwidth_efficiency"]);
   if (json::Value efficiency = domain["multicast_efficiency"])
@@ -75,11 +96,13 @@ static void readDomain(const json::Value &domain, Machine &machine) {
   machine.linkLatency = readSeconds(domain["latency_s"]);
 }
 
-static void readNetwork(const json::Value &network, Machine &machine) {
+static void readNetwork(const json::Value &network, Machine &machine,
+                        DataSheet &sheet) {
   network.refuseOtherKeys(
       {"bandwidth_bytes_per_s", "bandwidth_efficiency", "latency_s"});
-  machine.networkBandwidth = readRate(network["bandwidth_bytes_per_s"]) *
-                             readFraction(network["bandwidth_efficiency"]);
+  sheet.networkBandwidth = readRate(network["bandwidth_bytes_per_s"]);
+  machine.networkBandwidth =
+      sheet.networkBandwidth * readFraction(network["bandwidth_efficiency"]);
   machine.networkLatency = readSeconds(network["latency_s"]);
 }
 
@@ -101,21 +124,35 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
 
   json::Value root = document->root();
   root.refuseOtherKeys({"name", "compute", "memory", "domain", "network",
-                        "collectives", "experts"});
+                        "collectives", "experts", "calibration"});
   Machine machine;
+  DataSheet sheet;
   machine.name = root["name"].string();
   if (machine.name.empty())
     root["name"].failExpected("a name");
-  readCompute(root["compute"], machine);
-  readMemory(root["memory"], machine);
-  readDomain(root["domain"], machine);
-  readNetwork(root["network"], machine);
+  readCompute(root["compute"], machine, sheet);
+  readMemory(root["memory"], machine, sheet);
+  readDomain(root["domain"], machine, sheet);
+  readNetwork(root["network"], machine, sheet);
   readCollectives(root["collectives"], machine);
   json::Value experts = root["experts"];
   experts.refuseOtherKeys({"skew"});
   machine.expertSkew = experts["skew"].nonNegativeNumber();
   if (machine.expertSkew > 1e6)
     experts["skew"].failExpected("a number of at most 1e6");
+  if (json::Value fitted = root["calibration"]) {
+    if (!(sheet.sms > 0))
+      root["compute"]["sms"].failExpected(
+          "the number of multiprocessors, which the constants under "
+          "/calibration need");
+    if (!(sheet.cacheBytes > 0))
+      root["memory"]["cache_bytes"].failExpected(
+          "the bytes of the last cache, which the constants under "
+          "/calibration need");
+    auto calibration = std::make_shared<Calibration>(readCalibration(fitted));
+    calibration->sheet = sheet;
+    machine.calibration = std::move(calibration);
+  }
 
   if (document->failed())
     return document->error();

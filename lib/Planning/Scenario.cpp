@@ -58,7 +58,9 @@ Scenario::create(std::string name, cost::Model model,
       parseSlo("slo-ttft-ms", options.sloTtftMs, defaultTtftMs);
   if (!ttft)
     return ttft.error();
-  ErrorOr<Timing> timing = Timing::create(options.timing);
+  TimingOptions times = options.timing;
+  times.isCalibrated = choice->kind == SimulatorChoice::Kind::Calibrated;
+  ErrorOr<Timing> timing = Timing::create(times);
   if (!timing)
     return timing.error();
 

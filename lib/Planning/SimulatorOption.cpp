@@ -36,6 +36,7 @@ ErrorOr<SimulatorChoice> shardopt::parseSimulator(const std::string &text) {
   ErrorOr<Kind> kind =
       parseChoice<Kind>("simulator", text,
                         {{"roofline", Kind::Roofline},
+                         {"calibrated", Kind::Calibrated},
                          {"procedural:runtime", Kind::ProceduralRuntime},
                          {"procedural:fixed", Kind::ProceduralFixed},
                          {"plugin:<file>", Kind::Plugin},
@@ -104,6 +105,7 @@ shardopt::makeSimulator(const SimulatorChoice &choice,
                         const Scenario &scenario) {
   switch (choice.kind) {
   case Kind::Roofline:
+  case Kind::Calibrated:
     return std::unique_ptr<search::Simulator>();
   case Kind::ProceduralRuntime:
   case Kind::ProceduralFixed:

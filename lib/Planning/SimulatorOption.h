@@ -15,11 +15,12 @@
 
 namespace shardopt {
 
-/// What the option names: "roofline", "procedural:runtime", "plugin:<file>",
-/// "exec:<command>".
+/// What the option names: "roofline", "calibrated", "procedural:runtime",
+/// "plugin:<file>", "exec:<command>".
 struct SimulatorChoice {
   enum class Kind : uint8_t {
     Roofline,
+    Calibrated,
     ProceduralRuntime,
     ProceduralFixed,
     Plugin,
@@ -33,7 +34,7 @@ struct SimulatorChoice {
 ErrorOr<SimulatorChoice> parseSimulator(const std::string &text);
 
 /// Makes the simulator of `choice` for what `scenario` knows; null for the
-/// roofline, which the scenario has anyway.
+/// roofline and for calibrated times, which the scenario's cost model has.
 ErrorOr<std::unique_ptr<search::Simulator>>
 makeSimulator(const SimulatorChoice &choice, const Scenario &scenario);
 

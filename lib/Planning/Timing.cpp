@@ -7,6 +7,7 @@
 
 #include "shardopt/Planning/Timing.h"
 
+#include "shardopt/Cost/Calibrated.h"
 #include "shardopt/Support/Choice.h"
 
 using namespace shardopt;
@@ -32,7 +33,14 @@ ErrorOr<Timing> Timing::create(const TimingOptions &options) {
 
   Timing timing;
   timing.machine = std::move(*machine);
-  timing.time = std::make_shared<cost::Roofline>(timing.machine, *comm);
+  if (options.isCalibrated) {
+    auto time = cost::Calibrated::create(timing.machine, *comm);
+    if (!time)
+      return time.error();
+    timing.time = std::move(*time);
+  } else {
+    timing.time = std::make_shared<cost::Roofline>(timing.machine, *comm);
+  }
   if (*isSkewed)
     timing.skew = timing.machine.expertSkew;
   return timing;

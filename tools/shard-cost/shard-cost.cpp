@@ -6,19 +6,23 @@
 //===----------------------------------------------------------------------===//
 
 //
-// The worker's side of the protocol of external simulators (docs/BlackBox.md)
-// on the standard input and output.
+// The worker's side of the protocol of external simulators (docs/BlackBox.md),
+// and predictions for rows of measured kernels (docs/Calibration.md), on the
+// standard input and output.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../Main/ToolMain.h"
 
 #include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Cost/CalibratedRows.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/ScenarioService.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <cstring>
@@ -36,6 +40,11 @@ static cl::opt<bool>
     isServing("serve", cl::cat(category),
               cl::desc("Answer JSON lines, one strategy each, on the standard "
                        "input and output"));
+
+static cl::opt<std::string>
+    kernel("kernel", cl::cat(category),
+           cl::desc("Predict the rows of a table of this kernel, as "
+                    "comma-separated values on the standard input"));
 
 static ScenarioOptions options;
 
@@ -70,9 +79,30 @@ static cl::opt<std::string, true>
               cl::desc("Load of the experts: model (default, uneven), or none "
                        "(even)"));
 
+static int predict() {
+  if (isServing || !input.empty())
+    return tool::fail("'--kernel' reads rows, and neither a module nor "
+                      "requests ('--serve')");
+  ErrorOr<Machine> machine = loadMachine(
+      options.timing.machine.empty() ? "h100_sxm" : options.timing.machine);
+  if (!machine)
+    return tool::fail(machine.error().message);
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
+      llvm::MemoryBuffer::getSTDIN();
+  if (std::error_code error = text.getError())
+    return tool::fail("cannot read the standard input: " + error.message());
+  const llvm::StringRef rows = (*text)->getBuffer();
+  ErrorOr<std::string> predicted = cost::predictRows(
+      *machine, kernel, {rows.data(), rows.size()}, "<stdin>");
+  if (!predicted)
+    return tool::fail(predicted.error().message);
+  llvm::outs() << *predicted;
+  return 0;
+}
+
 static int serve() {
   if (!isServing)
-    return tool::fail("expected --serve");
+    return tool::fail("expected --serve, or --kernel=<name>");
   if (input.empty() || input == "-")
     return tool::fail("expected the file of a module, beside the requests on "
                       "the standard input");
@@ -99,6 +129,6 @@ static int serve() {
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
-    return serve();
+    return kernel.empty() ? serve() : predict();
   });
 }

@@ -130,12 +130,39 @@ TEST(Machines, theExampleOfTheDocsIsTheFile) {
   ErrorOr<std::string> page = readFile(SHARDOPT_DOCS "/Machines.md", 1 << 20);
   ASSERT_TRUE(page) << page.error().message;
   std::string file = h100With("h100_sxm", "h100_sxm");
+  const size_t fitted = file.find(",\n  \"calibration\"");
+  ASSERT_NE(fitted, std::string::npos);
+  file.replace(fitted, std::string::npos, "\n}\n");
   EXPECT_NE(page->find("```json\n" + file + "```\n"), std::string::npos);
+}
+
+TEST(Machines, constantsOfMeasuredKernels) {
+  Machine h100 = shipped("h100_sxm");
+  ASSERT_TRUE(h100.calibration);
+  EXPECT_EQ(h100.calibration->sheet.bf16Flops, 989e12);
+  EXPECT_EQ(h100.calibration->sheet.sms, 132);
+  EXPECT_EQ(h100.calibration->sheet.networkBandwidth, 50e9);
+  const CalibratedGroup &first = h100.calibration->groups.front();
+  EXPECT_EQ(first.kernel, "gemm");
+  EXPECT_EQ(first.names.at("dtype"), "bfloat16");
+  EXPECT_GT(first.rows, 1000);
+  EXPECT_GT(first.high, first.low);
+  EXPECT_EQ(first.range.at("n"), (std::pair<double, double>(32, 65536)));
 }
 
 //===----------------------------------------------------------------------===//
 // What is refused
 //===----------------------------------------------------------------------===//
+
+TEST(ParseMachine, constantsNeedWhatTheyAreSharesOf) {
+  EXPECT_EQ(parseError(h100With("    \"sms\": 132,\n", "")),
+            "m.json: /compute/sms: missing, expected the number of "
+            "multiprocessors, which the constants under /calibration need");
+  EXPECT_EQ(
+      parseError(h100With("\"t0\": ", "\"t0\": -"))
+          .rfind("m.json: /calibration/kernels/0/constants/t0: expected a", 0),
+      0u);
+}
 
 TEST(ParseMachine, syntaxErrorsNameLineAndColumn) {
   EXPECT_EQ(parseError(h100With("\"compute\":", "\"compute\"")),

@@ -64,6 +64,12 @@ struct Kernel {
   double flops = 0;
   double bytes = 0;   ///< read and written
   bool launch = true; ///< false: part of another kernel, no launch of its own
+
+  // Of Attention alone; measured kernels are told apart by them.
+  double kvHeads = 1;    ///< caches of a sequence; 1 where they are latent
+  double cacheBytes = 2; ///< an element of the cache
+  double prompt = 0;     ///< tokens of a prompt; 0: one new token
+  bool latent = false;
 };
 
 /// A kernel that only moves `bytes`.

@@ -8,9 +8,11 @@
 #ifndef SHARDOPT_MACHINE_MACHINE_H
 #define SHARDOPT_MACHINE_MACHINE_H
 
+#include "shardopt/Machine/Calibration.h"
 #include "shardopt/Support/Error.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +50,9 @@ struct Machine {
 
   /// Systematic imbalance of the load of experts (0.1 = 10 %).
   double expertSkew = 0;
+
+  /// Constants of measured kernels; null where the file has none.
+  std::shared_ptr<const Calibration> calibration;
 };
 
 /// The names of the machines that ship with shardopt, in alphabetical order.

@@ -23,6 +23,7 @@ struct TimingOptions {
   std::string machine; ///< name or file; empty: h100_sxm
   std::string commModel = "fast";
   std::string imbalance = "model";
+  bool isCalibrated = false; ///< times of measured kernels
 };
 
 /// A machine, and the times that it takes.

@@ -67,6 +67,8 @@ static Kernel attend(const GqaAttention &op, double sequences,
   kernel.k = length;
   kernel.n = dh * headShare;
   kernel.count = queryHeads;
+  kernel.kvHeads = static_cast<double>(op.kvHeads) * kvShare / headShare;
+  kernel.cacheBytes = op.cacheBytes;
   if (!context.isPrefill()) {
     kernel.flops = 4 * sequences * length * queryHeads * dh * headShare;
     kernel.bytes =
@@ -75,6 +77,7 @@ static Kernel attend(const GqaAttention &op, double sequences,
   }
   // Causal, within the window; the cache is written and read.
   const double prompt = static_cast<double>(context.workload.context);
+  kernel.prompt = prompt;
   kernel.flops = 4 * sequences * causalPairs(context) * queryHeads * dh;
   kernel.bytes = 2 * sequences * prompt * cacheRow * kvShare +
                  sequences * prompt * queryAndOutput;

@@ -72,6 +72,8 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
   attention.k = length;
   attention.n = rk + dr;
   attention.count = localHeads;
+  attention.cacheBytes = op.cacheBytes;
+  attention.latent = true;
   attention.flops = 2 * sequences * length * localHeads * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
                     sequences * localHeads * (2 * rk + dr) * op.activationBytes;
@@ -96,7 +98,10 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   attention.rows = sequences;
   attention.k = length;
   attention.n = dn + dr;
+  attention.prompt = prompt;
   attention.count = localHeads;
+  attention.cacheBytes = op.cacheBytes;
+  attention.latent = true;
   attention.flops =
       2 * sequences * causalPairs(context) * localHeads * (dn + dr + dv);
   attention.bytes =

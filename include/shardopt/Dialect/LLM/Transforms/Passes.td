@@ -26,7 +26,7 @@ defvar ScenarioPassOptions = [
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
     "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
   Option<"simulator", "simulator", "std::string", [{"roofline"}],
-    "What says how good a strategy is: roofline, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
+    "What says how good a strategy is: roofline, calibrated, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
   Option<"simulatorWorkers", "simulator-workers", "unsigned", "1",
     "Processes that a plugin: or exec: simulator may run in at once">,
   Option<"simulatorTimeoutSeconds", "simulator-timeout-s", "double", "60",

@@ -1,0 +1,78 @@
+//===- Calibrated.h - The calibrated simulator ------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_CALIBRATED_H
+#define SHARDOPT_COST_CALIBRATED_H
+
+#include "shardopt/Cost/CalibratedKernels.h"
+#include "shardopt/Cost/Roofline.h"
+
+namespace shardopt::cost {
+
+/// Times of the forms that were fitted to measurements of a machine
+/// (docs/Calibration.md). What nobody measured (what leaves a domain, batched
+/// products, elementwise kernels) follows from the data sheet and shares of it
+/// that are common to all machines.
+class Calibrated final : public TimeModel {
+public:
+  /// An error where the machine has no constants.
+  static ErrorOr<std::shared_ptr<const Calibrated>>
+  create(const Machine &machine, CommModel comm = CommModel::Fast);
+
+  using TimeModel::seconds;
+  double seconds(const Kernel &kernel) const override;
+  double seconds(const Collective &collective,
+                 const Degrees &degrees) const override;
+  bool isComputeBound(const Kernel &kernel) const override;
+
+  const calibrated::CalibratedKernels &kernels() const { return forms; }
+
+private:
+  Calibrated(const Calibrated &) = delete; // points into its own forms
+  Calibrated &operator=(const Calibrated &) = delete;
+  Calibrated(calibrated::CalibratedKernels forms, const Machine &machine,
+             CommModel comm);
+  double matrixProduct(const Kernel &kernel) const;
+  double groupedProduct(const Kernel &kernel) const;
+  double attention(const Kernel &kernel) const;
+  double inDomain(CollectiveKind kind, double ranks, double bytes) const;
+
+  calibrated::CalibratedKernels forms;
+  Roofline roofline; ///< of what crosses domains
+  int64_t domainSize;
+
+  /// Constants of attention, and what its kernels are told apart by.
+  template <typename Form> struct Attention {
+    const Form *form;
+    double headDim, headsOfGroup;
+    bool isFp8;
+  };
+  template <typename Form>
+  static std::vector<Attention<Form>>
+  attentions(const calibrated::Groups<Form> &groups);
+  template <typename Form>
+  static const Form *nearest(const std::vector<Attention<Form>> &among,
+                             const Kernel &kernel);
+
+  std::vector<Attention<calibrated::PromptAttention>> prompts, latentPrompts;
+  std::vector<Attention<calibrated::TokenAttention>> tokens, latentTokens;
+
+  // The groups of a type, found once.
+  struct ByType {
+    calibrated::Element element;
+    const calibrated::Gemm *gemm = nullptr;
+    const calibrated::Experts *experts = nullptr;
+  };
+  std::array<ByType, 4> types; ///< by WeightType
+  const calibrated::QuantizationScale *quantization = nullptr;
+  const calibrated::CustomAllReduce *customAllReduce = nullptr;
+  std::array<const calibrated::Nccl *, 4> nccl = {}; ///< by CollectiveKind
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_CALIBRATED_H

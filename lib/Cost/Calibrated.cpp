@@ -1,0 +1,246 @@
+//===- Calibrated.cpp - The calibrated simulator --------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Calibrated.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+// Shares of the data sheet, and microseconds, of what has no constants of its
+// own: elementwise kernels, and products of many small matrices.
+static constexpr double streamShare = 0.8, streamLaunch = 2;
+static constexpr double batchedShare = 0.75, batchedPeak = 0.5,
+                        batchedLaunch = 3;
+
+template <typename Form>
+std::vector<Calibrated::Attention<Form>>
+Calibrated::attentions(const Groups<Form> &groups) {
+  auto number = [](const CalibratedGroup &group, const char *name) {
+    auto at = group.numbers.find(name);
+    return at == group.numbers.end() ? 0 : at->second;
+  };
+  auto isFp8 = [](const CalibratedGroup &group, const char *name) {
+    auto at = group.names.find(name);
+    return at != group.names.end() && at->second == "fp8";
+  };
+  std::vector<Attention<Form>> all;
+  for (const Fitted<Form> &fitted : groups.all)
+    // Products are of bf16, and short windows have no kernel of their own here.
+    if (!isFp8(*fitted.group, "attn_dtype") &&
+        number(*fitted.group, "windowed") == 0)
+      all.push_back({&fitted.form, number(*fitted.group, "head_dim"),
+                     number(*fitted.group, "heads_of_group"),
+                     isFp8(*fitted.group, "kv_dtype")});
+  return all;
+}
+
+template <typename Form>
+const Form *Calibrated::nearest(const std::vector<Attention<Form>> &among,
+                                const Kernel &kernel) {
+  const double heads = headsOfGroup(kernel.count, kernel.kvHeads);
+  const bool isFp8 = kernel.cacheBytes < 2;
+  const Form *best = nullptr;
+  double least = 0;
+  for (const Attention<Form> &entry : among) {
+    double away = entry.isFp8 == isFp8 ? 0 : 100;
+    if (!kernel.latent)
+      away += std::abs(std::log((1 + entry.headDim) / (1 + kernel.n))) +
+              std::abs(std::log((1 + entry.headsOfGroup) / (1 + heads)));
+    if (best && away >= least)
+      continue;
+    best = entry.form;
+    least = away;
+  }
+  return best;
+}
+
+ErrorOr<std::shared_ptr<const Calibrated>>
+Calibrated::create(const Machine &machine, CommModel comm) {
+  ErrorOr<CalibratedKernels> forms = CalibratedKernels::create(machine);
+  if (!forms)
+    return forms.error();
+  const std::pair<const char *, bool> needed[] = {
+      {"gemm", forms->gemm.all.empty()},
+      {"attn_context", forms->promptAttention.all.empty()},
+      {"attn_generation", forms->tokenAttention.all.empty()}};
+  for (const auto &[kernel, isMissing] : needed)
+    if (isMissing)
+      return Error{"machine '" + machine.name +
+                   "' has no constants of kernel '" + kernel +
+                   "', which 'simulator=calibrated' needs"};
+  return std::shared_ptr<const Calibrated>(
+      new Calibrated(std::move(*forms), machine, comm));
+}
+
+Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
+                       CommModel comm)
+    : forms(std::move(given)), roofline(machine, comm),
+      domainSize(machine.domainSize),
+      prompts(attentions(forms.promptAttention)),
+      latentPrompts(attentions(forms.latentPrompt)),
+      tokens(attentions(forms.tokenAttention)),
+      latentTokens(attentions(forms.latentToken)) {
+  auto formOf = [](const auto &groups, const Key &key) {
+    auto found = groups.find(key);
+    return found ? &found.fitted->form : nullptr;
+  };
+  const bool hasFp4 = forms.device.fp4 > forms.device.fp8;
+  const struct {
+    WeightType type;
+    Element element;
+    const char *gemm, *experts;
+  } spelled[] = {{WeightType::F32, {4, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
+                 {WeightType::Bf16, {2, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
+                 {WeightType::Fp8, {1, 1, Peak::Fp8}, "fp8", "fp8"},
+                 {WeightType::Mxfp4,
+                  {bytesPerWeight(WeightType::Mxfp4), 2, Peak::Bf16},
+                  "bfloat16",
+                  hasFp4 ? "w4a8_mxfp4_mxfp8" : "w4a16_mxfp4"}};
+  for (const auto &entry : spelled)
+    types[static_cast<size_t>(entry.type)] = {
+        entry.element, formOf(forms.gemm, {{{"dtype", entry.gemm}}, {}}),
+        formOf(forms.experts,
+               {{{"dtype", entry.experts}, {"distribution", "balanced"}}, {}})};
+  quantization = formOf(forms.quantizationScale, {});
+  customAllReduce = formOf(forms.customAllReduce, {{{"kernel", "TRTLLM"}}, {}});
+  const std::pair<CollectiveKind, const char *> ops[] = {
+      {CollectiveKind::AllReduce, "all_reduce"},
+      {CollectiveKind::AllGather, "all_gather"},
+      {CollectiveKind::ReduceScatter, "reduce_scatter"},
+      {CollectiveKind::AllToAll, "alltoall"}};
+  for (const auto &[kind, op] : ops)
+    nccl[static_cast<size_t>(kind)] = formOf(forms.nccl, {{{"op", op}}, {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels, in microseconds
+//===----------------------------------------------------------------------===//
+
+/// Weights of fp8 meet activations that the layer before has quantised.
+double Calibrated::matrixProduct(const Kernel &kernel) const {
+  const ByType &type = types[static_cast<size_t>(kernel.weights)];
+  const double us = type.gemm->us(forms.device, type.element, kernel.rows,
+                                  kernel.n, kernel.k);
+  if (kernel.weights != WeightType::Fp8 || !quantization)
+    return us;
+  const double floor = types[static_cast<size_t>(WeightType::Bf16)].gemm->t0;
+  return std::max(floor,
+                  us - quantization->us(forms.device, kernel.rows, kernel.k));
+}
+
+/// Half of what the experts of a layer take: each of their two products.
+double Calibrated::groupedProduct(const Kernel &kernel) const {
+  const ByType &type = types[static_cast<size_t>(kernel.weights)];
+  if (!type.experts)
+    return roofline.seconds(kernel) * 1e6;
+  return type.experts->t0 / 2 +
+         type.experts->productUs(
+             forms.device, type.element, std::max(kernel.rows, 1.0),
+             std::max(kernel.count, 1.0), kernel.n, kernel.k);
+}
+
+double Calibrated::attention(const Kernel &kernel) const {
+  const Device &device = forms.device;
+  const double batch = kernel.rows, heads = kernel.count;
+  if (kernel.prompt > 0) {
+    const PromptAttention *form =
+        nearest(kernel.latent ? latentPrompts : prompts, kernel);
+    if (!form)
+      return roofline.seconds(kernel) * 1e6;
+    if (!kernel.latent)
+      return form->us(device, batch, heads, kernel.kvHeads, kernel.n,
+                      kernel.prompt, kernel.k < kernel.prompt ? kernel.k : 0);
+    const double pairs = kernel.prompt * (kernel.prompt + 1) / 2;
+    return form->latentUs(device, batch, heads,
+                          kernel.flops / (2 * batch * pairs * heads),
+                          kernel.prompt);
+  }
+  const TokenAttention *form =
+      nearest(kernel.latent ? latentTokens : tokens, kernel);
+  if (!form)
+    return roofline.seconds(kernel) * 1e6;
+  if (!kernel.latent)
+    return form->us(device, batch, heads, kernel.kvHeads, kernel.n, kernel.k,
+                    kernel.cacheBytes);
+  // Scores over latent and rope, and sums over the latent.
+  const double dims = kernel.flops / (2 * batch * kernel.k * heads);
+  const double latent = dims - kernel.n;
+  return form->latentUs(device, batch, heads, latent, kernel.n - latent,
+                        kernel.k, kernel.cacheBytes);
+}
+
+double Calibrated::seconds(const Kernel &kernel) const {
+  const Device &device = forms.device;
+  double us = 0;
+  switch (kernel.kind) {
+  case KernelKind::Gemm:
+    us = matrixProduct(kernel);
+    break;
+  case KernelKind::GroupedGemm:
+    us = groupedProduct(kernel);
+    break;
+  case KernelKind::Attention:
+    us = attention(kernel);
+    break;
+  case KernelKind::BatchedGemm:
+    us = std::max(kernel.bytes / (batchedShare * device.bandwidth),
+                  kernel.flops / (batchedPeak * device.flops)) +
+         batchedLaunch;
+    break;
+  case KernelKind::Memory:
+    us = kernel.bytes / (streamShare * device.bandwidth) +
+         (kernel.launch ? streamLaunch : 0);
+    break;
+  }
+  return us * 1e-6;
+}
+
+bool Calibrated::isComputeBound(const Kernel &kernel) const {
+  return roofline.isComputeBound(kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+double Calibrated::inDomain(CollectiveKind kind, double ranks,
+                            double bytes) const {
+  const double us =
+      nccl[static_cast<size_t>(kind)]->us(forms.device, ranks, bytes);
+  if (kind == CollectiveKind::AllToAll)
+    return us;
+  // An all-reduce does what a reduce-scatter does, and what a gather does.
+  double whole = nccl[static_cast<size_t>(CollectiveKind::AllReduce)]->us(
+      forms.device, ranks, bytes);
+  if (customAllReduce)
+    whole = std::min(whole, customAllReduce->us(forms.device, ranks, bytes));
+  return kind == CollectiveKind::AllReduce ? whole : std::min(us, whole);
+}
+
+double Calibrated::seconds(const Collective &collective,
+                           const Degrees &degrees) const {
+  const double general = roofline.seconds(collective, degrees);
+  const AxisGroup along = groupOf(collective.axis, degrees);
+  if (collective.kind == CollectiveKind::Send || along.size == 1 ||
+      !nccl[static_cast<size_t>(collective.kind)])
+    return general;
+  const bool staysInDomain = along.size * along.stride <= domainSize;
+  const int64_t inside =
+      staysInDomain
+          ? along.size
+          : std::clamp<int64_t>(domainSize / along.stride, 1, along.size);
+  if (inside == 1)
+    return general;
+  const double measured =
+      inDomain(collective.kind, static_cast<double>(inside), collective.bytes) *
+      1e-6;
+  return staysInDomain ? measured : std::max(general, measured);
+}

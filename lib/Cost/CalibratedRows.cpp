@@ -1,0 +1,194 @@
+//===- CalibratedRows.cpp - Predictions for rows of a table ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/CalibratedRows.h"
+
+#include "CalibratedRow.h"
+
+#include "shardopt/Support/Choice.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+//===----------------------------------------------------------------------===//
+// A row
+//===----------------------------------------------------------------------===//
+
+void Row::fail(std::string why) {
+  if (reason.empty())
+    reason = std::move(why);
+}
+
+std::string Row::text(const std::string &name) const {
+  auto at = columns.find(name);
+  return at == columns.end() ? "" : std::string(fields[at->second]);
+}
+
+double Row::number(const std::string &name, double least) {
+  const std::string field = text(name);
+  char *end = nullptr;
+  const double value = std::strtod(field.c_str(), &end);
+  if (!field.empty() && *end == '\0' && std::isfinite(value) && value >= least)
+    return value;
+  fail(name + " is '" + abbreviate(field) + "' and not a number of at least " +
+       std::to_string(static_cast<int>(least)));
+  return 1;
+}
+
+double Row::size(const std::string &name, double least) {
+  return sizes[name] = number(name, least);
+}
+
+std::string Row::outside(const CalibratedGroup &group) const {
+  std::string names;
+  for (const auto &[name, value] : sizes) {
+    auto at = group.range.find(name);
+    if (at != group.range.end() &&
+        (value < at->second.first || value > at->second.second))
+      names += (names.empty() ? "" : " ") + name;
+  }
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// The next line of `text`, without its end, which is taken off.
+static std::string_view takeLine(std::string_view &text) {
+  const size_t end = text.find('\n');
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (!line.empty() && line.back() == '\r')
+    line.remove_suffix(1);
+  return line;
+}
+
+static std::vector<std::string_view> fieldsOf(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    const size_t end = line.find(',');
+    fields.push_back(line.substr(0, end));
+    if (end == std::string_view::npos)
+      return fields;
+    line.remove_prefix(end + 1);
+  }
+}
+
+static std::string threeDigits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
+  return text;
+}
+
+/// In a field of its own, in which commas would end it.
+static std::string inField(std::string text) {
+  for (char &c : text)
+    if (c == ',' || c == '\n' || c == '"')
+      c = ';';
+  return text;
+}
+
+/// "fitted", or why the number is less sure than those of the fit.
+static std::string trustIn(const Prediction &prediction, const Row &row,
+                           const Calibration &calibration) {
+  const std::string outside = row.outside(*prediction.group);
+  std::string reason = prediction.differs.empty() && outside.empty()
+                           ? "fitted"
+                           : "extrapolated:";
+  if (!prediction.differs.empty())
+    reason += " " + prediction.differs;
+  if (!outside.empty())
+    reason += " " + outside;
+  if (prediction.group->isInherited)
+    reason += " like " + calibration.like;
+  return reason;
+}
+
+/// Whether `reason` is that of a number from within the measured range.
+static bool isFitted(const std::string &reason) { return reason == "fitted"; }
+
+static void append(std::string &out, const std::vector<Prediction> &predictions,
+                   const Row &row, const Calibration &calibration) {
+  const bool isPair = predictions.size() == 2;
+  const std::string reason = trustIn(predictions[0], row, calibration);
+  for (const Prediction &prediction : predictions)
+    out += "," + threeDigits(prediction.us);
+  if (!isPair) {
+    // Twice as wide where nobody measured.
+    const CalibratedGroup &group = *predictions[0].group;
+    const double widen = isFitted(reason) ? 1 : 2;
+    out += "," + threeDigits(predictions[0].us * std::pow(group.low, widen)) +
+           "," + threeDigits(predictions[0].us * std::pow(group.high, widen));
+  }
+  out += "," + inField(reason);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> cost::predictableKernels() {
+  std::vector<std::string> names;
+  for (const RowKernel &kernel : rowKernels())
+    names.emplace_back(kernel.name);
+  return names;
+}
+
+ErrorOr<std::string> cost::predictRows(const Machine &machine,
+                                       const std::string &kernel,
+                                       std::string_view text,
+                                       const std::string &fileName) {
+  const RowKernel *chosen = nullptr;
+  for (const RowKernel &known : rowKernels())
+    if (kernel == known.name)
+      chosen = &known;
+  if (!chosen)
+    return unknownChoice("kernel", kernel, predictableKernels());
+  ErrorOr<CalibratedKernels> kernels = CalibratedKernels::create(machine);
+  if (!kernels)
+    return kernels.error();
+
+  const std::string_view header = takeLine(text);
+  std::map<std::string, size_t> columns;
+  for (std::string_view name : fieldsOf(header))
+    columns.emplace(name, columns.size());
+  for (const std::string &name : chosen->columns)
+    if (!columns.count(name))
+      return Error{fileName + ":1: no column '" + name + "', which kernel '" +
+                   kernel + "' needs"};
+
+  const bool isPair = kernel.rfind("deepep", 0) == 0;
+  std::string out(header);
+  out += isPair ? ",predicted_dispatch_us,predicted_combine_us,reason\n"
+                : ",predicted_us,low_us,high_us,reason\n";
+  for (size_t number = 2; !text.empty(); ++number) {
+    const std::string_view line = takeLine(text);
+    if (line.empty())
+      continue;
+    const std::vector<std::string_view> fields = fieldsOf(line);
+    if (fields.size() != columns.size())
+      return Error{fileName + ":" + std::to_string(number) + ": " +
+                   std::to_string(fields.size()) + " fields, expected the " +
+                   std::to_string(columns.size()) + " of line 1"};
+    Row row(columns, fields);
+    const std::vector<Prediction> predictions = chosen->predict(*kernels, row);
+    out += line;
+    if (row.failure().empty())
+      append(out, predictions, row, kernels->calibration());
+    else
+      out += (isPair ? ",,," : ",,,,") + inField(row.failure());
+    out += "\n";
+  }
+  return out;
+}

@@ -1,0 +1,215 @@
+//===- CalibratedTest.cpp - Properties of measured kernels ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What holds for every group of constants of every machine that ships.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/CalibratedKernels.h"
+#include "shardopt/Cost/CalibratedRows.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+namespace {
+
+/// Microseconds of sizes, on some device.
+using Time =
+    std::function<double(const Device &, const std::vector<double> &sizes)>;
+
+Machine load(const std::string &name) {
+  ErrorOr<Machine> machine = loadMachine(name);
+  EXPECT_TRUE(machine) << machine.error().message;
+  return machine ? *machine : Machine();
+}
+
+/// That times from `sizes` on are above 0, never less when one of the sizes
+/// grows, and never more on a device of which one rate is higher.
+void expectProperties(const std::string &name, const Device &device,
+                      const Time &time, std::vector<double> sizes) {
+  const double first = time(device, sizes);
+  ASSERT_GT(first, 0) << name;
+  for (double Device::*rate :
+       {&Device::flops, &Device::bandwidth, &Device::link, &Device::network}) {
+    Device faster = device;
+    faster.*rate *= 1.3;
+    EXPECT_LE(time(faster, sizes), first) << name;
+  }
+  for (double &size : sizes) {
+    const double start = size;
+    double before = first;
+    for (double factor : {1.1, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 31.0, 64.0}) {
+      size = std::floor(start * factor);
+      const double now = time(device, sizes);
+      EXPECT_GE(now, before * (1 - 1e-12))
+          << name << " at " << size << " instead of " << start;
+      before = now;
+    }
+    size = start;
+  }
+}
+
+std::string describe(const CalibratedGroup &group) {
+  std::string text = group.kernel;
+  for (const auto &[name, value] : group.names)
+    text += " " + value;
+  for (const auto &[name, value] : group.numbers)
+    text += " " + std::to_string(static_cast<int>(value));
+  return text;
+}
+
+template <typename Form>
+void expectOfAll(const CalibratedKernels &kernels, const Groups<Form> &groups,
+                 const std::vector<std::vector<double>> &starts,
+                 double (*us)(const Form &, const Device &,
+                              const std::vector<double> &)) {
+  for (const Fitted<Form> &fitted : groups.all)
+    for (const std::vector<double> &sizes : starts)
+      expectProperties(
+          describe(*fitted.group), kernels.device,
+          [&](const Device &device, const std::vector<double> &at) {
+            return us(fitted.form, device, at);
+          },
+          sizes);
+}
+
+} // namespace
+
+TEST(Calibrated, PropertiesOfShippedMachines) {
+  for (const std::string &name : knownMachines()) {
+    SCOPED_TRACE(name);
+    const Machine machine = load(name);
+    if (!machine.calibration)
+      continue;
+    ErrorOr<CalibratedKernels> kernels = CalibratedKernels::create(machine);
+    ASSERT_TRUE(kernels) << kernels.error().message;
+    expectOfAll<Gemm>(*kernels, kernels->gemm,
+                      {{1, 64, 64}, {17, 512, 4096}, {3000, 8192, 1024}},
+                      [](const Gemm &form, const Device &device,
+                         const std::vector<double> &at) {
+                        return form.us(device, {2, 2, Peak::Bf16}, at[0], at[1],
+                                       at[2]);
+                      });
+    expectOfAll<PromptAttention>(
+        *kernels, kernels->promptAttention,
+        {{1, 8, 16, 1}, {4, 32, 1000, 128}, {2, 64, 8192, 8192}},
+        [](const PromptAttention &form, const Device &device,
+           const std::vector<double> &at) {
+          return form.us(device, at[0], at[1], at[1] / 8, 128, at[2], at[3]);
+        });
+    expectOfAll<TokenAttention>(
+        *kernels, kernels->tokenAttention,
+        {{1, 1, 1}, {7, 2, 300}, {32, 8, 5000}},
+        [](const TokenAttention &form, const Device &device,
+           const std::vector<double> &at) {
+          return form.us(device, at[0], 4 * at[1], at[1], 128, at[2], 2);
+        });
+    expectOfAll<PromptAttention>(
+        *kernels, kernels->latentPrompt, {{1, 1, 1}, {8, 16, 500}},
+        [](const PromptAttention &form, const Device &device,
+           const std::vector<double> &at) {
+          return form.latentUs(device, at[0], at[1], 320, at[2]);
+        });
+    expectOfAll<TokenAttention>(
+        *kernels, kernels->latentToken, {{1, 1, 1}, {8, 16, 500}},
+        [](const TokenAttention &form, const Device &device,
+           const std::vector<double> &at) {
+          return form.latentUs(device, at[0], at[1], 512, 64, at[2], 1);
+        });
+    expectOfAll<Experts>(*kernels, kernels->experts,
+                         {{2048, 256, 1}, {4096, 2048, 333}},
+                         [](const Experts &form, const Device &device,
+                            const std::vector<double> &at) {
+                           ExpertShape shape;
+                           shape.hidden = at[0];
+                           shape.inner = at[1];
+                           shape.tokens = at[2];
+                           shape.topk = 8;
+                           shape.experts = 256;
+                           shape.ep = 4;
+                           return form.us(device, {1, 1, Peak::Fp8}, shape,
+                                          activeExperts(shape, Load::Balanced));
+                         });
+    expectOfAll<Nccl>(*kernels, kernels->nccl, {{1}, {100000}},
+                      [](const Nccl &form, const Device &device,
+                         const std::vector<double> &at) {
+                        return form.us(device, 4, at[0]);
+                      });
+    expectOfAll<CustomAllReduce>(
+        *kernels, kernels->customAllReduce, {{1}, {100000}},
+        [](const CustomAllReduce &form, const Device &device,
+           const std::vector<double> &at) {
+          return form.us(device, 8, at[0]);
+        });
+    for (const Groups<Exchange> *groups :
+         {&kernels->lowLatencyExchange, &kernels->normalExchange})
+      expectOfAll<Exchange>(*kernels, *groups, {{1024, 1}, {7168, 100}},
+                            [](const Exchange &form, const Device &device,
+                               const std::vector<double> &at) {
+                              return form.us(device, 4, at[0], 8, at[1], 2, 20);
+                            });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+std::string predict(const std::string &kernel, const std::string &text) {
+  ErrorOr<std::string> rows =
+      predictRows(load("h100_sxm"), kernel, text, "rows.csv");
+  return rows ? *rows : rows.error().message;
+}
+
+/// The last field of the only row of `text`.
+std::string reasonOf(const std::string &kernel, const std::string &text) {
+  std::string rows = predict(kernel, text);
+  rows.pop_back();
+  return rows.substr(rows.rfind(',') + 1);
+}
+
+} // namespace
+
+TEST(CalibratedRows, EchoRowsInOrderAndSayWhatIsKnown) {
+  const std::string head = "dtype,m,n,k,note\n";
+  const std::string rows = predict("gemm", head + "bfloat16,16,4096,4096,x\n"
+                                                  "bfloat16,0,4096,4096,y\n");
+  EXPECT_EQ(rows.rfind("dtype,m,n,k,note,predicted_us,low_us,high_us,reason\n"
+                       "bfloat16,16,4096,4096,x,",
+                       0),
+            0u)
+      << rows;
+  EXPECT_NE(rows.find(",fitted\nbfloat16,0,4096,4096,y,,,,m is '0' and not a "
+                      "number of at least 1\n"),
+            std::string::npos)
+      << rows;
+}
+
+TEST(CalibratedRows, SayWhatIsExtrapolated) {
+  EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nbfloat16,9e6,64,64\n"),
+            "extrapolated: m");
+  EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nnvfp4,16,64,64\n"),
+            "extrapolated: dtype");
+  EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nint7,16,64,64\n"),
+            "unknown dtype 'int7'; known: fp8; nvfp4; bfloat16; fp8_block");
+}
+
+TEST(CalibratedRows, RefuseTablesOfAnotherForm) {
+  EXPECT_EQ(predict("gemm", "dtype,m,n\n"),
+            "rows.csv:1: no column 'k', which kernel 'gemm' needs");
+  EXPECT_EQ(predict("gemm", "dtype,m,n,k\nbfloat16,1,2\n"),
+            "rows.csv:2: 3 fields, expected the 4 of line 1");
+  EXPECT_NE(predict("gemms", "").find("unknown kernel 'gemms'; known: gemm"),
+            std::string::npos);
+}

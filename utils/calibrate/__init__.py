@@ -1,0 +1,1 @@
+"""Fits the constants of the calibrated cost model to measured latencies."""
