@@ -69,6 +69,10 @@ struct SliceDim {
   /// A dynamic dim is cut by a ceiling over the first axis, each part into
   /// micro-batches, and each of these by a ceiling over the next axis.
   std::vector<GridAxis> rows;
+
+  bool operator==(const SliceDim &other) const {
+    return axis == other.axis && runs == other.runs && rows == other.rows;
+  }
 };
 
 /// Which part of a global tensor a device has.
@@ -78,6 +82,10 @@ struct Slice {
   std::string name;           ///< of the global tensor
   std::vector<int64_t> shape; ///< of it; -1 where dynamic
   std::vector<SliceDim> dims; ///< as many
+
+  bool operator==(const Slice &other) const {
+    return name == other.name && shape == other.shape && dims == other.dims;
+  }
 
   /// A tensor that is not cut.
   static Slice whole(::llvm::StringRef name, mlir::RankedTensorType type);

@@ -122,18 +122,15 @@ void OpPartition::markValue(const LocalCopy &copy, Value global,
   // program.
   if (!maker || !result || result.getResultNumber() != 0 || copy.pending)
     return;
-  OpBuilder &builder = getBuilder();
-  SmallVector<NamedAttribute> fields = {
-      {"op", builder.getStringAttr(op.getShardingName())},
-      {"layout", builder.getStringAttr(Twine(cost::letter(copy.layout)))},
-      {"rows", builder.getStringAttr(space->name)}};
+  lowered::Value value;
+  value.op = op.getShardingName().str();
+  value.layout = copy.layout;
+  value.rows = space->name.str();
   if (copy.packing) {
-    fields.emplace_back(builder.getNamedAttr(
-        "order", builder.getStringAttr(copy.packing->getOrder())));
-    fields.emplace_back(builder.getNamedAttr(
-        "columns", state.slices.describeRuns(copy.packing, builder)));
+    value.order = copy.packing->getOrder();
+    value.columns = state.slices.describeRuns(copy.packing, getBuilder());
   }
-  maker->setAttr(lowered::Value::attrName, builder.getDictionaryAttr(fields));
+  lowered::writeTo(maker, value);
 }
 
 void OpPartition::define(Value global, LocalCopy copy, const RowSpace *space,

@@ -162,32 +162,17 @@ windowsOf(ShardableOpInterface op) {
   return runs;
 }
 
-cost::Context Partitioner::getContext(ShardableOpInterface op,
-                                      const RowSpace *space,
-                                      int64_t window) const {
+/// What an op reads of its layer: the experts that it sends rows to itself, or
+/// those of rows of `space`.
+static cost::LayerFacts factsOf(ShardableOpInterface op, const RowSpace *space,
+                                int64_t window) {
   cost::LayerFacts facts = op.getLayerFacts();
   if (facts.experts == 0 && space && space->dispatch) {
     DispatchOp dispatch = space->dispatch;
     facts = dispatch.getLayerFacts();
   }
   facts.window = window;
-  return cost::makeContext(workload, state.grid.degrees, facts, skew);
-}
-
-SmallVector<LayerCost, 1>
-Partitioner::getCosts(ShardableOpInterface op,
-                      ArrayRef<cost::Placement> incoming,
-                      const RowSpace *space) const {
-  auto model = cast<CostOpInterface>(op.getOperation()).getOpModel();
-  SmallVector<LayerCost, 1> costs;
-  for (auto [layers, window] : windowsOf(op)) {
-    if (!costs.empty() && !model->dependsOnWindow())
-      break;
-    costs.push_back({layers, model->cost(*op.getShardingDim(),
-                                         {incoming.data(), incoming.size()},
-                                         getContext(op, space, window))});
-  }
-  return costs;
+  return facts;
 }
 
 /// The name of a dim as it is annotated.
@@ -218,9 +203,13 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     incoming.push_back(placement);
   }
 
-  cost::Context here = getContext(op, space, windowsOf(op).front().second);
+  SmallVector<std::pair<int64_t, int64_t>, 1> windows = windowsOf(op);
+  cost::LayerFacts facts = factsOf(op, space, windows.front().second);
+  cost::Context here =
+      cost::makeContext(workload, state.grid.degrees, facts, skew);
   auto model = cast<CostOpInterface>(op.getOperation()).getOpModel();
-  cost::Rule rule = model->rule(*dim, {incoming.data(), incoming.size()}, here);
+  Span<const cost::Placement> operands(incoming.data(), incoming.size());
+  cost::Rule rule = model->rule(*dim, operands, here);
   if (!rule.isLegal()) {
     auto diagnostic = op.emitOpError("sharding dim ")
                       << spellDim(*dim) << " is illegal here: " << rule.illegal;
@@ -235,7 +224,16 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
   if (!partitionable)
     return op.emitOpError("cannot be partitioned: it has no model of "
                           "'PartitionOpInterface'");
-  OpPartition partition(state, op, here, rule, getCosts(op, incoming, space));
+  SmallVector<LayerCost, 1> costs = {
+      {windows.front().first, model->cost(*dim, operands, here)}};
+  if (model->dependsOnWindow())
+    for (auto [layers, window] : llvm::drop_begin(windows)) {
+      facts.window = window;
+      cost::Context there =
+          cost::makeContext(workload, state.grid.degrees, facts, skew);
+      costs.push_back({layers, model->cost(*dim, operands, there)});
+    }
+  OpPartition partition(state, op, here, rule, std::move(costs));
   if (failed(partitionable.partition(partition)) ||
       failed(partition.checkOwn()))
     return failure();

@@ -336,7 +336,7 @@ LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
   LocalValues::Placed residual{
       {{start, anchor, packing, nullptr}}, space, rowBytes, {}, {}};
   if (failed(writeBody(op, repeat, residual)) ||
-      failed(state.slices.leaveBody(op, repeat, state.builder)))
+      failed(state.slices.leaveBody(op, repeat)))
     return failure();
 
   residual.copies.front().value = repeat.getResult();

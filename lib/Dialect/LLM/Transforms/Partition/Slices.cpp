@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/Slices.h"
-#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -25,56 +24,27 @@ Cut Cut::overRows(Layout layout) {
 // Descriptions
 //===----------------------------------------------------------------------===//
 
-/// The entries of every coordinate, as lists of runs: a run is [start, size,
-/// stride], or [start, size, stride, count, step] where it repeats; a start of
-/// -1 means zeros.
 ArrayAttr Slices::describeRuns(const Packing *packing, Builder &builder) {
   ArrayAttr &runs = runsOf[packing];
   if (runs)
     return runs;
-  SmallVector<Attribute> ranks;
-  for (int64_t rank = 0; rank < packing->getNumRanks(); ++rank) {
-    SmallVector<Attribute> list;
-    for (const Run &run : packing->getRuns(rank)) {
-      SmallVector<int64_t> numbers = {run.start, run.size, run.stride};
-      if (run.count > 1)
-        numbers.append({run.count, run.step});
-      list.push_back(builder.getDenseI64ArrayAttr(numbers));
-    }
-    ranks.push_back(builder.getArrayAttr(list));
-  }
-  return runs = builder.getArrayAttr(ranks);
+  lowered::Coordinates coordinates;
+  for (int64_t rank = 0; rank < packing->getNumRanks(); ++rank)
+    coordinates.push_back(packing->getRuns(rank));
+  return runs = lowered::writeRuns(builder.getContext(), coordinates);
 }
 
-/// {} for a whole dim; {rows = [axes]} for a dynamic one that is cut by rows;
-/// {axis, runs} for one that is cut by entries.
-Attribute Slices::describeCut(const Cut &cut, Builder &builder) {
-  if (!cut.rows.empty()) {
-    SmallVector<Attribute> axes;
-    for (GridAxis axis : cut.rows)
-      axes.push_back(builder.getStringAttr(spell(axis)));
-    return builder.getDictionaryAttr(
-        builder.getNamedAttr("rows", builder.getArrayAttr(axes)));
-  }
-  if (!cut.packing)
-    return builder.getDictionaryAttr({});
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("axis", builder.getStringAttr(spell(cut.axis))),
-       builder.getNamedAttr("runs", describeRuns(cut.packing, builder))});
-}
-
-DictionaryAttr Slices::describe(StringRef name, RankedTensorType type,
+lowered::Slice Slices::describe(StringRef name, RankedTensorType type,
                                 ArrayRef<Cut> cuts, Builder &builder) {
-  SmallVector<Attribute> dims;
-  for (const Cut &cut : cuts)
-    dims.push_back(describeCut(cut, builder));
-  SmallVector<int64_t> shape;
-  for (int64_t size : type.getShape())
-    shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(name)),
-       builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)),
-       builder.getNamedAttr("dims", builder.getArrayAttr(dims))});
+  lowered::Slice slice = lowered::Slice::whole(name, type);
+  for (auto [dim, cut] : llvm::zip_equal(slice.dims, cuts)) {
+    dim.rows.assign(cut.rows.begin(), cut.rows.end());
+    if (!cut.rows.empty() || !cut.packing)
+      continue;
+    dim.axis = cut.axis;
+    dim.runs = describeRuns(cut.packing, builder);
+  }
+  return slice;
 }
 
 static std::string nameOf(BlockArgument argument) {
@@ -116,7 +86,8 @@ Value Slices::slice(const Emitter &emit, Operation *user, Value global,
 Value Slices::sliceParam(const Emitter &emit, Operation *user, ParamOp param,
                          RankedTensorType type, ArrayRef<Cut> cuts) {
   OpBuilder &builder = emit.getBuilder();
-  DictionaryAttr description = describe(param.getParam(), type, cuts, builder);
+  DictionaryAttr description = describe(param.getParam(), type, cuts, builder)
+                                   .write(builder.getContext());
   Value &local = params[{param.getResult(), description}];
   if (local)
     return local;
@@ -146,17 +117,16 @@ static void refuseSecondSlice(Operation *user, BlockArgument argument,
 
 /// Arguments take the local type in place.
 LogicalResult Slices::take(Value local, BlockArgument argument,
-                           DictionaryAttr description, RankedTensorType type,
+                           lowered::Slice slice, RankedTensorType type,
                            Operation *user) {
-  auto [it, isNew] = known.try_emplace(local, Known{description, user});
+  auto [it, isNew] = known.try_emplace(local, Known{slice, user});
   Known &before = it->second;
-  bool agrees =
-      before.slice ? before.slice == description : type == local.getType();
+  bool agrees = before.slice ? *before.slice == slice : type == local.getType();
   if (!isNew && !agrees) {
     refuseSecondSlice(user, argument, before.user);
     return failure();
   }
-  before.slice = description;
+  before.slice = std::move(slice);
   local.setType(type);
   return success();
 }
@@ -167,9 +137,9 @@ Value Slices::sliceArgument(const Emitter &emit, Operation *user,
                             BlockArgument argument, RankedTensorType type,
                             ArrayRef<Cut> cuts) {
   Value local = values.lookupPlain(argument);
-  DictionaryAttr description =
-      describe(nameOf(argument), type, cuts, emit.getBuilder());
-  if (failed(take(local, argument, description, localType(type, cuts), user)))
+  if (failed(take(local, argument,
+                  describe(nameOf(argument), type, cuts, emit.getBuilder()),
+                  localType(type, cuts), user)))
     return {};
   return local;
 }
@@ -202,24 +172,21 @@ void Slices::describeRows(Value local, BlockArgument argument, Operation *user,
 }
 
 void Slices::inherit(Value local, Value cache) {
-  if (Known source = known.lookup(cache); source.slice)
-    known[local] = source;
+  auto source = known.find(cache);
+  if (source != known.end() && source->second.slice)
+    known[local] = Known(source->second);
 }
 
 LogicalResult Slices::follow(Value outer, BlockArgument argument,
-                             Attribute dims, RankedTensorType type,
-                             Operation *user, Builder &builder) {
-  SmallVector<int64_t> sizes;
-  for (int64_t size : cast<RankedTensorType>(argument.getType()).getShape())
-    sizes.push_back(ShapedType::isDynamic(size) ? -1 : size);
-  DictionaryAttr description = builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(nameOf(argument))),
-       builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(sizes)),
-       builder.getNamedAttr("dims", dims)});
-  return take(outer, argument, description, type, user);
+                             std::vector<lowered::SliceDim> dims,
+                             RankedTensorType type, Operation *user) {
+  lowered::Slice slice = lowered::Slice::whole(
+      nameOf(argument), cast<RankedTensorType>(argument.getType()));
+  slice.dims = std::move(dims);
+  return take(outer, argument, std::move(slice), type, user);
 }
 
-LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to, Builder &builder) {
+LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to) {
   auto argumentOf = [&](OperandRange operands, int64_t index, StringRef what) {
     auto argument = dyn_cast<BlockArgument>(operands[index]);
     if (!argument)
@@ -228,33 +195,34 @@ LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to, Builder &builder) {
                             "sliced";
     return argument;
   };
+  // `outer` is what `argument` became, with the layers in front if stacked.
+  auto sliceOuter = [&](BlockArgument inner, Value outer,
+                        BlockArgument argument, bool isStacked) {
+    auto type = cast<RankedTensorType>(inner.getType());
+    std::vector<lowered::SliceDim> dims = known.find(inner)->second.slice->dims;
+    SmallVector<int64_t> shape(type.getShape());
+    if (isStacked) {
+      auto whole = cast<RankedTensorType>(argument.getType());
+      shape.insert(shape.begin(), whole.getDimSize(0));
+      dims.emplace(dims.begin());
+    }
+    return follow(outer, argument, std::move(dims), type.clone(shape), from);
+  };
   for (auto [index, inner] : llvm::enumerate(to.getSlices())) {
-    DictionaryAttr slice = known.lookup(inner).slice;
-    if (!slice)
+    if (!isSliced(inner))
       continue;
     BlockArgument argument = argumentOf(from.getStacked(), index, "stacked");
-    if (!argument)
-      return failure();
-    SmallVector<int64_t> shape = {
-        cast<RankedTensorType>(argument.getType()).getDimSize(0)};
-    auto type = cast<RankedTensorType>(inner.getType());
-    llvm::append_range(shape, type.getShape());
-    SmallVector<Attribute> dims = {builder.getDictionaryAttr({})};
-    llvm::append_range(dims, slice.getAs<ArrayAttr>("dims"));
-    if (failed(follow(to.getStacked()[index], argument,
-                      builder.getArrayAttr(dims), type.clone(shape), from,
-                      builder)))
+    if (!argument || failed(sliceOuter(inner, to.getStacked()[index], argument,
+                                       /*isStacked=*/true)))
       return failure();
   }
   for (auto [index, inner] : llvm::enumerate(to.getInvariantArguments())) {
-    DictionaryAttr slice = known.lookup(inner).slice;
-    if (!slice)
+    if (!isSliced(inner))
       continue;
     BlockArgument argument =
         argumentOf(from.getInvariants(), index, "invariant");
-    if (!argument ||
-        failed(follow(to.getInvariants()[index], argument, slice.get("dims"),
-                      cast<RankedTensorType>(inner.getType()), from, builder)))
+    if (!argument || failed(sliceOuter(inner, to.getInvariants()[index],
+                                       argument, /*isStacked=*/false)))
       return failure();
   }
   for (auto [global, local, outer] :
@@ -275,15 +243,18 @@ void Slices::describeSignature(FunctionOpInterface func, Block &body,
   Operation *terminator = body.getTerminator();
   func.setType(func.cloneTypeWith(body.getArgumentTypes(),
                                   terminator->getOperandTypes()));
+  MLIRContext *context = builder.getContext();
   /// Rows are cut over ep wherever they are.
-  auto describeValue = [&](Value value, const std::string &name) {
-    DictionaryAttr slice = known.lookup(value).slice;
+  auto describeValue = [&](Value value,
+                           const std::string &name) -> DictionaryAttr {
+    if (isSliced(value))
+      return known.find(value)->second.slice->write(context);
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    if (slice || !tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
-      return slice;
+    if (!tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
+      return {};
     SmallVector<Cut> cuts(tensor.getRank());
     cuts.front() = Cut::overRows(Layout::R);
-    return describe(name, tensor, cuts, builder);
+    return describe(name, tensor, cuts, builder).write(context);
   };
   for (BlockArgument argument : body.getArguments())
     if (DictionaryAttr slice = describeValue(argument, nameOf(argument)))

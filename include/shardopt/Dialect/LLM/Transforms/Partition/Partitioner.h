@@ -55,12 +55,6 @@ private:
   Emitter emitFor(mlir::Operation *op, ::llvm::StringRef cause) {
     return Emitter(state.grid, state.builder, op->getLoc(), cause);
   }
-  /// The context of an op of a layer with such rows.
-  cost::Context getContext(ShardableOpInterface op, const RowSpace *space,
-                           int64_t window) const;
-  ::llvm::SmallVector<LayerCost, 1>
-  getCosts(ShardableOpInterface op, ::llvm::ArrayRef<cost::Placement> incoming,
-           const RowSpace *space) const;
   void placeArgument(mlir::BlockArgument global, mlir::BlockArgument local,
                      const RowSpace *space);
   mlir::LogicalResult getComplete(mlir::Operation &op, mlir::ValueRange globals,

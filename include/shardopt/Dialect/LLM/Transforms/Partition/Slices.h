@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_SLICES_H
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_SLICES_H
 
+#include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/LocalValues.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -54,8 +55,7 @@ public:
   void inherit(mlir::Value local, mlir::Value cache);
   /// A slice that a body made of an argument is one of the operand that the
   /// repeat has for it, and of its result.
-  mlir::LogicalResult leaveBody(RepeatOp from, RepeatOp to,
-                                mlir::Builder &builder);
+  mlir::LogicalResult leaveBody(RepeatOp from, RepeatOp to);
   /// Says on the signature of `func` what arguments and results are slices of.
   void describeSignature(mlir::FunctionOpInterface func, mlir::Block &body,
                          mlir::Builder &builder);
@@ -64,15 +64,17 @@ public:
 
 private:
   struct Known {
-    mlir::DictionaryAttr slice;      ///< null: read whole
+    std::optional<lowered::Slice> slice; ///< none: read whole
     mlir::Operation *user = nullptr; ///< the first one; null where it follows
   };
 
-  mlir::Attribute describeCut(const Cut &cut, mlir::Builder &builder);
-  mlir::DictionaryAttr describe(::llvm::StringRef name,
-                                mlir::RankedTensorType type,
-                                ::llvm::ArrayRef<Cut> cuts,
-                                mlir::Builder &builder);
+  /// Whether something reads a part of `local`.
+  bool isSliced(mlir::Value local) const {
+    auto found = known.find(local);
+    return found != known.end() && found->second.slice;
+  }
+  lowered::Slice describe(::llvm::StringRef name, mlir::RankedTensorType type,
+                          ::llvm::ArrayRef<Cut> cuts, mlir::Builder &builder);
   mlir::Value sliceParam(const Emitter &emit, mlir::Operation *user,
                          ParamOp param, mlir::RankedTensorType type,
                          ::llvm::ArrayRef<Cut> cuts);
@@ -82,12 +84,13 @@ private:
                             ::llvm::ArrayRef<Cut> cuts);
   /// `local`, the counterpart of `argument`, is the slice `description` of it.
   mlir::LogicalResult take(mlir::Value local, mlir::BlockArgument argument,
-                           mlir::DictionaryAttr description,
-                           mlir::RankedTensorType type, mlir::Operation *user);
+                           lowered::Slice slice, mlir::RankedTensorType type,
+                           mlir::Operation *user);
   /// The operand `outer` of a repeat is cut in `dims`, as its body wants it.
   mlir::LogicalResult follow(mlir::Value outer, mlir::BlockArgument argument,
-                             mlir::Attribute dims, mlir::RankedTensorType type,
-                             mlir::Operation *user, mlir::Builder &builder);
+                             std::vector<lowered::SliceDim> dims,
+                             mlir::RankedTensorType type,
+                             mlir::Operation *user);
 
   LocalValues &values;
   /// Slices made of a param so far, by their description.
