@@ -135,9 +135,9 @@ LogicalResult EntryReader::readParam(DictionaryAttr attributes,
     if (operand.slice.name.empty())
       operand.name = param.str();
   // The dialect's verifier knows the other forms of these.
-  if (auto layers = attributes.getAs<DenseI64ArrayAttr>(llm::layersAttrName)) {
+  if (auto layers = attributes.getAs<llm::LayersAttr>(llm::layersAttrName)) {
     operand.isStacked = true;
-    operand.layers = layers.asArrayRef().vec();
+    operand.layers = layers.getNumbers().vec();
   }
   if (operand.isStacked && operand.shape.front() < 0)
     return fail() << "is a stack of weights of unknown number";

@@ -206,8 +206,18 @@ func.func private @source_type(tensor<8xf32> {llm.source = "w"})
 
 // -----
 
-// expected-error @+1 {{'llm.layers' of argument 0 must be an array of 64-bit integers, found [0, 1]}}
-func.func private @layers_type(tensor<2x8xf32> {llm.layers = [0, 1]})
+// expected-error @+1 {{'llm.layers' of argument 0 must be numbers of layers, #llm.layers<0-3>, found array<i64: 0, 1>}}
+func.func private @layers_type(tensor<2x8xf32> {llm.layers = array<i64: 0, 1>})
+
+// -----
+
+// expected-error @+1 {{'llm.layers' of argument 0 must be one number for each layer of the stack, 2, found #llm.layers<0-2>}}
+func.func private @layers_count(tensor<2x8xf32> {llm.layers = #llm.layers<0-2>})
+
+// -----
+
+// expected-error @+1 {{expected at most 1048576 layers, one an iteration}}
+func.func private @layers_range(tensor<2x8xf32> {llm.layers = #llm.layers<0-9223372036854775807>})
 
 // -----
 

@@ -67,7 +67,7 @@ module attributes {llm.machine = "h100_sxm", llm.model = "tiny", llm.strategy = 
           tensor<?x101xbf16> {llm.role = "logits"})
 
   // CHECK: @weights
-  // CHECK-SAME: {llm.layers = array<i64: 3, 4>, llm.param = "w", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.w"}]}}
-  func.func private @weights(tensor<2x8xf32> {llm.role = "param", llm.param = "w", llm.layers = array<i64: 3, 4>,
+  // CHECK-SAME: {llm.layers = #llm.layers<3-4>, llm.param = "w", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.w"}]}}
+  func.func private @weights(tensor<2x8xf32> {llm.role = "param", llm.param = "w", llm.layers = #llm.layers<3-4>,
                                               llm.source = {parts = [{pattern = "layers.{layer}.w"}]}})
 }

@@ -90,6 +90,15 @@ func.func @router_too_few_eligible(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>)
 
 // -----
 
+func.func @router_scale(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) {
+  // (C5)
+  // expected-error @+1 {{'scale' must be finite, found INF}}
+  %0:3 = llm.router "r" %x, %w {scoring = #llm.scoring<softmax>, top_k = 2, scale = 0x7FF0000000000000 : f64} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+  return
+}
+
+// -----
+
 func.func @dispatch_width(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>) {
   // (C1)
   // expected-error @+1 {{'llm.dispatch' op 'rows' must have 32 columns, like the tokens, found 16}}

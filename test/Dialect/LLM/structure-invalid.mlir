@@ -38,7 +38,7 @@ func.func @param_without_pattern() {
 
 func.func @param_bad_size() {
   // (C2)
-  // expected-error @+1 {{'size' of part 0 of 'source' must be a 64-bit integer from 1 to 16777216, found 0 : i64}}
+  // expected-error @+1 {{expected a size from 1 to 16777216, found 0}}
   %w = llm.param @w : tensor<8xbf16> from 0 of "a"
   return
 }
@@ -56,7 +56,7 @@ func.func @param_bad_flag() {
 
 func.func @param_scales_without_name() {
   // (C2)
-  // expected-error @+1 {{'scales' of part 0 of 'source' must be the name of a tensor, found ""}}
+  // expected-error @+1 {{expected the name of a tensor of scales}}
   %w = llm.param @w : tensor<8xbf16> from "a" scales ""
   return
 }

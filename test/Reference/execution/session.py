@@ -10,6 +10,14 @@ def is_public(function):
     return function.get("sym_visibility", "public") == "public"
 
 
+def list_layers(attribute):
+    """The numbers of `#llm.layers<0-2, 60>`, of which a range is read as 0, -2."""
+    numbers = []
+    for value in attribute.values:
+        numbers += [value] if value >= 0 else range(numbers[-1] + 1, 1 - value)
+    return numbers
+
+
 class Entry:
     """A function as its caller sees it: arguments and results with what they say."""
 
@@ -73,7 +81,8 @@ class Session:
         if layers is None:
             return self.weight(name, source, None, held, type_.shape, device)
         shape = type_.shape[1:]
-        return np.stack([self.weight(name, source, i, held, shape, device) for i in layers])
+        numbers = list_layers(layers)
+        return np.stack([self.weight(name, source, i, held, shape, device) for i in numbers])
 
     def empty_caches(self, entry, devices, length, micro=None):
         """Zeros by device, for each cache: [layers, sequences, positions, ...]."""

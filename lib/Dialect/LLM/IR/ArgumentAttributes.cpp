@@ -116,7 +116,7 @@ DictionaryAttr Source::write(MLIRContext *context) const {
   }
   NamedAttrList fields;
   fields.set("parts", builder.getArrayAttr(list));
-  if (parts.size() > 1)
+  if (parts.size() > 1 || axis != 0)
     fields.set("axis", builder.getI64IntegerAttr(axis));
   return fields.getDictionary(context);
 }

@@ -20,6 +20,16 @@ mlir::ParseResult parseSource(mlir::OpAsmParser &parser,
 void printSource(mlir::OpAsmPrinter &printer, mlir::Operation *param,
                  mlir::DictionaryAttr source);
 
+/// `<0-2, 60>`: numbers of at most `count` layers.
+mlir::ParseResult parseLayers(mlir::AsmParser &parser, int64_t count,
+                              ::llvm::SmallVectorImpl<int64_t> &layers);
+void printLayers(mlir::AsmPrinter &printer, ::llvm::ArrayRef<int64_t> layers);
+
+/// `<128, 0, ...>`: from the dots on it starts again, up to `count` windows.
+mlir::ParseResult parseWindows(mlir::AsmParser &parser, int64_t count,
+                               ::llvm::SmallVectorImpl<int64_t> &windows);
+void printWindows(mlir::AsmPrinter &printer, ::llvm::ArrayRef<int64_t> windows);
+
 } // namespace shardopt::llm
 
 #endif // SHARDOPT_LIB_DIALECT_LLM_IR_STRUCTURESYNTAX_H

@@ -130,11 +130,11 @@ static LogicalResult verifyParam(Operation *op, unsigned index,
                                           [&] { return op->emitError(); })));
   }
   if (name == layersAttrName) {
-    auto layers = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    auto layers = dyn_cast<LayersAttr>(attr.getValue());
     if (!layers)
-      return fail("an array of 64-bit integers");
+      return fail("numbers of layers, #llm.layers<0-3>");
     int64_t count = hasSizes && type.getRank() ? type.getDimSize(0) : 0;
-    if (hasSizes && count != layers.size())
+    if (hasSizes && count != int64_t(layers.getNumbers().size()))
       return fail(
           ("one number for each layer of the stack, " + Twine(count)).str());
   }

@@ -35,11 +35,11 @@ struct ParamsToArguments
 } // namespace
 
 /// The numbers of the layers of `repeat`.
-static DenseI64ArrayAttr layersOf(RepeatOp repeat) {
+static LayersAttr layersOf(RepeatOp repeat) {
   SmallVector<int64_t> layers;
   for (int64_t iteration : llvm::seq<int64_t>(0, repeat.getCount()))
     layers.push_back(repeat.getLayer(iteration));
-  return DenseI64ArrayAttr::get(repeat.getContext(), layers);
+  return LayersAttr::get(repeat.getContext(), layers);
 }
 
 /// What the argument says that takes the place of `param`.

@@ -7,8 +7,8 @@
 // CHECK-SAME: %[[TOKENS:[a-z0-9]*]]: tensor<?xi32> {llm.role = "tokens"},
 // CHECK-SAME: %[[CACHE:[a-z0-9]*]]: tensor<2x?x?x1x8xf32> {llm.role = "cache"},
 // CHECK-SAME: %[[TABLE:[a-z0-9]*]]: tensor<16x8xf32> {llm.param = "embed", llm.role = "param", llm.source = {parts = [{pattern = "embed"}]}},
-// CHECK-SAME: %[[NORM:[a-z0-9]*]]: tensor<2x8xf32> {llm.layers = array<i64: 3, 4>, llm.param = "norm", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.norm"}]}, shardopt.slice = {dims = [{}], name = "norm", shape = array<i64: 8>}},
-// CHECK-SAME: %[[PROJ:[a-z0-9]*]]: tensor<2x8x8xf32> {llm.layers = array<i64: 3, 4>, llm.param = "proj", llm.role = "param"},
+// CHECK-SAME: %[[NORM:[a-z0-9]*]]: tensor<2x8xf32> {llm.layers = #llm.layers<3-4>, llm.param = "norm", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.norm"}]}, shardopt.slice = {dims = [{}], name = "norm", shape = array<i64: 8>}},
+// CHECK-SAME: %[[PROJ:[a-z0-9]*]]: tensor<2x8x8xf32> {llm.layers = #llm.layers<3-4>, llm.param = "proj", llm.role = "param"},
 // CHECK-SAME: %[[HEAD:[a-z0-9]*]]: tensor<8xf32> {llm.param = "norm", llm.role = "param"})
 // CHECK: %[[X:.*]] = llm.embedding {{.*}} %[[TOKENS]], %[[TABLE]]
 // CHECK: %[[Y:.*]]:2 = llm.repeat 2 layers<3-4> init(%[[R:.*]] = %[[X]] : tensor<?x8xf32>) caches(%[[C:.*]] = %[[CACHE]] : tensor<2x?x?x1x8xf32>)

@@ -50,6 +50,20 @@ def LLM_DimAttr : LLM_Attr<"Dim", "dim"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def LLM_LayersAttr : LLM_Attr<"Layers", "layers"> {
+  let summary = "Numbers of layers";
+  let description = [{
+    On an argument, as `llm.layers`: of the layers in the checkpoint whose weights
+    are stacked there. Ranges of them are written by their ends.
+
+    ```mlir
+    func.func private @weights(tensor<4x8xbf16> {llm.layers = #llm.layers<0-2, 60>})
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$numbers);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def LLM_StrategyAttr : LLM_Attr<"Strategy", "strategy"> {
   let summary = "Degrees of parallelism and batch";
   let description = [{

@@ -39,8 +39,8 @@ def LLM_Dialect : Dialect {
     (`#llm.strategy`). Attributes of arguments and results of functions:
     `llm.role` (a string: tokens, positions, cache, param, token_ids or logits).
     Attributes of arguments that were an `llm.param`: `llm.param` (a string, its name),
-    `llm.source` (a dictionary), `llm.layers` (an array of 64-bit integers, one for each
-    entry of the leading dim). There are no others that begin with `llm.`.
+    `llm.source` (a dictionary), `llm.layers` (`#llm.layers`, one number for each entry of
+    the leading dim). There are no others that begin with `llm.`.
 
     Pieces are the ops into which `--llm-insert-collectives` opens a fused op
     where a collective falls inside it. They carry no `sharding`.

@@ -112,7 +112,7 @@ def ParamsToArgumentsPass : Pass<"llm-params-to-arguments", "::mlir::ModuleOp"> 
     Output:
 
     ```mlir
-    func.func @f(%x: tensor<?x8xf32>, %proj: tensor<2x8x8xf32> {llm.layers = array<i64: 4, 5>, llm.param = "proj", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.proj"} ]}}) -> tensor<?x8xf32> {
+    func.func @f(%x: tensor<?x8xf32>, %proj: tensor<2x8x8xf32> {llm.layers = #llm.layers<4-5>, llm.param = "proj", llm.role = "param", llm.source = {parts = [{pattern = "layers.{layer}.proj"} ]}}) -> tensor<?x8xf32> {
       %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %proj : tensor<2x8x8xf32>) {
         %0 = llm.linear "proj" %r, %w : tensor<?x8xf32> -> tensor<?x8xf32>
         llm.yield %0 : tensor<?x8xf32>
