@@ -23,9 +23,10 @@ public:
       : world(std::move(world)) {}
 
   bool isLeader() const override { return world->rank() == 0; }
-  void tellLeader(const std::string &failure) override {
-    world->tellLeader(failure);
+  std::string concede(const std::string &failure) override {
+    return world->concede(failure);
   }
+  std::optional<Error> finish() override { return world->finish(); }
   void abandon(int status) override { world->abort(status); }
   bool agree(bool leaders) override;
   ErrorOr<Executable>

@@ -23,7 +23,8 @@ namespace {
 class Threads final : public World {
 public:
   bool isLeader() const override { return true; }
-  void tellLeader(const std::string &failure) override {}
+  std::string concede(const std::string &failure) override { return failure; }
+  std::optional<Error> finish() override { return std::nullopt; }
   void abandon(int status) override { std::exit(status); }
   bool agree(bool leaders) override { return leaders; }
   ErrorOr<Executable>

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 using namespace shardopt;
 using namespace shardopt::runtime;
@@ -25,8 +27,11 @@ static_assert(failureChannel < MpiLink::channels);
 
 // Fields of an envelope.
 enum : size_t { Epoch, OpField, Axes, Site, First, Second, Type, Rank, Sizes };
-/// Of a failure: the length of what is told of it.
-static constexpr size_t FailureBytes = Epoch + 1;
+/// Of a failure: the length of a last word, or nothing of the kind.
+static constexpr size_t WordBytes = Epoch + 1;
+static constexpr int64_t noWord = -1;
+/// Of a failure after which nothing goes on.
+static constexpr int64_t everyEpoch = std::numeric_limits<int64_t>::max();
 static_assert(Sizes + maxRank <= std::tuple_size<Envelope>::value);
 
 static Envelope enclose(int64_t epoch, const Message &message) {
@@ -56,6 +61,24 @@ static Tensor tensorOf(const Envelope &envelope) {
   return {static_cast<Element>(envelope[Type]),
           std::vector<int64_t>(sizes, sizes + envelope[Rank])};
 }
+
+namespace {
+
+/// So many seconds from now; never, if it is 0.
+class Deadline {
+public:
+  explicit Deadline(double seconds) : limit(seconds) {}
+  bool isOver() const {
+    return limit.count() > 0 && Clock::now() - start > limit;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  std::chrono::duration<double> limit;
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Messages
@@ -89,11 +112,9 @@ std::optional<MpiTransport::Arrival> MpiTransport::take(int from, int channel) {
 
 ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
                                      Channel channel) {
-  using Clock = std::chrono::steady_clock;
   int rank = static_cast<int>(group.members[from]);
   // Between programs a process may compile, or read, for as long as it takes.
-  bool isLimited = timeLimit > 0 && channel != Channel::Host;
-  Clock::time_point start = Clock::now();
+  Deadline deadline(channel == Channel::Host ? 0 : timeLimit);
   Backoff backoff;
   while (true) {
     std::optional<Arrival> arrival = take(rank, static_cast<int>(channel));
@@ -106,11 +127,11 @@ ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
                     std::move(*arrival));
     if (heardOfFailure()) {
       missed = rank;
-      interrupted = told.empty();
-      return Error{told.empty() ? "another rank failed" : told};
+      auto failure = lowestFailure();
+      interrupted = failure == words.end();
+      return Error{interrupted ? "another rank failed" : failure->second};
     }
-    std::chrono::duration<double> waited = Clock::now() - start;
-    if (isLimited && waited.count() > timeLimit) {
+    if (deadline.isOver()) {
       missed = rank;
       return Error{"no message came within the time limit, " +
                    std::to_string(std::lround(timeLimit)) + " s"};
@@ -132,13 +153,40 @@ void MpiTransport::beginEpoch() {
 void MpiTransport::interrupt(int64_t ranks) {
   for (int to = 0; to < ranks; ++to)
     if (to != link.rank())
-      link.post(to, failureChannel, {epoch}, nullptr, 0, nullptr);
+      link.post(to, failureChannel, {epoch, noWord}, nullptr, 0, nullptr);
 }
 
-void MpiTransport::tellLeader(const std::string &failure) {
+void MpiTransport::endAll() {
+  epoch = everyEpoch;
+  interrupt(link.size());
+}
+
+void MpiTransport::sayLast(const std::string &failure) {
+  if (hasSaid)
+    return;
+  hasSaid = true;
   auto text = std::make_shared<const std::string>(failure);
   link.post(0, failureChannel, {epoch, static_cast<int64_t>(text->size())},
             text->data(), text->size(), text);
+}
+
+MpiTransport::Words::const_iterator MpiTransport::lowestFailure() const {
+  return std::find_if(words.begin(), words.end(),
+                      [](const auto &word) { return !word.second.empty(); });
+}
+
+std::optional<std::string> MpiTransport::awaitWords(bool isLimited) {
+  Deadline deadline(isLimited ? timeLimit : 0);
+  for (Backoff backoff;; backoff.pause()) {
+    heardOfFailure();
+    auto failure = lowestFailure();
+    bool isKnown = failure != words.end();
+    int ranks = isKnown ? failure->first : link.size();
+    auto later = words.lower_bound(ranks);
+    // Rank 0 says nothing to itself.
+    if (std::distance(words.begin(), later) >= ranks - 1 || deadline.isOver())
+      return isKnown ? std::optional(failure->second) : std::nullopt;
+  }
 }
 
 bool MpiTransport::heardOfFailure() {
@@ -146,11 +194,14 @@ bool MpiTransport::heardOfFailure() {
   while (true) {
     int from = link.poll(MpiLink::anybody, failureChannel, envelope);
     if (from < 0)
-      return failedEpoch == epoch || !told.empty();
-    std::string text(static_cast<size_t>(envelope[FailureBytes]), '\0');
+      return failedEpoch == epoch || failedEpoch == everyEpoch ||
+             heardFailure();
+    bool isWord = envelope[WordBytes] != noWord;
+    std::string text(isWord ? static_cast<size_t>(envelope[WordBytes]) : 0,
+                     '\0');
     link.receive(from, failureChannel, text.data(), text.size());
-    if (!text.empty())
-      told = std::move(text);
+    if (isWord)
+      words.emplace(from, std::move(text));
     else
       failedEpoch = std::max(failedEpoch, envelope[Epoch]);
   }

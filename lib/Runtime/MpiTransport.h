@@ -37,11 +37,20 @@ public:
   void interrupt(int64_t ranks);
   /// Whether a wait ended so in this epoch.
   bool wasInterrupted() const { return interrupted; }
+  /// Ends the waits of all others, in every epoch: there is nothing any more.
+  void endAll();
   /// The rank for whose message a wait in this epoch was in vain.
   std::optional<int64_t> awaited() const { return missed; }
 
-  /// Tells rank 0 why this process cannot go on. Waits there end with that.
-  void tellLeader(const std::string &failure);
+  /// What this process tells rank 0 last: why it cannot go on, with which waits
+  /// there end, or nothing.
+  void sayLast(const std::string &failure);
+  /// Whether rank 0 was told of a failure.
+  bool heardFailure() const { return lowestFailure() != words.end(); }
+  /// In rank 0: waits until all ranks below the lowest that is known to fail
+  /// have said their last, for as long as for a message where `isLimited`.
+  /// Why the lowest one cannot go on; nothing where none failed.
+  std::optional<std::string> awaitWords(bool isLimited);
 
 private:
   /// A message of this epoch or a later one, if it has come.
@@ -52,12 +61,16 @@ private:
 
   std::optional<Arrival> take(int from, int channel);
   bool heardOfFailure();
+  /// What was said last, by rank.
+  using Words = std::map<int, std::string>;
+  Words::const_iterator lowestFailure() const;
 
   MpiLink &link;
   double timeLimit;
   int64_t epoch = 0;
   std::optional<int64_t> missed;
-  std::string told; ///< why a process cannot go on; empty: none said so
+  Words words; ///< to rank 0
+  bool hasSaid = false;
   int64_t failedEpoch =
       -1; ///< the last in which a rank is known to have failed
   bool interrupted = false;

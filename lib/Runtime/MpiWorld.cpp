@@ -7,6 +7,7 @@
 
 #include "shardopt/Runtime/MpiWorld.h"
 #include "MpiTransport.h"
+#include "shardopt/Runtime/Backoff.h"
 #include "shardopt/Runtime/Collectives.h"
 #include "shardopt/Support/ModuleFiles.h"
 #include "shardopt/Support/Suggest.h"
@@ -125,8 +126,28 @@ ErrorOr<std::unique_ptr<MpiWorld>> MpiWorld::open(MpiKind kind,
   return world;
 }
 
-void MpiWorld::tellLeader(const std::string &failure) {
-  transport->tellLeader(failure);
+std::string MpiWorld::concede(const std::string &failure) {
+  if (rank() > 0) {
+    // What was interrupted is not the cause.
+    transport->sayLast(transport->wasInterrupted() ? "" : failure);
+    for (Backoff backoff;; backoff.pause()) {
+    }
+  }
+  if (!transport->heardFailure())
+    return failure;
+  // Those that wait for what never comes say so, and are not waited for.
+  transport->endAll();
+  return *transport->awaitWords(/*isLimited=*/true);
+}
+
+std::optional<Error> MpiWorld::finish() {
+  if (rank() > 0) {
+    transport->sayLast("");
+    return std::nullopt;
+  }
+  std::optional<std::string> failure =
+      transport->awaitWords(/*isLimited=*/false);
+  return failure ? std::optional(Error{*failure}) : std::nullopt;
 }
 
 void MpiWorld::abort(int status) {

@@ -37,7 +37,8 @@ static bool isHangupIgnored() {
 }
 
 int tool::fail(const std::string &message) {
-  llvm::errs() << "error: " << message << '\n';
+  // At once: other processes, and who started them, write there too.
+  llvm::errs() << "error: " + message + "\n";
   return 1;
 }
 

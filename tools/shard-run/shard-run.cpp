@@ -15,9 +15,6 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
-#include <thread>
-
 using namespace shardopt;
 using namespace shardopt::run;
 
@@ -112,19 +109,12 @@ static cl::opt<double> timeLimit(
 /// The processes that would wait for this one, if it fails alone.
 static execution::World *processes = nullptr;
 
-/// How long the leader takes at most to end all processes.
-static constexpr std::chrono::seconds leadersTurn(30);
-
 int run::fail(const std::string &message) {
   if (!processes)
     return tool::fail(message);
-  // The leader speaks for all. It fails alike, or waits for this process, which
-  // ends that; where it does neither, this process speaks.
-  if (!processes->isLeader()) {
-    processes->tellLeader(message);
-    std::this_thread::sleep_for(leadersTurn);
-  }
-  int status = tool::fail(message);
+  // The leader speaks for all: of errors, the first by rank. No other process
+  // comes back.
+  int status = tool::fail(processes->concede(message));
   llvm::outs().flush();
   processes->abandon(status);
   return status;
@@ -212,6 +202,37 @@ static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
   return execution::createMpiWorld(*kind, timeLimit);
 }
 
+static int executeIn(execution::World &world) {
+  if (usesMpi() && options.input == "-")
+    return fail("the module is read by all processes, expected a file");
+
+  mlir::DialectRegistry registry;
+  llm::registerPassDialects(registry);
+  registerExecutionDialects(registry);
+  // Without threads, so that a list of strategies can fork.
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the op may be the whole module
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  if (!world.isLeader())
+    context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
+  std::vector<std::string> paths = {options.input};
+  if (!options.then.empty())
+    paths.push_back(options.then);
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> read;
+  std::vector<mlir::ModuleOp> modules;
+  for (const std::string &path : paths) {
+    read.push_back(tool::readModule(path, sources, context));
+    if (!read.back()) // others may wait for this process
+      return processes ? fail("no module is in '" + path + "'") : 1;
+    modules.push_back(*read.back());
+  }
+  if (!options.strategies.empty())
+    return verifyList(options, modules, usesMpi() ? &world : nullptr);
+  return options.verifies ? verifyProgram(options, modules, world)
+                          : runProgram(options, modules.front(), world);
+}
+
 static int execute() {
   if (auto message = checkOptions())
     return fail(*message);
@@ -224,34 +245,10 @@ static int execute() {
     return fail(world.error().message);
   if (usesMpi())
     processes = world->get();
-  if (usesMpi() && options.input == "-")
-    return fail("the module is read by all processes, expected a file");
-
-  mlir::DialectRegistry registry;
-  llm::registerPassDialects(registry);
-  registerExecutionDialects(registry);
-  // Without threads, so that a list of strategies can fork.
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false); // the op may be the whole module
-  llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  if (!(*world)->isLeader())
-    context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
-  auto module = tool::readModule(options.input, sources, context);
-  if (!module)
-    return 1;
-  std::vector<mlir::ModuleOp> modules = {*module};
-  mlir::OwningOpRef<mlir::ModuleOp> second;
-  if (!options.then.empty()) {
-    second = tool::readModule(options.then, sources, context);
-    if (!second)
-      return 1;
-    modules.push_back(*second);
-  }
-  if (!options.strategies.empty())
-    return verifyList(options, modules, usesMpi() ? world->get() : nullptr);
-  return options.verifies ? verifyProgram(options, modules, **world)
-                          : runProgram(options, *module, **world);
+  int status = executeIn(**world);
+  if (std::optional<Error> error = (*world)->finish())
+    return fail(error->message);
+  return status;
 }
 
 int main(int argc, char **argv) {

@@ -23,9 +23,14 @@ public:
 
   virtual bool isLeader() const = 0;
 
-  /// Lets the leader fail with what keeps this process, another one, from going
-  /// on, where it waits for others. Returns at once.
-  virtual void tellLeader(const std::string &failure) = 0;
+  /// Of a process that `failure` keeps from going on. In the leader: with what
+  /// all are to end, its own failure or the first, by rank, of those that it
+  /// was told. Elsewhere, waits for the leader to end all.
+  virtual std::string concede(const std::string &failure) = 0;
+
+  /// Of a process that is done: what keeps another one from being so, in the
+  /// leader, which waits for all.
+  virtual std::optional<Error> finish() = 0;
 
   /// Ends all processes, which may be waiting for this one.
   virtual void abandon(int status) = 0;

@@ -55,9 +55,14 @@ public:
                            std::vector<std::string> sites, Extent extent,
                            const std::function<void(Process &)> &body);
 
-  /// Where rank 0 waits for others, that ends with `failure`, which keeps this
-  /// process from going on. Returns without waiting.
-  void tellLeader(const std::string &failure);
+  /// Of a process that `failure` keeps from going on. In rank 0: with what all
+  /// processes are to end, its own failure or, where it was told of others,
+  /// that of the lowest rank. Elsewhere, waits for rank 0 to end all.
+  std::string concede(const std::string &failure);
+
+  /// Of a process that is done: in rank 0, waits for the others, and returns
+  /// what keeps the lowest one from being so.
+  std::optional<Error> finish();
 
   /// Ends all processes, wherever they are.
   [[noreturn]] void abort(int status);
