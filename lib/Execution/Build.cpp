@@ -14,10 +14,12 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -70,6 +72,30 @@ static std::optional<Error> checkCalls(ModuleOp module) {
                "' calls itself, or functions that do, expected calls that end"};
 }
 
+/// A cast that says how large a dynamic dim is: nothing holds at run time that
+/// the numbers agree, and code would go on beyond the end of the rows.
+static std::optional<Error> checkCasts(ModuleOp module) {
+  std::optional<Error> error;
+  module.walk([&](tensor::CastOp cast) {
+    auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(cast.getType());
+    if (from && to &&
+        !llvm::any_of(llvm::seq(from.getRank()), [&](int64_t dim) {
+          return from.isDynamicDim(dim) && !to.isDynamicDim(dim);
+        }))
+      return WalkResult::advance();
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "'tensor.cast' says that " << cast.getSource().getType() << " is "
+        << cast.getType()
+        << ": expected sizes that are dynamic to stay so, for they are those "
+           "of the arguments";
+    error = Error{std::move(text)};
+    return WalkResult::interrupt();
+  });
+  return error;
+}
+
 /// Functions without a body are the runtime's: any other name would be looked
 /// up in this process, whatever it is there.
 static std::optional<Error> checkExternals(ModuleOp module) {
@@ -84,6 +110,8 @@ ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
                                 Codegen codegen) {
   if (auto endless = checkCalls(module))
     return *endless;
+  if (auto sized = checkCasts(module))
+    return *sized;
   auto error = runPasses(
       module,
       [&](OpPassManager &manager) {

@@ -135,7 +135,7 @@ static std::optional<double> distance(const Tensor &expected,
   if (!joined || expected.shape()[0] % prompts != 0)
     return std::nullopt;
   int64_t each = expected.shape()[0] / prompts;
-  Range own = promptsOf(prompts, {GridAxis::Ep}, group.front()->place);
+  tensors::Range own = promptsOf(prompts, {GridAxis::Ep}, group.front()->place);
   int64_t rows = own.size() * each;
   if (joined->shape()[1] != columns || joined->shape()[0] < rows)
     return std::nullopt;
