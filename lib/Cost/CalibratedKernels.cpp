@@ -60,8 +60,7 @@ static std::string add(Groups<Form> &groups, const CalibratedGroup &group) {
 ErrorOr<CalibratedKernels> CalibratedKernels::create(const Machine &machine) {
   if (!machine.calibration)
     return Error{"machine '" + machine.name +
-                 "' has no constants of measured kernels ('calibration'), nor "
-                 "is it like one that has them ('like')"};
+                 "' has no constants of measured kernels ('calibration')"};
   CalibratedKernels kernels;
   kernels.constants = machine.calibration;
   kernels.device = Device(machine.calibration->sheet);

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/CalibratedKernels.h"
+#include "shardopt/Cost/Calibrated.h"
 #include "shardopt/Cost/CalibratedRows.h"
 
 #include <gtest/gtest.h>
@@ -158,6 +158,68 @@ TEST(Calibrated, PropertiesOfShippedMachines) {
                               return form.us(device, 4, at[0], 8, at[1], 2, 20);
                             });
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The time model
+//===----------------------------------------------------------------------===//
+
+TEST(Calibrated, CollectivesOrderedByWhatTheyDo) {
+  auto time = cost::Calibrated::create(load("h100_sxm"));
+  ASSERT_TRUE(time) << time.error().message;
+  for (int64_t tp : {2, 4, 8, 16})
+    for (double bytes = 256; bytes < 1e9; bytes *= 3) {
+      auto of = [&](CollectiveKind kind) {
+        return (*time)->seconds({kind, GridAxis::Tp, bytes}, {tp, 1, 1, 1});
+      };
+      const double whole = of(CollectiveKind::AllReduce);
+      EXPECT_GT(of(CollectiveKind::ReduceScatter), 0);
+      EXPECT_GE(whole, of(CollectiveKind::ReduceScatter)) << tp << " " << bytes;
+      EXPECT_GE(whole, of(CollectiveKind::AllGather)) << tp << " " << bytes;
+    }
+  EXPECT_EQ((*time)->seconds({CollectiveKind::AllReduce, GridAxis::Tp, 1e6},
+                             {1, 1, 1, 1}),
+            0);
+}
+
+TEST(Calibrated, KernelsOfEveryKindTakeTime) {
+  auto time = cost::Calibrated::create(load("b200_sxm"));
+  ASSERT_TRUE(time) << time.error().message;
+  for (WeightType type :
+       {WeightType::F32, WeightType::Bf16, WeightType::Fp8, WeightType::Mxfp4})
+    for (KernelKind kind :
+         {KernelKind::Gemm, KernelKind::GroupedGemm, KernelKind::BatchedGemm}) {
+      const Kernel kernel{kind, 64, 4096, 1024, 8, type, 5e8, 8e6, true};
+      EXPECT_GT((*time)->seconds(kernel), 1e-6);
+      EXPECT_LT((*time)->seconds(kernel), 1e-3);
+    }
+  Kernel attention{KernelKind::Attention, 8, 4096, 128, 32};
+  attention.flops = 4.0 * 8 * 4096 * 32 * 128;
+  for (bool isLatent : {false, true})
+    for (double prompt : {0.0, 4096.0})
+      for (double cacheBytes : {1.0, 2.0}) {
+        attention.kvHeads = isLatent ? 1 : 8;
+        attention.latent = isLatent;
+        attention.prompt = prompt;
+        attention.cacheBytes = cacheBytes;
+        EXPECT_GT((*time)->seconds(attention), 1e-6);
+        EXPECT_LT((*time)->seconds(attention), 0.1);
+      }
+}
+
+TEST(Calibrated, MachinesWithoutConstantsAreErrors) {
+  Machine bare = load("h100_sxm");
+  bare.calibration = nullptr;
+  auto time = cost::Calibrated::create(bare);
+  ASSERT_FALSE(time);
+  EXPECT_EQ(time.error().message,
+            "machine 'h100_sxm' has no constants of measured kernels "
+            "('calibration')");
+  auto gb200 = cost::Calibrated::create(load("gb200"));
+  ASSERT_FALSE(gb200);
+  EXPECT_EQ(gb200.error().message,
+            "machine 'gb200' has no constants of kernel 'gemm', which "
+            "'simulator=calibrated' needs");
 }
 
 //===----------------------------------------------------------------------===//

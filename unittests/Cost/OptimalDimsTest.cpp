@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Cost/Calibrated.h"
 #include "shardopt/Cost/Evaluate.h"
 
 #include "TestModels.h"
@@ -59,8 +60,7 @@ std::vector<DimSet> randomDomains(size_t size, size_t free,
   return domains;
 }
 
-void expectOptimal(const ModelConfig &config, const Workload &workload) {
-  const CostModel costs = makeCosts(config, workload, h200());
+void expectOptimal(const CostModel &costs) {
   const size_t size = costs.model().numVariables();
   std::mt19937 random(7);
   for (int i = 0; i < 40; ++i) {
@@ -87,6 +87,27 @@ void expectOptimal(const ModelConfig &config, const Workload &workload) {
         EXPECT_LE(bound.value * (1 - 1e-12), found->evaluation.latencyMs);
     }
   }
+}
+
+void expectOptimal(const ModelConfig &config, const Workload &workload) {
+  expectOptimal(makeCosts(config, workload, h200()));
+}
+
+/// The same with times of measured kernels.
+CostModel makeCalibrated(const ModelConfig &config, const Workload &workload) {
+  ErrorOr<Machine> machine = loadMachine("h200_sxm");
+  EXPECT_TRUE(machine) << machine.error().message;
+  auto time = Calibrated::create(*machine);
+  EXPECT_TRUE(time) << time.error().message;
+  const CostModel roofline = makeCosts(config, workload, *machine);
+  return CostModel(roofline.model(), *time, machine->expertSkew,
+                   roofline.limits());
+}
+
+TEST(OptimalDims, EqualsEnumerationWithCalibratedTimes) {
+  expectOptimal(makeCalibrated(llama70B(), {Phase::Decode, 8192}));
+  expectOptimal(makeCalibrated(mixtral8x22B(), {Phase::Prefill, 2048}));
+  expectOptimal(makeCalibrated(deepSeekV3(), {Phase::Decode, 4096}));
 }
 
 TEST(OptimalDims, EqualsEnumerationOfExperts) {
