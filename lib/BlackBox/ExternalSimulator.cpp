@@ -63,7 +63,7 @@ public:
   std::optional<Error> startFirst();
   Evaluation evaluate(const Strategy &strategy);
 
-  std::string name; ///< set by the first greeting
+  Greeting greeting; ///< the first
   const Problem problem;
   const ExternalOptions options;
 
@@ -77,7 +77,7 @@ private:
                                             const Strategy &strategy);
   Lost lose(Slot &slot, const Reply &reply) const;
 
-  ErrorOr<std::string> start(Slot &slot) const;
+  ErrorOr<Greeting> start(Slot &slot) const;
   std::optional<Error> restart(Slot &slot);
   void note(Failure kind, const std::string &message);
   bool isStopped() const { return options.stop && options.stop->requested(); }
@@ -130,8 +130,9 @@ static std::string seconds(double value) {
   return text + " s";
 }
 
-/// Starts a worker in `slot` and exchanges hellos with it; returns its name.
-ErrorOr<std::string> ExternalSimulator::Pool::start(Slot &slot) const {
+/// Starts a worker in `slot` and exchanges hellos with it; returns its
+/// greeting.
+ErrorOr<Greeting> ExternalSimulator::Pool::start(Slot &slot) const {
   ErrorOr<Worker> worker = Worker::start(options.command);
   if (!worker)
     return worker.error();
@@ -157,7 +158,7 @@ ErrorOr<std::string> ExternalSimulator::Pool::start(Slot &slot) const {
   case Reply::Kind::Stopped:
     return Error{"interrupted before the simulator greeted"};
   }
-  ErrorOr<std::string> greeted = parseGreeting(reply.text);
+  ErrorOr<Greeting> greeted = parseGreeting(reply.text);
   if (!greeted)
     return withErrors(
         "the simulator refused to start: " + greeted.error().message +
@@ -169,10 +170,10 @@ ErrorOr<std::string> ExternalSimulator::Pool::start(Slot &slot) const {
 }
 
 std::optional<Error> ExternalSimulator::Pool::startFirst() {
-  ErrorOr<std::string> greeted = start(*idle.back());
+  ErrorOr<Greeting> greeted = start(*idle.back());
   if (!greeted)
     return greeted.error();
-  name = std::move(*greeted);
+  greeting = std::move(*greeted);
   return std::nullopt;
 }
 
@@ -182,7 +183,7 @@ std::optional<Error> ExternalSimulator::Pool::restart(Slot &slot) {
   for (int failed = 0;;) {
     if (auto error = breakdown())
       return error;
-    ErrorOr<std::string> greeted = start(slot);
+    ErrorOr<Greeting> greeted = start(slot);
     if (greeted)
       return std::nullopt;
     if (isStopped())
@@ -252,6 +253,12 @@ ExternalSimulator::Pool::evaluateOn(Slot &slot, const Strategy &strategy) {
 Evaluation ExternalSimulator::Pool::evaluate(const Strategy &strategy) {
   Evaluation failed;
   failed.reason = Reason::Failed;
+  if (auto unread = findUnread(strategy.degrees, greeting.degrees)) {
+    note(Failure::Error, std::string("the simulator does not read '") +
+                             spell(*unread) + "', which is " +
+                             spell(*unread, strategy.degrees[*unread]));
+    return failed;
+  }
   Slot &slot = take();
   std::variant<Evaluation, Lost> result = failed;
   if (slot.worker || !restart(slot))
@@ -304,7 +311,13 @@ Evaluation ExternalSimulator::evaluate(const Strategy &strategy) const {
   return pool->evaluate(strategy);
 }
 
-const std::string &ExternalSimulator::name() const { return pool->name; }
+const std::string &ExternalSimulator::name() const {
+  return pool->greeting.name;
+}
+
+const std::vector<Degree> &ExternalSimulator::degrees() const {
+  return pool->greeting.degrees;
+}
 
 unsigned ExternalSimulator::workers() const { return pool->options.workers; }
 

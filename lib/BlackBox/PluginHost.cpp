@@ -102,11 +102,18 @@ class PluginService final : public Service {
 public:
   PluginService(const ShardOptSimulatorPlugin &plugin,
                 std::vector<Degree> degrees)
-      : plugin(plugin), degrees(std::move(degrees)) {}
+      : plugin(plugin), read(std::move(degrees)) {}
   ~PluginService() override { destroy(); }
 
   std::optional<Error> greet(const Hello &hello) override;
   std::string name() const override { return plugin.name ? plugin.name : ""; }
+  std::vector<Degree> degrees() const override {
+    std::vector<Degree> further;
+    for (Degree degree : read)
+      if (!infoOf(degree).isRequired())
+        further.push_back(degree);
+    return further;
+  }
   const std::vector<std::string> &opNames() const override {
     return accepted.ops;
   }
@@ -117,8 +124,8 @@ private:
   void destroy();
 
   const ShardOptSimulatorPlugin &plugin;
-  const std::vector<Degree> degrees; ///< that the plugin reads, in its order
-  Hello accepted;                    ///< what `problem` points into
+  const std::vector<Degree> read; ///< degrees of the plugin, in its order
+  Hello accepted;                 ///< what `problem` points into
   std::vector<const char *> opPointers;
   ShardOptProblem problem = {};
   void *simulator = nullptr;
@@ -172,16 +179,12 @@ ErrorOr<Answer> PluginService::evaluate(const Strategy &strategy) {
   std::vector<uint8_t> dims;
   for (Dim dim : strategy.dims)
     dims.push_back(static_cast<uint8_t>(dim));
-  PartialDegrees unread(strategy.degrees);
+  if (std::optional<Degree> unread = findUnread(strategy.degrees, read))
+    return Error{std::string("the plugin does not read '") + spell(*unread) +
+                 "', which is " + spell(*unread, strategy.degrees[*unread])};
   std::vector<int64_t> values;
-  for (Degree degree : degrees) {
+  for (Degree degree : read)
     values.push_back(strategy.degrees[degree]);
-    unread[degree].reset();
-  }
-  for (Degree degree : allDegrees)
-    if (unread[degree])
-      return Error{std::string("the plugin does not read '") + spell(degree) +
-                   "', which is " + std::to_string(*unread[degree])};
   ShardOptStrategy asked = {values.data(), strategy.degrees.devices(),
                             dims.data()};
   ShardOptEvaluation answered = {};

@@ -52,7 +52,7 @@ std::string blackbox::requestLine(int64_t id, const Strategy &strategy,
   return text;
 }
 
-ErrorOr<std::string> blackbox::parseGreeting(std::string_view line) {
+ErrorOr<Greeting> blackbox::parseGreeting(std::string_view line) {
   ErrorOr<json::Document> document = json::Document::parse(line, "greeting");
   if (!document)
     return document.error();
@@ -66,10 +66,26 @@ ErrorOr<std::string> blackbox::parseGreeting(std::string_view line) {
     return Error{"the simulator speaks version " + std::to_string(version) +
                  " of the protocol, this is version " +
                  std::to_string(protocolVersion)};
-  std::string name = root["name"].string("");
+  Greeting greeting;
+  greeting.name = root["name"].string("");
+  // Names that this version does not have are those of a later one.
+  if (json::Value degrees = root["degrees"])
+    for (const json::Value &name : degrees.elements())
+      if (std::optional<Degree> degree = parseDegree(name.string()))
+        greeting.degrees.push_back(*degree);
   if (document->failed())
     return document->error();
-  return name;
+  return greeting;
+}
+
+std::optional<Degree> blackbox::findUnread(const Degrees &degrees,
+                                           const std::vector<Degree> &read) {
+  const PartialDegrees written(degrees);
+  for (Degree degree : allDegrees)
+    if (written[degree] && !infoOf(degree).isRequired() &&
+        std::find(read.begin(), read.end(), degree) == read.end())
+      return degree;
+  return std::nullopt;
 }
 
 /// `line` with null in place of what is no finite number outside of strings:

@@ -26,6 +26,12 @@ static std::string greetingLine(const Service &service) {
       .member("protocol", protocolVersion)
       .member("name", service.name());
   service.describe(writer);
+  if (const std::vector<Degree> read = service.degrees(); !read.empty()) {
+    writer.key("degrees").beginArray();
+    for (Degree degree : read)
+      writer.value(std::string(spell(degree)));
+    writer.endArray();
+  }
   writer.endObject();
   return text;
 }

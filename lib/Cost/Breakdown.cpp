@@ -44,7 +44,7 @@ private:
   void add(OpBreakdown &row, const Kernel &kernel);
   void add(OpBreakdown &row, const Collective &collective);
   void addReshard(OpBreakdown &row, Layout from, Layout to, double rows,
-                  double rowBytes, GridAxis over = GridAxis::Tp);
+                  double rowBytes, Axis over = Axis::Tp);
 
   const CostModel &costs;
   const Model &model;
@@ -115,11 +115,10 @@ void Accountant::add(OpBreakdown &row, const Collective &collective) {
 }
 
 void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
-                            double rows, double rowBytes, GridAxis over) {
-  std::optional<Collective> collective =
-      reshardCollective(from, to, rows, rowBytes, degrees, over);
-  if (collective)
-    add(row, *collective);
+                            double rows, double rowBytes, Axis over) {
+  for (const Collective &step :
+       reshardCollectives(from, to, rows, rowBytes, degrees, over))
+    add(row, step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,10 +145,9 @@ struct Accountant::Visitor {
     row = &accountant.row(op.node.name, op.rule.results[0].placement.layout);
     accountant.add(*row, op.node.op->cost(op.dim, op.incoming, context));
   }
-  NoHandle reshard(const WalkedOp &, unsigned, NoHandle,
-                   const std::optional<Collective> &collective) {
-    if (collective)
-      accountant.add(*row, *collective);
+  NoHandle reshard(const WalkedOp &, unsigned, NoHandle, const Reshard &steps) {
+    for (const Collective &step : steps)
+      accountant.add(*row, step);
     return {};
   }
   NoHandle run(const WalkedOp &) { return {}; }

@@ -13,12 +13,15 @@ using namespace shardopt::cost;
 Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
   Context context;
   context.degrees = degrees;
+  context.grid = StageGrid(degrees);
   context.workload = workload;
   static_cast<BatchSplit &>(context) =
-      splitBatch(degrees.batch, degrees.ep, degrees.pp);
+      splitBatch(degrees.batch, degrees.dp, degrees.pp);
   context.rows = context.microBatch;
   if (context.isPrefill())
     context.rows *= workload.context;
+  context.wholeSequences =
+      !context.isPrefill() || context.microBatch % degrees.tp == 0;
   context.routing.meanCopies = context.routing.copies =
       static_cast<double>(context.rows);
   return context;
@@ -29,21 +32,35 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees,
   Context context = makeContext(workload, degrees);
   context.window = layer.window;
   if (layer.experts)
-    context.routing =
-        makeRouting(layer.experts, layer.topK, context.rows, degrees.ep, skew);
+    context.routing = makeRouting(layer.experts, layer.topK, context.rows,
+                                  degrees.dp, degrees.ep, skew);
   return context;
 }
 
+/// Rows, copies and sequences grow with the batch, and so do the experts that
+/// are read; the imbalance shrinks.
+void cost::relax(Context &context, const Context &top,
+                 const BatchRange &range) {
+  context.degrees.batch = range.most;
+  context.wholeSequences = range.wholeSequences;
+  context.routing.imbalance =
+      std::min(context.routing.imbalance, top.routing.imbalance);
+  context.routing.activeExperts =
+      std::min(context.routing.activeExperts, top.routing.activeExperts);
+}
+
 Routing cost::makeRouting(int64_t experts, int64_t topK, int64_t rows,
-                          int64_t ep, std::optional<double> skew) {
+                          int64_t dp, int64_t ep, std::optional<double> skew) {
   const double groups = static_cast<double>(ep);
-  const double allRows = static_cast<double>(rows) * groups;
+  const double allRows = static_cast<double>(rows) * static_cast<double>(dp);
 
   Routing routing;
   routing.experts = experts;
   routing.topK = topK;
   routing.localExperts = ceilDiv(experts, ep);
   routing.meanCopies = static_cast<double>(rows * topK);
+  if (dp != ep)
+    routing.meanCopies *= static_cast<double>(dp) / groups;
   routing.copies = routing.meanCopies;
   if (skew) {
     // The maximum of `ep` loads with a Poisson spread, on top of the skew; no

@@ -21,22 +21,42 @@ CostModel::CostModel(Model model, std::shared_ptr<const TimeModel> time,
 }
 
 bool CostModel::fits(const Degrees &degrees) const {
-  return !program.findExcess(degrees, bounds.maxDevices);
+  return program.hasGrid(degrees) &&
+         !program.findExcess(degrees, bounds.maxDevices);
 }
 
-Context CostModel::context(const Degrees &degrees) const {
-  return makeContext(program.workload, degrees);
+/// The context that `make` makes of degrees, relaxed to `range` if there is
+/// one.
+template <typename Make>
+static Context inRange(const Degrees &degrees,
+                       const std::optional<BatchRange> &range, Make make) {
+  Context context = make(degrees);
+  if (range) {
+    Degrees most = degrees;
+    most.batch = range->most;
+    relax(context, make(most), *range);
+  }
+  return context;
 }
 
 Context CostModel::context(const Degrees &degrees,
-                           const LayerKind &kind) const {
+                           const std::optional<BatchRange> &range) const {
+  return inRange(degrees, range, [&](const Degrees &at) {
+    return makeContext(program.workload, at);
+  });
+}
+
+Context CostModel::context(const Degrees &degrees, const LayerKind &kind,
+                           const std::optional<BatchRange> &range) const {
   const Body &body = program.bodies[kind.body];
-  return makeContext(program.workload, degrees,
-                     {kind.window, body.experts, body.topK}, skew);
+  return inRange(degrees, range, [&](const Degrees &at) {
+    return makeContext(program.workload, at,
+                       {kind.window, body.experts, body.topK}, skew);
+  });
 }
 
 std::optional<Collective> CostModel::tokenReturn(const Degrees &degrees) const {
   if (degrees.pp == 1 || program.workload.phase == Phase::Prefill)
     return std::nullopt;
-  return Collective{CollectiveKind::Send, GridAxis::Pp, 0};
+  return Collective{CollectiveKind::Send, Axis::Pp, 0};
 }

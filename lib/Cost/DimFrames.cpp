@@ -17,18 +17,18 @@ using namespace shardopt::cost;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double cost::scoreOf(const Pipeline &pipeline, const Tables &tables,
-                     Objective objective) {
+double cost::scoreOf(const Pipeline &pipeline, const Context &context,
+                     const Limits &limits, Objective objective) {
   if (objective == Objective::Throughput)
-    return throughput(pipeline, tables.context());
-  return -latencySeconds(pipeline, tables.context()) * 1e3;
+    return throughput(pipeline, context, limits);
+  return -latencySeconds(pipeline, context) * 1e3;
 }
 
-Reason cost::violatedLimit(const Pipeline &pipeline, const Tables &tables) {
-  const Limits &limits = tables.costs().limits();
+Reason cost::violatedLimit(const Pipeline &pipeline, const Context &context,
+                           const Limits &limits) {
   if (pipeline.maxBytes > limits.memoryBytes * (1 + boundSlack))
     return Reason::Memory;
-  if (latencySeconds(pipeline, tables.context()) >
+  if (latencySeconds(pipeline, context) >
       limits.latencySeconds * (1 + boundSlack))
     return Reason::Slo;
   return Reason::None;

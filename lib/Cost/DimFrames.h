@@ -20,11 +20,20 @@ namespace shardopt::cost {
 inline constexpr double boundSlack = 1e-12;
 
 /// The objective, signed so that more is better.
-double scoreOf(const Pipeline &pipeline, const Tables &tables,
-               Objective objective);
+double scoreOf(const Pipeline &pipeline, const Context &context,
+               const Limits &limits, Objective objective);
+inline double scoreOf(const Pipeline &pipeline, const Tables &tables,
+                      Objective objective) {
+  return scoreOf(pipeline, tables.context(), tables.costs().limits(),
+                 objective);
+}
 
 /// Why `pipeline` exceeds a limit by more than rounding, or None.
-Reason violatedLimit(const Pipeline &pipeline, const Tables &tables);
+Reason violatedLimit(const Pipeline &pipeline, const Context &context,
+                     const Limits &limits);
+inline Reason violatedLimit(const Pipeline &pipeline, const Tables &tables) {
+  return violatedLimit(pipeline, tables.context(), tables.costs().limits());
+}
 
 /// A layer that no walk of a body beats in any respect, among those from one
 /// anchor to exits that vary alike.

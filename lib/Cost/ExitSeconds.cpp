@@ -7,12 +7,15 @@
 
 #include "ExitSeconds.h"
 
+#include "shardopt/Support/Span.h"
+
 using namespace shardopt;
 using namespace shardopt::cost;
 
 ExitSeconds::ExitSeconds(const TimeModel &time, double rows, double rowBytes,
                          const Context &context) {
-  for (Layout from : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+  const unsigned known = context.grid.q() == 1 ? numWholeLayouts : numLayouts;
+  for (Layout from : Span<const Layout>(allLayouts, known)) {
     const auto f = static_cast<int>(from);
     for (Layout to : {Layout::R, Layout::T, Layout::H})
       reshards[f][static_cast<int>(to)] =

@@ -24,7 +24,8 @@ LayerExit::Moves LayerExit::into(Layout wanted) const {
 }
 
 Layout LayerExit::outputLayout() const {
-  const bool cut = main == Layout::T && (!shared || *shared == Layout::T);
+  const bool cut = passThrough(main) == Layout::T &&
+                   (!shared || passThrough(*shared) == Layout::T);
   return cut ? Layout::T : Layout::R;
 }
 

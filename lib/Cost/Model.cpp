@@ -72,8 +72,8 @@ int64_t Model::amountOf(Divides what) const {
 std::optional<DegreeExcess> Model::findExcess(const Degrees &degrees,
                                               int64_t maxDevices) const {
   if (maxDevices && degrees.devices() > maxDevices)
-    return DegreeExcess{"devices", devicesFormula(), degrees.devices(),
-                        "device limit", maxDevices};
+    return DegreeExcess{"devices", devicesFormula(degrees.dp != degrees.ep),
+                        degrees.devices(), "device limit", maxDevices};
   struct Words {
     Divides what;
     const char *part, *limit;
@@ -90,11 +90,22 @@ std::optional<DegreeExcess> Model::findExcess(const Degrees &degrees,
   return std::nullopt;
 }
 
+bool Model::hasExperts() const {
+  return std::any_of(bodies.begin(), bodies.end(),
+                     [](const Body &body) { return body.experts > 0; });
+}
+
+bool Model::hasGrid(const Degrees &degrees) const {
+  return shardopt::hasGrid(degrees, hasExperts());
+}
+
 std::optional<std::string> Model::structuralError(const Degrees &degrees,
                                                   int64_t maxDevices) const {
   std::optional<DegreeExcess> excess = findExcess(degrees, maxDevices);
-  if (!excess)
+  if (!excess && hasGrid(degrees))
     return std::nullopt;
+  if (!excess)
+    return gridError(degrees, hasExperts());
   return excess->what + " " + std::to_string(excess->found) + " exceeds the " +
          excess->limit + " " + std::to_string(excess->most);
 }

@@ -26,9 +26,15 @@ double cost::latencySeconds(const Pipeline &pipeline, const Context &context) {
                       pipeline.slowestSeconds);
 }
 
-double cost::throughput(const Pipeline &pipeline, const Context &context) {
-  const auto batch = static_cast<double>(context.degrees.batch);
-  const auto devices = static_cast<double>(context.degrees.devices());
+double cost::throughput(const Pipeline &pipeline, const Context &context,
+                        const Limits &limits) {
+  double batch = static_cast<double>(context.degrees.batch);
+  auto devices = static_cast<double>(context.degrees.devices());
+  if (limits.available) {
+    batch *= static_cast<double>(
+        replicasOn(limits.available, context.degrees.devices()));
+    devices = static_cast<double>(limits.available);
+  }
   if (!context.isPrefill())
     return batch / (latencySeconds(pipeline, context) * devices);
   return batch * static_cast<double>(context.workload.context) /
@@ -40,7 +46,7 @@ Evaluation cost::judge(const Pipeline &pipeline, const Context &context,
                        const Limits &limits) {
   const double latency = latencySeconds(pipeline, context);
   Evaluation evaluation;
-  evaluation.throughput = throughput(pipeline, context);
+  evaluation.throughput = throughput(pipeline, context, limits);
   evaluation.latencyMs = latency * 1e3;
   evaluation.memoryGb = pipeline.maxBytes / 1e9;
   evaluation.reason = Reason::None;

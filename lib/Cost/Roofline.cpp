@@ -38,7 +38,7 @@ double Roofline::seconds(const Collective &collective,
   if (collective.kind == CollectiveKind::Send)
     return send(collective.bytes, degrees.devices());
 
-  const AxisGroup along = groupOf(collective.axis, degrees);
+  const AxisGroup along = StageGrid(degrees).group(collective.axis);
   if (along.size == 1)
     return 0;
   const Group ranks = group(along);
@@ -137,7 +137,7 @@ double Roofline::allToAll(const Group &group, double bytes) const {
   return collectiveLatency + std::max(inside, outside);
 }
 
-/// Stages are a stride of tp * ep apart: they share a domain only where the
+/// Stages are a stride of tp * dp apart: they share a domain only where the
 /// whole grid does.
 double Roofline::send(double bytes, int64_t devices) const {
   if (devices <= machine.domainSize)

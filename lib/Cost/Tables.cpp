@@ -10,12 +10,13 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 
-Tables::Tables(const CostModel &costs, const Degrees &degrees)
-    : model(&costs), outer(costs.context(degrees)) {
+Tables::Tables(const CostModel &costs, const TableRequest &request)
+    : model(&costs), outer(costs.context(request.degrees, request.range)) {
+  const Degrees &degrees = request.degrees;
   if (!costs.fits(degrees))
     return;
   for (unsigned body = 0; body < costs.model().bodies.size(); ++body)
-    trellises.push_back(buildTrellis(costs, body, degrees));
+    trellises.push_back(buildTrellis(costs, body, request));
   stages = costs.layers().stages(degrees.pp);
 
   const TimeModel &time = costs.time();

@@ -7,14 +7,16 @@
 
 #include "shardopt/Cost/TimeModel.h"
 
+#include <cassert>
+
 using namespace shardopt;
 using namespace shardopt::cost;
 
 std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                                                   double rows, double rowBytes,
                                                   const Degrees &degrees,
-                                                  GridAxis over) {
-  const int64_t ranks = groupOf(over, degrees).size;
+                                                  Axis over) {
+  const int64_t ranks = StageGrid(degrees).size(over);
   if (ranks == 1 || from == to || from == Layout::R)
     return std::nullopt;
   const double bytes = rows * rowBytes;
@@ -28,6 +30,47 @@ std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                     bytes / static_cast<double>(ranks)};
 }
 
+Reshard cost::reshardCollectives(Layout from, Layout to, double rows,
+                                 double rowBytes, const Degrees &degrees,
+                                 Axis over) {
+  Reshard steps;
+  auto add = [&](const std::optional<Collective> &step) {
+    if (step)
+      steps.push_back(*step);
+  };
+  if (from == to || from == Layout::R)
+    return steps;
+  if (!isTwoAxis(from) && !isTwoAxis(to)) {
+    add(reshardCollective(from, to, rows, rowBytes, degrees, over));
+    return steps;
+  }
+  const StageGrid grid(degrees);
+  const double bytes = rows * rowBytes;
+  const auto q = static_cast<double>(grid.q());
+  const double held = bytes / static_cast<double>(grid.size(over));
+  if ((from == Layout::H && to == Layout::TH) ||
+      (from == Layout::TH && to == Layout::H))
+    return {{CollectiveKind::AllToAll, Axis::Q, held}};
+  if (from == Layout::P && to == Layout::TP)
+    return {{CollectiveKind::ReduceScatter, Axis::Q, bytes}};
+
+  // By way of T.
+  if (from == Layout::TH)
+    add(Collective{CollectiveKind::AllToAll, Axis::C, held});
+  else if (from == Layout::TP)
+    add(Collective{CollectiveKind::ReduceScatter, Axis::C, bytes / q});
+  else if (from != Layout::TR)
+    add(reshardCollective(from, Layout::T, rows, rowBytes, degrees, over));
+  assert(to != Layout::TP && "a sum of T.P is made of a sum only");
+  if (to == Layout::TH)
+    add(Collective{CollectiveKind::AllToAll, Axis::C, held});
+  else if (to == Layout::TR)
+    add(Collective{CollectiveKind::AllGather, Axis::C, bytes / q});
+  else
+    add(reshardCollective(Layout::T, to, rows, rowBytes, degrees, over));
+  return steps;
+}
+
 double TimeModel::seconds(const OpCost &cost, const Degrees &degrees) const {
   double sum = 0;
   for (const Kernel &kernel : cost.kernels)
@@ -38,20 +81,22 @@ double TimeModel::seconds(const OpCost &cost, const Degrees &degrees) const {
 }
 
 double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
-                          const Degrees &degrees, GridAxis over) const {
-  std::optional<Collective> collective =
-      reshardCollective(from, to, rows, rowBytes, degrees, over);
-  return collective ? seconds(*collective, degrees) : 0;
+                          const Degrees &degrees, Axis over) const {
+  double sum = 0;
+  for (const Collective &step :
+       reshardCollectives(from, to, rows, rowBytes, degrees, over))
+    sum += seconds(step, degrees);
+  return sum;
 }
 
 InlineVector<Collective, 2> TimeModel::transfer(Layout layout, double bytes,
                                                 const Degrees &degrees) const {
-  const Collective sendAll{CollectiveKind::Send, GridAxis::Pp, bytes};
-  const Collective sendPart{CollectiveKind::Send, GridAxis::Pp,
+  const Collective sendAll{CollectiveKind::Send, Axis::Pp, bytes};
+  const Collective sendPart{CollectiveKind::Send, Axis::Pp,
                             bytes / static_cast<double>(degrees.tp)};
   if (layout != Layout::R)
     return {sendPart};
-  const Collective gather{CollectiveKind::AllGather, GridAxis::Tp, bytes};
+  const Collective gather{CollectiveKind::AllGather, Axis::Tp, bytes};
   if (seconds(sendAll, degrees) <=
       seconds(sendPart, degrees) + seconds(gather, degrees))
     return {sendAll};

@@ -40,7 +40,7 @@ struct OpEntry {
 class TrellisBuilder {
 public:
   TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
-                 const Degrees &degrees);
+                 const TableRequest &request);
   Trellis build();
 
 private:
@@ -67,6 +67,7 @@ private:
   const BodyIndex &index;
   const unsigned bodyNumber;
   const Degrees &degrees;
+  const Span<const DimSet> domains;
   /// The kinds of this body and what their ops see. Edges cost the first.
   std::vector<unsigned> kinds;
   std::vector<Context> contexts;
@@ -118,16 +119,17 @@ void TrellisBuilder::unpack(const std::vector<ValueId> &live,
 //===----------------------------------------------------------------------===//
 
 TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
-                               const Degrees &degrees)
+                               const TableRequest &request)
     : costs(costs), time(costs.time()), body(costs.model().bodies[bodyNumber]),
-      index(costs.body(bodyNumber)), bodyNumber(bodyNumber), degrees(degrees),
-      state(index), places(body.numValues) {
+      index(costs.body(bodyNumber)), bodyNumber(bodyNumber),
+      degrees(request.degrees), domains(request.domains), state(index),
+      places(body.numValues) {
   const std::vector<LayerKind> &all = costs.layers().kinds();
   for (unsigned kind = 0; kind < all.size(); ++kind) {
     if (all[kind].body != bodyNumber)
       continue;
     kinds.push_back(kind);
-    contexts.push_back(costs.context(degrees, all[kind]));
+    contexts.push_back(costs.context(degrees, all[kind], request.range));
   }
 }
 
@@ -159,8 +161,9 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
   nextStates.clear();
   for (unsigned from = 0; from < step.numStates; ++from)
     for (const DimChoice &choice : choices)
-      trellis.edges[step.edge(from, choice.dim)] =
-          makeEdge(nodeNumber, states[from], choice.dim);
+      if (domains.empty() || contains(domains[node.variable], choice.dim))
+        trellis.edges[step.edge(from, choice.dim)] =
+            makeEdge(nodeNumber, states[from], choice.dim);
   std::swap(states, nextStates);
 }
 
@@ -195,7 +198,7 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
   for (unsigned i = 0; i < incoming.size(); ++i) {
     const ValueId value = node.operands[i];
     double cheapest = -1;
-    for (Layout copy : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+    for (Layout copy : allLayouts) {
       if (!(state.copies(value) & bit(copy)))
         continue;
       double seconds = reshardSeconds(found, i, copy, incoming[i].rowBytes);
@@ -203,7 +206,11 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
         cheapest = seconds;
     }
     edge.seconds += cheapest;
-    state.take(value, found.operands[i].required.layout);
+    const OperandRule &taken = found.operands[i];
+    if (taken.copy == OperandRule::Copy::Required)
+      state.take(value, taken.required.layout);
+    else if (taken.copy == OperandRule::Copy::Whole)
+      state.take(value, Layout::R);
   }
   for (size_t i = 0; i < node.results.size(); ++i) {
     const Placement &place = found.results[i].placement;
@@ -327,6 +334,6 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
 }
 
 Trellis cost::buildTrellis(const CostModel &costs, unsigned body,
-                           const Degrees &degrees) {
-  return TrellisBuilder(costs, body, degrees).build();
+                           const TableRequest &request) {
+  return TrellisBuilder(costs, body, request).build();
 }

@@ -184,7 +184,7 @@ std::string execution::findFirstDifference(
                           ", step " + std::to_string(moment.step);
       if (parts.grid[GridAxis::Ep] > 1)
         words += ", ep " + std::to_string(key.first);
-      return words + " (layout " + cost::letter(group.front()->site->layout) +
+      return words + " (layout " + cost::spell(group.front()->site->layout) +
              "): " + text + " of the largest magnitude";
     }
   }

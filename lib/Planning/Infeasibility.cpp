@@ -37,7 +37,9 @@ static std::optional<double> leastMemory(const Scenario &scenario,
   std::vector<cost::DimSet> sets =
       RooflineSimulator::setsOf(space.dimDomains());
   std::optional<double> least;
-  for (const Degrees &degrees : space.degreeTuples()) {
+  // What fits at all does with the least batch.
+  for (size_t grid = 0; grid < space.numGrids(); ++grid) {
+    const Degrees degrees = space.degreesOf(grid, 0);
     if (!scenario.costs().fits(degrees))
       continue;
     cost::DimsBound bound =

@@ -73,6 +73,13 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"machine",
        scenario.machine().name + " " + fingerprintOf(scenario.machine())},
       {"model", scenario.modelName() + " " + request.program}};
+  // Not of searches that were there before these were.
+  if (options.countIdle)
+    identity.emplace_back("count-idle", "true");
+  if (request.engine)
+    identity.emplace_back("engine", spell(*request.engine));
+  if (space.fitsBatch())
+    identity.emplace_back("batches", space.describeBatches());
   for (Degree degree : space.openDegrees())
     identity.emplace_back(spell(degree),
                           spellDomain(space.degreeDomain(degree)));

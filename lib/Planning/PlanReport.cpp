@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Planning/Plan.h"
 #include "shardopt/Support/Json.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <string_view>
 
@@ -29,6 +30,7 @@ private:
   void writeBest();
   void writeBreakdown(const cost::Breakdown &breakdown);
   void writeBaselines();
+  void writeEngines();
   void writeBinding();
   void writeNextFeasible();
 
@@ -71,9 +73,12 @@ void ReportWriter::write() {
   writeFailures();
   writeBest();
   writeBaselines();
+  writeEngines();
   writeOptional("bound", summary.search.bound);
   writeOptional("gap", gap(summary.search, scenario.objective(summary.goal)));
   json.member("proved", summary.search.proved);
+  if (!summary.batches.empty())
+    json.member("batches", summary.batches);
   writeBinding();
   writeNextFeasible();
   json.endObject();
@@ -115,6 +120,14 @@ void ReportWriter::writeFailures() {
 void ReportWriter::writePlan(const search::Plan &plan) {
   json.key("strategy");
   writeStrategy(json, plan.strategy, scenario.opNames());
+  const Degrees &degrees = plan.strategy.degrees;
+  if (degrees.dp != degrees.ep)
+    json.member("etp", StageGrid(degrees).etp());
+  if (const int64_t available = scenario.costs().limits().available) {
+    const int64_t replicas = cost::replicasOn(available, degrees.devices());
+    json.member("replicas", replicas)
+        .member("idle_devices", available - replicas * degrees.devices());
+  }
   writeMetrics(json, plan.evaluation, scenario.latencyKey());
 }
 
@@ -151,7 +164,7 @@ void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
         .member("op", op.op)
         .member("stage", op.stage)
         .member("layers", op.layers)
-        .member("layout", std::string(1, cost::letter(op.layout)))
+        .member("layout", cost::spell(op.layout))
         .member("compute_us", op.computeUs)
         .member("memory_us", op.memoryUs)
         .member("collective", op.collective)
@@ -173,6 +186,32 @@ void ReportWriter::writeBaselines() {
     }
     json.beginObject();
     writePlan(*summary.baselines[i]);
+    json.endObject();
+  }
+  json.endObject();
+}
+
+/// The best plan of each engine, and why it does not run the plan found.
+void ReportWriter::writeEngines() {
+  if (!summary.tellsEngines)
+    return;
+  const EngineFacts facts(scenario.model());
+  json.key("engines").beginObject(json::Layout::Block);
+  for (Engine engine : allEngines) {
+    json.key(spell(engine)).beginObject(json::Layout::Block);
+    if (summary.plan) {
+      auto reason = whyNotRun(engine, summary.plan->strategy, facts);
+      json.member("runs_plan", !reason);
+      json.member("why_not", reason.value_or(""));
+    }
+    json.key("best");
+    if (const auto &plan = summary.enginePlans[static_cast<size_t>(engine)]) {
+      json.beginObject();
+      writePlan(*plan);
+      json.endObject();
+    } else {
+      json.null();
+    }
     json.endObject();
   }
   json.endObject();

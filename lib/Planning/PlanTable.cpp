@@ -50,6 +50,7 @@ private:
 
   void writeSubject();
   void collectColumns();
+  std::string headingOf(Degree degree) const;
   void writeColumns();
   void writeMemory(const cost::Breakdown &breakdown);
   void writeTimes(const cost::Breakdown &breakdown);
@@ -104,6 +105,27 @@ void TableWriter::collectColumns() {
   for (size_t i = 0; i < summary.baselines.size(); ++i)
     if (summary.baselines[i])
       columns.push_back({names[i], &*summary.baselines[i]});
+  // The best that any engine would run.
+  const search::Objective objective = scenario.objective(summary.goal);
+  std::optional<Engine> best;
+  for (Engine engine : allEngines) {
+    const auto &plan = summary.enginePlans[size_t(engine)];
+    if (plan && (!best || objective.better(
+                              plan->evaluation,
+                              summary.enginePlans[size_t(*best)]->evaluation)))
+      best = engine;
+  }
+  if (best)
+    columns.push_back({spell(*best), &*summary.enginePlans[size_t(*best)]});
+}
+
+/// Where degrees of engines are told, what replicates: without experts that is
+/// ep.
+std::string TableWriter::headingOf(Degree degree) const {
+  const bool isReplicas =
+      summary.tellsEngines &&
+      degree == (scenario.hasExperts() ? Degree::Dp : Degree::Ep);
+  return std::string(spell(degree)) + (isReplicas ? " (replicas)" : "");
 }
 
 static std::string spellDim(Dim dim) {
@@ -124,17 +146,33 @@ void TableWriter::writeColumns() {
   auto isWritten = [&](Degree degree) {
     return std::any_of(
         columns.begin(), columns.end(), [&](const Column &column) {
-          return PartialDegrees(column.plan->strategy.degrees)[degree];
+          return PartialDegrees(column.plan->strategy.degrees)[degree] ||
+                 (summary.tellsEngines && scenario.hasExperts() &&
+                  degree == Degree::Dp);
         });
   };
   for (Degree degree : allDegrees)
     if (isWritten(degree))
-      addRow(spell(degree), [&](const Column &column) {
-        return std::to_string(column.plan->strategy.degrees[degree]);
+      addRow(headingOf(degree), [&](const Column &column) {
+        return spell(degree, column.plan->strategy.degrees[degree]);
       });
   addRow("devices", [](const Column &column) {
     return std::to_string(column.plan->strategy.degrees.devices());
   });
+  if (const int64_t available = scenario.costs().limits().available) {
+    auto replicas = [available](const Column &column) {
+      return cost::replicasOn(available,
+                              column.plan->strategy.degrees.devices());
+    };
+    addRow("plans that fit", [&](const Column &column) {
+      return std::to_string(replicas(column));
+    });
+    addRow("idle devices", [&](const Column &column) {
+      return std::to_string(available -
+                            replicas(column) *
+                                column.plan->strategy.degrees.devices());
+    });
+  }
   table.addBlank();
 
   const std::vector<std::string> &names = scenario.opNames();
@@ -234,7 +272,7 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
   }
   for (size_t i = 0; i < std::min(ops.size(), maxOpRows); ++i)
     addRow(ops[i], "  " + ops[i].op, std::to_string(ops[i].layers),
-           std::string(1, cost::letter(ops[i].layout)));
+           cost::spell(ops[i].layout));
   if (ops.size() > maxOpRows)
     table.add(
         {"  and " + std::to_string(ops.size() - maxOpRows) + " more ops"});
@@ -267,6 +305,20 @@ void TableWriter::writeVerdict() {
       proof += ", gap " + fixed(std::abs(*distance) * 100, 2) + " %";
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
+  }
+  if (!summary.batches.empty())
+    fact("batches", summary.batches);
+  if (summary.tellsEngines && summary.plan) {
+    const EngineFacts facts(scenario.model());
+    std::string runners;
+    for (Engine engine : allEngines)
+      if (!whyNotRun(engine, summary.plan->strategy, facts))
+        runners += (runners.empty() ? "" : ", ") + std::string(spell(engine));
+    fact("engines", runners.empty() ? "none runs this plan"
+                                    : runners + " can run this plan");
+    for (Engine engine : allEngines)
+      if (auto reason = whyNotRun(engine, summary.plan->strategy, facts))
+        fact("", "not " + std::string(spell(engine)) + ": " + *reason);
   }
   if (scenario.external())
     if (auto failures = scenario.external()->failures(); failures.total())

@@ -51,10 +51,18 @@ private:
   /// Runs `searcher`, and measures what it found by the optimum.
   std::optional<Error> runSearcher(search::Searcher &searcher,
                                    const search::StrategySpace &space);
-  /// What evaluates, over the checkpoint if there is one.
-  const search::Simulator &simulator() const {
-    return replay ? *replay : scenario.simulator();
+  /// What judges strategies.
+  const search::Simulator &judge() const {
+    return engine ? static_cast<const search::Simulator &>(*engine)
+                  : scenario.simulator();
   }
+  /// The same over the checkpoint, if there is one.
+  const search::Simulator &simulator() const {
+    return replay ? *replay : judge();
+  }
+  ErrorOr<search::SpaceRequest> readableRequest() const;
+  ErrorOr<search::StrategySpace> createSpace();
+  void findEnginePlans(const search::StrategySpace &space);
   void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -64,6 +72,7 @@ private:
   const search::Objective objective;
   PlanSummary summary;
   uint64_t budget = 0; ///< of the request, or the default
+  std::unique_ptr<const EngineSimulator> engine; ///< null: any plan will do
   std::unique_ptr<const search::ReplaySimulator> replay;
   /// The hopeless degrees; empty for a black box.
   std::function<bool(const Degrees &)> isHopeless;
@@ -107,9 +116,9 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   ErrorOr<bool> masks = givesMask();
   if (!masks)
     return masks.error();
-  search::SearcherContext context{
-      search::unowned(&space),
-      search::unowned(scenario.simulator().decomposition()), objective};
+  search::SearcherContext context{search::unowned(&space),
+                                  search::unowned(judge().decomposition()),
+                                  objective};
   context.seed = request.seed;
   context.budget = budget;
   context.threads = request.threads;
@@ -120,8 +129,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
     context.isHopeless = isHopeless;
   summary.searcher = request.searcher;
   if (request.searcher.empty())
-    summary.searcher =
-        scenario.simulator().decomposition() ? "exact" : "surrogate";
+    summary.searcher = judge().decomposition() ? "exact" : "surrogate";
   auto searcher = registry.create(summary.searcher, context);
   if (!searcher || space.size() > 1)
     return searcher;
@@ -153,7 +161,7 @@ Planner::openCheckpoint(const search::StrategySpace &space) {
   if (!log)
     return log.error();
   replay = std::make_unique<search::ReplaySimulator>(
-      scenario.simulator(), std::move(*log),
+      judge(), std::move(*log),
       search::ReplaySimulator::Hooks{[this] { return isStopped(); },
                                      request.warn});
   summary.resumedEvaluations = replay->numResumed();
@@ -195,13 +203,54 @@ std::optional<Error> Planner::runSearcher(search::Searcher &searcher,
   return verifyResult(scenario.costs(), summary.search, request.goal);
 }
 
+/// The request without degrees that a black box does not read: it is asked
+/// about their defaults. Those that were asked for are errors.
+ErrorOr<search::SpaceRequest> Planner::readableRequest() const {
+  search::SpaceRequest readable = request.space;
+  if (!scenario.external())
+    return readable;
+  const std::vector<Degree> &read = scenario.external()->degrees();
+  std::string unread;
+  for (Degree degree : allDegrees) {
+    if (infoOf(degree).isRequired() ||
+        std::find(read.begin(), read.end(), degree) != read.end())
+      continue;
+    if (request.space.lists[degree] || request.space.pinned[degree])
+      return Error{"'simulator' is '" + scenario.simulatorName() +
+                   "', which does not read '" + spell(degree) +
+                   "': expected a greeting that lists it in 'degrees'"};
+    if (request.space.kind != search::SpaceKind::Serving)
+      continue;
+    unread += (unread.empty() ? "'" : ", '") + std::string(spell(degree)) + "'";
+  }
+  if (unread.empty())
+    return readable;
+  readable.kind = search::SpaceKind::Uniform;
+  if (request.warn)
+    request.warn(Error{"the simulator does not read " + unread +
+                       ": it is asked about space=uniform"});
+  return readable;
+}
+
+ErrorOr<search::StrategySpace> Planner::createSpace() {
+  ErrorOr<search::SpaceRequest> readable = readableRequest();
+  if (!readable)
+    return readable.error();
+  ErrorOr<search::StrategySpace> space =
+      search::StrategySpace::create(scenario.spaceFacts(), *readable);
+  if (!space || !request.engine)
+    return space;
+  engine = std::make_unique<EngineSimulator>(
+      scenario.simulator(), *request.engine, EngineFacts(scenario.model()));
+  return engine->narrowed(*space);
+}
+
 ErrorOr<PlanSummary> Planner::run() {
   auto start = std::chrono::steady_clock::now();
   summary.goal = request.goal;
   summary.seed = request.seed;
   summary.accounting = request.accounting;
-  ErrorOr<search::StrategySpace> space =
-      search::StrategySpace::create(scenario.spaceFacts(), request.space);
+  ErrorOr<search::StrategySpace> space = createSpace();
   if (!space) {
     summary.emptySpace = space.error();
     summary.binding.constraint.kind = Reason::Structural;
@@ -209,7 +258,7 @@ ErrorOr<PlanSummary> Planner::run() {
     return std::move(summary);
   }
   budget = request.budget ? request.budget : defaultBudget(*space);
-  if (auto *decomposition = scenario.simulator().decomposition())
+  if (auto *decomposition = judge().decomposition())
     isHopeless = [mask = std::make_shared<search::DegreeMask>(
                       *decomposition, space->dimDomains(), request.goal)](
                      const Degrees &degrees) {
@@ -228,8 +277,16 @@ ErrorOr<PlanSummary> Planner::run() {
   summary.planName = summary.searcher.empty() ? "given"
                      : summary.search.proved  ? "optimum"
                                               : "best";
-  if (!isStopped())
+  summary.tellsEngines =
+      request.engine || request.space.kind == search::SpaceKind::Serving ||
+      (summary.plan && !summary.plan->strategy.degrees.isUniform());
+  if (space->fitsBatch())
+    summary.batches = space->describeBatches();
+  if (!isStopped() && !engine)
     findBaselines(*space);
+  if (!isStopped() && !engine &&
+      request.space.kind == search::SpaceKind::Serving)
+    findEnginePlans(*space);
   if (summary.plan)
     explainBest(*space);
   else if (!isStopped())
@@ -260,25 +317,38 @@ void Planner::findBaselines(const search::StrategySpace &space) {
   }
 }
 
+/// Each over what it can run of the space.
+void Planner::findEnginePlans(const search::StrategySpace &space) {
+  if (!scenario.simulator().decomposition())
+    return;
+  for (Engine runner : allEngines) {
+    const EngineSimulator only(scenario.simulator(), runner,
+                               EngineFacts(scenario.model()));
+    if (ErrorOr<search::StrategySpace> part = only.narrowed(space))
+      summary.enginePlans[static_cast<size_t>(runner)] =
+          search::findOptimum(*part, only, request.goal, request.threads,
+                              [this] { return isStopped(); })
+              .best;
+  }
+}
+
 /// Which limit the next larger batch would exceed. Where there is none, that of
 /// the list itself binds. Of a black box it is not asked: its calls are what
 /// costs, and the budget counts them all.
 void Planner::explainBest(const search::StrategySpace &space) {
   if (space.size() == 1 || !scenario.simulator().decomposition())
     return;
-  const auto &batches = space.degreeDomain(Degree::Batch);
   search::Plan larger = *summary.plan;
-  auto next = std::upper_bound(batches.begin(), batches.end(),
-                               larger.strategy.degrees.batch);
-  if (next == batches.end()) {
+  std::optional<Strategy> next = space.withLargerBatch(larger.strategy);
+  if (!next) {
     summary.binding.part = "batch";
     return;
   }
-  larger.strategy.degrees.batch = *next;
+  larger.strategy = std::move(*next);
   larger.evaluation = simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
     summary.binding = explainInvalid(scenario, larger);
-  summary.binding.batch = *next;
+  summary.binding.batch = larger.strategy.degrees.batch;
 }
 
 void Planner::explainInfeasible(const search::StrategySpace &space) {
@@ -292,8 +362,9 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
   if (closest.evaluation.valid)
     return; // no limit binds, the searcher missed what there is
   summary.binding = explainInvalid(scenario, closest);
-  summary.nextFeasible =
-      findNextFeasible(scenario, request.space, request.goal, request.threads);
+  if (!engine)
+    summary.nextFeasible = findNextFeasible(scenario, request.space,
+                                            request.goal, request.threads);
 }
 
 ErrorOr<PlanSummary>

@@ -7,6 +7,7 @@
 
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/QuickBound.h"
 
 using namespace shardopt;
 
@@ -40,6 +41,38 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
   cost::DimsBound bound =
       cost::boundDims(*tables.get(degrees), setsOf(domains), objectiveOf(goal));
   return {bound.infeasible, bound.value};
+}
+
+/// Where sequences can stay cut for some of the batches only, the better of
+/// both bounds.
+std::optional<search::DegreeBound>
+RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
+                                const search::DimDomains &domains,
+                                search::Goal goal, bool isQuick) const {
+  if (!costs.fits(least))
+    return search::DegreeBound{Reason::Structural, 0};
+  const std::vector<cost::DimSet> sets = setsOf(domains);
+  auto bound = [&](bool wholeSequences) {
+    const cost::TableRequest request{
+        least, cost::BatchRange{most, wholeSequences}, sets};
+    const cost::Objective objective = objectiveOf(goal);
+    const cost::DimsBound found =
+        isQuick
+            ? cost::boundQuickly(costs, request, objective)
+            : cost::boundDims(cost::Tables(costs, request), sets, objective);
+    return search::DegreeBound{found.infeasible, found.value};
+  };
+  const cost::Context context = costs.context(least);
+  search::DegreeBound result = bound(context.wholeSequences);
+  // In decode all sequences are whole; one batch is what it is.
+  if (most == least.batch || !context.isPrefill())
+    return result;
+  const search::DegreeBound other = bound(!context.wholeSequences);
+  const bool isBetter =
+      result.infeasible != Reason::None ||
+      (other.infeasible == Reason::None &&
+       search::isBetterValue(goal, other.bound, result.bound));
+  return isBetter ? other : result;
 }
 
 std::optional<search::Plan>

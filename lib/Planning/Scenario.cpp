@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/Scenario.h"
+#include "IdleDevices.h"
 #include "SimulatorOption.h"
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace shardopt;
 
@@ -64,6 +66,10 @@ Scenario::create(std::string name, cost::Model model,
   if (!timing)
     return timing.error();
 
+  if (options.countIdle && !options.maxDevices)
+    return Error{"'count-idle' needs to know how many devices there are: "
+                 "expected 'max-devices' or 'devices'"};
+
   std::shared_ptr<Scenario> scenario(new Scenario());
   scenario->settings = options;
   scenario->name = std::move(name);
@@ -78,6 +84,8 @@ Scenario::create(std::string name, cost::Model model,
                            : "'slo-ttft-ms' has no effect on decode");
   cost::Limits limits;
   limits.maxDevices = options.maxDevices;
+  if (options.countIdle)
+    limits.available = options.maxDevices;
   limits.memoryBytes = scenario->cluster.memoryCapacity;
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel = std::make_unique<cost::CostModel>(
@@ -87,9 +95,12 @@ Scenario::create(std::string name, cost::Model model,
   auto oracle = makeSimulator(*choice, *scenario);
   if (!oracle)
     return oracle.error();
-  scenario->oracle = std::move(*oracle);
   scenario->externalOracle =
-      dynamic_cast<const blackbox::ExternalSimulator *>(scenario->oracle.get());
+      dynamic_cast<const blackbox::ExternalSimulator *>(oracle->get());
+  scenario->oracle = std::move(*oracle);
+  if (scenario->oracle && limits.available)
+    scenario->oracle = std::make_unique<IdleDevices>(
+        std::move(scenario->oracle), limits.available);
   return std::shared_ptr<const Scenario>(std::move(scenario));
 }
 
@@ -101,6 +112,25 @@ cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
 // Facts for a search
 //===----------------------------------------------------------------------===//
 
+/// What a device caches of one sequence with tp and cp and heads that are cut.
+static double cachedBytes(const cost::Model &model, int64_t tp, int64_t cp) {
+  Degrees degrees(tp, 1, 1, 1);
+  degrees.cp = cp;
+  double bytes = 0;
+  for (const cost::Segment &segment : model.segments)
+    for (const cost::Node &node : model.bodies[segment.body].nodes) {
+      if (!node.op->cutsContext())
+        continue;
+      std::vector<cost::Placement> incoming(node.operands.size());
+      for (int64_t window : segment.windows) {
+        cost::Context context = cost::makeContext(model.workload, degrees);
+        context.window = window;
+        bytes += node.op->cost(Dim::Zero, incoming, context).cacheBytes;
+      }
+    }
+  return bytes;
+}
+
 search::SpaceFacts Scenario::spaceFacts() const {
   search::SpaceFacts facts;
   facts.layers = model().numLayers();
@@ -111,7 +141,18 @@ search::SpaceFacts Scenario::spaceFacts() const {
     std::vector<Dim> &dims = facts.choices.emplace_back();
     for (const cost::DimChoice &choice : node->op->choices())
       dims.push_back(choice.dim);
+    if (node->op->cutsContext())
+      facts.contextOps.push_back(node->variable);
   }
+  // Asked for many degrees that have the same tp and cp.
+  using Known = std::map<std::pair<int64_t, int64_t>, double>;
+  facts.cacheShare = [model = &model(), known = std::make_shared<Known>()](
+                         int64_t tp, int64_t cp) {
+    auto [at, isNew] = known->try_emplace({tp, cp});
+    if (isNew)
+      at->second = cachedBytes(*model, tp, cp);
+    return at->second;
+  };
   return facts;
 }
 

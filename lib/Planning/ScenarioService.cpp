@@ -110,6 +110,16 @@ void ScenarioService::describe(json::Writer &writer) const {
   writer.endObject().endObject();
 }
 
+std::vector<Degree> ScenarioService::degrees() const {
+  if (scenario.external())
+    return scenario.external()->degrees();
+  std::vector<Degree> further;
+  for (Degree degree : allDegrees)
+    if (!infoOf(degree).isRequired())
+      further.push_back(degree);
+  return further;
+}
+
 //===----------------------------------------------------------------------===//
 // Evaluations
 //===----------------------------------------------------------------------===//

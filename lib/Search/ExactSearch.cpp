@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/ExactSearch.h"
+#include "BatchSearch.h"
 #include "shardopt/Support/ParallelFor.h"
 
 #include <algorithm>
@@ -77,6 +78,37 @@ static void improve(std::optional<Plan> &best, std::optional<Plan> &&found,
     best = std::move(found);
 }
 
+/// Whether there are more batches than to look at each of them.
+static bool boundsRanges(const StrategySpace &space,
+                         const Decomposition &decomposition, Goal goal) {
+  const Degrees any = space.degreesOf(0, 0);
+  return space.fitsBatch() &&
+         decomposition.boundBatches(any, any.batch, space.dimDomains(), goal,
+                                    /*isQuick=*/true);
+}
+
+static ExactResult fromRanges(const StrategySpace &space,
+                              const Decomposition &decomposition, Goal goal,
+                              unsigned threads,
+                              const std::function<bool()> &stopRequested) {
+  BatchResult found =
+      searchBatches(space, decomposition, goal, 1, threads, stopRequested);
+  Objective objective;
+  objective.goal = goal;
+  ExactResult result;
+  result.degreeTuples = space.numGrids() * space.numBatches();
+  result.solvedTuples = found.solvedTuples;
+  result.proved = !found.isStopped;
+  result.bound = found.open;
+  if (!found.plans.empty()) {
+    const double value = objective.value(found.plans.front().evaluation);
+    if (!result.bound || isBetterValue(goal, value, *result.bound))
+      result.bound = value;
+    result.best = std::move(found.plans.front());
+  }
+  return result;
+}
+
 ExactResult findOptimum(const StrategySpace &space,
                         const Decomposition &decomposition, Goal goal,
                         unsigned threads,
@@ -84,6 +116,8 @@ ExactResult findOptimum(const StrategySpace &space,
   ExactResult result;
   Objective objective;
   objective.goal = goal;
+  if (boundsRanges(space, decomposition, goal))
+    return fromRanges(space, decomposition, goal, threads, stopRequested);
   std::vector<Degrees> all = space.degreeTuples();
   result.degreeTuples = all.size();
   auto tuples = boundTuples(all, space.dimDomains(), decomposition, goal,
@@ -134,6 +168,10 @@ std::vector<Plan> findBestPlans(const StrategySpace &space,
   std::vector<Plan> plans;
   if (count == 0)
     return plans;
+  if (boundsRanges(space, decomposition, goal))
+    return searchBatches(space, decomposition, goal, count, threads,
+                         stopRequested)
+        .plans;
   auto tuples = boundTuples(space.degreeTuples(), space.dimDomains(),
                             decomposition, goal, threads, stopRequested);
   if (!tuples)

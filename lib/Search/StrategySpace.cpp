@@ -7,8 +7,11 @@
 
 #include "shardopt/Search/StrategySpace.h"
 
+#include "shardopt/Support/StageGrid.h"
+
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 namespace shardopt::search {
 
@@ -34,11 +37,17 @@ static std::vector<int64_t> valuesUpTo(int64_t limit,
   return values;
 }
 
+static std::vector<int64_t> exchangesOf(const SpaceFacts &facts) {
+  if (!facts.experts)
+    return {exchangeAllToAll};
+  return {exchangeAllToAll, exchangeGather};
+}
+
 static std::vector<int64_t> defaultDomain(Degree degree,
                                           const SpaceFacts &facts) {
   switch (degree) {
 #define SHARDOPT_DEGREE(name, Name, Summary, Values, most, axis, divides,      \
-                        fallback, domain)                                      \
+                        fallback, names, domain)                               \
   case Degree::Name:                                                           \
     return domain;
 #include "shardopt/Support/Degrees.def"
@@ -46,11 +55,12 @@ static std::vector<int64_t> defaultDomain(Degree degree,
   return {};
 }
 
-/// "1, 2, 4".
-static std::string join(const std::vector<int64_t> &values) {
+/// "1, 2, 4", or names.
+static std::string joinValues(Degree degree,
+                              const std::vector<int64_t> &values) {
   std::string text;
   for (int64_t value : values)
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
+    text += (text.empty() ? "" : ", ") + spell(degree, value);
   return text;
 }
 
@@ -87,8 +97,8 @@ static ErrorOr<std::vector<int64_t>> makeDomain(Degree degree,
   if (auto error = checkRange("pinned " + name, *pin, limit))
     return *error;
   if (list && !std::binary_search(domain.begin(), domain.end(), *pin))
-    return Error{name + " is pinned to " + std::to_string(*pin) +
-                 ", but its list is " + join(domain)};
+    return Error{name + " is pinned to " + spell(degree, *pin) +
+                 ", but its list is " + joinValues(degree, domain)};
   return std::vector<int64_t>{*pin};
 }
 
@@ -98,7 +108,7 @@ std::string StrategySpace::describeGrid(const SpaceRequest &request) const {
   for (size_t variable = 0; variable < batch(); ++variable) {
     const Degree degree = open[variable];
     text += (text.empty() ? "" : ", ") + variableName(variable) + " " +
-            join(degrees[degree]) +
+            joinValues(degree, degrees[degree]) +
             (request.pinned[degree]  ? " (pinned)"
              : request.lists[degree] ? " (listed)"
                                      : " (default)");
@@ -110,19 +120,124 @@ std::string StrategySpace::describeGrid(const SpaceRequest &request) const {
 // Grids
 //===----------------------------------------------------------------------===//
 
-void StrategySpace::listGrids(const SpaceRequest &request) {
+/// The largest power of two that divides tp * dp and is at most `experts`.
+static int64_t widestExperts(const Degrees &degrees, int64_t experts) {
+  int64_t widest = 1;
+  while (2 * widest <= experts && degrees.tp * degrees.dp % (2 * widest) == 0)
+    widest *= 2;
+  return widest;
+}
+
+/// Whether a device caches less with `degrees` than with every smaller power of
+/// two as cp.
+static bool shrinksCache(const Degrees &degrees, const SpaceFacts &facts) {
+  if (!facts.cacheShare)
+    return degrees.cp == 1;
+  const double share = facts.cacheShare(degrees.tp, degrees.cp);
+  for (int64_t cp = 1; cp < degrees.cp; cp *= 2)
+    if (degrees.tp % cp == 0 &&
+        facts.cacheShare(degrees.tp, cp) <= share * (1 + 1e-12))
+      return false;
+  return true;
+}
+
+/// The op whose dim keeps cp from being more than 1; none: no op does.
+std::optional<size_t>
+StrategySpace::findUncutContext(const SpaceFacts &facts) const {
+  for (size_t op : facts.contextOps)
+    if (dims[op].front() != Dim::Zero)
+      return op;
+  return std::nullopt;
+}
+
+bool StrategySpace::isPossible(const Degrees &degrees,
+                               const SpaceFacts &facts) const {
+  return hasGrid(degrees, facts.experts > 0) &&
+         (!facts.experts || degrees.ep <= facts.experts) &&
+         (degrees.cp == 1 || !findUncutContext(facts));
+}
+
+/// Why no strategy has `degrees`, whatever the batch; empty: some may.
+std::string StrategySpace::whyNot(const Degrees &degrees,
+                                  const SpaceFacts &facts) const {
+  if (auto error = gridError(degrees, facts.experts > 0))
+    return *error;
+  if (facts.experts && degrees.ep > facts.experts)
+    return "ep " + std::to_string(degrees.ep) +
+           " exceeds the number of experts " + std::to_string(facts.experts);
+  if (degrees.cp > 1)
+    if (std::optional<size_t> op = findUncutContext(facts))
+      return "cp " + std::to_string(degrees.cp) + " needs dim 0 (heads) of '" +
+             opNames[*op] + "', which is pinned to another";
+  return "";
+}
+
+/// Whether combinations with `degrees` are in the space, whatever the batch and
+/// the number of devices. What only the simulator refuses is left to it where
+/// no degree of serving engines is open.
+bool StrategySpace::admits(const Degrees &degrees, const SpaceFacts &facts,
+                           const SpaceRequest &request) const {
+  if (degrees.isUniform() && request.kind == SpaceKind::Uniform)
+    return true;
+  if (!isPossible(degrees, facts))
+    return false;
+  auto isAsked = [&](Degree degree) {
+    return request.lists[degree] || request.pinned[degree];
+  };
+  if (request.kind == SpaceKind::Uniform)
+    return true;
+  if (facts.experts && !isAsked(Degree::Ep) && degrees.ep != 1 &&
+      degrees.ep != degrees.dp &&
+      degrees.ep != widestExperts(degrees, facts.experts))
+    return false;
+  return isAsked(Degree::Cp) || degrees.cp == 1 || shrinksCache(degrees, facts);
+}
+
+std::string StrategySpace::listGrids(const SpaceFacts &facts,
+                                     const SpaceRequest &request) {
+  std::string refused;
   Grid grid = {};
   while (true) {
-    const int64_t devices = degreesAt(grid, 1).devices();
-    if (request.devices ? devices == *request.devices
-                        : devices <= request.maxDevices.value_or(INT64_MAX))
+    const Degrees at = degreesAt(grid, 0);
+    const int64_t devices = at.devices();
+    const bool isWithin =
+        request.devices ? devices == *request.devices
+                        : devices <= request.maxDevices.value_or(INT64_MAX);
+    if (isWithin && admits(at, facts, request))
       grids.push_back(grid);
+    else if (isWithin && refused.empty())
+      refused = whyNot(at, facts);
     size_t variable = batch();
     while (variable > 0 && ++grid[variable - 1] == domainSize(variable - 1))
       grid[--variable] = 0;
     if (variable == 0)
-      return;
+      return refused;
   }
+}
+
+/// Steps of 3 % at most from 1, and every micro-batch that a batch of a power
+/// of two has, so that no such batch is better than all that fit.
+void StrategySpace::makeLadder(int64_t mostSequences) {
+  std::vector<int64_t> steps;
+  for (int64_t b = 1; b <= mostSequences;
+       b = std::max(b + 1, int64_t(double(b) * 1.03)))
+    steps.push_back(b);
+  std::set<int64_t> groups;
+  int64_t most = 1;
+  for (const Grid &grid : grids) {
+    const Degrees at = degreesAt(grid, 0);
+    groups.insert(at.pp * at.dp);
+    most = std::max(most, at.pp * at.dp);
+  }
+  for (int64_t parts : groups)
+    for (int64_t batch = 1; batch <= (int64_t(1) << 16); batch *= 2)
+      if (const int64_t b = (batch + parts - 1) / parts; b <= mostSequences)
+        steps.push_back(b);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  while (steps.size() > 1 && steps.back() > maxBatch / most)
+    steps.pop_back();
+  degrees[Degree::Batch] = ladder = std::move(steps);
 }
 
 /// Leaves in domains and grids only values that some grid has.
@@ -176,6 +291,46 @@ static std::optional<Error> checkDevices(const SpaceRequest &request) {
   return std::nullopt;
 }
 
+/// Whether `degree` is a variable.
+static bool isOpen(Degree degree, const SpaceFacts &facts,
+                   const SpaceRequest &request) {
+  if (infoOf(degree).isRequired() || request.lists[degree] ||
+      request.pinned[degree])
+    return true;
+  // Without experts, dp is ep and nothing is exchanged.
+  return request.kind == SpaceKind::Serving &&
+         (facts.experts || degree == Degree::Cp);
+}
+
+std::optional<Error> StrategySpace::openDegrees(const SpaceFacts &facts,
+                                                const SpaceRequest &request) {
+  double tuples = 1;
+  for (Degree degree : allDegrees) {
+    if (!isOpen(degree, facts, request))
+      continue;
+    ErrorOr<std::vector<int64_t>> domain = makeDomain(degree, request, facts);
+    if (!domain)
+      return domain.error();
+    tuples *= domain->size();
+    open.push_back(degree);
+    degrees[degree] = std::move(*domain);
+  }
+  // Experts may be cut as all else is, whatever dp is.
+  const bool isEpAsked =
+      request.lists[Degree::Ep] || request.pinned[Degree::Ep];
+  if (request.kind == SpaceKind::Serving && facts.experts && !isEpAsked) {
+    std::vector<int64_t> &ep = degrees[Degree::Ep];
+    const std::vector<int64_t> &dp = degrees[Degree::Dp];
+    ep.insert(ep.end(), dp.begin(), dp.end());
+    std::sort(ep.begin(), ep.end());
+    ep.erase(std::unique(ep.begin(), ep.end()), ep.end());
+  }
+  if (tuples > maxTuples)
+    return Error{"the lists of " + listNames(open) + " have more than " +
+                 std::to_string(int64_t(maxTuples)) + " combinations"};
+  return std::nullopt;
+}
+
 ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
                                              const SpaceRequest &request) {
   assert((request.pinnedDims.empty() ||
@@ -187,35 +342,6 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
     return *error;
 
   StrategySpace space;
-  double tuples = 1;
-  for (Degree degree : allDegrees) {
-    if (!infoOf(degree).isRequired() && !request.lists[degree] &&
-        !request.pinned[degree])
-      continue;
-    ErrorOr<std::vector<int64_t>> domain = makeDomain(degree, request, facts);
-    if (!domain)
-      return domain.error();
-    tuples *= domain->size();
-    space.open.push_back(degree);
-    space.degrees[degree] = std::move(*domain);
-  }
-  if (tuples > maxTuples)
-    return Error{"the lists of " + listNames(space.open) + " have more than " +
-                 std::to_string(int64_t(maxTuples)) + " combinations"};
-
-  space.listGrids(request);
-  if (space.grids.empty() && request.devices)
-    return Error{"no " + devicesFormula() +
-                 " is 'devices' = " + std::to_string(*request.devices) + ": " +
-                 space.describeGrid(request)};
-  if (space.grids.empty())
-    return Error{devicesFormula() + " is at least " +
-                 std::to_string(space.degreesAt(Grid{}, 1).devices()) +
-                 ", but 'max-devices' is " +
-                 std::to_string(*request.maxDevices) + ": " +
-                 space.describeGrid(request)};
-  space.dropUnusedValues();
-
   space.opNames = facts.ops;
   space.dims = facts.choices;
   if (space.dims.empty())
@@ -223,6 +349,42 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
   for (size_t op = 0; op < request.pinnedDims.size(); ++op)
     if (request.pinnedDims[op])
       space.dims[op] = {*request.pinnedDims[op]};
+  if (auto error = space.openDegrees(facts, request))
+    return *error;
+  const std::string formula =
+      devicesFormula(!space.degrees[Degree::Dp].empty());
+  const std::string refused = space.listGrids(facts, request);
+  if (space.grids.empty() && !refused.empty())
+    return Error{"no degrees of the lists go together: " + refused + ": " +
+                 space.describeGrid(request)};
+  if (space.grids.empty() && request.devices)
+    return Error{"no " + formula +
+                 " is 'devices' = " + std::to_string(*request.devices) + ": " +
+                 space.describeGrid(request)};
+  if (space.grids.empty())
+    return Error{formula + " is at least " +
+                 std::to_string(space.degreesAt(Grid{}, 0).devices()) +
+                 ", but 'max-devices' is " +
+                 std::to_string(*request.maxDevices) + ": " +
+                 space.describeGrid(request)};
+  space.dropUnusedValues();
+  const bool isBatchAsked =
+      request.lists[Degree::Batch] || request.pinned[Degree::Batch];
+  if (request.kind == SpaceKind::Serving && !isBatchAsked)
+    space.makeLadder(request.mostSequences);
+  return space;
+}
+
+std::optional<StrategySpace> StrategySpace::where(
+    const std::function<bool(const Degrees &)> &isWanted) const {
+  StrategySpace space = *this;
+  space.grids.clear();
+  for (const Grid &grid : grids)
+    if (isWanted(degreesAt(grid, 0)))
+      space.grids.push_back(grid);
+  if (space.grids.empty())
+    return std::nullopt;
+  space.dropUnusedValues();
   return space;
 }
 
@@ -267,16 +429,29 @@ bool StrategySpace::fits(const Point &point) const {
   return std::binary_search(grids.begin(), grids.end(), gridOf(point));
 }
 
-Degrees StrategySpace::degreesAt(const Grid &grid, int64_t batch) const {
+/// The batch number `index` where the other degrees are `others`.
+int64_t StrategySpace::batchAt(uint32_t index, const Degrees &others) const {
+  if (ladder.empty())
+    return degrees[Degree::Batch][index];
+  // Fewer micro-batches than stages, if these are not too many for that.
+  constexpr int64_t mostPartial = 32;
+  const uint32_t partial = others.pp <= mostPartial ? others.pp - 1 : 0;
+  if (index < partial)
+    return (index + 1) * others.dp;
+  return ladder[index - partial] * others.pp * others.dp;
+}
+
+Degrees StrategySpace::degreesAt(const Grid &grid, uint32_t batch) const {
   PartialDegrees given;
-  given[Degree::Batch] = batch;
   for (size_t variable = 0; variable < this->batch(); ++variable)
     given[open[variable]] = degrees[open[variable]][grid[variable]];
-  return given.filled();
+  Degrees at = given.filled();
+  at.batch = batchAt(batch, at);
+  return at;
 }
 
 Degrees StrategySpace::degreesAt(const Point &point) const {
-  return degreesAt(gridOf(point), degrees[Degree::Batch][point[batch()]]);
+  return degreesAt(gridOf(point), point[batch()]);
 }
 
 Strategy StrategySpace::strategyAt(const Point &point) const {
@@ -298,12 +473,46 @@ static std::optional<uint32_t> indexOf(const std::vector<T> &domain, T value) {
   return it - domain.begin();
 }
 
+std::optional<uint32_t>
+StrategySpace::indexOfBatch(const Degrees &wanted) const {
+  uint32_t begin = 0, end = uint32_t(numBatches());
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    const int64_t batch = batchAt(middle, wanted);
+    if (batch == wanted.batch)
+      return middle;
+    (batch < wanted.batch ? begin : end) =
+        batch < wanted.batch ? middle + 1 : middle;
+  }
+  return std::nullopt;
+}
+
+std::string StrategySpace::describeBatches() const {
+  return "b * pp * dp for " + std::to_string(ladder.size()) +
+         " values of b from 1 to " + std::to_string(ladder.back()) +
+         " in steps of 1, then of at most 3 %, and M * dp for M below pp";
+}
+
+std::optional<Strategy>
+StrategySpace::withLargerBatch(const Strategy &strategy) const {
+  Strategy larger = strategy;
+  // The batch may be none of the space's.
+  for (uint32_t index = 0; index < numBatches(); ++index) {
+    larger.degrees.batch = batchAt(index, strategy.degrees);
+    if (larger.degrees.batch > strategy.degrees.batch)
+      return larger;
+  }
+  return std::nullopt;
+}
+
 std::optional<Point> StrategySpace::pointOf(const Strategy &strategy) const {
   if (strategy.dims.size() != dims.size())
     return std::nullopt;
   Point point;
   for (Degree degree : open) {
-    auto index = indexOf(degrees[degree], strategy.degrees[degree]);
+    auto index = degree == Degree::Batch
+                     ? indexOfBatch(strategy.degrees)
+                     : indexOf(degrees[degree], strategy.degrees[degree]);
     if (!index)
       return std::nullopt;
     point.push_back(*index);
@@ -323,7 +532,7 @@ std::vector<Degrees> StrategySpace::degreeTuples() const {
   std::vector<Degrees> tuples;
   tuples.reserve(grids.size() * degrees[Degree::Batch].size());
   for (const Grid &grid : grids)
-    for (int64_t batch : degrees[Degree::Batch])
+    for (uint32_t batch = 0; batch < numBatches(); ++batch)
       tuples.push_back(degreesAt(grid, batch));
   return tuples;
 }

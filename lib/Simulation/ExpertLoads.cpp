@@ -58,11 +58,12 @@ ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
   }
 }
 
-cost::Routing ExpertLoads::route(int64_t rows, int64_t ep, unsigned sample,
+cost::Routing ExpertLoads::route(int64_t rows, int64_t dp, int64_t ep,
+                                 unsigned sample,
                                  unsigned microBatchClass) const {
   const std::vector<double> &chance = chances[sample];
   const std::vector<double> &scatter = noise[sample][microBatchClass];
-  const auto tokens = static_cast<double>(rows * ep);
+  const auto tokens = static_cast<double>(rows * dp);
   auto drawn = [&](size_t e) {
     const double spread = std::sqrt(tokens * chance[e] * (1 - chance[e]));
     return std::clamp(tokens * chance[e] + spread * scatter[e], 0.0, tokens);
@@ -80,6 +81,8 @@ cost::Routing ExpertLoads::route(int64_t rows, int64_t ep, unsigned sample,
   routing.topK = topK;
   routing.localExperts = cost::ceilDiv(experts, ep);
   routing.meanCopies = static_cast<double>(rows * topK);
+  if (dp != ep)
+    routing.meanCopies *= static_cast<double>(dp) / static_cast<double>(ep);
   routing.copies = routing.meanCopies;
   double active = 0, mostActive = 1;
   for (int64_t group = 0; group * routing.localExperts < experts; ++group) {

@@ -46,20 +46,32 @@ static int append(LayerProgram &result, Task task, int after) {
   return static_cast<int>(result.tasks.size()) - 1;
 }
 
-/// Adds `collective`, if there is one, in the same way.
+/// Adds `steps`, one after the other, in the same way.
 static int append(LayerProgram &result, const TaskMaker &maker,
-                  const std::optional<cost::Collective> &collective,
-                  int after) {
-  if (!collective)
-    return after;
-  result.collectiveBytes = std::max(result.collectiveBytes, collective->bytes);
-  return append(result, maker.task(*collective), after);
+                  const cost::Reshard &steps, int after) {
+  for (const cost::Collective &step : steps) {
+    result.collectiveBytes = std::max(result.collectiveBytes, step.bytes);
+    after = append(result, maker.task(step), after);
+  }
+  return after;
 }
 
 /// The share of the bytes of a value that a rank holds.
-static double heldShare(Layout layout, int64_t tp) {
-  const bool isCut = layout == Layout::T || layout == Layout::H;
-  return isCut ? 1 / static_cast<double>(tp) : 1;
+static double heldShare(const cost::Placement &placement,
+                        const cost::Context &context) {
+  switch (placement.layout) {
+  case Layout::R:
+  case Layout::P:
+    return 1;
+  case Layout::T:
+  case Layout::H:
+  case Layout::TH:
+    return 1 / context.ranks(placement.over);
+  case Layout::TR:
+  case Layout::TP:
+    return 1 / context.ranks(Axis::Q);
+  }
+  return 1;
 }
 
 namespace {
@@ -69,7 +81,6 @@ namespace {
 struct ProgramWriter {
   const TaskMaker &maker;
   const LayerContext &context;
-  int64_t tp;
   LayerProgram &result;
   std::array<int, 3> operands = {}; ///< of the op at hand, when they are there
   double operandBytes = 0;          ///< of the op at hand
@@ -81,11 +92,11 @@ struct ProgramWriter {
   }
 
   int reshard(const cost::WalkedOp &op, unsigned i, int from,
-              const std::optional<cost::Collective> &collective) {
+              const cost::Reshard &steps) {
     const cost::OperandRule &operand = op.rule.operands[i];
-    operands[i] = append(result, maker, collective, from);
+    operands[i] = append(result, maker, steps, from);
     operandBytes += operand.rows * operand.required.rowBytes *
-                    heldShare(operand.required.layout, tp);
+                    heldShare(operand.required, context.whole);
     return operands[i];
   }
 
@@ -120,7 +131,7 @@ bool LayerWalker::program(unsigned body, const LayerContext &context,
   result.firstTasks.clear();
   result.anchor = entering(body).layout;
   result.operandBytes = result.collectiveBytes = 0;
-  ProgramWriter writer{maker, context, strategy.degrees.tp, result};
+  ProgramWriter writer{maker, context, result};
   if (!walk.walk(body, context.whole, LayerProgram::entry, writer))
     return false;
   addEnd(static_cast<double>(context.whole.rows), result);
@@ -146,8 +157,8 @@ void LayerWalker::addEnd(double rows, LayerProgram &result) {
     if (i < moves.sources.size())
       end.after[i] = append(
           result, maker,
-          cost::reshardCollective(moves.sources[i], result.anchor, rows,
-                                  costs.model().rowBytes, strategy.degrees),
+          cost::reshardCollectives(moves.sources[i], result.anchor, rows,
+                                   costs.model().rowBytes, strategy.degrees),
           ready[i]);
   }
   result.tasks.push_back(end);
@@ -180,7 +191,7 @@ struct ByteCounter {
 
   void begin(const cost::WalkedOp &) {}
   int reshard(const cost::WalkedOp &, unsigned, int from,
-              const std::optional<cost::Collective> &) {
+              const cost::Reshard &) {
     return from;
   }
   int run(const cost::WalkedOp &op) {

@@ -121,7 +121,7 @@ LayerContext ProceduralSimulator::Step::context(size_t kind, int64_t begin,
   seen.microBatch = seen.rows = sequences;
   LayerContext context{seen, seen};
   auto longest = [&](int64_t parts) {
-    return simulator.lengths[kind].longest(degrees.ep, outer.groupBatch, begin,
+    return simulator.lengths[kind].longest(degrees.dp, outer.groupBatch, begin,
                                            sequences, parts);
   };
   context.whole.workload.context = longest(1);
@@ -134,10 +134,10 @@ ProceduralSimulator::Step::routing(size_t kind, int64_t rows, unsigned sample,
                                    unsigned microBatchClass) const {
   const cost::Body &body = costs.model().bodies[kinds[kind].body];
   if (const auto &loads = simulator.loads[kinds[kind].body])
-    return loads->route(rows, degrees.ep, sample, microBatchClass);
+    return loads->route(rows, degrees.dp, degrees.ep, sample, microBatchClass);
   if (body.experts)
-    return cost::makeRouting(body.experts, body.topK, rows, degrees.ep,
-                             std::nullopt);
+    return cost::makeRouting(body.experts, body.topK, rows, degrees.dp,
+                             degrees.ep, std::nullopt);
   cost::Routing dense;
   dense.meanCopies = dense.copies = static_cast<double>(rows);
   return dense;

@@ -16,8 +16,8 @@ Task TaskMaker::task(const cost::Kernel &kernel) const {
   return {Stream::Compute, Link::None, 0, time.seconds(kernel)};
 }
 
-Link TaskMaker::linkOf(GridAxis axis) const {
-  const AxisGroup group = groupOf(axis, degrees);
+Link TaskMaker::linkOf(Axis axis) const {
+  const AxisGroup group = StageGrid(degrees).group(axis);
   return group.size * group.stride <= domainSize ? Link::Domain : Link::Network;
 }
 

@@ -33,7 +33,7 @@ public:
   Task sequence(Span<const cost::Collective> collectives) const;
 
 private:
-  Link linkOf(GridAxis axis) const;
+  Link linkOf(Axis axis) const;
 
   const cost::TimeModel &time;
   const int64_t domainSize;

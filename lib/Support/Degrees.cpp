@@ -7,6 +7,8 @@
 
 #include "shardopt/Support/Degrees.h"
 
+#include <charconv>
+
 using namespace shardopt;
 
 //===----------------------------------------------------------------------===//
@@ -27,15 +29,42 @@ std::vector<std::string> shardopt::degreeNames() {
   return names;
 }
 
-const std::string &shardopt::devicesFormula() {
-  static const std::string formula = [] {
-    std::string product;
-    for (const DegreeInfo &info : degreeTable)
-      if (info.axis)
-        product += (product.empty() ? "" : " * ") + std::string(info.name);
-    return product;
-  }();
-  return formula;
+const char *shardopt::devicesFormula(bool isDpWritten) {
+  return isDpWritten ? "tp * dp * pp" : "tp * ep * pp";
+}
+
+std::string shardopt::spell(Degree degree, int64_t value) {
+  const DegreeInfo &info = infoOf(degree);
+  const bool isNamed = info.names && value >= 1 && value <= info.most;
+  return isNamed ? info.names[value - 1] : std::to_string(value);
+}
+
+std::optional<int64_t> shardopt::parseDegreeValue(Degree degree,
+                                                  std::string_view text) {
+  const DegreeInfo &info = infoOf(degree);
+  if (info.names) {
+    for (int64_t value = 1; value <= info.most; ++value)
+      if (text == info.names[value - 1])
+        return value;
+    return std::nullopt;
+  }
+  int64_t value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 ||
+      value > info.most)
+    return std::nullopt;
+  return value;
+}
+
+std::string shardopt::wantedOf(Degree degree) {
+  const DegreeInfo &info = infoOf(degree);
+  if (!info.names)
+    return "an integer from 1 to " + std::to_string(info.most);
+  std::string text;
+  for (int64_t value = 1; value <= info.most; ++value)
+    text += (value > 1 ? " or " : "") + std::string(info.names[value - 1]);
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,11 +78,10 @@ Degrees::Degrees(int64_t tp, int64_t ep, int64_t pp, int64_t batch)
       this->*info.field = info.fallback(*this);
 }
 
-int64_t Degrees::devices() const {
-  int64_t devices = 1;
-  for (int64_t size : gridShape(*this))
-    devices *= size;
-  return devices;
+int64_t Degrees::devices() const { return tp * dp * pp; }
+
+bool Degrees::isUniform() const {
+  return dp == ep && cp == 1 && exchange == exchangeAllToAll;
 }
 
 bool shardopt::operator==(const Degrees &a, const Degrees &b) {
@@ -74,7 +102,7 @@ std::string shardopt::spell(const Degrees &degrees) {
   std::string text;
   visitWritten(degrees, [&](Degree degree, int64_t value) {
     text += (text.empty() ? "" : ", ") + std::string(spell(degree)) + " " +
-            std::to_string(value);
+            spell(degree, value);
   });
   return text;
 }

@@ -56,6 +56,12 @@ public:
   bool onNull() { return refuseFound("null"); }
   bool onBoolean(bool truth) { return refuseFound(truth ? "true" : "false"); }
   bool onString(const std::string &text) {
+    if (at == Place::Strategy && isNamed(current))
+      if (std::optional<int64_t> value =
+              parseDegreeValue(allDegrees[current], text)) {
+        given.entries[current] = *value;
+        return true;
+      }
     bool isDim = at == Place::DimsArray || at == Place::DimsObject;
     if (!isDim || !reader || !*reader || op >= opNames.size())
       return refuseFound(quotedText(abbreviate(text)));
@@ -126,7 +132,12 @@ private:
   static std::string wanted(size_t key) {
     if (key == dimsKey)
       return "an array of dims or an object of dims by op name";
-    return "an integer from 1 to " + std::to_string(degreeTable[key].most);
+    return wantedOf(allDegrees[key]);
+  }
+
+  /// Whether the values of `key` are names.
+  static bool isNamed(size_t key) {
+    return key != dimsKey && degreeTable[key].names;
   }
 
   bool refuseDim(const std::string &wanted, const std::string &found) {
@@ -140,7 +151,8 @@ private:
   }
 
   bool degree(int64_t number) {
-    if (current == dimsKey || number < 1 || number > degreeTable[current].most)
+    if (current == dimsKey || isNamed(current) || number < 1 ||
+        number > degreeTable[current].most)
       return refuseFound(std::to_string(number));
     given.entries[current] = number;
     return true;
@@ -263,7 +275,11 @@ void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,
   assert(strategy.dims.size() == opNames.size() && "one dim an op");
   writer.beginObject();
   visitWritten(strategy.degrees, [&](Degree degree, int64_t value) {
-    writer.member(spell(degree), value);
+    writer.key(spell(degree));
+    if (infoOf(degree).names)
+      writer.value(spell(degree, value));
+    else
+      writer.value(value);
   });
   writer.key("dims").beginObject();
   for (size_t i = 0; i < opNames.size(); ++i)

@@ -21,6 +21,7 @@ from cost.strategies import Strategy, Workload
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
 CONFIGS = DATA / "configs"
+DEGREES = ROOT / "unittests" / "Cost" / "Inputs" / "degrees.txt"
 
 
 def load(path, **types):
@@ -209,6 +210,30 @@ class Hub(VectorTest):
                 workload = Workload(phase, int(context), MACHINES[machine])
                 s = strategy((int(d) for d in degrees.split(",")), dims)
                 self.check(evaluate(hub(name), workload, s), *metrics, reason.strip("-"))
+
+    def test_vectors_of_degrees(self):
+        names = {
+            "Llama-3.1-70B": LLAMA,
+            "Mixtral-8x22B": MIXTRAL,
+            "Qwen3-235B": QWEN,
+            "DeepSeek-V3": DEEPSEEK,
+            "gpt-oss-120b": GPT_OSS,
+        }
+        machines = {"h100": "h100_sxm", "h200": "h200_sxm", "gb200": "gb200"}
+        rows = [row for row in DEGREES.read_text().splitlines() if row and row[0] != "#"]
+        self.assertEqual(len(rows), 23)
+        for row in rows:
+            name, machine, phase, context, *degrees, exchange, batch, dims = row.split()[:12]
+            *metrics, reason = row.split()[12:]
+            tp, dp, ep, pp, cp = (int(d) for d in degrees)
+            dims = tuple(int(d) for d in dims)
+            with self.subTest(row):
+                model = gpt_moe("1.2T") if name == "GPT-MoE-1.2T" else hub(names[name])
+                workload = Workload(phase, int(context), MACHINES[machines[machine]])
+                s = Strategy(tp, ep, pp, int(batch), dims, dp, cp, exchange)
+                self.check(
+                    evaluate(model, workload, s), *metrics, "" if reason == "valid" else reason
+                )
 
     def test_ops_of_deepseek(self):
         workload = Workload("decode", 16384, MACHINES["h200_sxm"])

@@ -92,8 +92,13 @@ TEST(Protocol, HelloOfAnotherVersionIsRefused) {
 }
 
 TEST(Protocol, GreetingGivesTheName) {
-  EXPECT_EQ(*parseGreeting(R"({"protocol": 1, "name": "sim", "x": 2})"), "sim");
-  EXPECT_EQ(*parseGreeting(R"({"protocol": 1})"), "");
+  EXPECT_EQ(parseGreeting(R"({"protocol": 1, "name": "sim", "x": 2})")->name,
+            "sim");
+  EXPECT_EQ(parseGreeting(R"({"protocol": 1})")->name, "");
+  EXPECT_TRUE(parseGreeting(R"({"protocol": 1})")->degrees.empty());
+  EXPECT_EQ(
+      parseGreeting(R"({"protocol": 1, "degrees": ["dp", "later"]})")->degrees,
+      std::vector<Degree>{Degree::Dp});
 }
 
 TEST(Protocol, GreetingOfAnotherVersionNamesBoth) {

@@ -19,45 +19,45 @@ using namespace shardopt::cost::test;
 
 namespace {
 
-/// Microseconds of one layer's `op` in `stage`; the letter of its layout.
-std::pair<double, char> line(const Breakdown &breakdown, const std::string &op,
-                             int64_t stage) {
+/// Microseconds of one layer's `op` in `stage`; the name of its layout.
+std::pair<double, std::string> line(const Breakdown &breakdown,
+                                    const std::string &op, int64_t stage) {
   for (const OpBreakdown &row : breakdown.ops)
     if (row.op == op && row.stage == stage)
       return {(row.computeUs + row.memoryUs + row.collectiveUs) /
                   static_cast<double>(row.layers),
-              letter(row.layout)};
+              spell(row.layout)};
   ADD_FAILURE() << "no row for " << op << " in stage " << stage;
-  return {0, ' '};
+  return {0, ""};
 }
 
 void expectLine(const Breakdown &breakdown, const std::string &op,
-                int64_t stage, double us, char layout) {
+                int64_t stage, double us, const std::string &layout) {
   SCOPED_TRACE(op);
-  const auto [found, letter] = line(breakdown, op, stage);
+  const auto [found, name] = line(breakdown, op, stage);
   EXPECT_NEAR(found, us, 5.1e-4);
-  EXPECT_EQ(letter, layout);
+  EXPECT_EQ(name, layout);
 }
 
 TEST(Breakdown, OpsOfGptMoe) {
   const Breakdown found =
       breakdown(makeCosts(gptMoe(60), {Phase::Decode, 16384}, h100()),
                 strategy({8, 16, 4, 8192}, "001000201001"));
-  expectLine(found, "embed", 0, 16.855, 'P');
-  expectLine(found, "attn_norm", 0, 2.552, 'T');
-  expectLine(found, "qkv_proj", 0, 31.378, 'H');
-  expectLine(found, "attention", 0, 379.358, 'H');
-  expectLine(found, "out_proj", 0, 16.500, 'P');
-  expectLine(found, "ffn_norm", 0, 15.198, 'T');
-  expectLine(found, "router", 0, 2.276, 'T');
-  expectLine(found, "dispatch", 0, 30.917, 'T');
-  expectLine(found, "ffn_up", 0, 91.065, 'H');
-  expectLine(found, "ffn_down", 0, 66.994, 'P');
-  expectLine(found, "combine", 0, 55.265, 'T');
-  expectLine(found, "layer_exit", 0, 0, 'T');
-  expectLine(found, "stage_transfer", 0, 16.738, 'T');
-  expectLine(found, "lm_head", 3, 95.647, 'R');
-  expectLine(found, "token_return", 3, 8, 'R');
+  expectLine(found, "embed", 0, 16.855, "P");
+  expectLine(found, "attn_norm", 0, 2.552, "T");
+  expectLine(found, "qkv_proj", 0, 31.378, "H");
+  expectLine(found, "attention", 0, 379.358, "H");
+  expectLine(found, "out_proj", 0, 16.500, "P");
+  expectLine(found, "ffn_norm", 0, 15.198, "T");
+  expectLine(found, "router", 0, 2.276, "T");
+  expectLine(found, "dispatch", 0, 30.917, "T");
+  expectLine(found, "ffn_up", 0, 91.065, "H");
+  expectLine(found, "ffn_down", 0, 66.994, "P");
+  expectLine(found, "combine", 0, 55.265, "T");
+  expectLine(found, "layer_exit", 0, 0, "T");
+  expectLine(found, "stage_transfer", 0, 16.738, "T");
+  expectLine(found, "lm_head", 3, 95.647, "R");
+  expectLine(found, "token_return", 3, 8, "R");
 
   double layer = 0;
   for (const OpBreakdown &row : found.ops)
@@ -70,31 +70,31 @@ TEST(Breakdown, OpsOfDeepSeek) {
   const Breakdown found =
       breakdown(makeCosts(deepSeekV3(), {Phase::Decode, 16384}, h200()),
                 strategy({16, 16, 3, 512}, "1000022112010122100220002"));
-  expectLine(found, "embed", 0, 10.114, 'H');
-  expectLine(found, "dense.attn_norm", 0, 2.014, 'T');
-  expectLine(found, "dense.q_down", 0, 10.289, 'P');
-  expectLine(found, "dense.q_up", 0, 27.841, 'P');
-  expectLine(found, "dense.kv_down", 0, 2.069, 'P');
-  expectLine(found, "dense.attention", 0, 110.256, 'R');
-  expectLine(found, "dense.out_proj", 0, 30.911, 'R');
-  expectLine(found, "dense.ffn_norm", 0, 24.119, 'H');
+  expectLine(found, "embed", 0, 10.114, "H");
+  expectLine(found, "dense.attn_norm", 0, 2.014, "T");
+  expectLine(found, "dense.q_down", 0, 10.289, "P");
+  expectLine(found, "dense.q_up", 0, 27.841, "P");
+  expectLine(found, "dense.kv_down", 0, 2.069, "P");
+  expectLine(found, "dense.attention", 0, 110.256, "R");
+  expectLine(found, "dense.out_proj", 0, 30.911, "R");
+  expectLine(found, "dense.ffn_norm", 0, 24.119, "H");
   EXPECT_NEAR(line(found, "dense.ffn_up", 0).first +
                   line(found, "dense.ffn_down", 0).first,
               64.764, 5.1e-4);
 
-  expectLine(found, "moe.attn_norm", 1, 2.014, 'T');
-  expectLine(found, "moe.q_down", 1, 13.810, 'H');
-  expectLine(found, "moe.q_up", 1, 16.712, 'P');
-  expectLine(found, "moe.kv_down", 1, 2.102, 'H');
-  expectLine(found, "moe.attention", 1, 107.223, 'R');
-  expectLine(found, "moe.out_proj", 1, 30.911, 'R');
-  expectLine(found, "moe.ffn_norm", 1, 24.119, 'H');
-  expectLine(found, "moe.router", 1, 16.133, 'H');
-  expectLine(found, "moe.dispatch", 1, 21.369, 'T');
+  expectLine(found, "moe.attn_norm", 1, 2.014, "T");
+  expectLine(found, "moe.q_down", 1, 13.810, "H");
+  expectLine(found, "moe.q_up", 1, 16.712, "P");
+  expectLine(found, "moe.kv_down", 1, 2.102, "H");
+  expectLine(found, "moe.attention", 1, 107.223, "R");
+  expectLine(found, "moe.out_proj", 1, 30.911, "R");
+  expectLine(found, "moe.ffn_norm", 1, 24.119, "H");
+  expectLine(found, "moe.router", 1, 16.133, "H");
+  expectLine(found, "moe.dispatch", 1, 21.369, "T");
   EXPECT_NEAR(line(found, "moe.ffn_up", 1).first +
                   line(found, "moe.ffn_down", 1).first,
               176.779, 5.1e-4);
-  expectLine(found, "moe.combine", 1, 13.288, 'T');
+  expectLine(found, "moe.combine", 1, 13.288, "T");
   EXPECT_NEAR(line(found, "moe.shared_up", 1).first +
                   line(found, "moe.shared_down", 1).first,
               16.083, 1.1e-3);

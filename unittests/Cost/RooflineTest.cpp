@@ -23,7 +23,7 @@ constexpr double KiB = 1024, MiB = 1024 * KiB;
 double tpUs(CollectiveKind kind, double bytes, int64_t n,
             CommModel comm = CommModel::Fast, Machine machine = h100()) {
   return Roofline(machine, comm)
-             .seconds({kind, GridAxis::Tp, bytes}, {n, 1, 1, 1}) *
+             .seconds({kind, Axis::Tp, bytes}, {n, 1, 1, 1}) *
          1e6;
 }
 
@@ -36,9 +36,8 @@ double allReduceUs(double bytes, int64_t n) {
 }
 
 double expertAllToAllUs(double bytes, int64_t n, int64_t stride) {
-  return Roofline(h100()).seconds(
-             {CollectiveKind::AllToAll, GridAxis::Ep, bytes},
-             {stride, n, 1, 1}) *
+  return Roofline(h100()).seconds({CollectiveKind::AllToAll, Axis::Ep, bytes},
+                                  {stride, n, 1, 1}) *
          1e6;
 }
 
@@ -174,7 +173,7 @@ TEST(TimeModel, ReplicatedActivationsAreSentWholeOrInParts) {
 
 TEST(TimeModel, StagesShareADomainOnlyIfTheWholeGridDoes) {
   const Roofline time(h100());
-  const Collective send{CollectiveKind::Send, GridAxis::Pp, 0};
+  const Collective send{CollectiveKind::Send, Axis::Pp, 0};
   EXPECT_DOUBLE_EQ(time.seconds(send, {2, 2, 2, 1}), 5e-6);
   EXPECT_DOUBLE_EQ(time.seconds(send, {2, 2, 4, 1}), 8e-6);
 }

@@ -317,6 +317,20 @@ Machine test::h200() {
   return m;
 }
 
+Machine test::gb200() {
+  Machine m = h100();
+  m.name = "gb200";
+  m.bf16Flops = 2500e12 * 0.75;
+  m.fp8Flops = 5000e12 * 0.75;
+  m.memoryBandwidth = 8e12 * 0.85;
+  m.memoryCapacity = 185030273437.5 * 0.9;
+  m.domainSize = 72;
+  m.linkBandwidth = 900e9 * 0.8;
+  m.multicastBandwidth = 900e9 * 0.6;
+  m.networkBandwidth = 100e9 * 0.9;
+  return m;
+}
+
 CostModel test::makeCosts(const ModelConfig &config, const Workload &workload,
                           const Machine &machine, CommModel comm) {
   Limits limits;

@@ -50,9 +50,10 @@ ModelConfig gptOss120B();
 /// The ops of such a model, as an importer makes them.
 Model makeModel(const ModelConfig &config, const Workload &workload);
 
-/// h100_sxm and h200_sxm.
+/// h100_sxm, h200_sxm and gb200.
 Machine h100();
 Machine h200();
+Machine gb200();
 
 /// `model` on `machine`, with an SLO of 50 ms (decode) or 2 s (prefill).
 CostModel makeCosts(const ModelConfig &config, const Workload &workload,

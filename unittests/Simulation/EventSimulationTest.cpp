@@ -20,7 +20,7 @@ Task kernel(double seconds, int after = Task::none) {
   return {Stream::Compute, Link::None, 0, seconds, {after, -1, -1}};
 }
 
-Task transfer(GridAxis axis, Link link, double latency, double work,
+Task transfer(Axis axis, Link link, double latency, double work,
               int after = Task::none) {
   return {streamOf(axis), link, latency, work, {after, -1, -1}};
 }
@@ -35,8 +35,8 @@ TEST(EventSimulation, RunsTheTasksOfAStreamInOrder) {
 
 TEST(EventSimulation, TransfersShareALink) {
   EventSimulation events(interference);
-  const int ep = events.add(transfer(GridAxis::Ep, Link::Network, 0, 1));
-  const int pp = events.add(transfer(GridAxis::Pp, Link::Network, 0, 3));
+  const int ep = events.add(transfer(Axis::Ep, Link::Network, 0, 1));
+  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
   events.run();
   // Half the bandwidth each until the shorter one is through.
   EXPECT_DOUBLE_EQ(events.finish(ep), 2);
@@ -45,8 +45,8 @@ TEST(EventSimulation, TransfersShareALink) {
 
 TEST(EventSimulation, LinksDoNotShare) {
   EventSimulation events(interference);
-  const int tp = events.add(transfer(GridAxis::Tp, Link::Domain, 0, 1));
-  const int pp = events.add(transfer(GridAxis::Pp, Link::Network, 0, 3));
+  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 1));
+  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(tp), 1);
   EXPECT_DOUBLE_EQ(events.finish(pp), 3);
@@ -54,8 +54,8 @@ TEST(EventSimulation, LinksDoNotShare) {
 
 TEST(EventSimulation, LatencyUsesNoLink) {
   EventSimulation events(interference);
-  const int ep = events.add(transfer(GridAxis::Ep, Link::Network, 2, 1));
-  const int pp = events.add(transfer(GridAxis::Pp, Link::Network, 0, 2));
+  const int ep = events.add(transfer(Axis::Ep, Link::Network, 2, 1));
+  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 2));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(pp), 2);
   EXPECT_DOUBLE_EQ(events.finish(ep), 3);
@@ -64,7 +64,7 @@ TEST(EventSimulation, LatencyUsesNoLink) {
 TEST(EventSimulation, KernelsRunSlowerBesideTransfers) {
   EventSimulation events(interference);
   const int compute = events.add(kernel(4));
-  const int tp = events.add(transfer(GridAxis::Tp, Link::Domain, 0, 2));
+  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 2));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(tp), 2);
   // Two seconds at a rate of 1 / 1.25, the rest at full speed.
@@ -74,8 +74,7 @@ TEST(EventSimulation, KernelsRunSlowerBesideTransfers) {
 TEST(EventSimulation, ATaskWaitsForThoseBeforeIt) {
   EventSimulation events(interference);
   const int compute = events.add(kernel(1));
-  const int tp =
-      events.add(transfer(GridAxis::Tp, Link::Domain, 0.5, 0, compute));
+  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0.5, 0, compute));
   const int next = events.add(kernel(1, tp));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(next), 2.5);
@@ -84,8 +83,7 @@ TEST(EventSimulation, ATaskWaitsForThoseBeforeIt) {
 TEST(EventSimulation, TasksMayTakeNoTime) {
   EventSimulation events(interference);
   const int compute = events.add(kernel(1));
-  const int tp =
-      events.add(transfer(GridAxis::Tp, Link::Domain, 0, 0, compute));
+  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 0, compute));
   const int end = events.add(kernel(0, tp));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(end), 1);

@@ -110,6 +110,27 @@ TEST(ParseStrategyLine, wrongDegrees) {
   EXPECT_EQ(parseError(withTp("{}")), wanted + "an object");
 }
 
+TEST(ParseStrategyLine, degreesWithADefaultAndNames) {
+  const std::vector<std::string> ops = {"embed"};
+  const std::string text =
+      R"({"tp": 4, "dp": 2, "ep": 8, "pp": 1, "cp": 2, )"
+      R"("exchange": "gather", "batch": 64, "dims": {"embed": 0}})";
+  ErrorOr<Strategy> read = parseStrategyLine(text, ops);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->degrees.dp, 2);
+  EXPECT_EQ(read->degrees.cp, 2);
+  EXPECT_TRUE(read->degrees.gathers());
+  EXPECT_EQ(strategyToJson(*read, ops), text);
+  auto error = [&](const std::string &exchange) {
+    return parseStrategyLine(R"({"exchange": )" + exchange + "}", ops)
+        .error()
+        .message;
+  };
+  const std::string wanted = "/exchange: expected all_to_all or gather, found ";
+  EXPECT_EQ(error("2"), wanted + "2");
+  EXPECT_EQ(error("\"all\""), wanted + "\"all\"");
+}
+
 TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
   EXPECT_EQ(parseError(R"({"tp": 8, "ep": 16, "batch": 1, "dims": [0, 1, 2]})"),
             "/pp: missing, expected an integer from 1 to 1048576");
@@ -117,7 +138,8 @@ TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
             "/dims: missing, expected an array of dims or an object of dims by "
             "op name");
   EXPECT_EQ(parseError(R"({"batches": 1})"),
-            "/batches: unknown key; known: batch, tp, ep, dims, pp");
+            "/batches: unknown key; known: batch, tp, ep, cp, dims, dp, "
+            "pp, exchange");
   EXPECT_EQ(parseError(R"({"tp": 8, "tp": 8})"), "/tp: given twice");
 }
 

@@ -59,6 +59,9 @@ public:
 
   /// As the first worker introduced itself; may be empty.
   const std::string &name() const;
+  /// The degrees that it reads beside those that every strategy has. A strategy
+  /// that needs another one is a failure, of which it is not asked.
+  const std::vector<Degree> &degrees() const;
   unsigned workers() const;
 
   FailureCounts failures() const;

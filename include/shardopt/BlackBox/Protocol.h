@@ -56,9 +56,22 @@ std::string helloLine(const Problem &problem);
 std::string requestLine(int64_t id, const Strategy &strategy,
                         const std::vector<std::string> &opNames);
 
-/// The name in a worker's greeting. An error is what the worker says is wrong,
-/// or what is wrong with the line.
-ErrorOr<std::string> parseGreeting(std::string_view line);
+/// How a worker introduces itself.
+struct Greeting {
+  std::string name;
+  /// The degrees that it reads beside those that every strategy has: members
+  /// `degrees` of the greeting. It is asked about defaults of all others.
+  std::vector<Degree> degrees;
+};
+
+/// Reads a worker's greeting. An error is what the worker says is wrong, or
+/// what is wrong with the line.
+ErrorOr<Greeting> parseGreeting(std::string_view line);
+
+/// The first degree that `strategy` needs to be another than its default and
+/// that is not one of `read`.
+std::optional<Degree> findUnread(const Degrees &degrees,
+                                 const std::vector<Degree> &read);
 
 /// The limits that tell the reason of an invalid answer which gives none that
 /// is known.

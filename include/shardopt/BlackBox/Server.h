@@ -32,6 +32,8 @@ public:
 
   /// The name that the greeting gives.
   virtual std::string name() const = 0;
+  /// The degrees that it reads beside those that every strategy has.
+  virtual std::vector<Degree> degrees() const { return {}; }
   /// Writes further members of the greeting.
   virtual void describe(json::Writer &) const {}
 

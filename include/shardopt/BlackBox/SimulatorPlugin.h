@@ -62,9 +62,10 @@ typedef struct ShardOptSimulatorPlugin {
   uint32_t version;
   const char *name; /**< for reports */
   /** The names of the degrees that it reads ("tp", "ep", "pp" and "batch", the
-   * sequences or prompts over all devices), with a null at the end. A strategy
-   * that needs another one is a failure; one whose degrees left out have their
-   * defaults is not. */
+   * sequences or prompts over all devices; "dp", "cp" and "exchange" if it
+   * knows them, the last of which is 1 for an all-to-all and 2 for a gather),
+   * with a null at the end. A strategy that needs another one is a failure; one
+   * whose degrees left out have their defaults is not. */
   const char *const *degrees;
 
   /** Makes a simulator, or returns null after writing why, with a final NUL,

@@ -40,10 +40,11 @@ struct Workload {
 struct Routing {
   int64_t experts = 1;
   int64_t topK = 1;
-  int64_t localExperts = 1; ///< ceil(E / EP)
-  double meanCopies = 0; ///< mu = r * k, token copies a group gets on average
-  double imbalance = 1;  ///< phi = copies / meanCopies
-  double copies = 0;     ///< m, token copies on the busiest group
+  int64_t localExperts = 1; ///< ceil(E / ep)
+  double meanCopies =
+      0; ///< mu = r * k * dp / ep, copies a group gets on average
+  double imbalance = 1;      ///< phi = copies / meanCopies
+  double copies = 0;         ///< m, token copies on the busiest group
   double activeFraction = 1; ///< act, chance that an expert gets a token
   double activeExperts = 1;  ///< eact, local experts whose weights are read
 };
@@ -52,28 +53,47 @@ struct Routing {
 /// an op rounds only what the model says is rounded (heads, rows, experts).
 struct Context : BatchSplit {
   Degrees degrees;
+  StageGrid grid;
   Workload workload;
   int64_t window = 0; ///< sliding window of the layer; 0: full attention
   int64_t rows = 1;   ///< r: b in decode, b * S in prefill
+  /// Whether sequences can stay cut where tokens are.
+  bool wholeSequences = true;
   Routing routing;
 
   bool isPrefill() const { return workload.phase == Phase::Prefill; }
   double tp() const { return static_cast<double>(degrees.tp); }
+  /// Ranks of a group along `axis`.
+  double ranks(Axis axis) const { return static_cast<double>(grid.size(axis)); }
 
   /// Context that a layer attends to and caches: min(context, window).
   int64_t attendedLength() const {
     return window ? std::min(workload.context, window) : workload.context;
   }
 
-  /// Rows of `total` that a rank holds in `layout`: ceil(total / tp) in T, all
-  /// of them otherwise. The margin keeps a real `total` that is a multiple of
-  /// tp but for rounding from costing one row more.
-  double localRows(Layout layout, double total) const {
-    return layout == Layout::T ? std::ceil(total / tp() - 1e-12) : total;
+  /// Rows of `total` that a rank holds in `layout` over n ranks: ceil(total /
+  /// n) in T, all of them otherwise. The margin keeps a real `total` that is a
+  /// multiple of n but for rounding from costing one row more.
+  double localRows(Layout layout, double total, Axis over = Axis::Tp) const {
+    return layout == Layout::T ? std::ceil(total / ranks(over) - 1e-12) : total;
   }
 };
 
 using shardopt::ceilDiv;
+
+/// Batches from that of some degrees to `most`. What a context says of them is
+/// the least that it says of any: no op, reshard or stage takes less for one of
+/// them, and none holds less. Throughput counts the most.
+struct BatchRange {
+  int64_t most = 0;
+  /// Whether sequences can stay cut where tokens are. Where that is so for some
+  /// of the batches only, both have to be asked.
+  bool wholeSequences = true;
+};
+
+/// Makes `context`, that of the least batch, one of all of `range`; `top` is
+/// that of the most.
+void relax(Context &context, const Context &top, const BatchRange &range);
 
 /// What an op's layer adds to its context.
 struct LayerFacts {
@@ -83,18 +103,18 @@ struct LayerFacts {
 };
 
 /// The context of a dense layer without a window. The batch is divided over
-/// the EP groups and then into M = min(PP, bg) micro-batches.
+/// the dp replicas and then into M = min(PP, bg) micro-batches.
 Context makeContext(const Workload &workload, const Degrees &degrees);
 
 /// The context of an op of a layer. `skew` is as in `makeRouting`.
 Context makeContext(const Workload &workload, const Degrees &degrees,
                     const LayerFacts &layer, std::optional<double> skew);
 
-/// Spread of `rows` rows over `experts` experts, of which each row visits
-/// `topK`, for `ep` groups. `skew` is the machine's systematic imbalance; none
-/// means that the load is taken as even (phi = 1).
-Routing makeRouting(int64_t experts, int64_t topK, int64_t rows, int64_t ep,
-                    std::optional<double> skew);
+/// Spread of the rows of `dp` replicas, `rows` of each, over `experts` experts
+/// in `ep` groups; each row visits `topK` of them. `skew` is the machine's
+/// systematic imbalance; none means that the load is taken as even (phi = 1).
+Routing makeRouting(int64_t experts, int64_t topK, int64_t rows, int64_t dp,
+                    int64_t ep, std::optional<double> skew);
 
 } // namespace shardopt::cost
 

@@ -26,7 +26,7 @@ struct ReshardRequest {
   Layout to = Layout::R;
   double rows = 0;
   double rowBytes = 0;
-  GridAxis over = GridAxis::Tp; ///< the groups that both layouts are over
+  Axis over = Axis::Tp; ///< the groups that both layouts are over
 };
 
 /// The one of `copies` from which `wanted` takes the fewest seconds; the oldest

@@ -38,10 +38,12 @@ public:
   /// Whether there is no such reason; the same question, cheaper.
   bool fits(const Degrees &degrees) const;
 
-  /// What the embedding and the head see.
-  Context context(const Degrees &degrees) const;
+  /// What the embedding and the head see, with a range for all of its batches.
+  Context context(const Degrees &degrees,
+                  const std::optional<BatchRange> &range = {}) const;
   /// What an op of the layers of `kind` sees.
-  Context context(const Degrees &degrees, const LayerKind &kind) const;
+  Context context(const Degrees &degrees, const LayerKind &kind,
+                  const std::optional<BatchRange> &range = {}) const;
 
   /// The way of a token id back to the first stage: in decode, if there are
   /// several stages.

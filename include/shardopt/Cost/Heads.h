@@ -20,6 +20,17 @@ int64_t localHeads(int64_t heads, int64_t tp);
 /// c = ceil(heads / tp), and query head i reads kv head i / (heads / kvHeads).
 int64_t localKvHeads(int64_t heads, int64_t kvHeads, int64_t tp);
 
+/// Heads of the cp neighbouring ranks that share the positions of a sequence.
+struct ContextHeads {
+  int64_t query = 0; ///< of all of them, at most cp * ceil(heads / tp)
+  int64_t kv = 0;    ///< the most that the query heads of any of them read
+  /// Whether every rank that has query heads reads the kv heads that its
+  /// neighbours read.
+  bool isSame = false;
+};
+ContextHeads contextHeads(int64_t heads, int64_t kvHeads, int64_t tp,
+                          int64_t cp);
+
 } // namespace shardopt::cost
 
 #endif // SHARDOPT_COST_HEADS_H

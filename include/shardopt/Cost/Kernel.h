@@ -14,7 +14,7 @@
 #ifndef SHARDOPT_COST_KERNEL_H
 #define SHARDOPT_COST_KERNEL_H
 
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <cstdint>
 
@@ -103,14 +103,12 @@ enum class CollectiveKind : uint8_t {
   Send, ///< point to point, to the next stage
 };
 
-using Axis = GridAxis;
-
 /// One collective. `bytes` is the full tensor for AllReduce, AllGather and
 /// ReduceScatter, and what one rank holds (its own share included) for
 /// AllToAll and Send.
 struct Collective {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  GridAxis axis = GridAxis::Tp; ///< that it runs along
+  Axis axis = Axis::Tp; ///< that it runs along
   double bytes = 0;
   const char *name = ""; ///< within the op that has it; reshards have none
 };

@@ -30,7 +30,8 @@ struct LayerExit {
   };
   Moves into(Layout wanted) const;
 
-  /// What dim none of the head follows: T if all of the output is cut so.
+  /// What dim none of the head follows: T if the rows of all of the output are
+  /// cut.
   Layout outputLayout() const;
 };
 

@@ -40,7 +40,7 @@ struct WalkedOp {
 ///     void begin(const WalkedOp &);
 ///     // Operand `i` is brought from a copy to where the rule wants it.
 ///     Handle reshard(const WalkedOp &, unsigned i, const Handle &from,
-///                    const std::optional<Collective> &);
+///                    const Reshard &);
 ///     Handle run(const WalkedOp &);
 template <typename Handle> class LayerWalk {
 public:
@@ -92,6 +92,9 @@ private:
   }
   template <typename Visitor>
   void take(const WalkedOp &op, unsigned operand, Visitor &visitor);
+  /// Keeps a copy of operand `operand` in `layout`.
+  void keep(const WalkedOp &op, unsigned operand, Layout layout,
+            const Handle &copy);
 
   const CostModel &costs;
   const Strategy &strategy;
@@ -119,6 +122,9 @@ bool LayerWalk<Handle>::walk(unsigned body, const Context &context,
     for (unsigned i = 0; i < op.incoming.size(); ++i)
       take(op, i, visitor);
     const Handle made = visitor.run(op);
+    for (unsigned i = 0; i < op.incoming.size(); ++i)
+      if (op.rule.operands[i].copy == OperandRule::Copy::Whole)
+        keep(op, i, Layout::R, made);
     for (size_t i = 0; i < node.results.size(); ++i)
       leave(node.results[i], op.rule.results[i].placement, made);
   }
@@ -128,13 +134,21 @@ bool LayerWalk<Handle>::walk(unsigned body, const Context &context,
 /// The copy is one of the value's root as well, while copies of the root are
 /// not its own.
 template <typename Handle>
+void LayerWalk<Handle>::keep(const WalkedOp &op, unsigned operand,
+                             Layout layout, const Handle &copy) {
+  const ValueId value = op.node.operands[operand];
+  values[value].copies[size_t(layout)] =
+      values[index->values[value].root].copies[size_t(layout)] = copy;
+}
+
+template <typename Handle>
 template <typename Visitor>
 void LayerWalk<Handle>::take(const WalkedOp &op, unsigned operand,
                              Visitor &visitor) {
   const OperandRule &rule = op.rule.operands[operand];
   const Layout to = rule.required.layout;
   const double rowBytes = op.incoming[operand].rowBytes;
-  Value &value = values[op.node.operands[operand]];
+  const Value &value = values[op.node.operands[operand]];
   InlineVector<Copy, numLayouts> copies;
   for (unsigned layout = 0; layout < numLayouts; ++layout)
     if (const std::optional<Handle> &copy = value.copies[layout])
@@ -144,10 +158,10 @@ void LayerWalk<Handle>::take(const WalkedOp &op, unsigned operand,
                    costs.time(), strategy.degrees);
   const Handle made =
       visitor.reshard(op, operand, from.handle,
-                      reshardCollective(from.layout, to, rule.rows, rowBytes,
-                                        strategy.degrees, rule.required.over));
-  const ValueId root = index->values[op.node.operands[operand]].root;
-  value.copies[size_t(to)] = values[root].copies[size_t(to)] = made;
+                      reshardCollectives(from.layout, to, rule.rows, rowBytes,
+                                         strategy.degrees, rule.required.over));
+  if (rule.copy == OperandRule::Copy::Required)
+    keep(op, operand, to, made);
 }
 
 template <typename Handle> LayerExit LayerWalk<Handle>::exit() const {

@@ -85,6 +85,8 @@ struct Model {
   bool tiedEmbeddings = false;
 
   int64_t numLayers() const;
+  /// Whether any layer has routed experts.
+  bool hasExperts() const;
   /// Whether a device that has embedding and head holds one table for both.
   bool sharesTable(Dim embed, Dim head) const;
   unsigned numVariables() const;
@@ -100,7 +102,10 @@ struct Model {
   /// no limit), or how much there is of what a degree divides.
   std::optional<DegreeExcess> findExcess(const Degrees &degrees,
                                          int64_t maxDevices) const;
-  /// The same as a phrase with the values found.
+  /// Whether the degrees group the devices of a stage, and this model in them.
+  bool hasGrid(const Degrees &degrees) const;
+  /// Why they are invalid, whatever the dims, as a phrase with the values
+  /// found.
   std::optional<std::string> structuralError(const Degrees &degrees,
                                              int64_t maxDevices) const;
 };

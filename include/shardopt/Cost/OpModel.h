@@ -26,8 +26,16 @@ namespace shardopt::cost {
 
 /// What an op wants of one of its activation operands.
 struct OperandRule {
+  /// What the op leaves of its operand for later consumers of it.
+  enum class Copy : uint8_t {
+    Required, ///< a copy as it requires it
+    Whole,    ///< a copy in R, which a collective of its own has made
+    None,
+  };
+
   Placement required; ///< it is resharded to this first
   double rows = 0;    ///< rows (global) for which that reshard is paid
+  Copy copy = Copy::Required;
 };
 
 /// What an op leaves in one of its results.
@@ -48,7 +56,7 @@ struct Rule {
 };
 
 struct OpCost {
-  InlineVector<Kernel, 3> kernels; ///< in order
+  InlineVector<Kernel, 4> kernels; ///< in order
   InlineVector<Collective, 3>
       collectives;        ///< inside the op, each of a name; no reshards
   double weightBytes = 0; ///< held by a device, per layer
@@ -78,6 +86,10 @@ public:
 
   /// Whether the cost reads `Context::window`. Rules never do.
   virtual bool dependsOnWindow() const { return false; }
+
+  /// Whether cp cuts what the op caches. Dim 0 is then its only legal one where
+  /// cp is above 1.
+  virtual bool cutsContext() const { return false; }
 };
 
 } // namespace shardopt::cost

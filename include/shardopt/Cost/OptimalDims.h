@@ -21,16 +21,8 @@ enum class Objective : uint8_t {
   Latency,    ///< least TPOT or TTFT
 };
 
-/// The dims that a variable may take, a bit for each (1 << Dim).
-using DimSet = uint8_t;
-static_assert(maxDims <= 8 * sizeof(DimSet), "a bit for each dim");
 /// The dims that every op has.
 inline constexpr DimSet allDims = 0b111;
-
-constexpr DimSet only(Dim dim) {
-  return static_cast<DimSet>(1 << static_cast<int>(dim));
-}
-constexpr bool contains(DimSet set, Dim dim) { return set & only(dim); }
 
 /// Dims and what `evaluate` says of them.
 struct Optimum {

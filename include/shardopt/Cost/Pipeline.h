@@ -18,7 +18,15 @@ struct Limits {
   int64_t maxDevices = 0;    ///< budget; 0: none
   double memoryBytes = 0;    ///< usable memory of a device
   double latencySeconds = 0; ///< SLO on TPOT (decode) or TTFT (prefill)
+  /// Devices that there are: throughput is per device of them, as many replicas
+  /// of a plan as fit at work; 0: per device that a plan takes.
+  int64_t available = 0;
 };
+
+/// Replicas of a plan of `devices` devices among `available`.
+constexpr int64_t replicasOn(int64_t available, int64_t devices) {
+  return available / devices;
+}
 
 /// Times and bytes of the stages of a pipeline, for one micro-batch.
 struct Pipeline {
@@ -37,7 +45,8 @@ double latencySeconds(const Pipeline &pipeline, const Context &context);
 
 /// Tokens/s per device; prompt tokens in prefill, where micro-batches follow
 /// each other as fast as the slowest stage allows.
-double throughput(const Pipeline &pipeline, const Context &context);
+double throughput(const Pipeline &pipeline, const Context &context,
+                  const Limits &limits);
 
 /// All metrics, and the validity of what is structurally valid.
 Evaluation judge(const Pipeline &pipeline, const Context &context,

@@ -26,7 +26,9 @@ struct LayerChoice {
 /// must outlive it.
 class Tables {
 public:
-  Tables(const CostModel &costs, const Degrees &degrees);
+  Tables(const CostModel &costs, const Degrees &degrees)
+      : Tables(costs, TableRequest{degrees, std::nullopt, {}}) {}
+  Tables(const CostModel &costs, const TableRequest &request);
 
   const CostModel &costs() const { return *model; }
   /// What embedding and head see; the degrees are here.

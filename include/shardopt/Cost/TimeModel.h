@@ -25,9 +25,9 @@ public:
   /// Seconds of one kernel.
   virtual double seconds(const Kernel &kernel) const = 0;
 
-  /// Seconds of one collective on the grid that `degrees` describes (tp
-  /// innermost, then ep, then pp). 0 where the axis has one device, except for
-  /// Send.
+  /// Seconds of one collective on the grid that `degrees` describes
+  /// (`StageGrid`, stages outermost). 0 where the axis has one device, except
+  /// for Send.
   virtual double seconds(const Collective &collective,
                          const Degrees &degrees) const = 0;
 
@@ -40,7 +40,7 @@ public:
 
   /// Seconds of the reshard of `rows` rows of `rowBytes` bytes along `over`.
   double reshard(Layout from, Layout to, double rows, double rowBytes,
-                 const Degrees &degrees, GridAxis over = GridAxis::Tp) const;
+                 const Degrees &degrees, Axis over = Axis::Tp) const;
 
   /// How the next stage gets `bytes` of activations, the whole of them, that
   /// lie in `layout` (R, T or H): what is sent and, if that is quicker than
@@ -49,11 +49,21 @@ public:
                                        const Degrees &degrees) const;
 };
 
-/// The collective of a reshard along `over`, if it needs one.
+/// The collective of a reshard along `over` between layouts of the group as a
+/// whole, if it needs one.
 std::optional<Collective> reshardCollective(Layout from, Layout to, double rows,
                                             double rowBytes,
                                             const Degrees &degrees,
-                                            GridAxis over = GridAxis::Tp);
+                                            Axis over = Axis::Tp);
+
+/// The collectives of a reshard.
+using Reshard = InlineVector<Collective, 2>;
+
+/// The same between all layouts. What is cut over q goes by way of T, but for
+/// three pairs that need no more than q: what is whole, H to T.H and back, and
+/// P to T.P.
+Reshard reshardCollectives(Layout from, Layout to, double rows, double rowBytes,
+                           const Degrees &degrees, Axis over = Axis::Tp);
 
 } // namespace shardopt::cost
 

@@ -80,9 +80,27 @@ struct Trellis {
   }
 };
 
-/// The trellis of `body` under `degrees`, which must fit.
+/// The dims that a variable may take, a bit for each (1 << Dim).
+using DimSet = uint8_t;
+static_assert(maxDims <= 8 * sizeof(DimSet), "a bit for each dim");
+
+constexpr DimSet only(Dim dim) {
+  return static_cast<DimSet>(1 << static_cast<int>(dim));
+}
+constexpr bool contains(DimSet set, Dim dim) { return set & only(dim); }
+
+/// What tables are made of, beside the model.
+struct TableRequest {
+  Degrees degrees;                 ///< which fit
+  std::optional<BatchRange> range; ///< from their batch on
+  /// Dims that are not in these, one set a variable, are illegal; empty: all
+  /// are in.
+  Span<const DimSet> domains;
+};
+
+/// The trellis of `body`.
 Trellis buildTrellis(const CostModel &costs, unsigned body,
-                     const Degrees &degrees);
+                     const TableRequest &request);
 
 } // namespace shardopt::cost
 

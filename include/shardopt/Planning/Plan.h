@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_PLANNING_PLAN_H
 #define SHARDOPT_PLANNING_PLAN_H
 
+#include "shardopt/Planning/Engines.h"
 #include "shardopt/Planning/Scenario.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Search/Infeasible.h"
@@ -61,6 +62,16 @@ struct PlanSummary {
   std::optional<Error> emptySpace;
 
   Baselines baselines;
+  /// The best plan of each engine, by `Engine`; none where it has none, or
+  /// where they were not looked for.
+  std::array<std::optional<search::Plan>, std::size(allEngines)> enginePlans;
+  /// Whether reports say which engines run the plan: where degrees of engines
+  /// are open, or the plan has others than every strategy has.
+  bool tellsEngines = false;
+  /// Among which batches the search was, in words; empty: those that are
+  /// listed.
+  std::string batches;
+
   Binding binding;
   std::optional<search::NextFeasible> nextFeasible;
 };

@@ -21,6 +21,8 @@ namespace shardopt {
 /// What to search, and how.
 struct PlanRequest {
   search::SpaceRequest space;
+  /// The engine that has to run the plan; none: it need not be one's.
+  std::optional<Engine> engine;
   search::Goal goal = search::Goal::Throughput;
   std::string searcher; ///< by name; empty: the best that applies
   search::SearcherOptions options;

@@ -29,6 +29,10 @@ public:
   search::DegreeBound bound(const Degrees &degrees,
                             const search::DimDomains &domains,
                             search::Goal goal) const override;
+  std::optional<search::DegreeBound>
+  boundBatches(const Degrees &least, int64_t most,
+               const search::DimDomains &domains, search::Goal goal,
+               bool isQuick) const override;
   std::optional<search::Plan>
   solve(const Degrees &degrees, const search::DimDomains &domains,
         search::Goal goal, std::optional<double> incumbent) const override;

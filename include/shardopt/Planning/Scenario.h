@@ -32,6 +32,9 @@ struct ScenarioOptions {
   double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
   std::string simulator = "roofline";
   std::string partition = "even";
+  /// Throughput is per device of `maxDevices`, as many replicas of a plan as
+  /// fit at work, and not per device that a plan takes.
+  bool countIdle = false;
 
   // Of simulators in processes of their own.
   unsigned simulatorWorkers = 1;       ///< processes at most

@@ -31,6 +31,7 @@ public:
   std::optional<Error> greet(const blackbox::Hello &hello) override;
   std::string name() const override;
   void describe(json::Writer &writer) const override;
+  std::vector<Degree> degrees() const override;
   const std::vector<std::string> &opNames() const override;
   LatencyKey latencyKey() const override;
   ErrorOr<blackbox::Answer> evaluate(const Strategy &strategy) override;

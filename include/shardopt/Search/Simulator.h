@@ -44,6 +44,17 @@ public:
   virtual DegreeBound bound(const Degrees &degrees, const DimDomains &domains,
                             Goal goal) const = 0;
 
+  /// Bounds the goal over the dims in `domains` and all batches from that of
+  /// `least` to `most`; the throughput of each is at most the bound, and
+  /// nothing is feasible with a larger one that is not with a smaller one.
+  /// `isQuick` asks for less work, and may be looser. None: batches are bounded
+  /// one by one.
+  virtual std::optional<DegreeBound>
+  boundBatches(const Degrees &least, int64_t most, const DimDomains &domains,
+               Goal goal, bool isQuick) const {
+    return std::nullopt;
+  }
+
   /// The optimum over the dims in `domains`, the lexicographically smallest of
   /// several, with the evaluation that the simulator would give; none if
   /// nothing is feasible, or if nothing feasible has a value of the goal as

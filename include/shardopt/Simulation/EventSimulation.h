@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SIMULATION_EVENTSIMULATION_H
 #define SHARDOPT_SIMULATION_EVENTSIMULATION_H
 
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <array>
 #include <cstddef>
@@ -23,8 +23,8 @@ enum class Stream : uint8_t { Compute };
 inline constexpr size_t numStreams = 1 + numGridAxes;
 
 /// The stream of collectives along `axis`, innermost first.
-constexpr Stream streamOf(GridAxis axis) {
-  return Stream(numGridAxes - size_t(axis));
+constexpr Stream streamOf(Axis axis) {
+  return Stream(numGridAxes - size_t(gridAxisOf(axis)));
 }
 
 /// What a task's work goes over. Work on one link shares its bandwidth

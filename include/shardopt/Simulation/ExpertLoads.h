@@ -26,10 +26,10 @@ public:
 
   ExpertLoads(int64_t experts, int64_t topK, double exponent, uint64_t seed);
 
-  /// The routing of `rows` tokens for each of `ep` groups: copies and experts
-  /// with tokens of the slowest group, for which all others wait. Experts are
-  /// divided over the groups in order.
-  cost::Routing route(int64_t rows, int64_t ep, unsigned sample,
+  /// The routing of `rows` tokens of each of `dp` replicas to `ep` groups:
+  /// copies and experts with tokens of the slowest group, for which all others
+  /// wait. Experts are divided over the groups in order.
+  cost::Routing route(int64_t rows, int64_t dp, int64_t ep, unsigned sample,
                       unsigned microBatchClass) const;
 
   /// The chance that a token visits `expert`; they add up to topK.

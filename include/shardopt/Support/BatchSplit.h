@@ -18,13 +18,13 @@ constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// How the sequences of a batch are spread: what is costed is what is executed.
 struct BatchSplit {
-  int64_t groupBatch = 1;   ///< bg = ceil(B / EP), sequences of an EP group
+  int64_t groupBatch = 1;   ///< bg = ceil(B / dp), sequences of a replica
   int64_t microBatches = 1; ///< M = min(PP, bg), in flight
   int64_t microBatch = 1;   ///< b = ceil(bg / M), sequences of one of them
 };
 
-/// Spreads `batch` sequences over `groups` EP groups, and those of a group over
-/// as many micro-batches as there are stages, at most.
+/// Spreads `batch` sequences over `groups` replicas, and those of a replica
+/// over as many micro-batches as there are stages, at most.
 constexpr BatchSplit splitBatch(int64_t batch, int64_t groups, int64_t stages) {
   BatchSplit split;
   split.groupBatch = ceilDiv(batch, groups);

@@ -32,6 +32,12 @@ namespace shardopt {
 constexpr int64_t maxDegree = int64_t(1) << 20;
 constexpr int64_t maxBatch = int64_t(1) << 31;
 
+/// The values of the exchange, as numbers: how rows reach the experts that they
+/// visit, and come back.
+constexpr int64_t exchangeAllToAll = 1; ///< copies go to their experts' groups
+constexpr int64_t exchangeGather = 2;   ///< all rows go to all expert groups
+inline constexpr const char *exchangeNames[] = {"all_to_all", "gather"};
+
 /// A degree by name.
 enum class Degree : uint8_t {
 #define SHARDOPT_DEGREE(name, Name, ...) Name,
@@ -44,8 +50,9 @@ inline constexpr Degree allDegrees[] = {
 };
 inline constexpr size_t numDegrees = std::size(allDegrees);
 
-/// Degrees of parallelism and the number of concurrent sequences. ep groups
-/// share the sequences: attention is data parallel over them.
+/// Degrees of parallelism and the number of concurrent sequences. The tp * dp
+/// devices of a stage are dp groups of tp outside of the experts, which share
+/// the sequences, and ep groups inside of them (`StageGrid`).
 struct Degrees {
   Degrees() = default;
   /// The others have their fallback.
@@ -57,8 +64,12 @@ struct Degrees {
   int64_t &operator[](Degree degree);
   int64_t operator[](Degree degree) const;
 
-  /// The product of the sizes of all axes of the grid.
+  /// tp * dp * pp.
   int64_t devices() const;
+  /// Whether ep is dp, so that experts are cut as all else is, cp is 1 and the
+  /// exchange an all-to-all.
+  bool isUniform() const;
+  bool gathers() const { return exchange == exchangeGather; }
 };
 
 bool operator==(const Degrees &a, const Degrees &b);
@@ -77,14 +88,15 @@ struct DegreeInfo {
   std::optional<GridAxis> axis;
   Divides divides;
   int64_t (*fallback)(const Degrees &);
+  const char *const *names; ///< of the values from 1; null: they are numbers
 
   bool isRequired() const { return !fallback; }
 };
 
 inline constexpr DegreeInfo degreeTable[] = {
 #define SHARDOPT_DEGREE(name, Name, Summary, Values, most, axis, divides,      \
-                        fallback, domain)                                      \
-  {#name, &Degrees::name, most, axis, divides, fallback},
+                        fallback, names, domain)                               \
+  {#name, &Degrees::name, most, axis, divides, fallback, names},
 #include "shardopt/Support/Degrees.def"
 };
 static_assert(allDegrees[numDegrees - 1] == Degree::Batch &&
@@ -99,8 +111,16 @@ constexpr const char *spell(Degree degree) { return infoOf(degree).name; }
 std::optional<Degree> parseDegree(std::string_view name);
 /// All names, in the order of the table.
 std::vector<std::string> degreeNames();
-/// "tp * ep * pp": what the number of devices is.
-const std::string &devicesFormula();
+/// What the number of devices is: "tp * dp * pp", or "tp * ep * pp" where dp is
+/// not written.
+const char *devicesFormula(bool isDpWritten);
+
+/// How `value` is written: a number, or its name.
+std::string spell(Degree degree, int64_t value);
+/// The value that `text` spells; none if it is none of the degree's.
+std::optional<int64_t> parseDegreeValue(Degree degree, std::string_view text);
+/// "an integer from 1 to 1048576", or "all_to_all or gather".
+std::string wantedOf(Degree degree);
 
 inline int64_t &Degrees::operator[](Degree degree) {
   return this->*infoOf(degree).field;

@@ -66,17 +66,33 @@ inline Placement placed(const Placement &incoming, Layout layout) {
   return {layout, incoming.rowBytes, incoming.over};
 }
 
-/// The share of the features that a rank holds: 1 / tp in H, else 1.
-inline double featureShare(Layout layout, const Context &context) {
-  return layout == Layout::H ? 1 / context.tp() : 1;
-}
-
 /// What dim none of attention makes of `incoming`: sequences stay cut where
 /// tokens are. A block of tokens of prompts must be whole prompts.
 inline Layout sequenceLayout(Layout incoming, const Context &context) {
-  const bool wholeSequences =
-      !context.isPrefill() || context.microBatch % context.degrees.tp == 0;
-  return incoming == Layout::T && wholeSequences ? Layout::T : Layout::R;
+  return incoming == Layout::T && context.wholeSequences ? Layout::T
+                                                         : Layout::R;
+}
+
+/// Why an op that caches cannot have `dim` with the degrees, or null.
+inline const char *whyNotCutByHeads(Dim dim, const Context &context) {
+  return context.degrees.cp > 1 && dim != Dim::Zero
+             ? "context parallelism needs heads that are cut, sharding dim 0"
+             : nullptr;
+}
+
+/// The sum, weighted by log-sum-exps, of what the cp ranks that share a
+/// sequence made of its positions: `width` features for each of `localHeads`
+/// heads of `sequences` sequences. An all-to-all over heads, and a kernel.
+inline void addMerge(double sequences, double localHeads, double width,
+                     double activationBytes, const Context &context,
+                     OpCost &cost) {
+  const auto cp = static_cast<double>(context.degrees.cp);
+  const double rowBytes = width * activationBytes;
+  cost.collectives.push_back({CollectiveKind::AllToAll, Axis::Cp,
+                              sequences * cp * localHeads * (rowBytes + 4),
+                              "merge"});
+  cost.kernels.push_back(
+      memoryKernel(sequences * localHeads * ((cp + 1) * rowBytes + 4 * cp)));
 }
 
 /// Pairs of tokens of one prompt of which the later attends to the earlier.

@@ -18,6 +18,11 @@ static double globalRows(const Ffn &ffn, const Context &context) {
                                       : static_cast<double>(context.rows);
 }
 
+/// What weights and activations are cut over.
+static Axis axisOf(const Ffn &ffn) {
+  return ffn.kind == FfnKind::Grouped ? Axis::Etp : Axis::Tp;
+}
+
 /// [rows, k] x [k, n] of the experts, of which `columns` columns are written;
 /// `share` is the share of every expert's weight that a rank holds.
 static OpCost project(const Ffn &ffn, double rows, double k, double n,
@@ -53,14 +58,16 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {{{out, static_cast<double>(columns) * activationBytes}}};
+  rule.results = {
+      {{out, static_cast<double>(columns) * activationBytes, axisOf(*this)}}};
   return rule;
 }
 
 OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const double rows = globalRows(*this, context);
-  const double h = static_cast<double>(hidden), n = context.tp();
+  const Axis over = axisOf(*this);
+  const double h = static_cast<double>(hidden), n = context.ranks(over);
   const double ff = static_cast<double>(inner);
   const double columns = gated ? 2 * ff : ff;
   switch (dim) {
@@ -74,8 +81,8 @@ OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   return project(*this,
-                 context.localRows(passThrough(incoming[0].layout), rows), h,
-                 columns, ff, h * columns, 1, context);
+                 context.localRows(passThrough(incoming[0].layout), rows, over),
+                 h, columns, ff, h * columns, 1, context);
 }
 
 Span<const DimChoice> FfnDown::choices() const {
@@ -89,15 +96,17 @@ Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {{{weightOpResult(dim, in),
-                    static_cast<double>(hidden) * activationBytes}}};
+  rule.results = {
+      {{weightOpResult(dim, in), static_cast<double>(hidden) * activationBytes,
+        axisOf(*this)}}};
   return rule;
 }
 
 OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
   const double rows = globalRows(*this, context);
-  const double h = static_cast<double>(hidden), n = context.tp();
+  const Axis over = axisOf(*this);
+  const double h = static_cast<double>(hidden), n = context.ranks(over);
   const double ff = static_cast<double>(inner);
   switch (dim) {
   case Dim::Zero:
@@ -108,6 +117,6 @@ OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   return project(*this,
-                 context.localRows(passThrough(incoming[0].layout), rows), ff,
-                 h, h, ff * h, 1, context);
+                 context.localRows(passThrough(incoming[0].layout), rows, over),
+                 ff, h, h, ff * h, 1, context);
 }

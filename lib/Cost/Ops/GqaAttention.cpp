@@ -17,6 +17,8 @@ using namespace shardopt::cost::detail;
 
 static const char *whyIllegal(const GqaAttention &op, Dim dim,
                               const Context &context) {
+  if (const char *reason = whyNotCutByHeads(dim, context))
+    return reason;
   if (dim != Dim::One)
     return nullptr;
   if (context.isPrefill())
@@ -84,6 +86,62 @@ static Kernel attend(const GqaAttention &op, double sequences,
   return kernel;
 }
 
+/// Decode by heads where cp ranks share the positions: each attends to its own
+/// with the queries of all of them.
+static void addSharedDecode(const GqaAttention &op, Layout incoming,
+                            const ContextHeads &group, const Context &context,
+                            OpCost &cost) {
+  const int64_t tp = context.degrees.tp;
+  const auto cp = static_cast<double>(context.degrees.cp);
+  const double b = static_cast<double>(context.microBatch);
+  const double dh = static_cast<double>(op.headDim);
+  const double length = static_cast<double>(context.attendedLength()) / cp;
+  const double own = static_cast<double>(localHeads(op.heads, tp));
+  const double ownKv =
+      static_cast<double>(localKvHeads(op.heads, op.kvHeads, tp));
+  const double heads = static_cast<double>(group.query);
+  const double kvHeads = static_cast<double>(group.kv);
+
+  if (incoming != Layout::R)
+    cost.collectives.push_back(
+        {CollectiveKind::AllGather, Axis::Cp,
+         b * cp * (own + (group.isSame ? 0 : 2 * ownKv)) * dh *
+             op.activationBytes,
+         "queries"});
+  Kernel kernel;
+  kernel.kind = KernelKind::Attention;
+  kernel.rows = b;
+  kernel.k = length;
+  kernel.n = dh;
+  kernel.count = heads;
+  kernel.flops = 4 * b * length * heads * dh;
+  kernel.bytes = b * length * 2 * kvHeads * dh * op.cacheBytes +
+                 b * 2 * heads * dh * op.activationBytes;
+  cost.kernels.push_back(kernel);
+  addMerge(b, own, dh, op.activationBytes, context, cost);
+}
+
+/// By heads as without cp, but for the cache, of which a rank writes its
+/// positions of the heads of all cp.
+static void addSharedPrefill(const GqaAttention &op, Kernel kernel,
+                             const ContextHeads &group, const Context &context,
+                             OpCost &cost) {
+  const auto cp = static_cast<double>(context.degrees.cp);
+  const double dh = static_cast<double>(op.headDim);
+  const double tokens = static_cast<double>(context.microBatch) *
+                        static_cast<double>(context.workload.context);
+  const double ownKv = static_cast<double>(
+      localKvHeads(op.heads, op.kvHeads, context.degrees.tp));
+  if (!group.isSame)
+    cost.collectives.push_back({CollectiveKind::AllToAll, Axis::Cp,
+                                static_cast<double>(context.rows) * 2 * ownKv *
+                                    dh * op.activationBytes,
+                                "positions"});
+  kernel.bytes += 2 * tokens * dh * op.cacheBytes *
+                  (static_cast<double>(group.kv) / cp - ownKv);
+  cost.kernels.push_back(kernel);
+}
+
 OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
   const int64_t tp = context.degrees.tp;
@@ -100,9 +158,23 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
   case Dim::Zero: {
     const double share =
         static_cast<double>(localKvHeads(heads, kvHeads, tp)) / nkv;
-    cost.kernels = {attend(*this, b, static_cast<double>(localHeads(heads, tp)),
-                           share, 1, context)};
-    cost.cacheBytes = sequences * sequenceCache * share;
+    const Kernel whole =
+        attend(*this, b, static_cast<double>(localHeads(heads, tp)), share, 1,
+               context);
+    if (context.degrees.cp == 1) {
+      cost.kernels = {whole};
+      cost.cacheBytes = sequences * sequenceCache * share;
+      break;
+    }
+    const ContextHeads group =
+        contextHeads(heads, kvHeads, tp, context.degrees.cp);
+    if (context.isPrefill())
+      addSharedPrefill(*this, whole, group, context, cost);
+    else
+      addSharedDecode(*this, incoming[0].layout, group, context, cost);
+    cost.cacheBytes = sequences * sequenceCache *
+                      (static_cast<double>(group.kv) / nkv) /
+                      static_cast<double>(context.degrees.cp);
     break;
   }
   case Dim::One: {
@@ -111,10 +183,10 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     cost.kernels = {attend(*this, b, nq, share, share, context),
                     memoryKernel(3 * scores)};
     if (qkNorm)
-      cost.collectives.push_back({CollectiveKind::AllReduce, GridAxis::Tp,
-                                  b * (nq + nkv) * 4, "norm"});
+      cost.collectives.push_back(
+          {CollectiveKind::AllReduce, Axis::Tp, b * (nq + nkv) * 4, "norm"});
     cost.collectives.push_back(
-        {CollectiveKind::AllReduce, GridAxis::Tp, scores, "scores"});
+        {CollectiveKind::AllReduce, Axis::Tp, scores, "scores"});
     cost.cacheBytes = sequences * sequenceCache * share;
     break;
   }

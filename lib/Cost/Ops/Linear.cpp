@@ -47,7 +47,7 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
     // Where whole rows arrive they are normalised before they are cut.
     if (innerNorm && (from == Layout::H || from == Layout::P))
       cost.collectives = {
-          {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4, "norm"}};
+          {CollectiveKind::AllReduce, Axis::Tp, rows * 4, "norm"}};
     break;
   case Dim::One: {
     const double local =

@@ -46,21 +46,21 @@ OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
   case Dim::Zero:
     features = h / n;
     cost.collectives = {
-        {CollectiveKind::AllReduce, GridAxis::Tp, rows * 4 * double(normSums),
+        {CollectiveKind::AllReduce, Axis::Tp, rows * 4 * double(normSums),
          "norm"},
-        {CollectiveKind::ReduceScatter, GridAxis::Tp,
+        {CollectiveKind::ReduceScatter, Axis::Tp,
          rows * columns * activationBytes, "logits"},
-        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n, "candidates"}};
+        {CollectiveKind::AllGather, Axis::Tp, bestBytes * n, "candidates"}};
     break;
   case Dim::One:
     localColumns = static_cast<double>(ceilDiv(vocab, context.degrees.tp));
     cost.collectives = {
-        {CollectiveKind::AllGather, GridAxis::Tp, bestBytes * n, "candidates"}};
+        {CollectiveKind::AllGather, Axis::Tp, bestBytes * n, "candidates"}};
     break;
   case Dim::None:
     if (layout == Layout::T)
       cost.collectives = {
-          {CollectiveKind::AllGather, GridAxis::Tp, bestBytes, "candidates"}};
+          {CollectiveKind::AllGather, Axis::Tp, bestBytes, "candidates"}};
     break;
   }
   cost.kernels = {memoryKernel(4 * localRows * features * activationBytes),

@@ -23,6 +23,9 @@ Span<const DimChoice> MlaAttention::choices() const {
 Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                         const Context &context) const {
   Rule rule;
+  rule.illegal = whyNotCutByHeads(dim, context);
+  if (!rule.isLegal())
+    return rule;
   if (dim == Dim::One) {
     rule.illegal =
         "sharding dim 1 of attention needs heads of keys, and latent "
@@ -81,6 +84,31 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
                   batchedGemm(op, sequences, localHeads, rk, dv), attention};
 }
 
+/// The same where cp ranks share the positions: each attends to its own with
+/// the absorbed queries of all of them.
+static void addSharedDecode(const MlaAttention &op, double sequences,
+                            double localHeads, const Context &context,
+                            OpCost &cost) {
+  const auto cp = static_cast<double>(context.degrees.cp);
+  const double rk = static_cast<double>(op.latent);
+  const double dr = static_cast<double>(op.rope);
+  const double all = std::min(static_cast<double>(op.heads), cp * localHeads);
+  const double length = static_cast<double>(context.attendedLength()) / cp;
+
+  addDecodeKernels(op, sequences, localHeads, context, cost);
+  Kernel &attention = cost.kernels[2];
+  attention.k = length;
+  attention.count = all;
+  attention.flops = 2 * sequences * length * all * (2 * rk + dr);
+  attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
+                    sequences * all * (2 * rk + dr) * op.activationBytes;
+  cost.collectives.push_back(
+      {CollectiveKind::AllGather, Axis::Cp,
+       sequences * cp * localHeads * (rk + dr) * op.activationBytes,
+       "queries"});
+  addMerge(sequences, localHeads, rk, op.activationBytes, context, cost);
+}
+
 /// Expanded: keys and values of all tokens are made from the latent.
 static void addPrefillKernels(const MlaAttention &op, double sequences,
                               double localHeads, const Context &context,
@@ -128,6 +156,8 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   OpCost cost;
   if (context.isPrefill())
     addPrefillKernels(*this, sequences, ownHeads, context, cost);
+  else if (context.degrees.cp > 1)
+    addSharedDecode(*this, sequences, ownHeads, context, cost);
   else
     addDecodeKernels(*this, sequences, ownHeads, context, cost);
   cost.weightBytes = ownHeads * static_cast<double>(latent * (nope + value)) *
@@ -135,5 +165,7 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   cost.cacheBytes = heldSequences *
                     static_cast<double>(context.attendedLength()) *
                     static_cast<double>(latent + rope) * cacheBytes;
+  if (context.degrees.cp > 1)
+    cost.cacheBytes /= static_cast<double>(context.degrees.cp);
   return cost;
 }

@@ -42,7 +42,7 @@ OpCost Norm::cost(Dim dim, Span<const Placement> incoming,
   cost.kernels = {memoryKernel(4 * context.localRows(anchor, rows) * features *
                                activationBytes)};
   if (anchor == Layout::H)
-    cost.collectives = {{CollectiveKind::AllReduce, GridAxis::Tp,
-                         rows * 4 * double(sums), "norm"}};
+    cost.collectives = {
+        {CollectiveKind::AllReduce, Axis::Tp, rows * 4 * double(sums), "norm"}};
   return cost;
 }

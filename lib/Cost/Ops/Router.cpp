@@ -60,7 +60,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.kernels = {
         gemm(rows, h / n, columns, cost.weightBytes, weights, activationBytes)};
     cost.collectives = {
-        {CollectiveKind::AllReduce, GridAxis::Tp, logitBytes, "logits"}};
+        {CollectiveKind::AllReduce, Axis::Tp, logitBytes, "logits"}};
     break;
   case Dim::One: {
     const double local =
@@ -69,7 +69,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     cost.kernels = {
         gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
     cost.collectives = {
-        {CollectiveKind::AllGather, GridAxis::Tp, logitBytes, "logits"}};
+        {CollectiveKind::AllGather, Axis::Tp, logitBytes, "logits"}};
     break;
   }
   case Dim::None:

@@ -231,8 +231,13 @@ module attributes {llm.source = {}} {}
 
 // -----
 
-// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, ep, batch}}
+// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, batch, exchange}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, tpp = 2>} {}
+
+// -----
+
+// expected-error @+1 {{'exchange' is 'all', expected all_to_all or gather}}
+module attributes {llm.strategy = #llm.strategy<tp = 8, exchange = all>} {}
 
 // -----
 

@@ -17,6 +17,30 @@ class AttentionCosts(Blocks):
                 most = max(most, last - first + 1)
         return most
 
+    def group_heads(self):
+        """(query heads of cp ranks, the most kv heads they read, whether each
+        of them reads what its group does)."""
+        nq, cp = self.model.nq, self.cp
+        c, G = ceil_div(nq, self.n), nq // self.model.nkv
+
+        def read(first, count):
+            last = min(first + count, nq) - 1
+            return set(range(first // G, last // G + 1))
+
+        groups = range(0, nq, cp * c)
+        same = all(
+            read(first, c) == read(first // (cp * c) * (cp * c), cp * c)
+            for first in range(0, nq, c)
+        )
+        return min(nq, cp * c), max(len(read(first, cp * c)) for first in groups), same
+
+    def merge(self, width):
+        """Partial outputs and log-sum-exps of cp ranks, by heads, then the sum."""
+        b, cp, ab, cq = self.b, self.cp, self.ab, ceil_div(self.model.nq, self.n)
+        time = self.network.all_to_all(b * cp * cq * (width * ab + 4), cp)
+        moved = b * cq * ((cp + 1) * width * ab + 4 * cp)
+        return time + moved / self.machine.memory_bandwidth + OP_TIME
+
     def attention_taken(self, dim, s):
         """The layout in which attention wants its queries."""
         if dim != 2:
@@ -60,7 +84,23 @@ class AttentionCosts(Blocks):
 
         taken = self.attention_taken(dim("attention"), s)
         time = self.conv(s, taken, r, Nq * ab)
-        if dim("attention") == 0:
+        if dim("attention") == 0 and self.cp > 1:
+            cp, kvb = self.cp, model.kvb
+            group, group_kv, same = self.group_heads()
+            cache = self.bg * c * 2 * group_kv * dh * kvb / cp
+            if self.prefill:
+                if not same:
+                    time += self.network.all_to_all(r * 2 * local_kv * dh * ab, cp)
+                flops = 4 * b * (context * c - c**2 / 2) * local_heads * dh
+                bytes_ = 2 * b * context * dh * kvb * (local_kv + group_kv / cp)
+                time += self.roof(flops, bytes_ + b * context * 2 * local_heads * dh * ab)
+            else:
+                if s != "R":
+                    row = (local_heads + (0 if same else 2 * local_kv)) * dh * ab
+                    time += self.network.all_gather(b * cp * row, cp)
+                bytes_ = b * (c / cp) * 2 * group_kv * dh * kvb + b * 2 * group * dh * ab
+                time += self.roof(4 * b * (c / cp) * group * dh, bytes_) + self.merge(dh)
+        elif dim("attention") == 0:
             f = local_kv / nkv
             time += at(b, local_heads, f, 1)
             cache = self.bg * cache_per_sequence * f
@@ -139,9 +179,17 @@ class AttentionCosts(Blocks):
         else:
             time += self.conv(c, taken, r, Rc * ab)
             heads, sequences = nq, (ceil_div(b, n) if taken == "T" else b)
-        time += at(sequences, heads)
+        if self.cp > 1 and not self.prefill:
+            cp, group = self.cp, min(nq, self.cp * heads)
+            time += bmm(b, heads, dn, Rk) + bmm(b, heads, Rk, dv) + self.merge(Rk)
+            time += self.network.all_gather(b * cp * heads * Rc * ab, cp)
+            flops = 2 * b * (context / cp) * group * (2 * Rk + dr)
+            bytes_ = b * (context / cp) * Rc * model.kvb + b * group * (2 * Rk + dr) * ab
+            time += self.roof(flops, bytes_)
+        else:
+            time += at(sequences, heads)
         weights = heads * Rk * (dn + dv) * wb
-        cache = context * Rc * model.kvb * self.cached_sequences(taken)
+        cache = context * Rc * model.kvb * self.cached_sequences(taken) / self.cp
         add("attention", time, taken, weights, cache)
         return taken
 

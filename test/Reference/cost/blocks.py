@@ -25,31 +25,69 @@ class Blocks:
         self.dims = dict(zip(model.op_names(), strategy.dims))
         self.strategy = strategy
         self.n, self.ep, self.pp = strategy.tp, strategy.ep, strategy.pp
+        self.dp, self.cp = strategy.replicas, strategy.cp
+        self.gathers = strategy.exchange == "gather"
         self.ab = model.ab
 
-        # Sequences of an expert-parallel group, micro-batches, sequences of one.
-        self.bg = ceil_div(strategy.batch, self.ep)
+        # Devices of an expert group, and what it and a tensor group share.
+        self.etp = max(1, self.n * self.dp // self.ep)
+        self.c = min(self.n, self.etp)
+        self.q = max(self.n, self.etp) // self.c
+        self.case_a = self.etp <= self.n
+
+        # Sequences of a replica, micro-batches, sequences of one.
+        self.bg = ceil_div(strategy.batch, self.dp)
         self.M = min(self.pp, self.bg)
         self.b = ceil_div(self.bg, self.M)
         self.r = self.b * (workload.context if self.prefill else 1)
 
-    def rows(self, layout, r):
-        """Rows of a tensor of r rows on one rank; r may be a real number."""
+    def rows(self, layout, r, n=None):
+        """Rows of a tensor of r rows on one of n ranks; r may be a real number."""
+        n = self.n if n is None else n
         if layout != "T":
             return r
         if isinstance(r, int):
-            return ceil_div(r, self.n)
-        return math.ceil(r / self.n - 1e-12)
+            return ceil_div(r, n)
+        return math.ceil(r / n - 1e-12)
 
-    def width(self, layout, features):
-        return features / self.n if layout == "H" else features
+    def width(self, layout, features, n=None):
+        return features / (self.n if n is None else n) if layout == "H" else features
 
-    def conv(self, source, target, rows, row_bytes):
-        """Time to reshard rows x row_bytes from one layout to another."""
-        n = self.n
+    def over_q(self, layout):
+        """Rows cut over q, and `layout` over c."""
+        if self.q == 1:
+            return layout
+        return "T" if layout == "T" or self.c == 1 else "T." + layout
+
+    def conv(self, source, target, rows, row_bytes, n=None):
+        """Time to reshard rows x row_bytes from one layout to another on n ranks."""
+        n = self.n if n is None else n
         if n == 1 or source == target or source == "R":
             return 0.0
         volume = rows * row_bytes
+        net, q, c = self.network, self.q, self.c
+        if {source, target} == {"H", "T.H"}:
+            return net.all_to_all(volume / n, q, c)
+        if (source, target) == ("P", "T.P"):
+            return net.reduce_scatter(volume, q, c)
+        if source.startswith("T.") or target.startswith("T."):
+            to_whole_rows = {
+                "T.R": lambda: 0.0,
+                "T.H": lambda: net.all_to_all(volume / n, c),
+                "T.P": lambda: net.reduce_scatter(volume / q, c),
+            }
+            from_whole_rows = {
+                "T.H": lambda: net.all_to_all(volume / n, c),
+                "T.R": lambda: net.all_gather(volume / q, c),
+            }
+            time = 0.0
+            if source.startswith("T."):
+                time += to_whole_rows[source]()
+            else:
+                time += self.conv(source, "T", rows, row_bytes, n)
+            if target.startswith("T."):
+                return time + from_whole_rows[target]()
+            return time + self.conv("T", target, rows, row_bytes, n)
         if source == "P":
             reduce = self.network.all_reduce if target == "R" else self.network.reduce_scatter
             return reduce(volume, n)
@@ -77,7 +115,7 @@ class Blocks:
     @staticmethod
     def none(layout):
         """The layout in which an op without a dim runs."""
-        return "T" if layout == "T" else "R"
+        return "T" if layout.startswith("T") else "R"
 
     def linear(self, dim, copies, K, N, N_local=None, weight_type="bf16"):
         """A projection of r rows: (time, weight bytes, layout taken, result).

@@ -15,8 +15,21 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
 
     def structural(self):
         model, s, w = self.model, self.strategy, self.workload
-        if w.max_devices is not None and s.tp * s.ep * s.pp > w.max_devices:
+        if w.max_devices is not None and s.tp * s.replicas * s.pp > w.max_devices:
             return True
+        stage = s.tp * s.replicas
+        if stage % s.ep != 0 or s.tp % s.cp != 0:
+            return True
+        etp = stage // s.ep
+        if s.tp % etp != 0 and etp % s.tp != 0:
+            return True
+        if etp <= s.tp and s.cp % etp != 0 and etp % s.cp != 0:
+            return True
+        if "moe" not in model.kinds and (s.ep != s.replicas or self.gathers):
+            return True
+        for kind in model.kinds:
+            if s.cp > 1 and self.dims[model.prefix(kind) + "attention"] != 0:
+                return True
         if s.pp > len(model.layers):
             return True
         if "moe" in model.kinds and s.ep > model.E:
@@ -92,7 +105,7 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
         """lm_head after a layer of cost `last`, without the way back."""
         dim, b, n, ab = self.dims["lm_head"], self.b, self.n, self.ab
         h, vocab, net = self.model.h, self.model.vocab, self.network
-        whole_rows = last.routed == "T" and last.shared in ("T", None)
+        whole_rows = last.routed.startswith("T") and last.shared in ("T", None)
         layout = {0: "H", 1: "R", 2: "T" if whole_rows else "R"}[dim]
         weights = self.table_bytes(dim)
         time = self.leave(last, layout, b) + self.norm(layout, b)
@@ -110,7 +123,7 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
 
     def link(self):
         """(latency, bandwidth) between two stages."""
-        devices = self.n * self.ep * self.pp
+        devices = self.n * self.dp * self.pp
         if devices <= self.machine.domain:
             return self.network.nvlink_phase, self.machine.nvlink
         return self.network.network_phase, self.machine.network
@@ -174,7 +187,7 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
         if model.tied and self.pp == 1 and ends in ((0, 1), (1, 0), (2, 2)):
             memories[0] -= head.weights
 
-        batch, devices = self.strategy.batch, self.n * self.ep * self.pp
+        batch, devices = self.strategy.batch, self.n * self.dp * self.pp
         slowest = self.M * max(times)
         if self.prefill:
             latency = sum(times)

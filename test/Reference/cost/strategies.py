@@ -29,6 +29,13 @@ class Strategy:
     pp: int
     batch: int
     dims: tuple  # one of 0, 1, 2 (none) an op
+    dp: int = None  # None: ep
+    cp: int = 1
+    exchange: str = "all_to_all"  # or "gather"
+
+    @property
+    def replicas(self):
+        return self.ep if self.dp is None else self.dp
 
     @staticmethod
     def from_json(value, model):
@@ -38,16 +45,26 @@ class Strategy:
             dims = [dims[name] for name in names]
         if len(dims) != len(names):
             raise ValueError(f"expected {len(names)} dims, found {len(dims)}")
-        return Strategy(value["tp"], value["ep"], value["pp"], value["batch"], tuple(dims))
+        defaults = {key: value[key] for key in ("dp", "cp", "exchange") if key in value}
+        return Strategy(
+            value["tp"], value["ep"], value["pp"], value["batch"], tuple(dims), **defaults
+        )
 
     def to_json(self):
-        return {
+        value = {
             "tp": self.tp,
             "ep": self.ep,
             "pp": self.pp,
             "batch": self.batch,
             "dims": list(self.dims),
         }
+        if self.replicas != self.ep:
+            value["dp"] = self.dp
+        if self.cp != 1:
+            value["cp"] = self.cp
+        if self.exchange != "all_to_all":
+            value["exchange"] = self.exchange
+        return value
 
 
 @dataclass

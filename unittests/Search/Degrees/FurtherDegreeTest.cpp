@@ -73,7 +73,8 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
   EXPECT_EQ(error(R"({"replicas": 0})"),
             "/replicas: expected an integer from 1 to 1048576, found 0");
   EXPECT_EQ(error(R"({"replica": 1})"),
-            "/replica: unknown key; known: replicas, ep, tp, pp, batch, dims");
+            "/replica: unknown key; known: replicas, ep, tp, dp, "
+            "pp, cp, batch, dims, exchange");
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {

@@ -34,6 +34,7 @@ struct MlaAttention final : OpModel {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   bool dependsOnWindow() const override { return true; }
+  bool cutsContext() const override { return true; }
 };
 
 } // namespace shardopt::cost

@@ -98,7 +98,7 @@ void DimAttr::print(AsmPrinter &printer) const {
 /// One "tp = 8".
 static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
   SMLoc loc = parser.getCurrentLocation();
-  std::string name;
+  std::string name, spelling;
   int64_t value;
   if (parser.parseKeywordOrString(&name))
     return failure();
@@ -108,9 +108,22 @@ static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
            << abbreviate(name) << "'; " << listKnown(name, degreeNames());
   if (degrees[*degree])
     return parser.emitError(loc, "'") << name << "' is given twice";
-  if (parser.parseEqual() || parser.parseInteger(value))
+  if (parser.parseEqual())
     return failure();
-  degrees[*degree] = value;
+  if (!infoOf(*degree).names) {
+    if (parser.parseInteger(value))
+      return failure();
+    degrees[*degree] = value;
+    return success();
+  }
+  loc = parser.getCurrentLocation();
+  if (parser.parseKeywordOrString(&spelling))
+    return failure();
+  degrees[*degree] = parseDegreeValue(*degree, spelling);
+  if (!degrees[*degree])
+    return parser.emitError(loc, "'")
+           << name << "' is '" << abbreviate(spelling) << "', expected "
+           << wantedOf(*degree);
   return success();
 }
 
@@ -126,11 +139,15 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
 }
 
 void StrategyAttr::print(AsmPrinter &printer) const {
+  // Of a complete strategy, what says no more than the default is not written.
+  PartialDegrees written = getDegrees();
+  if (!written.firstMissing())
+    written = PartialDegrees(written.filled());
   printer << '<';
   const char *separator = "";
   for (Degree degree : allDegrees)
-    if (std::optional<int64_t> value = getDegrees()[degree]) {
-      printer << separator << spell(degree) << " = " << *value;
+    if (std::optional<int64_t> value = written[degree]) {
+      printer << separator << spell(degree) << " = " << spell(degree, *value);
       separator = ", ";
     }
   printer << '>';

@@ -30,6 +30,14 @@ PartialDegrees llm::readStrategy(ModuleOp module) {
   return strategy ? strategy.getDegrees() : PartialDegrees();
 }
 
+static int64_t readDegree(Fields &fields, Degree degree) {
+  const DegreeInfo &info = infoOf(degree);
+  if (!info.names)
+    return fields.integer(spell(degree), 1, info.most);
+  SmallVector<StringRef> known(info.names, info.names + info.most);
+  return 1 + int64_t(fields.choice(spell(degree), known));
+}
+
 FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
   Attribute attribute = module->getAttr(loweredStrategyAttrName);
   if (!attribute)
@@ -39,7 +47,7 @@ FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
   PartialDegrees degrees;
   for (Degree degree : allDegrees)
     if (infoOf(degree).isRequired() || fields.has(spell(degree)))
-      degrees[degree] = fields.integer(spell(degree), 1, infoOf(degree).most);
+      degrees[degree] = readDegree(fields, degree);
   return fields.finish(std::optional<Degrees>(degrees.filled()));
 }
 
@@ -47,7 +55,10 @@ void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
   Builder builder(module.getContext());
   NamedAttrList fields;
   visitWritten(degrees, [&](Degree degree, int64_t value) {
-    fields.set(spell(degree), builder.getI64IntegerAttr(value));
+    Attribute written = builder.getI64IntegerAttr(value);
+    if (infoOf(degree).names)
+      written = builder.getStringAttr(spell(degree, value));
+    fields.set(spell(degree), written);
   });
   module->setAttr(loweredStrategyAttrName,
                   fields.getDictionary(module.getContext()));

@@ -70,13 +70,18 @@ parseDims(StringRef text, const std::vector<const cost::Node *> &ops) {
 
 /// Whether what `annotation` has breaks no structural limit. Of one that is
 /// incomplete only the degrees are checked, those missing as 1, which fits
-/// wherever a larger one does.
+/// wherever a larger one does, and no more than that of how they divide each
+/// other.
 static LogicalResult checkAnnotation(ModuleOp module,
                                      const ModuleModel &program,
                                      const Annotation &annotation) {
   if (std::optional<Strategy> strategy = annotation.strategy())
     return checkStructure(module, program, *strategy);
-  return checkDegrees(module, program, annotation.degrees.filled());
+  PartialDegrees required = annotation.degrees;
+  for (Degree degree : allDegrees)
+    if (!infoOf(degree).isRequired())
+      required[degree].reset();
+  return checkDegrees(module, program, required.filled());
 }
 
 std::optional<Error> ApplyStrategyPass::readOptions(Annotation &annotation,
@@ -86,10 +91,10 @@ std::optional<Error> ApplyStrategyPass::readOptions(Annotation &annotation,
     if (text.empty())
       continue;
     const char *name = spell(degree);
-    int64_t value, limit = infoOf(degree).most;
-    if (StringRef(text).getAsInteger(10, value) || value < 1 || value > limit)
+    std::optional<int64_t> value = parseDegreeValue(degree, text);
+    if (!value)
       return Error{std::string("'") + name + "' is " + abbreviate(text) +
-                   ", expected an integer from 1 to " + std::to_string(limit)};
+                   ", expected " + wantedOf(degree)};
     if (!strategies.empty())
       return Error{std::string("'") + name +
                    "' and 'strategies' are given, expected one of them"};

@@ -38,7 +38,7 @@ double CollectivePrices::seconds(CollectiveKind kind, GridAxis axis,
                                  double full) const {
   cost::Collective collective;
   collective.kind = kind;
-  collective.axis = axis;
+  collective.axis = axisOfGrid(axis);
   collective.bytes = bytesOf(kind, axis, full);
   return time.seconds(collective, degrees);
 }

@@ -106,6 +106,7 @@ EvaluateStrategyPass::evaluateAnnotation(const ModuleScenario &planned) {
 
   PlanSummary summary(planned.scenario);
   summary.planName = "annotated";
+  summary.tellsEngines = !strategy->degrees.isUniform();
   Evaluation evaluation = scenario.simulator().evaluate(*strategy);
   summary.plan = search::Plan{*strategy, evaluation};
   summary.search.evaluations = summary.search.distinctEvaluations = 1;

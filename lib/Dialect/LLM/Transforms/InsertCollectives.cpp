@@ -51,7 +51,13 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
   if (std::optional<Degree> missing = strategy.firstMissing())
     return emitError(module.getLoc(), "'llm.strategy' has no '")
            << spell(*missing) << "': expected a complete strategy";
-  return strategy.filled();
+  const Degrees degrees = strategy.filled();
+  if (!degrees.isUniform())
+    return emitError(module.getLoc(), "the strategy, ")
+           << spell(degrees)
+           << ", is not yet lowered: expected dp = ep, cp = 1 and exchange = "
+              "all_to_all";
+  return degrees;
 }
 
 /// Declares the grid of devices, under a name that is free.

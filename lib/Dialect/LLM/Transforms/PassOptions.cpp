@@ -55,22 +55,6 @@ unsigned llm::threadCount(unsigned option) {
   return std::clamp(wanted, 1u, maxThreads);
 }
 
-ErrorOr<std::optional<std::vector<int64_t>>>
-llm::parseIntegers(const std::string &option, StringRef text) {
-  using List = std::optional<std::vector<int64_t>>;
-  if (text.empty())
-    return List();
-  std::vector<int64_t> values;
-  for (StringRef item : ::llvm::split(text, ',')) {
-    int64_t value;
-    if (item.trim().getAsInteger(10, value) || value < 1)
-      return Error{"'" + option + "' is '" + abbreviate(text.str()) +
-                   "', expected positive integers joined by commas"};
-    values.push_back(value);
-  }
-  return List(std::move(values));
-}
-
 /// The file that `module` was parsed from; empty if it was not, or from bytes
 /// without locations.
 static std::string sourceOf(ModuleOp module) {

@@ -27,10 +27,6 @@ std::string explainOptionError(mlir::Pass &pass, const std::string &message);
 /// The number of threads that `threads=` asks for.
 unsigned threadCount(unsigned option);
 
-/// A list of positive integers, "1,2,4", for `option`; none if it is empty.
-ErrorOr<std::optional<std::vector<int64_t>>>
-parseIntegers(const std::string &option, ::llvm::StringRef text);
-
 /// The files that a pass over `module` reads with the options `machine` and
 /// `simulator`: the program, that of the machine, and those that a simulator is
 /// started from.
@@ -94,6 +90,7 @@ protected:
     ScenarioOptions options;
     options.timing = {this->machine, this->commModel, this->imbalance};
     options.maxDevices = this->maxDevices;
+    options.countIdle = this->countIdle;
     options.sloTpotMs = this->sloTpotMs;
     options.sloTtftMs = this->sloTtftMs;
     options.simulator = this->simulator;

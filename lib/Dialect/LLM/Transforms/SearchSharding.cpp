@@ -12,6 +12,7 @@
 #include "shardopt/Planning/Progress.h"
 #include "shardopt/Planning/Trace.h"
 #include "shardopt/Support/Choice.h"
+#include "shardopt/Support/DegreeList.h"
 #include "shardopt/Support/OutputFile.h"
 
 #include "mlir/IR/Remarks.h"
@@ -75,10 +76,26 @@ private:
 std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
   using List = std::optional<std::vector<int64_t>>;
   for (Degree degree : allDegrees) {
-    ErrorOr<List> list = parseIntegers(spell(degree), optionOf(degree));
+    ErrorOr<List> list = parseDegreeList(degree, optionOf(degree));
     if (!list)
       return list.error();
     request.space.lists[degree] = std::move(*list);
+  }
+  if (!engine.empty()) {
+    ErrorOr<Engine> chosen = parseEngine(engine);
+    if (!chosen)
+      return chosen.error();
+    request.engine = *chosen;
+    request.space.kind = search::SpaceKind::Serving;
+  }
+  if (!space.empty()) {
+    ErrorOr<search::SpaceKind> kind = parseChoice<search::SpaceKind>(
+        "space", space,
+        {{"uniform", search::SpaceKind::Uniform},
+         {"serving", search::SpaceKind::Serving}});
+    if (!kind)
+      return kind.error();
+    request.space.kind = *kind;
   }
   if (devices < 0)
     return Error{"'devices' is " + std::to_string(devices) +
@@ -202,10 +219,13 @@ void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
   auto remark = remark::passed(
       module.getLoc(),
       remark::RemarkOpts::name("annotated").category(getArgument()));
-  visitWritten(summary.plan->strategy.degrees,
-               [&](Degree degree, int64_t value) {
-                 remark << remark::metric(spell(degree), value);
-               });
+  visitWritten(
+      summary.plan->strategy.degrees, [&](Degree degree, int64_t value) {
+        if (infoOf(degree).names)
+          remark << remark::metric(spell(degree), spell(degree, value));
+        else
+          remark << remark::metric(spell(degree), value);
+      });
   remark << remark::metric("throughput", summary.plan->evaluation.throughput)
          << remark::metric("proved", summary.search.proved)
          << remark::metric("evaluations", summary.search.evaluations);

@@ -12,6 +12,12 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, batch = 8>} {
 
 // -----
 
+// expected-error@+1 {{the strategy, tp 2, dp 1, ep 2, pp 1, exchange gather, batch 8, is not yet lowered: expected dp = ep, cp = 1 and exchange = all_to_all}}
+module attributes {llm.strategy = #llm.strategy<tp = 2, dp = 1, ep = 2, pp = 1, exchange = gather, batch = 8>} {
+}
+
+// -----
+
 // expected-error@+1 {{is partitioned already: it has a 'shardopt.strategy'}}
 module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 1 : i64, tp = 2 : i64}} {
 }

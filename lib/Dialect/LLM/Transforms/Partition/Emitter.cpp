@@ -87,7 +87,8 @@ void Emitter::annotate(Operation *op, CollectiveKind kind, GridAxis axis,
       seconds += charge.share * grid.time->seconds(counted, grid.degrees);
     }
     if (!said.isCharged)
-      seconds = grid.time->seconds({kind, axis, bytes}, grid.degrees);
+      seconds =
+          grid.time->seconds({kind, axisOfGrid(axis), bytes}, grid.degrees);
     said.bytes = std::llround(bytes);
     said.microseconds = seconds * 1e6;
   }

@@ -74,7 +74,7 @@ LogicalResult OpPartition::checkOwn() {
       return op.emitOpError("writes a collective '")
              << name << "' that the cost model does not have, or has once";
   for (const cost::Collective &collective : costs.front().cost.collectives)
-    if (getSize(collective.axis) > 1 &&
+    if (getSize(gridAxisOf(collective.axis)) > 1 &&
         !llvm::is_contained(written, StringRef(collective.name)))
       return op.emitOpError("does not write the collective '")
              << collective.name << "' that the cost model charges";

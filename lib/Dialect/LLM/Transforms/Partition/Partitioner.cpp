@@ -216,8 +216,9 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     Diagnostic &note =
         diagnostic.attachNote(op->getParentOfType<ModuleOp>().getLoc());
     note << "the strategy of the module has";
-    for (const DegreeInfo &degree : degreeTable)
-      note << ' ' << degree.name << ' ' << state.grid.degrees.*degree.field;
+    visitWritten(state.grid.degrees, [&](Degree degree, int64_t value) {
+      note << ' ' << spell(degree) << ' ' << spell(degree, value);
+    });
     return diagnostic;
   }
   auto partitionable = dyn_cast<PartitionOpInterface>(op.getOperation());

@@ -1,0 +1,129 @@
+//===- QuickBound.cpp - Bounds without a trellis --------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/QuickBound.h"
+
+#include "DimFrames.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// The least seconds and bytes of an op; they may be of two different dims.
+struct Least {
+  double seconds = infinity;
+  double bytes = infinity;
+};
+
+} // namespace
+
+/// The layouts that an operand of some op can come in, over `grid`.
+static Span<const Layout> layoutsOn(const StageGrid &grid) {
+  return {allLayouts, grid.q() == 1 ? numWholeLayouts : numLayouts};
+}
+
+static void include(Least &least, const OpModel &op, Dim dim,
+                    Span<const Placement> incoming, const Context &context,
+                    const TimeModel &time) {
+  if (!op.rule(dim, incoming, context).isLegal())
+    return;
+  const OpCost cost = op.cost(dim, incoming, context);
+  least.seconds = std::min(least.seconds, time.seconds(cost, context.degrees));
+  least.bytes = std::min(least.bytes, cost.weightBytes + cost.cacheBytes);
+}
+
+/// The least of `op` over the dims in `domain` and all layouts of its operands.
+static Least leastOf(const OpModel &op, size_t numOperands, DimSet domain,
+                     const Context &context, const TimeModel &time) {
+  Least least;
+  // What rows weigh does not matter to what is not resharded.
+  std::array<Placement, 2> incoming;
+  for (const DimChoice &choice : op.choices()) {
+    if (!contains(domain, choice.dim))
+      continue;
+    if (numOperands == 0) {
+      include(least, op, choice.dim, {}, context, time);
+      continue;
+    }
+    for (Layout first : layoutsOn(context.grid)) {
+      incoming[0].layout = first;
+      if (numOperands == 1) {
+        include(least, op, choice.dim, {incoming.data(), 1}, context, time);
+        continue;
+      }
+      for (Layout second : layoutsOn(context.grid)) {
+        incoming[1].layout = second;
+        include(least, op, choice.dim, {incoming.data(), 2}, context, time);
+      }
+    }
+  }
+  return least;
+}
+
+DimsBound cost::boundQuickly(const CostModel &costs,
+                             const TableRequest &request, Objective objective) {
+  DimsBound result;
+  result.infeasible = Reason::Structural;
+  if (!costs.fits(request.degrees))
+    return result;
+  const Model &model = costs.model();
+  const TimeModel &time = costs.time();
+  const Context outer = costs.context(request.degrees, request.range);
+  auto least = [&](const Node &node, size_t numOperands,
+                   const Context &context) {
+    const DimSet domain = request.domains[node.variable];
+    return leastOf(*node.op, numOperands, domain, context, time);
+  };
+  std::vector<Least> kinds;
+  for (const LayerKind &kind : costs.layers().kinds()) {
+    const Context context = costs.context(request.degrees, kind, request.range);
+    Least sum{0, 0};
+    for (const Node &node : model.bodies[kind.body].nodes) {
+      const Least op = least(node, node.operands.size(), context);
+      sum.seconds += op.seconds;
+      sum.bytes += op.bytes;
+    }
+    kinds.push_back(sum);
+  }
+  const Least embed = least(model.embed, 0, outer);
+  const Least head = least(model.head, 1, outer);
+
+  Pipeline pipeline;
+  for (const Stage &stage : costs.layers().stages(request.degrees.pp)) {
+    Least sum{0, 0};
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (!stage.kinds[kind])
+        continue;
+      const auto layers = static_cast<double>(stage.kinds[kind]);
+      sum.seconds += layers * kinds[kind].seconds;
+      sum.bytes += layers * kinds[kind].bytes;
+    }
+    if (stage.isFirst) {
+      sum.seconds += embed.seconds;
+      sum.bytes += embed.bytes;
+    }
+    if (stage.isLast) {
+      sum.seconds += head.seconds;
+      // The table may be that of the embedding.
+      sum.bytes += stage.isFirst && model.tiedEmbeddings ? 0 : head.bytes;
+    }
+    pipeline.addStages(stage.repeats, sum.seconds, sum.bytes);
+  }
+  if (!(pipeline.sumSeconds < infinity))
+    return result;
+  result.leastBytes = pipeline.maxBytes;
+  result.infeasible = violatedLimit(pipeline, outer, costs.limits());
+  const double score = scoreOf(pipeline, outer, costs.limits(), objective);
+  result.value = objective == Objective::Throughput ? score : -score;
+  return result;
+}

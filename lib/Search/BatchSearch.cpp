@@ -1,0 +1,227 @@
+//===- BatchSearch.cpp - Exact search over ranges of batches --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchSearch.h"
+
+#include "shardopt/Support/ParallelFor.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace shardopt::search {
+
+/// What rounding may take from a bound, relative.
+static constexpr double rounding = 1e-12;
+
+namespace {
+
+/// How much is known of a range.
+enum class Knowledge : uint8_t {
+  Nothing,
+  Quick, ///< bounded with little work
+  Full,
+};
+
+/// The batches [first, last] of a combination of the other degrees, by number.
+struct Range {
+  uint32_t grid = 0, first = 0, last = 0;
+  Knowledge knowledge = Knowledge::Nothing;
+  double bound = 0;
+
+  bool isSingle() const { return first == last; }
+};
+
+/// Ranges whose batches differ by more are halved before they are bounded with
+/// care.
+constexpr int64_t narrowFactor = 2;
+
+/// What has come of a range.
+struct Step {
+  std::vector<Range> rest; ///< what is left to look at
+  std::optional<Plan> solved;
+  bool wasSolved = false;
+};
+
+class BatchSearch {
+public:
+  BatchSearch(const StrategySpace &space, const Decomposition &decomposition,
+              Goal goal, size_t count)
+      : space(space), decomposition(decomposition), goal(goal), count(count) {
+    objective.goal = goal;
+  }
+
+  BatchResult run(unsigned threads, const std::function<bool()> &stopRequested);
+
+private:
+  /// Whether `a` is looked at after `b`.
+  struct ComesLater {
+    Goal goal;
+    bool operator()(const Range &a, const Range &b) const {
+      if (a.bound != b.bound)
+        return isBetterValue(goal, b.bound, a.bound);
+      if (a.knowledge != b.knowledge)
+        return a.knowledge < b.knowledge;
+      return std::pair(a.grid, a.first) > std::pair(b.grid, b.first);
+    }
+  };
+
+  Step look(const Range &range) const;
+  std::optional<Range> bounded(Range range, Knowledge knowledge) const;
+  bool mayReach(double bound) const;
+  std::optional<double> incumbent() const;
+  void insert(Plan plan);
+
+  const StrategySpace &space;
+  const Decomposition &decomposition;
+  const Goal goal;
+  const size_t count;
+  Objective objective;
+  std::priority_queue<Range, std::vector<Range>, ComesLater> open{
+      ComesLater{goal}};
+  BatchResult result;
+};
+
+} // namespace
+
+/// The value that a plan has to reach.
+std::optional<double> BatchSearch::incumbent() const {
+  if (result.plans.size() < count)
+    return std::nullopt;
+  return objective.value(result.plans.back().evaluation);
+}
+
+bool BatchSearch::mayReach(double bound) const {
+  const std::optional<double> wanted = incumbent();
+  if (!wanted)
+    return true;
+  const double slack = rounding * *wanted;
+  return !isBetterValue(
+      goal, *wanted, goal == Goal::Throughput ? bound + slack : bound - slack);
+}
+
+/// `range` with its bound; none if nothing in it is feasible.
+std::optional<Range> BatchSearch::bounded(Range range,
+                                          Knowledge knowledge) const {
+  const Degrees least = space.degreesOf(range.grid, range.first);
+  const Degrees most = space.degreesOf(range.grid, range.last);
+  const std::optional<DegreeBound> bound =
+      decomposition.boundBatches(least, most.batch, space.dimDomains(), goal,
+                                 knowledge == Knowledge::Quick);
+  if (bound->infeasible != Reason::None)
+    return std::nullopt;
+  // What bounds a range bounds its parts.
+  if (range.knowledge == Knowledge::Nothing ||
+      isBetterValue(goal, range.bound, bound->bound))
+    range.bound = bound->bound;
+  range.knowledge = knowledge;
+  return range;
+}
+
+/// Bounds a range, or solves or halves one that is bounded.
+Step BatchSearch::look(const Range &range) const {
+  Step step;
+  const bool isNarrow =
+      space.degreesOf(range.grid, range.last).batch <=
+      narrowFactor * space.degreesOf(range.grid, range.first).batch;
+  if (range.knowledge == Knowledge::Quick && isNarrow) {
+    if (std::optional<Range> full = bounded(range, Knowledge::Full))
+      step.rest.push_back(*full);
+    return step;
+  }
+  if (range.isSingle()) {
+    step.wasSolved = true;
+    step.solved = decomposition.solve(space.degreesOf(range.grid, range.first),
+                                      space.dimDomains(), goal, incumbent());
+    return step;
+  }
+  Range low = range, high = range;
+  low.last = range.first + (range.last - range.first) / 2;
+  high.first = low.last + 1;
+  for (const Range &half : {low, high})
+    if (std::optional<Range> quick = bounded(half, Knowledge::Quick))
+      if (mayReach(quick->bound))
+        step.rest.push_back(*quick);
+  return step;
+}
+
+/// Better plans first; of equals those of smaller degrees.
+void BatchSearch::insert(Plan plan) {
+  auto comesBefore = [&](const Plan &a, const Plan &b) {
+    if (objective.better(a.evaluation, b.evaluation) ||
+        objective.better(b.evaluation, a.evaluation))
+      return objective.better(a.evaluation, b.evaluation);
+    return a.strategy.degrees < b.strategy.degrees;
+  };
+  std::vector<Plan> &plans = result.plans;
+  plans.insert(std::upper_bound(plans.begin(), plans.end(), plan, comesBefore),
+               std::move(plan));
+  if (plans.size() > count)
+    plans.pop_back();
+}
+
+BatchResult BatchSearch::run(unsigned threads,
+                             const std::function<bool()> &stopRequested) {
+  // Large enough to amortise the threads, small enough to stop in time.
+  constexpr size_t blockSize = 256;
+  auto isStopped = [&] { return stopRequested && stopRequested(); };
+  std::vector<std::optional<Range>> found(blockSize);
+  for (size_t begin = 0; begin < space.numGrids(); begin += blockSize) {
+    if (isStopped()) {
+      result.isStopped = true;
+      return std::move(result);
+    }
+    const size_t size = std::min(blockSize, space.numGrids() - begin);
+    parallelFor(size, threads, [&](size_t i) {
+      found[i] =
+          bounded({uint32_t(begin + i), 0, uint32_t(space.numBatches() - 1),
+                   Knowledge::Nothing, 0},
+                  Knowledge::Quick);
+    });
+    for (size_t i = 0; i < size; ++i)
+      if (found[i])
+        open.push(*found[i]);
+  }
+
+  // Invariant: all that is feasible is in a range of `open`, in `result`, or no
+  // better than the worst plan of that. Ranges of a block share the incumbent
+  // at its start; a worse one only costs time.
+  std::vector<Range> block;
+  std::vector<Step> steps;
+  while (!open.empty() && mayReach(open.top().bound)) {
+    if (isStopped()) {
+      result.isStopped = true;
+      result.open = open.top().bound;
+      return std::move(result);
+    }
+    block.clear();
+    while (!open.empty() && block.size() < std::max(1u, threads)) {
+      block.push_back(open.top());
+      open.pop();
+    }
+    steps.assign(block.size(), {});
+    parallelFor(block.size(), threads,
+                [&](size_t i) { steps[i] = look(block[i]); });
+    for (Step &step : steps) {
+      for (const Range &rest : step.rest)
+        open.push(rest);
+      result.solvedTuples += step.wasSolved;
+      if (step.solved)
+        insert(std::move(*step.solved));
+    }
+  }
+  return std::move(result);
+}
+
+BatchResult searchBatches(const StrategySpace &space,
+                          const Decomposition &decomposition, Goal goal,
+                          size_t count, unsigned threads,
+                          const std::function<bool()> &stopRequested) {
+  return BatchSearch(space, decomposition, goal, count)
+      .run(threads, stopRequested);
+}
+
+} // namespace shardopt::search

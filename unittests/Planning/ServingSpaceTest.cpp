@@ -1,0 +1,285 @@
+//===- ServingSpaceTest.cpp - Exact search over degrees of engines --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/RooflineSimulator.h"
+#include "shardopt/Search/ExactSearch.h"
+#include "shardopt/Support/Rng.h"
+
+#include "TestModels.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+using namespace shardopt;
+using namespace shardopt::cost::test;
+using search::SpaceKind;
+using search::StrategySpace;
+
+namespace {
+
+std::shared_ptr<const Scenario> scenarioOf(const ModelConfig &config,
+                                           const cost::Workload &workload,
+                                           const ScenarioOptions &options) {
+  auto scenario =
+      Scenario::create("model", makeModel(config, workload), options);
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return *scenario;
+}
+
+size_t gridsOf(const ModelConfig &config, SpaceKind kind) {
+  auto scenario = scenarioOf(config, {cost::Phase::Decode, 8192}, {});
+  search::SpaceRequest request;
+  request.kind = kind;
+  request.maxDevices = 64;
+  return StrategySpace::create(scenario->spaceFacts(), request)->numGrids();
+}
+
+TEST(ServingSpace, HoldsTheDegreesThatEnginesHave) {
+  EXPECT_EQ(gridsOf(qwen3Moe235B(), SpaceKind::Uniform), 108u);
+  EXPECT_EQ(gridsOf(qwen3Moe235B(), SpaceKind::Serving), 696u);
+  EXPECT_EQ(gridsOf(deepSeekV3(), SpaceKind::Uniform), 108u);
+  EXPECT_EQ(gridsOf(deepSeekV3(), SpaceKind::Serving), 1296u);
+  EXPECT_EQ(gridsOf(mixtral8x22B(), SpaceKind::Serving), 558u);
+  EXPECT_EQ(gridsOf(llama70B(), SpaceKind::Uniform), 104u);
+  EXPECT_EQ(gridsOf(llama70B(), SpaceKind::Serving), 120u);
+}
+
+TEST(ServingSpace, BatchesFitTheOtherDegrees) {
+  auto scenario = scenarioOf(qwen3Moe235B(), {cost::Phase::Decode, 8192}, {});
+  search::SpaceRequest request;
+  request.kind = SpaceKind::Serving;
+  request.maxDevices = 64;
+  const StrategySpace space =
+      *StrategySpace::create(scenario->spaceFacts(), request);
+  ASSERT_TRUE(space.fitsBatch());
+  for (size_t grid = 0; grid < space.numGrids(); ++grid) {
+    double last = 0;
+    for (size_t i = 0; i < space.numBatches(); ++i) {
+      const Degrees degrees = space.degreesOf(grid, i);
+      const BatchSplit split =
+          splitBatch(degrees.batch, degrees.dp, degrees.pp);
+      // No place in a micro-batch is empty, and no step is larger than 3 %.
+      ASSERT_EQ(split.microBatch * split.microBatches * degrees.dp,
+                degrees.batch);
+      const double b = double(split.microBatch);
+      ASSERT_LE(b, std::max(last + 1, last * 1.03));
+      last = b;
+    }
+  }
+  Rng rng(1);
+  for (int i = 0; i < 200; ++i) {
+    const search::Point point = space.sample(rng);
+    EXPECT_EQ(space.pointOf(space.strategyAt(point)), point);
+    EXPECT_TRUE(space.fits(point));
+  }
+}
+
+TEST(ServingSpace, AListOpensOneDegreeAlone) {
+  auto scenario = scenarioOf(qwen3Moe235B(), {cost::Phase::Decode, 8192}, {});
+  search::SpaceRequest request;
+  request.maxDevices = 64;
+  request.lists[Degree::Dp] = {2, 4};
+  const StrategySpace space =
+      *StrategySpace::create(scenario->spaceFacts(), request);
+  EXPECT_FALSE(space.fitsBatch());
+  EXPECT_EQ(space.openDegrees(),
+            (std::vector<Degree>{Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
+                                 Degree::Batch}));
+  Degrees degrees(8, 16, 1, 64);
+  degrees.dp = 4;
+  Strategy strategy{degrees, {}};
+  strategy.dims.assign(scenario->opNames().size(), Dim::Zero);
+  EXPECT_TRUE(space.contains(strategy));
+}
+
+TEST(ServingSpace, SaysWhyNothingGoesTogether) {
+  auto scenario = scenarioOf(qwen3Moe235B(), {cost::Phase::Decode, 8192}, {});
+  search::SpaceRequest request;
+  request.lists[Degree::Tp] = {6};
+  request.lists[Degree::Dp] = {2};
+  request.lists[Degree::Ep] = {8};
+  request.lists[Degree::Pp] = {1};
+  auto space = StrategySpace::create(scenario->spaceFacts(), request);
+  ASSERT_FALSE(space);
+  EXPECT_EQ(space.error().message,
+            "no degrees of the lists go together: ep 8 does not divide tp * dp "
+            "12, the nearest that does is 6: tp 6 (listed), dp 2 (listed), ep "
+            "8 (listed), pp 1 (listed)");
+}
+
+/// The best of all strategies, of equals the first.
+std::optional<search::Plan> enumerate(const cost::CostModel &costs,
+                                      const StrategySpace &space,
+                                      search::Goal goal) {
+  search::Objective objective;
+  objective.goal = goal;
+  std::optional<search::Plan> best;
+  const search::DimDomains &domains = space.dimDomains();
+  for (const Degrees &degrees : space.degreeTuples()) {
+    const cost::Tables tables(costs, degrees);
+    std::vector<size_t> at(domains.size(), 0);
+    for (bool isDone = false; !isDone;) {
+      Strategy strategy{degrees, {}};
+      for (size_t op = 0; op < at.size(); ++op)
+        strategy.dims.push_back(domains[op][at[op]]);
+      const Evaluation found = cost::evaluate(tables, strategy.dims);
+      if (found.valid && (!best || objective.better(found, best->evaluation)))
+        best = search::Plan{strategy, found};
+      size_t op = at.size();
+      while (op > 0 && ++at[op - 1] == domains[op - 1].size())
+        at[--op] = 0;
+      isDone = op == 0;
+    }
+  }
+  return best;
+}
+
+/// Small models with every part that costs know.
+ModelConfig randomConfig(Rng &rng) {
+  ModelConfig config = rng.below(3) == 0   ? deepSeekV3()
+                       : rng.below(2) == 0 ? gptOss120B()
+                       : rng.below(4) == 0 ? llama70B()
+                                           : qwen3Moe235B();
+  config.layers = 2 + int64_t(rng.below(3));
+  config.denseLayers = std::min<int64_t>(config.denseLayers, 1);
+  if (config.experts)
+    config.experts = 4 + int64_t(rng.below(13));
+  config.topK = std::min(config.topK, config.experts);
+  return config;
+}
+
+/// SHARDOPT_RANDOM_SPACES of them, or some.
+TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
+  const char *wanted = std::getenv("SHARDOPT_RANDOM_SPACES");
+  const int count = wanted ? std::atoi(wanted) : 40;
+  Rng rng(11);
+  int numFeasible = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool isPrefill = rng.below(4) == 0;
+    const cost::Workload workload{
+        isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
+        int64_t(1) << (isPrefill ? 9 + rng.below(3) : 12 + rng.below(8))};
+    ScenarioOptions options;
+    options.timing.machine = rng.below(2) ? "h100_sxm" : "h200_sxm";
+    options.maxDevices = 1 + int64_t(rng.below(8));
+    options.countIdle = rng.below(2) == 0;
+    (isPrefill ? options.sloTtftMs : options.sloTpotMs) =
+        (isPrefill ? 20 : 0.3) * double(1 + rng.below(30));
+    auto scenario = scenarioOf(randomConfig(rng), workload, options);
+    search::SpaceRequest request;
+    request.kind = SpaceKind::Serving;
+    request.maxDevices = options.maxDevices;
+    request.mostSequences = 1 + int64_t(rng.below(12));
+    request.lists[Degree::Pp] = {1, 2};
+    if (rng.below(4) == 0)
+      request.lists[Degree::Tp] = {1, 2, 3, 6};
+    if (rng.below(4) == 0)
+      request.lists[Degree::Cp] = {1, 2, 3, 4};
+    if (rng.below(4) == 0)
+      request.lists[Degree::Ep] = {1, 2, 3, 4, 8};
+    for (size_t op = 0; op < scenario->opNames().size(); ++op)
+      request.pinnedDims.push_back(static_cast<Dim>(rng.below(3)));
+    for (size_t op : scenario->spaceFacts().contextOps)
+      request.pinnedDims[op] = rng.below(3) ? Dim::Zero : Dim::None;
+    for (int free = 0; free < 2; ++free)
+      request.pinnedDims[rng.below(request.pinnedDims.size())].reset();
+    auto space = StrategySpace::create(scenario->spaceFacts(), request);
+    if (!space)
+      continue;
+    const search::Goal goal =
+        rng.below(4) ? search::Goal::Throughput : search::Goal::Latency;
+    const search::ExactResult exact = search::findOptimum(
+        *space, *scenario->simulator().decomposition(), goal);
+    const std::optional<search::Plan> wantedPlan =
+        enumerate(scenario->costs(), *space, goal);
+    ASSERT_TRUE(exact.proved);
+    ASSERT_EQ(exact.best.has_value(), wantedPlan.has_value()) << i;
+    if (!wantedPlan)
+      continue;
+    ++numFeasible;
+    EXPECT_EQ(exact.best->evaluation.throughput,
+              wantedPlan->evaluation.throughput)
+        << i << " " << spell(exact.best->strategy.degrees) << " "
+        << spell(wantedPlan->strategy.degrees);
+    EXPECT_EQ(exact.best->evaluation.latencyMs,
+              wantedPlan->evaluation.latencyMs);
+    EXPECT_EQ(exact.best->strategy, wantedPlan->strategy) << i;
+  }
+  EXPECT_GT(numFeasible, count / 4);
+}
+
+TEST(ServingSpace, IsNeverWorseThanTheUniformOne) {
+  for (const ModelConfig &config : {llama70B(), gptOss120B()}) {
+    ScenarioOptions options;
+    options.maxDevices = 16;
+    auto scenario = scenarioOf(config, {cost::Phase::Decode, 8192}, options);
+    search::SpaceRequest request;
+    request.maxDevices = 16;
+    auto best = [&](SpaceKind kind) {
+      request.kind = kind;
+      return search::findOptimum(
+                 *StrategySpace::create(scenario->spaceFacts(), request),
+                 *scenario->simulator().decomposition(),
+                 search::Goal::Throughput)
+          .best->evaluation.throughput;
+    };
+    EXPECT_GE(best(SpaceKind::Serving), best(SpaceKind::Uniform));
+  }
+}
+
+TEST(CountIdle, ThroughputIsPerDeviceThatThereIs) {
+  auto throughput = [](bool countIdle, const Degrees &degrees) {
+    ScenarioOptions options;
+    options.maxDevices = 8;
+    options.countIdle = countIdle;
+    auto scenario =
+        scenarioOf(llama70B(), {cost::Phase::Decode, 8192}, options);
+    Strategy s{degrees, {}};
+    s.dims.assign(scenario->opNames().size(), Dim::Zero);
+    return scenario->simulator().evaluate(s).throughput;
+  };
+  // Six of eight devices at work, and eight as four plans of two.
+  EXPECT_DOUBLE_EQ(throughput(true, {2, 1, 3, 64}),
+                   throughput(false, {2, 1, 3, 64}) * 6 / 8);
+  EXPECT_DOUBLE_EQ(throughput(true, {2, 1, 1, 64}),
+                   throughput(false, {2, 1, 1, 64}));
+  ScenarioOptions options;
+  options.countIdle = true;
+  auto scenario = Scenario::create(
+      "", makeModel(llama70B(), {cost::Phase::Decode, 8192}), options);
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().message,
+            "'count-idle' needs to know how many devices there are: expected "
+            "'max-devices' or 'devices'");
+}
+
+TEST(ServingPlan, TellsBatchesAndEngines) {
+  ScenarioOptions options;
+  options.maxDevices = 8;
+  options.countIdle = true;
+  PlanRequest request;
+  request.space.kind = SpaceKind::Serving;
+  request.space.maxDevices = 8;
+  auto summary =
+      makePlan(scenarioOf(mixtral8x22B(), {cost::Phase::Decode, 8192}, options),
+               request);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_TRUE(summary->search.proved);
+  const std::string table = planTable(*summary), report = reportJson(*summary);
+  for (const char *text : {"dp (replicas)", "plans that fit", "idle devices",
+                           "batches   b * pp", "engines   "})
+    EXPECT_NE(table.find(text), std::string::npos) << table;
+  for (const char *text :
+       {"\"replicas\": ", "\"idle_devices\": ", "\"batches\": \"b * pp",
+        "\"vllm\": ", "\"runs_plan\": "})
+    EXPECT_NE(report.find(text), std::string::npos) << report;
+}
+
+} // namespace
