@@ -15,14 +15,14 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 
-static constexpr double infinity = std::numeric_limits<double>::infinity();
+static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 namespace {
 
 /// The least seconds and bytes of an op; they may be of two different dims.
 struct Least {
-  double seconds = infinity;
-  double bytes = infinity;
+  double seconds = unbounded;
+  double bytes = unbounded;
 };
 
 } // namespace
@@ -119,7 +119,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     }
     pipeline.addStages(stage.repeats, sum.seconds, sum.bytes);
   }
-  if (!(pipeline.sumSeconds < infinity))
+  if (!(pipeline.sumSeconds < unbounded))
     return result;
   result.leastBytes = pipeline.maxBytes;
   result.infeasible = violatedLimit(pipeline, outer, costs.limits());
