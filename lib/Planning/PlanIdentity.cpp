@@ -12,10 +12,22 @@
 
 using namespace shardopt;
 
-static std::string fingerprintOf(const Machine &machine) {
+/// Of all numbers of the machine that `scenario` times strategies with.
+static std::string fingerprintOfMachine(const Scenario &scenario) {
   std::string text;
   json::Writer writer(text);
-  writeMachine(writer, machine);
+  writeMachine(writer, scenario.machine());
+  if (scenario.simulatorName() == "calibrated" &&
+      scenario.machine().calibration)
+    for (const CalibratedGroup &group :
+         scenario.machine().calibration->groups) {
+      text += "\n" + group.kernel;
+      for (const auto &[name, value] : group.names)
+        text += " " + name + "=" + value;
+      for (const auto *numbers : {&group.numbers, &group.constants})
+        for (const auto &[name, value] : *numbers)
+          text += " " + name + "=" + formatNumber(value, 17);
+    }
   return fingerprint(text);
 }
 
@@ -71,7 +83,7 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
       {"imbalance", options.timing.imbalance},
       {"partition", options.partition},
       {"machine",
-       scenario.machine().name + " " + fingerprintOf(scenario.machine())},
+       scenario.machine().name + " " + fingerprintOfMachine(scenario)},
       {"model", scenario.modelName() + " " + request.program}};
   // Not of searches that were there before these were.
   if (options.countIdle)
