@@ -20,7 +20,7 @@ struct Options {
   std::string solution; ///< -o; none if empty, as are the other outputs
   std::string report;
   std::string trace;
-  std::string verify; ///< a solution to check instead of searching
+  std::string verify;       ///< a solution to check instead of searching
   std::string exportFormat; ///< to write the problem in instead of searching
   std::string progress = "auto";
   std::optional<double> timeLimit;

@@ -170,14 +170,14 @@ TEST(Calibrated, CollectivesOrderedByWhatTheyDo) {
   for (int64_t tp : {2, 4, 8, 16})
     for (double bytes = 256; bytes < 1e9; bytes *= 3) {
       auto of = [&](CollectiveKind kind) {
-        return (*time)->seconds({kind, GridAxis::Tp, bytes}, {tp, 1, 1, 1});
+        return (*time)->seconds({kind, Axis::Tp, bytes}, {tp, 1, 1, 1});
       };
       const double whole = of(CollectiveKind::AllReduce);
       EXPECT_GT(of(CollectiveKind::ReduceScatter), 0);
       EXPECT_GE(whole, of(CollectiveKind::ReduceScatter)) << tp << " " << bytes;
       EXPECT_GE(whole, of(CollectiveKind::AllGather)) << tp << " " << bytes;
     }
-  EXPECT_EQ((*time)->seconds({CollectiveKind::AllReduce, GridAxis::Tp, 1e6},
+  EXPECT_EQ((*time)->seconds({CollectiveKind::AllReduce, Axis::Tp, 1e6},
                              {1, 1, 1, 1}),
             0);
 }
