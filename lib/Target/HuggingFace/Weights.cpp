@@ -71,7 +71,8 @@ DictionaryAttr ModelBuilder::source(ArrayRef<HubTensor> tensors, int64_t axis,
   llm::Source source;
   for (const HubTensor &tensor : tensors)
     source.parts.push_back(part(tensor, tensors.size() == 1, of));
-  source.axis = axis;
+  if (tensors.size() > 1)
+    source.axis = axis;
   return source.write(builder.getContext());
 }
 

@@ -73,7 +73,7 @@ protected:
 cost::Context decodeContext() {
   Degrees degrees;
   degrees.tp = 8;
-  degrees.ep = 16;
+  degrees.dp = degrees.ep = 16;
   degrees.pp = 4;
   degrees.batch = 8192;
   cost::Context context =
