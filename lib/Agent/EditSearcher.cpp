@@ -9,6 +9,7 @@
 #include "shardopt/Agent/PolicyFile.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Support/Suggest.h"
+#include "shardopt/Support/WriteFile.h"
 
 namespace shardopt::agent {
 
@@ -147,13 +148,9 @@ SearcherOr makeEditSearcher(const SearcherContext &context,
       *context.space, context.objective, constants.edits,
       constants.screened.elites, context.seed, std::move(network));
   // Opened before the first call, so that a wrong path costs none.
-  std::optional<OutputFile> saved;
-  if (!context.options.save.empty()) {
-    auto file = OutputFile::open(context.options.save);
-    if (!file)
-      return file.error();
-    saved = std::move(*file);
-  }
+  ErrorOr<std::optional<OutputFile>> saved = openIfNamed(context.options.save);
+  if (!saved)
+    return saved.error();
   if (auto error = pretrain(context, constants, policy))
     return *error;
   auto search = makeScreenedSearch(context, constants.screened,
@@ -161,7 +158,7 @@ SearcherOr makeEditSearcher(const SearcherContext &context,
   if (!search)
     return search.error();
   return std::unique_ptr<Searcher>(std::make_unique<EditSearcher>(
-      std::move(*search), std::move(policy), context.space, std::move(saved)));
+      std::move(*search), std::move(policy), context.space, std::move(*saved)));
 }
 
 } // namespace shardopt::agent

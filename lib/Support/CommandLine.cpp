@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 
 using namespace shardopt;
@@ -146,4 +147,17 @@ ErrorOr<std::vector<std::string>> CommandLine::parse(int argc,
       return Error{name + ": " + error->message};
   }
   return positional;
+}
+
+void StandardOptions::answer(const char *usage,
+                             const char *versionNumber) const {
+  if (help)
+    std::fputs(usage, stdout);
+  else
+    std::printf("shardopt %s\n", versionNumber);
+}
+
+int shardopt::fail(const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return 1;
 }

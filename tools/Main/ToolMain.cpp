@@ -8,8 +8,8 @@
 #include "ToolMain.h"
 
 #include "shardopt/Support/Nesting.h"
-#include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Signals.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -114,11 +114,6 @@ mlir::OwningOpRef<mlir::ModuleOp> tool::readModule(const std::string &path,
 }
 
 int tool::writeOutput(const std::string &path, const std::string &text) {
-  ErrorOr<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return fail(file.error().message);
-  file->write(text);
-  if (std::optional<Error> error = file->keep())
-    return fail(error->message);
-  return 0;
+  std::optional<Error> error = writeFile(path, text);
+  return error ? fail(error->message) : 0;
 }

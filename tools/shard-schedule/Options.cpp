@@ -8,7 +8,6 @@
 #include "Options.h"
 
 #include "shardopt/Schedule/Solver.h"
-#include "shardopt/Support/CommandLine.h"
 #include "shardopt/Support/Suggest.h"
 
 using namespace shardopt;
@@ -65,8 +64,7 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   constexpr int64_t mostDevices = 4096;
   int64_t memory = -1;
   auto setLimit = [&options](double value) { options.timeLimit = value; };
-  line.addFlag("--help", options.help);
-  line.addFlag("--version", options.version);
+  options.standard.addTo(line);
   line.add("--pattern", takeOneOf(options.pattern,
                                   {"train", "experts", "overlap", "prefill"}));
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));
@@ -102,7 +100,7 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   ErrorOr<std::vector<std::string>> positional = line.parse(argc, argv);
   if (!positional)
     return positional.error();
-  if (options.help || options.version)
+  if (options.standard.isAny())
     return options;
   if (!positional->empty())
     options.graph = positional->front();

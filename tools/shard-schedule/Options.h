@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_TOOLS_SCHEDULE_OPTIONS_H
 #define SHARDOPT_TOOLS_SCHEDULE_OPTIONS_H
 
-#include "shardopt/Support/Error.h"
+#include "shardopt/Support/CommandLine.h"
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ struct Options {
   int64_t rounds = 0, threads = 1, seed = 1;
   std::string schedule; ///< -o; none if empty, as are the other outputs
   std::string report, gantt, trace;
-  bool help = false, version = false;
+  shardopt::StandardOptions standard;
 };
 
 /// Reads the arguments after the name of the program.

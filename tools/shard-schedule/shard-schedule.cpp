@@ -16,8 +16,8 @@
 #include "Report.h"
 #include "shardopt/Schedule/ScheduleText.h"
 #include "shardopt/Support/FileRoles.h"
-#include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Signals.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include <chrono>
 #include <cstdio>
@@ -26,22 +26,6 @@ using namespace shardopt;
 using namespace shardopt::schedule;
 
 static StopToken stopToken;
-
-static int fail(const std::string &message) {
-  std::fprintf(stderr, "error: %s\n", message.c_str());
-  return 1;
-}
-
-static std::optional<Error> writeFile(const std::string &path,
-                                      const std::string &text) {
-  if (path.empty())
-    return std::nullopt;
-  ErrorOr<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return file.error();
-  file->write(text);
-  return file->keep();
-}
 
 static SolverOptions solverOptions(const Options &options,
                                    const Problem &problem) {
@@ -96,15 +80,17 @@ static int search(const Options &options, const Problem &problem) {
     return fail(result.shortage->message);
   if (!result.schedule)
     return fail("no schedule found: stopped by " + result.stopped);
-  std::optional<Error> error =
-      writeFile(options.schedule, toJson(instance, *result.schedule));
-  if (!error)
-    error = writeFile(options.report,
-                      makeReport(options, problem, result, seconds));
-  if (!error && !options.gantt.empty())
-    error = writeFile(options.gantt, drawSchedule(problem, result));
-  if (!error && !options.trace.empty())
-    error = writeFile(options.trace, toChromeTrace(instance, *result.schedule));
+  std::optional<Error> error;
+  auto write = [&](const std::string &path, auto text) {
+    if (!error && !path.empty())
+      error = writeFile(path, text());
+  };
+  write(options.schedule, [&] { return toJson(instance, *result.schedule); });
+  write(options.report,
+        [&] { return makeReport(options, problem, result, seconds); });
+  write(options.gantt, [&] { return drawSchedule(problem, result); });
+  write(options.trace,
+        [&] { return toChromeTrace(instance, *result.schedule); });
   if (error)
     return fail(error->message);
   if (options.schedule != "-")
@@ -116,12 +102,8 @@ int main(int argc, char **argv) {
   ErrorOr<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.error().message);
-  if (options->help) {
-    std::fputs(usageText, stdout);
-    return 0;
-  }
-  if (options->version) {
-    std::puts("shardopt " SHARDOPT_VERSION);
+  if (options->standard.isAny()) {
+    options->standard.answer(usageText, SHARDOPT_VERSION);
     return 0;
   }
   FileRoles roles;

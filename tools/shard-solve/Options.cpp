@@ -7,7 +7,6 @@
 
 #include "Options.h"
 
-#include "shardopt/Support/CommandLine.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
@@ -70,8 +69,7 @@ static CommandLine commandLine(Options &options) {
   auto setGap = [&options](double value) { options.gap = value; };
   CommandLine line;
   line.addFlag("--contest", options.contest);
-  line.addFlag("--help", options.help);
-  line.addFlag("--version", options.version);
+  options.standard.addTo(line);
   line.add("-o", takePath(options.solution));
   line.add("--report", takePath(options.report));
   line.add("--trace", takePath(options.trace));
@@ -97,7 +95,7 @@ static CommandLine commandLine(Options &options) {
 /// limit.
 static std::optional<Error>
 takePositional(const std::vector<std::string> &positional, Options &options) {
-  if (options.help || options.version)
+  if (options.standard.isAny())
     return std::nullopt;
   if (positional.empty())
     return Error{"expected an instance; see --help"};

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_TOOLS_SOLVE_OPTIONS_H
 #define SHARDOPT_TOOLS_SOLVE_OPTIONS_H
 
-#include "shardopt/Support/Error.h"
+#include "shardopt/Support/CommandLine.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ struct Options {
   bool contest = false;
   std::string method = "multipliers";
   std::vector<std::string> without; ///< parts of the solver
-  bool help = false, version = false;
+  shardopt::StandardOptions standard;
 };
 
 /// Reads the arguments after the name of the program.

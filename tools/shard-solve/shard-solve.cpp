@@ -18,8 +18,8 @@
 #include "shardopt/Solve/ProblemReader.h"
 #include "shardopt/Solve/Solver.h"
 #include "shardopt/Support/FileRoles.h"
-#include "shardopt/Support/OutputFile.h"
 #include "shardopt/Support/Signals.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include <chrono>
 #include <cstdio>
@@ -29,27 +29,11 @@ using namespace shardopt::solve;
 
 static StopToken stopToken;
 
-static int fail(const std::string &message) {
-  std::fprintf(stderr, "error: %s\n", message.c_str());
-  return 1;
-}
-
 /// Seconds since the program began.
 static double secondsSinceStart() {
   static const auto start = std::chrono::steady_clock::now();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
-}
-
-static std::optional<Error> writeFile(const std::string &path,
-                                      const std::string &text) {
-  if (path.empty())
-    return std::nullopt;
-  ErrorOr<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return file.error();
-  file->write(text);
-  return file->keep();
 }
 
 static std::string percent(double part) {
@@ -153,13 +137,10 @@ static int search(const Options &options, const Problem &problem) {
   SolverOptions solver = solverOptions(options);
   double readingSeconds = secondsSinceStart();
   solver.secondsBefore = readingSeconds;
-  std::optional<OutputFile> trace;
-  if (!options.trace.empty()) {
-    ErrorOr<OutputFile> file = OutputFile::open(options.trace);
-    if (!file)
-      return fail(file.error().message);
-    trace = std::move(*file);
-  }
+  ErrorOr<std::optional<OutputFile>> opened = openIfNamed(options.trace);
+  if (!opened)
+    return fail(opened.error().message);
+  std::optional<OutputFile> &trace = *opened;
   ProgressPrinter printer(options.contest ? "none" : options.progress,
                           solver.timeLimit);
   solver.onProgress = [&](const Progress &progress) {
@@ -177,10 +158,11 @@ static int search(const Options &options, const Problem &problem) {
   if (trace)
     if (std::optional<Error> error = trace->keep())
       return fail(error->message);
-  if (std::optional<Error> error = writeFile(
-          options.report, makeReport(options, problem, result, readingSeconds,
-                                     secondsSinceStart())))
-    return fail(error->message);
+  if (!options.report.empty())
+    if (std::optional<Error> error = writeFile(
+            options.report, makeReport(options, problem, result, readingSeconds,
+                                       secondsSinceStart())))
+      return fail(error->message);
   if (!result.solution) {
     if (options.contest)
       std::puts("[]");
@@ -200,12 +182,8 @@ int main(int argc, char **argv) {
   ErrorOr<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.error().message);
-  if (options->help) {
-    std::fputs(usageText, stdout);
-    return 0;
-  }
-  if (options->version) {
-    std::puts("shardopt " SHARDOPT_VERSION);
+  if (options->standard.isAny()) {
+    options->standard.answer(usageText, SHARDOPT_VERSION);
     return 0;
   }
   FileRoles roles;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Support/OutputFile.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include "TemporaryFolder.h"
 
@@ -18,13 +18,9 @@
 using namespace shardopt;
 namespace fs = std::filesystem;
 
-/// Opens `path`, writes `text` and keeps it; the message of what failed.
+/// Writes `text` to `path`; the message of what failed.
 static std::string publish(const std::string &path, std::string_view text) {
-  ErrorOr<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return file.error().message;
-  file->write(text);
-  std::optional<Error> error = file->keep();
+  std::optional<Error> error = writeFile(path, text);
   return error ? error->message : "";
 }
 
@@ -233,4 +229,17 @@ TEST(OutputFile, devicesMayBeOpenedTwice) {
   ErrorOr<OutputFile> second = OutputFile::open("/dev/null");
   EXPECT_TRUE(first && second);
   EXPECT_FALSE(OutputFile::isOpen("/dev/null"));
+}
+
+TEST(OutputFile, noNameIsNoOutput) {
+  ErrorOr<std::optional<OutputFile>> none = openIfNamed("");
+  ASSERT_TRUE(bool(none));
+  EXPECT_FALSE(none->has_value());
+  TemporaryFolder folder;
+  ErrorOr<std::optional<OutputFile>> file = openIfNamed(folder.path("out"));
+  ASSERT_TRUE(file && *file);
+  (*file)->write("text");
+  EXPECT_FALSE((*file)->keep());
+  EXPECT_TRUE(fs::exists(folder.path("out")));
+  EXPECT_FALSE(openIfNamed(folder.path("missing/out")));
 }

@@ -67,6 +67,22 @@ private:
   std::vector<Flag> flags;
 };
 
+/// What every tool answers besides its own options.
+struct StandardOptions {
+  bool help = false, version = false;
+
+  void addTo(CommandLine &line) {
+    line.addFlag("--help", help);
+    line.addFlag("--version", version);
+  }
+  bool isAny() const { return help || version; }
+  /// Prints `usage`, or the version.
+  void answer(const char *usage, const char *versionNumber) const;
+};
+
+/// Prints "error: …" and returns the exit code 1.
+int fail(const std::string &message);
+
 } // namespace shardopt
 
 #endif // SHARDOPT_SUPPORT_COMMANDLINE_H
