@@ -7,6 +7,7 @@
 
 #include "shardopt/Schedule/Baselines.h"
 
+#include "shardopt/Schedule/Heft.h"
 #include "shardopt/Schedule/Validate.h"
 
 #include <algorithm>
@@ -108,4 +109,22 @@ schedule::computeBaselines(const Instance &instance, const Pipeline &pipeline,
   else
     computation.add(ExpertOrder::DualPipe, "dualpipe", "dualpipe_retimed");
   return std::move(computation.result);
+}
+
+std::vector<Baseline> schedule::computeFreeBaselines(const Instance &instance) {
+  if (instance.isPlaced())
+    return {};
+  std::optional<Schedule> schedule = scheduleByEarliestFinish(instance);
+  if (!schedule)
+    return {};
+  ErrorOr<Verdict> verdict = validate(instance, *schedule);
+  if (!verdict)
+    return {};
+  Baseline baseline;
+  baseline.name = "heft";
+  baseline.makespan = verdict->makespan;
+  baseline.bubble = verdict->bubble();
+  baseline.peak = verdict->peakMemory();
+  baseline.schedule = std::move(schedule);
+  return {baseline};
 }

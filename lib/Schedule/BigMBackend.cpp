@@ -187,6 +187,17 @@ void BigMBackend::improve(Incumbent &incumbent, const Budget &budget) {
     return;
   // The schedule of the first rule is the horizon.
   makeRuleSweep(1)->improve(incumbent, Budget(0, 1, budget.stopToken()));
+  // Rows for each pair of operators of a machine.
+  constexpr int64_t mostPairs = 4'000'000;
+  std::vector<int64_t> counts(instance.numMachines(), 0);
+  for (int32_t op = 0; op < instance.numOps(); ++op)
+    ++counts[incumbent.schedule().deviceOf(instance, op) * numMachineKinds +
+             int32_t(instance.at(op).machine)];
+  int64_t pairs = 0;
+  for (int64_t count : counts)
+    pairs += count * count / 2;
+  if (pairs > mostPairs)
+    return;
   BigMProgram bigM(instance, incumbent.verdict().makespan);
   if (!bigM.isSupported())
     return;

@@ -31,6 +31,9 @@ public:
   Outcome solve(const Budget &budget, int64_t nodes) const;
 
 private:
+  /// In this process; nothing ends it but its own clock.
+  Outcome solveHere(double seconds, int64_t nodes) const;
+
   std::vector<double> lower, upper, costs;
   std::vector<char> integers;
   std::vector<int32_t> rowStarts = {0};

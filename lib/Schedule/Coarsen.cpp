@@ -8,8 +8,8 @@
 #include "shardopt/Schedule/Coarsen.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <tuple>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
@@ -49,7 +49,7 @@ private:
 class Coarsening {
 public:
   explicit Coarsening(const PlanGraph &graph);
-  CoarseGraph run(int32_t target);
+  CoarseGraph run(int32_t target, const Budget *budget);
 
 private:
   /// One pass over the edges; whether anything was merged.
@@ -85,20 +85,28 @@ Coarsening::Coarsening(const PlanGraph &graph)
 
 /// Edges between the same two become one, with the sum of their bytes.
 void Coarsening::countNeighbours() {
-  std::map<std::pair<int32_t, int32_t>, int64_t> sums;
-  for (const PlanEdge &edge : edges) {
-    int32_t from = ops.find(edge.from), to = ops.find(edge.to);
-    if (from != to)
-      sums[{from, to}] += edge.bytes;
-  }
-  edges.clear();
+  for (PlanEdge &edge : edges)
+    edge = {ops.find(edge.from), ops.find(edge.to), edge.bytes};
+  std::sort(edges.begin(), edges.end(),
+            [](const PlanEdge &a, const PlanEdge &b) {
+              return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+            });
   ins.assign(graph.ops.size(), 0);
   outs.assign(graph.ops.size(), 0);
-  for (const auto &[ends, bytes] : sums) {
-    edges.push_back({ends.first, ends.second, std::min(bytes, maxBytes)});
-    ++outs[ends.first];
-    ++ins[ends.second];
+  std::vector<PlanEdge> sums;
+  for (const PlanEdge &edge : edges) {
+    if (edge.from == edge.to)
+      continue;
+    if (!sums.empty() && sums.back().from == edge.from &&
+        sums.back().to == edge.to) {
+      sums.back().bytes = std::min(sums.back().bytes + edge.bytes, maxBytes);
+      continue;
+    }
+    sums.push_back(edge);
+    ++outs[edge.from];
+    ++ins[edge.to];
   }
+  edges.swap(sums);
 }
 
 bool Coarsening::isFit(const PlanEdge &edge) {
@@ -187,12 +195,13 @@ CoarseGraph Coarsening::finish() {
   return result;
 }
 
-CoarseGraph Coarsening::run(int32_t target) {
-  while (count > target && mergeOnce(target)) {
+CoarseGraph Coarsening::run(int32_t target, const Budget *budget) {
+  while (count > target && !(budget && budget->isOver()) && mergeOnce(target)) {
   }
   return finish();
 }
 
-CoarseGraph schedule::coarsen(const PlanGraph &graph, int32_t target) {
-  return Coarsening(graph).run(target);
+CoarseGraph schedule::coarsen(const PlanGraph &graph, int32_t target,
+                              const Budget *budget) {
+  return Coarsening(graph).run(target, budget);
 }

@@ -5,21 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Starts from two placements, the earliest finish of each operator in turn
-// (HEFT, Topcuoglu et al. 2002) and cuts of equal load along the topological
-// order, and anneals the better one: a step moves a group, swaps two, or swaps
-// the urgency of two operators, and list scheduling tells what it is worth.
+// Starts from two placements, that of HEFT and cuts of equal load along the
+// topological order, and anneals the better one: a step moves a group, swaps
+// two, or swaps the urgency of two operators, and list scheduling tells what it
+// is worth.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Schedule/Backends.h"
 #include "shardopt/Schedule/Coarsen.h"
-#include "shardopt/Schedule/ListScheduler.h"
+#include "shardopt/Schedule/Heft.h"
 #include "shardopt/Support/Rng.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 using namespace shardopt;
@@ -40,148 +39,116 @@ private:
 /// Devices of groups, and keys of operators: what a step changes.
 struct Candidate {
   std::vector<int32_t> devices;
+  std::vector<int64_t> parameters; ///< of devices
   DispatchRule rule;
 };
 
 class PlacementSearch {
 public:
-  PlacementSearch(const Instance &instance);
+  explicit PlacementSearch(const Instance &instance);
 
   std::vector<int32_t> byEarliestFinish() const;
   std::vector<int32_t> byEqualLoad() const;
-  /// Keys by the time after each operator, a repetition after the other.
-  DispatchRule rule() const;
+  Candidate makeCandidate(const std::vector<int32_t> &devices) const;
   /// Changes `candidate` a little; it still holds the parameters.
   void step(Candidate &candidate, Rng &rng) const;
 
 private:
-  bool canHold(const std::vector<int32_t> &devices, int32_t group,
-               int32_t device) const;
-  void findRanks();
+  /// Whether it fits; if so, `group` is there now.
+  bool move(Candidate &candidate, int32_t group, int32_t device) const;
+  void swap(Candidate &candidate, int32_t a, int32_t b) const;
+  std::vector<int64_t> parametersOf(const std::vector<int32_t> &devices) const;
 
   const Instance &instance;
   const PlanGraph &graph;
-  std::vector<std::vector<int32_t>> members; ///< of groups
-  std::vector<int64_t> parameters;           ///< of groups
+  GroupNeeds needs;
+  std::vector<int64_t> ranks;
   std::vector<int32_t> freeGroups;
-  std::vector<int64_t> ranks; ///< longest time to the end, with transfers
 };
 
 } // namespace
 
 PlacementSearch::PlacementSearch(const Instance &instance)
-    : instance(instance), graph(instance.graph()), members(graph.groups.size()),
-      parameters(graph.groups.size(), 0) {
-  for (int32_t i = 0; i < instance.period(); ++i) {
-    members[graph.ops[i].group].push_back(i);
-    parameters[graph.ops[i].group] += graph.ops[i].parameterBytes;
-  }
+    : instance(instance), graph(instance.graph()), needs(instance),
+      ranks(upwardRanks(instance)) {
   for (size_t g = 0; g < graph.groups.size(); ++g)
     if (graph.groups[g].device < 0)
       freeGroups.push_back(int32_t(g));
-  findRanks();
-}
-
-void PlacementSearch::findRanks() {
-  ranks.assign(instance.period(), 0);
-  const std::vector<int32_t> &order = instance.order();
-  int64_t count = instance.numDevices();
-  for (size_t k = order.size(); k-- > 0;) {
-    int32_t i = order[k];
-    for (const Arc &arc : instance.successors(i)) {
-      bool isLocal = graph.ops[i].group == graph.ops[arc.op].group;
-      int64_t transfer =
-          isLocal ? 0 : graph.link.time(arc.bytes) * (count - 1) / count;
-      ranks[i] = std::max(ranks[i], ranks[arc.op] + transfer);
-    }
-    ranks[i] += graph.leastTime(i);
-  }
-}
-
-bool PlacementSearch::canHold(const std::vector<int32_t> &devices,
-                              int32_t group, int32_t device) const {
-  for (int32_t i : members[group])
-    if (graph.time(i, device) < 0)
-      return false;
-  const std::optional<int64_t> &memory = graph.devices[device].memory;
-  if (!memory)
-    return true;
-  int64_t bytes = parameters[group], largestBirth = 0;
-  for (size_t g = 0; g < devices.size(); ++g)
-    if (devices[g] == device && int32_t(g) != group)
-      bytes += parameters[g];
-  for (int32_t i : members[group])
-    largestBirth = std::max(largestBirth, graph.ops[i].birthBytes);
-  return bytes + largestBirth <= *memory;
 }
 
 std::vector<int32_t> PlacementSearch::byEarliestFinish() const {
-  std::vector<int32_t> order = instance.order();
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return ranks[a] > ranks[b]; });
-  std::vector<int32_t> devices = instance.placement();
-  std::vector<int64_t> ends(instance.period(), 0);
-  std::vector<int64_t> idle(instance.numMachines(), 0);
-  for (int32_t i : order) {
-    int32_t &device = devices[graph.ops[i].group];
-    int64_t bestEnd = std::numeric_limits<int64_t>::max();
-    int32_t best = -1;
-    for (int32_t d = 0; d < instance.numDevices(); ++d) {
-      if (device >= 0 ? d != device : !canHold(devices, graph.ops[i].group, d))
-        continue;
-      int64_t start = idle[d * numMachineKinds + int32_t(graph.ops[i].machine)];
-      for (const Arc &arc : instance.predecessors(i)) {
-        bool isLocal = devices[graph.ops[arc.op].group] == d;
-        start = std::max(start, ends[arc.op] +
-                                    (isLocal ? 0 : graph.link.time(arc.bytes)));
-      }
-      if (start + graph.time(i, d) < bestEnd) {
-        bestEnd = start + graph.time(i, d);
-        best = d;
-      }
-    }
-    if (best < 0)
-      return {};
-    device = best;
-    ends[i] = bestEnd;
-    idle[best * numMachineKinds + int32_t(graph.ops[i].machine)] = bestEnd;
-  }
-  return devices;
+  std::optional<Schedule> first = placeByEarliestFinish(instance, needs, ranks);
+  return first ? first->devices : std::vector<int32_t>();
+}
+
+std::vector<int64_t>
+PlacementSearch::parametersOf(const std::vector<int32_t> &devices) const {
+  std::vector<int64_t> parameters(instance.numDevices(), 0);
+  for (size_t g = 0; g < devices.size(); ++g)
+    if (devices[g] >= 0)
+      parameters[devices[g]] += needs.parameters[g];
+  return parameters;
+}
+
+Candidate
+PlacementSearch::makeCandidate(const std::vector<int32_t> &devices) const {
+  return {devices, parametersOf(devices), rankRule(instance, ranks)};
+}
+
+bool PlacementSearch::move(Candidate &candidate, int32_t group,
+                           int32_t device) const {
+  int32_t &own = candidate.devices[group];
+  if (own == device ||
+      !needs.fit(graph, group, device, candidate.parameters[device]))
+    return own == device;
+  candidate.parameters[own] -= needs.parameters[group];
+  candidate.parameters[device] += needs.parameters[group];
+  own = device;
+  return true;
+}
+
+void PlacementSearch::swap(Candidate &candidate, int32_t a, int32_t b) const {
+  int32_t deviceOfA = candidate.devices[a], deviceOfB = candidate.devices[b];
+  if (deviceOfA == deviceOfB)
+    return;
+  int64_t &atA = candidate.parameters[deviceOfA];
+  int64_t &atB = candidate.parameters[deviceOfB];
+  int64_t more = needs.parameters[b] - needs.parameters[a];
+  if (!needs.fit(graph, a, deviceOfB, atB - needs.parameters[b]) ||
+      !needs.fit(graph, b, deviceOfA, atA - needs.parameters[a]))
+    return;
+  std::swap(candidate.devices[a], candidate.devices[b]);
+  atA += more;
+  atB -= more;
 }
 
 std::vector<int32_t> PlacementSearch::byEqualLoad() const {
   std::vector<int32_t> devices = instance.placement();
+  std::vector<int64_t> parameters = parametersOf(devices);
   int64_t total = 0, before = 0;
   for (int32_t i = 0; i < instance.period(); ++i)
     total += std::max<int64_t>(1, graph.leastTime(i));
   int32_t count = instance.numDevices();
   for (int32_t i : instance.order()) {
     int32_t group = graph.ops[i].group;
-    if (devices[group] < 0) {
-      int32_t wanted = int32_t(before * count / total);
-      for (int32_t k = 0; k < count && devices[group] < 0; ++k)
-        if (canHold(devices, group, (wanted + k) % count))
-          devices[group] = (wanted + k) % count;
-      if (devices[group] < 0)
-        return {};
-      for (int32_t member : members[group])
-        before += std::max<int64_t>(1, graph.leastTime(member));
+    if (devices[group] >= 0)
+      continue;
+    int32_t wanted = int32_t(before * count / total);
+    for (int32_t k = 0; k < count && devices[group] < 0; ++k) {
+      int32_t device = (wanted + k) % count;
+      if (needs.fit(graph, group, device, parameters[device]))
+        devices[group] = device;
     }
+    if (devices[group] < 0)
+      return {};
+    parameters[devices[group]] += needs.parameters[group];
+    for (int32_t member : needs.members[group])
+      before += std::max<int64_t>(1, graph.leastTime(member));
   }
   return devices;
 }
 
-DispatchRule PlacementSearch::rule() const {
-  int64_t period = 1 + *std::max_element(ranks.begin(), ranks.end());
-  DispatchRule result;
-  for (int32_t op = 0; op < instance.numOps(); ++op)
-    result.keys.push_back(period * instance.copyOf(op) / 2 -
-                          ranks[op % instance.period()]);
-  return result;
-}
-
 void PlacementSearch::step(Candidate &candidate, Rng &rng) const {
-  std::vector<int32_t> &devices = candidate.devices;
   uint64_t kind = rng.below(4);
   if (kind == 0) {
     std::vector<int64_t> &keys = candidate.rule.keys;
@@ -189,27 +156,22 @@ void PlacementSearch::step(Candidate &candidate, Rng &rng) const {
     return;
   }
   int32_t group = freeGroups[rng.below(freeGroups.size())];
-  int32_t old = devices[group];
   if (kind == 1) {
-    int32_t other = freeGroups[rng.below(freeGroups.size())];
-    std::swap(devices[group], devices[other]);
-    if (!canHold(devices, group, devices[group]) ||
-        !canHold(devices, other, devices[other]))
-      std::swap(devices[group], devices[other]);
+    swap(candidate, group, freeGroups[rng.below(freeGroups.size())]);
     return;
   }
   int32_t device = int32_t(rng.below(instance.numDevices()));
-  if (kind == 2) {
+  const std::vector<int32_t> &members = needs.members[group];
+  if (kind == 2 && !members.empty()) {
     // To where one of its neighbours is.
-    int32_t i = members[group][rng.below(members[group].size())];
+    int32_t i = members[rng.below(members.size())];
     Span<const Arc> arcs =
         rng.below(2) ? instance.successors(i) : instance.predecessors(i);
     if (!arcs.empty())
-      device = devices[graph.ops[arcs[rng.below(arcs.size())].op].group];
+      device =
+          candidate.devices[graph.ops[arcs[rng.below(arcs.size())].op].group];
   }
-  devices[group] = device;
-  if (!canHold(devices, group, device))
-    devices[group] = old;
+  move(candidate, group, device);
 }
 
 /// Larger graphs are placed by one of fewer operators first.
@@ -219,7 +181,7 @@ static void placeCoarsely(Incumbent &incumbent, const Budget &budget,
                           Backend &placement, const char *name) {
   const Instance &instance = incumbent.instance();
   constexpr int32_t target = 500;
-  CoarseGraph coarse = coarsen(instance.graph(), target);
+  CoarseGraph coarse = coarsen(instance.graph(), target, &budget);
   if (int32_t(coarse.graph.ops.size()) > mostOpsToAnneal)
     return;
   ErrorOr<Instance> fewer = Instance::expand(coarse.graph, instance.copies());
@@ -227,18 +189,25 @@ static void placeCoarsely(Incumbent &incumbent, const Budget &budget,
     return;
   Incumbent coarseIncumbent(*fewer, Objective::Makespan);
   placement.improve(coarseIncumbent, budget.part(0.5));
-  if (!coarseIncumbent.exists())
+  if (!coarseIncumbent.exists() || budget.isOver())
     return;
   std::vector<int32_t> devices =
       coarse.undo(coarseIncumbent.schedule().devices);
   if (std::optional<Schedule> schedule =
-          dispatch(instance, devices, PlacementSearch(instance).rule()))
+          dispatch(instance, devices, rankRule(instance, upwardRanks(instance)),
+                   0, &budget))
     incumbent.offer(*schedule, name);
 }
 
 void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   const Instance &instance = incumbent.instance();
   if (instance.isPlaced())
+    return;
+  // Whatever the time, there is one schedule.
+  if (!incumbent.exists())
+    if (std::optional<Schedule> first = scheduleByEarliestFinish(instance))
+      incumbent.offer(*first, name());
+  if (budget.isOver())
     return;
   if (instance.period() > mostOpsToAnneal)
     placeCoarsely(incumbent, budget, *this, name());
@@ -251,13 +220,16 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
                ? makespanOf(instance, schedule)
                : incumbent.valueOf(*validate(instance, schedule));
   };
-  for (const std::vector<int32_t> &devices :
-       {search.byEarliestFinish(), search.byEqualLoad()}) {
+  for (bool isByFinish : {true, false}) {
+    if (budget.isOver())
+      return;
+    std::vector<int32_t> devices =
+        isByFinish ? search.byEarliestFinish() : search.byEqualLoad();
     if (devices.empty())
       continue;
-    Candidate candidate{devices, search.rule()};
+    Candidate candidate = search.makeCandidate(devices);
     std::optional<Schedule> schedule =
-        dispatch(instance, devices, candidate.rule);
+        dispatch(instance, devices, candidate.rule, 0, &budget);
     if (!schedule)
       continue;
     incumbent.offer(*schedule, name());
@@ -280,7 +252,7 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
     Candidate next = *current;
     search.step(next, rng);
     std::optional<Schedule> schedule =
-        dispatch(instance, next.devices, next.rule);
+        dispatch(instance, next.devices, next.rule, 0, &budget);
     if (!schedule)
       continue;
     int64_t own = valueOf(*schedule);

@@ -26,7 +26,7 @@ namespace {
 class Dispatcher {
 public:
   Dispatcher(const Instance &instance, const std::vector<int32_t> &devices,
-             const DispatchRule &rule, int64_t limit);
+             const DispatchRule &rule, int64_t limit, const Budget *budget);
 
   std::optional<Schedule> run();
 
@@ -55,6 +55,7 @@ private:
   const PlanGraph &graph;
   const DispatchRule &rule;
   int64_t limit;
+  const Budget *budget;
   Schedule result;
   std::vector<int32_t> waitsFor;    ///< of operators: predecessors
   std::vector<int64_t> readyAt;     ///< of operators: the latest so far
@@ -74,10 +75,12 @@ private:
 
 Dispatcher::Dispatcher(const Instance &instance,
                        const std::vector<int32_t> &devices,
-                       const DispatchRule &rule, int64_t limit)
+                       const DispatchRule &rule, int64_t limit,
+                       const Budget *budget)
     : instance(instance), graph(instance.graph()), rule(rule), limit(limit),
-      inFlight(instance.period(), 0), machineFree(instance.numMachines(), 0),
-      ready(instance.numMachines()), isTouched(instance.numMachines(), 0) {
+      budget(budget), inFlight(instance.period(), 0),
+      machineFree(instance.numMachines(), 0), ready(instance.numMachines()),
+      isTouched(instance.numMachines(), 0) {
   int32_t numOps = instance.numOps(), period = instance.period();
   result.devices = devices;
   result.starts.assign(numOps, 0);
@@ -192,7 +195,10 @@ bool Dispatcher::startAll() {
 
 std::optional<Schedule> Dispatcher::run() {
   int64_t makespan = 0;
-  while (!events.empty()) {
+  constexpr int32_t stride = 1024; // between looks at the clock
+  for (int32_t step = 1; !events.empty(); ++step) {
+    if (budget && step % stride == 0 && budget->isOver())
+      return std::nullopt;
     now = events.top().time;
     while (!events.empty() && events.top().time == now) {
       Event event = events.top();
@@ -219,6 +225,7 @@ std::optional<Schedule> Dispatcher::run() {
 std::optional<Schedule> schedule::dispatch(const Instance &instance,
                                            const std::vector<int32_t> &devices,
                                            const DispatchRule &rule,
-                                           int64_t limit) {
-  return Dispatcher(instance, devices, rule, limit).run();
+                                           int64_t limit,
+                                           const Budget *budget) {
+  return Dispatcher(instance, devices, rule, limit, budget).run();
 }

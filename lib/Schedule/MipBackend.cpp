@@ -76,7 +76,8 @@ void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   improveByDeciding(
       incumbent, budget, nodes, [&](const StepModel &model, int64_t effort) {
         RowSink sink(model.numSteps());
-        model.build(sink);
+        if (!model.build(sink, &budget))
+          return Answer::Unknown;
         CbcProgram::Outcome outcome = sink.program.solve(budget, effort);
         if (outcome.answer == Answer::Yes)
           incumbent.offer(

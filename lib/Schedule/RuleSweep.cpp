@@ -72,17 +72,26 @@ static std::vector<Rule> makeRules(const Instance &instance) {
     weightBiases = {1e3, 0, 1, 3};
     forwardBiases = {0, 1, -1, 1e2};
   }
-  std::vector<Rule> rules;
+  // Those that differ little from the first of their slope and offset come
+  // first, so that a few of all kinds are tried where each takes long.
+  std::vector<std::pair<size_t, Rule>> rules;
   for (double slope : slopes)
     for (int32_t offset : offsets)
-      for (double weight : weightBiases)
-        for (double forward : forwardBiases)
-          for (bool fromEnd : {true, false})
-            for (double pace : paces)
+      for (size_t w = 0; w < weightBiases.size(); ++w)
+        for (size_t f = 0; f < forwardBiases.size(); ++f)
+          for (size_t fromStart : {0, 1})
+            for (size_t p = 0; p < paces.size(); ++p)
               if (slope || !offset)
-                rules.push_back(
-                    {pace, fromEnd, weight, forward, slope, offset});
-  return rules;
+                rules.push_back({w + f + fromStart + p,
+                                 {paces[p], !fromStart, weightBiases[w],
+                                  forwardBiases[f], slope, offset}});
+  std::stable_sort(
+      rules.begin(), rules.end(),
+      [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<Rule> result;
+  for (const auto &[distance, rule] : rules)
+    result.push_back(rule);
+  return result;
 }
 
 namespace {
@@ -169,8 +178,9 @@ void RuleSweep::improve(Incumbent &incumbent, const Budget &budget) {
         isTimed && incumbent.exists() ? incumbent.verdict().makespan : 0;
     parallelFor(count, unsigned(threads), [&](size_t k) {
       if (!budget.isOver())
-        found[k] = dispatch(instance, devices,
-                            frame.instantiate(rules[first + k]), limit);
+        found[k] =
+            dispatch(instance, devices, frame.instantiate(rules[first + k]),
+                     limit, &budget);
     });
     for (const std::optional<Schedule> &schedule : found)
       if (schedule)

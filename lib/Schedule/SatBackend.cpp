@@ -146,7 +146,8 @@ void SatBackend::improve(Incumbent &incumbent, const Budget &budget) {
         CaDiCaL::Solver solver;
         solver.set("quiet", 1);
         ClauseSink sink(solver, model.numSteps());
-        model.build(sink);
+        if (!model.build(sink, &budget))
+          return Answer::Unknown;
         BudgetTerminator terminator(budget);
         solver.connect_terminator(&terminator);
         solver.limit("conflicts", int(effort));

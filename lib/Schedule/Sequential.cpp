@@ -4,11 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// A whole micro-batch before the next, and everything in a row: the slowest
-// schedule, which fits wherever a single micro-batch does.
-//
-//===----------------------------------------------------------------------===//
+
+#include "shardopt/Schedule/Sequential.h"
 
 #include "shardopt/Schedule/Backends.h"
 
@@ -27,12 +24,10 @@ public:
 
 } // namespace
 
-void Sequential::improve(Incumbent &incumbent, const Budget &) {
-  const Instance &instance = incumbent.instance();
+Schedule schedule::scheduleSequentially(const Instance &instance,
+                                        const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
-  if (incumbent.exists() || !instance.isPlaced())
-    return;
-  Schedule schedule{instance.placement(), {}};
+  Schedule schedule{devices, {}};
   schedule.starts.assign(instance.numOps(), 0);
   int64_t now = 0;
   for (int32_t c = 0; c < instance.copies(); ++c)
@@ -47,6 +42,14 @@ void Sequential::improve(Incumbent &incumbent, const Budget &) {
       schedule.starts[first + i] = start;
       now = start + graph.time(i, device);
     }
+  return schedule;
+}
+
+void Sequential::improve(Incumbent &incumbent, const Budget &) {
+  const Instance &instance = incumbent.instance();
+  if (incumbent.exists() || !instance.isPlaced())
+    return;
+  Schedule schedule = scheduleSequentially(instance, instance.placement());
   // Where memory is too small even for this, another order may fit.
   if (validate(instance, schedule))
     incumbent.offer(schedule, name());

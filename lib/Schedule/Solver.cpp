@@ -92,7 +92,12 @@ SolverResult schedule::solve(const Instance &instance,
     result.shortage = error;
     return result;
   }
-  Budget budget(options.timeLimit, options.rounds, options.stop);
+  constexpr double least = 1e-3; // 0 would be no limit
+  double seconds =
+      options.timeLimit > 0
+          ? std::max(least, options.timeLimit - options.secondsBefore)
+          : 0;
+  Budget budget(seconds, options.rounds, options.stop);
   Incumbent incumbent(instance, options.objective);
   // The others are asked for what they find themselves.
   if (options.backend == "portfolio" || options.backend == "local")

@@ -55,15 +55,17 @@ void StepModel::addPrecedence(StepSink &sink, int32_t from, int32_t to,
     sink.implies(stepOf(to, time), stepOf(from, time - distance));
 }
 
-void StepModel::buildEdges(StepSink &sink) const {
+void StepModel::buildEdges(StepSink &sink, const GoesOn &goesOn) const {
   const PlanGraph &graph = instance.graph();
   int32_t period = instance.period();
   // A start implies all later ones.
-  for (int32_t op = 0; op < instance.numOps(); ++op)
+  for (int32_t op = 0; op < instance.numOps() && goesOn(); ++op)
     for (int64_t time = firstTime[op]; time + 1 < lastTime[op]; ++time)
       sink.implies(stepOf(op, time), stepOf(op, time + 1));
   for (int32_t first = 0; first < instance.numOps(); first += period) {
     for (const PlanEdge &edge : graph.edges) {
+      if (!goesOn())
+        return;
       bool isLocal = devices[graph.ops[edge.from].group] ==
                      devices[graph.ops[edge.to].group];
       int64_t transfer = isLocal ? 0 : graph.link.time(edge.bytes) / spacing;
@@ -76,7 +78,7 @@ void StepModel::buildEdges(StepSink &sink) const {
   }
 }
 
-void StepModel::buildMachines(StepSink &sink) const {
+void StepModel::buildMachines(StepSink &sink, const GoesOn &goesOn) const {
   const PlanGraph &graph = instance.graph();
   std::vector<std::vector<int32_t>> members(instance.numMachines());
   for (int32_t i = 0; i < instance.period(); ++i)
@@ -85,7 +87,7 @@ void StepModel::buildMachines(StepSink &sink) const {
               int32_t(graph.ops[i].machine)]
           .push_back(i);
   for (const std::vector<int32_t> &ops : members)
-    for (int64_t time = 0; time < horizon; ++time) {
+    for (int64_t time = 0; time < horizon && goesOn(); ++time) {
       std::vector<Stream> streams;
       for (int32_t i : ops) {
         Stream stream;
@@ -102,7 +104,7 @@ void StepModel::buildMachines(StepSink &sink) const {
     }
 }
 
-void StepModel::buildMemory(StepSink &sink) const {
+void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
   const PlanGraph &graph = instance.graph();
   std::vector<int64_t> rooms;
   for (const PlanDevice &device : graph.devices)
@@ -137,7 +139,8 @@ void StepModel::buildMemory(StepSink &sink) const {
     return all;
   };
   for (int32_t d = 0; d < instance.numDevices(); ++d)
-    for (int64_t time = 0; !births[d].empty() && time < horizon; ++time) {
+    for (int64_t time = 0; !births[d].empty() && time < horizon && goesOn();
+         ++time) {
       std::vector<Stream> streams;
       int64_t most = 0;
       for (int32_t i : births[d]) {
@@ -162,8 +165,10 @@ void StepModel::buildMemory(StepSink &sink) const {
     }
 }
 
-void StepModel::build(StepSink &sink) const {
-  buildEdges(sink);
-  buildMachines(sink);
-  buildMemory(sink);
+bool StepModel::build(StepSink &sink, const Budget *budget) const {
+  GoesOn goesOn = [&] { return !budget || !budget->isOver(); };
+  buildEdges(sink, goesOn);
+  buildMachines(sink, goesOn);
+  buildMemory(sink, goesOn);
+  return goesOn();
 }

@@ -79,10 +79,12 @@ static ErrorOr<Problem> makePipeline(const Options &options,
   return Problem{std::move(*instance), std::move(baselines)};
 }
 
-static ErrorOr<Problem> withoutBaselines(ErrorOr<Instance> instance) {
+/// No order was made by hand for it.
+static ErrorOr<Problem> makeFree(ErrorOr<Instance> instance) {
   if (!instance)
     return instance.error();
-  return Problem{std::move(*instance), {}};
+  std::vector<Baseline> baselines = computeFreeBaselines(*instance);
+  return Problem{std::move(*instance), std::move(baselines)};
 }
 
 static ErrorOr<Problem> makePattern(const Options &options) {
@@ -101,7 +103,7 @@ static ErrorOr<Problem> makePattern(const Options &options) {
         timesOf(options, {2, 2, 2, 2}, "A,D,E,C of a layer");
     if (!t)
       return t.error();
-    return withoutBaselines(
+    return makeFree(
         Instance::expand(makeOverlapGraph(int32_t(options.stages),
                                           {(*t)[0], (*t)[1], (*t)[2], (*t)[3]}),
                          int32_t(microbatches ? microbatches : 2)));
@@ -113,7 +115,7 @@ static ErrorOr<Problem> makePattern(const Options &options) {
     return Error{"--microbatches: --times has " +
                  std::to_string(options.times.size()) + " chunks, found " +
                  std::to_string(microbatches)};
-  return withoutBaselines(Instance::expand(
+  return makeFree(Instance::expand(
       makePrefillGraph(int32_t(options.stages), options.times), 1));
 }
 
@@ -127,6 +129,6 @@ ErrorOr<Problem> makeProblem(const Options &options) {
   if (options.memory)
     for (PlanDevice &device : graph->devices)
       device.memory = options.memory;
-  return withoutBaselines(Instance::expand(
+  return makeFree(Instance::expand(
       std::move(*graph), int32_t(std::max<int64_t>(1, options.microbatches))));
 }

@@ -27,6 +27,13 @@ using namespace shardopt::schedule;
 
 static StopToken stopToken;
 
+/// Seconds since the program began.
+static double secondsSinceStart() {
+  static const auto start = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 static SolverOptions solverOptions(const Options &options,
                                    const Problem &problem) {
   SolverOptions result;
@@ -36,6 +43,7 @@ static SolverOptions solverOptions(const Options &options,
   result.backend = options.backend;
   double standard = options.rounds ? 0 : 60;
   result.timeLimit = options.timeLimit.value_or(standard);
+  result.secondsBefore = secondsSinceStart();
   result.rounds = options.rounds;
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
@@ -66,12 +74,8 @@ static std::string drawSchedule(const Problem &problem,
 
 static int search(const Options &options, const Problem &problem) {
   const Instance &instance = problem.instance;
-  auto start = std::chrono::steady_clock::now();
   SolverResult result =
       schedule::solve(instance, solverOptions(options, problem));
-  double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
   if (result.mistake)
     std::fprintf(stderr,
                  "warning: a back-end offered what is no schedule: %s\n",
@@ -86,8 +90,9 @@ static int search(const Options &options, const Problem &problem) {
       error = writeFile(path, text());
   };
   write(options.schedule, [&] { return toJson(instance, *result.schedule); });
-  write(options.report,
-        [&] { return makeReport(options, problem, result, seconds); });
+  write(options.report, [&] {
+    return makeReport(options, problem, result, secondsSinceStart());
+  });
   write(options.gantt, [&] { return drawSchedule(problem, result); });
   write(options.trace,
         [&] { return toChromeTrace(instance, *result.schedule); });
@@ -99,6 +104,7 @@ static int search(const Options &options, const Problem &problem) {
 }
 
 int main(int argc, char **argv) {
+  secondsSinceStart();
   ErrorOr<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.error().message);

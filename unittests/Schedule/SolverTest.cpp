@@ -115,3 +115,40 @@ TEST(Solver, SameAtAnyNumberOfThreads) {
   EXPECT_EQ(one.schedule->starts, three.schedule->starts);
   EXPECT_EQ(one.finder, three.finder);
 }
+
+/// A limit that is over at once still ends with a schedule and a bound.
+TEST(Solver, ATimeLimitEndsWithTheBestSoFar) {
+  for (const std::string &backend : schedule::backendNames())
+    for (bool isPlaced : {true, false}) {
+      SCOPED_TRACE(backend);
+      RandomGraphOptions graph;
+      graph.ops = 100;
+      graph.edgePercent = 2;
+      graph.copies = 4;
+      graph.isPlaced = isPlaced;
+      SolverOptions options;
+      options.backend = backend;
+      options.timeLimit = 60;
+      options.secondsBefore = 60;
+      SolverResult result =
+          schedule::solve(makeRandomInstance(1, graph), options);
+      ASSERT_TRUE(result.schedule);
+      EXPECT_GE(result.verdict.makespan, result.bound);
+      EXPECT_GT(result.bound, 0);
+      EXPECT_TRUE(result.proved || result.stopped == "time");
+    }
+}
+
+/// Whatever a solver does with its own clock.
+TEST(Solver, SolversEndInTheMiddle) {
+  Instance instance = makePipeline(Placement::Linear, 8, 20, 8);
+  for (const std::string &backend : schedule::backendNames()) {
+    SCOPED_TRACE(backend);
+    SolverOptions options;
+    options.backend = backend;
+    options.timeLimit = 0.05;
+    SolverResult result = schedule::solve(instance, options);
+    ASSERT_TRUE(result.schedule);
+    EXPECT_GE(result.verdict.makespan, result.bound);
+  }
+}

@@ -12,9 +12,10 @@
 
 namespace shardopt::schedule {
 
-/// An order made by hand, for as many devices, micro-batches and layers.
+/// An order made by hand, for as many devices, micro-batches and layers, or by
+/// the usual heuristic.
 struct Baseline {
-  std::string name; ///< "1f1b", "zb1p", "dualpipe", "dualpipe_retimed"
+  std::string name; ///< "1f1b", "zb1p", "dualpipe", "dualpipe_retimed", "heft"
   int64_t makespan = 0;
   int64_t bubble = 0;
   int64_t peak = 0; ///< activations of chunks of its own placement
@@ -32,6 +33,10 @@ std::vector<Baseline>
 computeBaselines(const Instance &instance, const Pipeline &pipeline,
                  int32_t microbatches, const TrainTimes &times,
                  const std::optional<ExpertTimes> &expertTimes);
+
+/// HEFT, for graphs with groups that are free; nothing for others, and where it
+/// finds no schedule.
+std::vector<Baseline> computeFreeBaselines(const Instance &instance);
 
 } // namespace shardopt::schedule
 

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SCHEDULE_COARSEN_H
 #define SHARDOPT_SCHEDULE_COARSEN_H
 
-#include "shardopt/Schedule/PlanGraph.h"
+#include "shardopt/Schedule/Search.h"
 
 namespace shardopt::schedule {
 
@@ -22,14 +22,15 @@ struct CoarseGraph {
   std::vector<int32_t> undo(const std::vector<int32_t> &devices) const;
 };
 
-/// Merges operators along edges until `target` are left or no edge is fit,
-/// those with the most bytes first. An edge is fit if it is the only one out of
-/// its start or into its end, so that no cycle comes to be; if both occupy the
-/// same kind of machine and may stand on the same device; and if what they
-/// become is at most a quarter of a device's share of the work. Bytes of
-/// activations are left out: only placements are looked for in the coarse
-/// graph.
-CoarseGraph coarsen(const PlanGraph &graph, int32_t target);
+/// Merges operators along edges until `target` are left, no edge is fit or
+/// `budget` (null: none) is over, those with the most bytes first. An edge is
+/// fit if it is the only one out of its start or into its end, so that no cycle
+/// comes to be; if both occupy the same kind of machine and may stand on the
+/// same device; and if what they become is at most a quarter of a device's
+/// share of the work. Bytes of activations are left out: only placements are
+/// looked for in the coarse graph.
+CoarseGraph coarsen(const PlanGraph &graph, int32_t target,
+                    const Budget *budget = nullptr);
 
 } // namespace shardopt::schedule
 

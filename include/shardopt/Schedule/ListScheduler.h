@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SCHEDULE_LISTSCHEDULER_H
 #define SHARDOPT_SCHEDULE_LISTSCHEDULER_H
 
-#include "shardopt/Schedule/Instance.h"
+#include "shardopt/Schedule/Search.h"
 
 namespace shardopt::schedule {
 
@@ -24,10 +24,12 @@ struct DispatchRule {
 };
 
 /// Schedules with `devices` of all groups. Nothing if memory ends in a
-/// deadlock, or once the makespan is known to reach `limit` (0: none).
+/// deadlock, once the makespan is known to reach `limit` (0: none), or once
+/// `budget` (null: none) is over.
 std::optional<Schedule> dispatch(const Instance &instance,
                                  const std::vector<int32_t> &devices,
-                                 const DispatchRule &rule, int64_t limit = 0);
+                                 const DispatchRule &rule, int64_t limit = 0,
+                                 const Budget *budget = nullptr);
 
 } // namespace shardopt::schedule
 

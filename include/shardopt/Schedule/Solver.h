@@ -16,8 +16,9 @@ struct SolverOptions {
   Objective objective = Objective::Makespan;
   /// One of backendNames().
   std::string backend = "portfolio";
-  double timeLimit = 60; ///< seconds; 0 for none
-  int64_t rounds = 0;    ///< of the searches that have no end; 0 for no limit
+  double timeLimit = 60;    ///< seconds; 0 for none
+  double secondsBefore = 0; ///< of the limit that are gone already
+  int64_t rounds = 0; ///< of the searches that have no end; 0 for no limit
   int threads = 1;
   uint64_t seed = 1;
   const StopToken *stop = nullptr;

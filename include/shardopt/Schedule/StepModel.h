@@ -17,7 +17,9 @@
 #ifndef SHARDOPT_SCHEDULE_STEPMODEL_H
 #define SHARDOPT_SCHEDULE_STEPMODEL_H
 
-#include "shardopt/Schedule/Bounds.h"
+#include "shardopt/Schedule/Search.h"
+
+#include <functional>
 
 namespace shardopt::schedule {
 
@@ -68,7 +70,8 @@ public:
   /// Variables and terms, about: what a sink will have to hold.
   int64_t size() const;
 
-  void build(StepSink &sink) const;
+  /// Whether it came to the end before the budget (null: none) was over.
+  bool build(StepSink &sink, const Budget *budget = nullptr) const;
 
   /// The schedule of a solution: `isTrue(step)` for each variable.
   template <typename IsTrue> Schedule read(IsTrue isTrue) const {
@@ -91,9 +94,11 @@ private:
       return alwaysStep;
     return firstStep[op] + Step(time - firstTime[op]);
   }
-  void buildEdges(StepSink &sink) const;
-  void buildMachines(StepSink &sink) const;
-  void buildMemory(StepSink &sink) const;
+  /// Each is asked whether to go on.
+  using GoesOn = std::function<bool()>;
+  void buildEdges(StepSink &sink, const GoesOn &goesOn) const;
+  void buildMachines(StepSink &sink, const GoesOn &goesOn) const;
+  void buildMemory(StepSink &sink, const GoesOn &goesOn) const;
   void addPrecedence(StepSink &sink, int32_t from, int32_t to,
                      int64_t distance) const;
   int64_t timeOf(int32_t op) const { return times[op % instance.period()]; }
