@@ -46,7 +46,7 @@ MLIR_LAYERS = {
     "Dialect/LLM/IR": ["Cost", "Support"],
     "Analysis": ["Planning", "Dialect/LLM/IR", "Cost", "Support"],
     "Conversion": ["Dialect/LLM/IR", "Support"],
-    "Target": ["Dialect/LLM/IR", "Machine", "Support"],
+    "Target": ["Dialect/LLM/IR", "Cost", "Machine", "Support"],
     "Dialect/LLM/Transforms/Partition": ["Dialect/LLM/IR", "Cost", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",

@@ -8,12 +8,12 @@
 #include "shardopt/Cost/CalibratedRows.h"
 
 #include "CalibratedRow.h"
+#include "CsvLines.h"
 
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 using namespace shardopt;
@@ -61,43 +61,8 @@ std::string Row::outside(const CalibratedGroup &group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Text
+// Trust
 //===----------------------------------------------------------------------===//
-
-/// The next line of `text`, without its end, which is taken off.
-static std::string_view takeLine(std::string_view &text) {
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (!line.empty() && line.back() == '\r')
-    line.remove_suffix(1);
-  return line;
-}
-
-static std::vector<std::string_view> fieldsOf(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (;;) {
-    const size_t end = line.find(',');
-    fields.push_back(line.substr(0, end));
-    if (end == std::string_view::npos)
-      return fields;
-    line.remove_prefix(end + 1);
-  }
-}
-
-static std::string threeDigits(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
-  return text;
-}
-
-/// In a field of its own, in which commas would end it.
-static std::string inField(std::string text) {
-  for (char &c : text)
-    if (c == ',' || c == '\n' || c == '"')
-      c = ';';
-  return text;
-}
 
 /// "fitted", or why the number is less sure than those of the fit.
 static std::string trustIn(const Prediction &prediction, const Row &row,
@@ -118,8 +83,9 @@ static std::string trustIn(const Prediction &prediction, const Row &row,
 /// Whether `reason` is that of a number from within the measured range.
 static bool isFitted(const std::string &reason) { return reason == "fitted"; }
 
-static void append(std::string &out, const std::vector<Prediction> &predictions,
-                   const Row &row, const Calibration &calibration) {
+static std::string shown(const std::vector<Prediction> &predictions,
+                         const Row &row, const Calibration &calibration) {
+  std::string out;
   const bool isPair = predictions.size() == 2;
   const std::string reason = trustIn(predictions[0], row, calibration);
   for (const Prediction &prediction : predictions)
@@ -131,7 +97,7 @@ static void append(std::string &out, const std::vector<Prediction> &predictions,
     out += "," + threeDigits(predictions[0].us * std::pow(group.low, widen)) +
            "," + threeDigits(predictions[0].us * std::pow(group.high, widen));
   }
-  out += "," + inField(reason);
+  return out + "," + inField(reason);
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,36 +125,17 @@ ErrorOr<std::string> cost::predictRows(const Machine &machine,
   if (!kernels)
     return kernels.error();
 
-  const std::string_view header = takeLine(text);
-  std::map<std::string, size_t> columns;
-  for (std::string_view name : fieldsOf(header))
-    columns.emplace(name, columns.size());
-  for (const std::string &name : chosen->columns)
-    if (!columns.count(name))
-      return Error{fileName + ":1: no column '" + name + "', which kernel '" +
-                   kernel + "' needs"};
-
   const bool isPair = kernel.rfind("deepep", 0) == 0;
-  std::string out(header);
-  out += isPair ? ",predicted_dispatch_us,predicted_combine_us,reason\n"
-                : ",predicted_us,low_us,high_us,reason\n";
-  for (size_t number = 2; !text.empty(); ++number) {
-    const std::string_view line = takeLine(text);
-    if (line.empty())
-      continue;
-    const std::vector<std::string_view> fields = fieldsOf(line);
-    if (fields.size() != columns.size())
-      return Error{fileName + ":" + std::to_string(number) + ": " +
-                   std::to_string(fields.size()) + " fields, expected the " +
-                   std::to_string(columns.size()) + " of line 1"};
-    Row row(columns, fields);
-    const std::vector<Prediction> predictions = chosen->predict(*kernels, row);
-    out += line;
-    if (row.failure().empty())
-      append(out, predictions, row, kernels->calibration());
-    else
-      out += (isPair ? ",,," : ",,,,") + inField(row.failure());
-    out += "\n";
-  }
-  return out;
+  return answerRows(
+      text, fileName, chosen->columns, "kernel '" + kernel + "'",
+      isPair ? ",predicted_dispatch_us,predicted_combine_us,reason"
+             : ",predicted_us,low_us,high_us,reason",
+      [&](const CsvColumns &columns, const CsvFields &fields) {
+        Row row(columns, fields);
+        const std::vector<Prediction> predictions =
+            chosen->predict(*kernels, row);
+        return row.failure().empty()
+                   ? shown(predictions, row, kernels->calibration())
+                   : (isPair ? ",,," : ",,,,") + inField(row.failure());
+      });
 }

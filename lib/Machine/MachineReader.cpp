@@ -71,8 +71,9 @@ static void readMemory(const json::Value &memory, Machine &machine,
   memory.refuseOtherKeys({"capacity_bytes", "usable_fraction",
                           "bandwidth_bytes_per_s", "bandwidth_efficiency",
                           "cache_bytes"});
-  machine.memoryCapacity = readBytes(memory["capacity_bytes"]) *
-                           readFraction(memory["usable_fraction"]);
+  sheet.memoryBytes = readBytes(memory["capacity_bytes"]);
+  machine.memoryCapacity =
+      sheet.memoryBytes * readFraction(memory["usable_fraction"]);
   sheet.memoryBandwidth = readRate(memory["bandwidth_bytes_per_s"]);
   machine.memoryBandwidth =
       sheet.memoryBandwidth * readFraction(memory["bandwidth_efficiency"]);

@@ -7,8 +7,8 @@
 
 //
 // The worker's side of the protocol of external simulators (docs/BlackBox.md),
-// and predictions for rows of measured kernels (docs/Calibration.md), on the
-// standard input and output.
+// and predictions for rows of measured kernels (docs/Calibration.md) and of
+// serving runs (docs/Serving.md), on the standard input and output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,10 @@
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Cost/CalibratedRows.h"
+#include "shardopt/Cost/ServingRows.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/ScenarioService.h"
+#include "shardopt/Target/HuggingFace/ServedModel.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -45,6 +47,14 @@ static cl::opt<std::string>
     kernel("kernel", cl::cat(category),
            cl::desc("Predict the rows of a table of this kernel, as "
                     "comma-separated values on the standard input"));
+
+static cl::opt<bool> isEndToEnd(
+    "e2e", cl::cat(category),
+    cl::desc("Predict the rows of a table of serving runs, as comma-separated "
+             "values on the standard input"));
+static cl::opt<std::string>
+    configs("configs", cl::cat(category),
+            cl::desc("Folder of the models that --e2e finds by name"));
 
 static ScenarioOptions options;
 
@@ -79,30 +89,56 @@ static cl::opt<std::string, true>
               cl::desc("Load of the experts: model (default, uneven), or none "
                        "(even)"));
 
-static int predict() {
-  if (isServing || !input.empty())
-    return tool::fail("'--kernel' reads rows, and neither a module nor "
-                      "requests ('--serve')");
-  ErrorOr<Machine> machine = loadMachine(
-      options.timing.machine.empty() ? "h100_sxm" : options.timing.machine);
-  if (!machine)
-    return tool::fail(machine.error().message);
+/// Writes what `answer` makes of the table on the standard input.
+static int
+answerTable(llvm::function_ref<ErrorOr<std::string>(std::string_view)> answer) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
       llvm::MemoryBuffer::getSTDIN();
   if (std::error_code error = text.getError())
     return tool::fail("cannot read the standard input: " + error.message());
   const llvm::StringRef rows = (*text)->getBuffer();
-  ErrorOr<std::string> predicted = cost::predictRows(
-      *machine, kernel, {rows.data(), rows.size()}, "<stdin>");
+  ErrorOr<std::string> predicted = answer({rows.data(), rows.size()});
   if (!predicted)
     return tool::fail(predicted.error().message);
   llvm::outs() << *predicted;
   return 0;
 }
 
+static int predictKernels() {
+  ErrorOr<Machine> machine = loadMachine(
+      options.timing.machine.empty() ? "h100_sxm" : options.timing.machine);
+  if (!machine)
+    return tool::fail(machine.error().message);
+  return answerTable([&](std::string_view rows) {
+    return cost::predictRows(*machine, kernel, rows, "<stdin>");
+  });
+}
+
+static int predictServing() {
+  if (configs.empty())
+    return tool::fail("'--e2e' needs the folder of the models, "
+                      "'--configs=<folder>'");
+  if (!options.timing.machine.empty())
+    return tool::fail("'--e2e' takes the machine of each row, from its column "
+                      "'system', and no '--machine'");
+  return answerTable([&](std::string_view rows) {
+    return cost::predictServing(rows, "<stdin>", [](const std::string &name) {
+      return hf::loadServedModel(configs, name);
+    });
+  });
+}
+
+static int predict() {
+  if (isServing || !input.empty() || (isEndToEnd && !kernel.empty()))
+    return tool::fail(std::string("'") + (isEndToEnd ? "--e2e" : "--kernel") +
+                      "' reads rows, and neither a module nor requests "
+                      "('--serve') nor other rows");
+  return isEndToEnd ? predictServing() : predictKernels();
+}
+
 static int serve() {
   if (!isServing)
-    return tool::fail("expected --serve, or --kernel=<name>");
+    return tool::fail("expected --serve, --kernel=<name> or --e2e");
   if (input.empty() || input == "-")
     return tool::fail("expected the file of a module, beside the requests on "
                       "the standard input");
@@ -129,6 +165,6 @@ static int serve() {
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
-    return kernel.empty() ? serve() : predict();
+    return kernel.empty() && !isEndToEnd ? serve() : predict();
   });
 }

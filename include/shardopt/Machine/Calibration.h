@@ -28,6 +28,7 @@ struct DataSheet {
   double fp8Flops = 0; ///< that of bf16 where there is no other
   double fp4Flops = 0; ///< that of fp8 where there is no other
   double sms = 0;
+  double memoryBytes = 0; ///< nominal; where a part has GiB, of 1e9 each
   double memoryBandwidth = 0;
   double cacheBytes = 0;       ///< of the last level
   double linkBandwidth = 0;    ///< per direction

@@ -127,6 +127,29 @@ static const std::vector<Architecture> &table() {
   return rows;
 }
 
+Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
+  auto has = [&](const char *key) {
+    return root[key].nullAsAbsent().present();
+  };
+  Architecture row;
+  row.isByKeys = true;
+  row.latentAttention = has("kv_lora_rank");
+  row.kvHeadsOptional = true;
+  row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);
+  const std::string family = root["model_type"].nullAsAbsent().string("");
+  for (std::string_view known : {"qwen3", "gemma3", "olmo2"})
+    row.qkNorm |= family.rfind(known, 0) == 0;
+  row.windows = WindowRule::ByKeys;
+  if (has("num_local_experts") || has("num_experts") ||
+      has("n_routed_experts")) {
+    row.router = RouterRule::ByKeys;
+    row.expertLayers = has("first_k_dense_replace") ? ExpertLayers::FromFirst
+                       : has("decoder_sparse_step") ? ExpertLayers::Sparse
+                                                    : ExpertLayers::All;
+  }
+  return row;
+}
+
 const Architecture *shardopt::hf::findArchitecture(std::string_view name) {
   for (const Architecture &row : table())
     if (row.name == name)

@@ -33,10 +33,11 @@ enum class BiasRule : uint8_t {
 /// Which layers attend to a sliding window only.
 enum class WindowRule : uint8_t {
   Never,
-  Always,     ///< all, where `sliding_window` is a number
-  LastLayers, ///< with `use_sliding_window`, those from `max_window_layers` on
-  AllIfUsed,  ///< all, with `use_sliding_window`
-  Alternating ///< every second one, beginning with the first
+  Always,      ///< all, where `sliding_window` is a number
+  LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
+  AllIfUsed,   ///< all, with `use_sliding_window`
+  Alternating, ///< every second one, beginning with the first
+  ByKeys       ///< whatever keys there are say so
 };
 
 /// How the experts of a token are chosen and weighted.
@@ -45,7 +46,8 @@ enum class RouterRule : uint8_t {
   Normalized,     ///< softmax, the chosen ones scaled to sum to 1
   NormTopkProb,   ///< softmax, scaled where `norm_topk_prob` is true
   BiasNormalized, ///< as Normalized, logits with a bias
-  GroupedSigmoid  ///< sigmoid, correction bias, groups of experts, a scale
+  GroupedSigmoid, ///< sigmoid, correction bias, groups of experts, a scale
+  ByKeys          ///< how many, and how many of a token; nothing else
 };
 
 /// Which layers have experts.
@@ -58,6 +60,9 @@ enum class ExpertLayers : uint8_t {
 
 struct Architecture {
   std::string_view name;
+  /// Deduced from the keys of a config: sizes are read, and what only those who
+  /// execute it need is not.
+  bool isByKeys = false;
   bool latentAttention = false;
   BiasRule inputBias = BiasRule::Asked;
   BiasRule outputBias = BiasRule::Asked;
@@ -88,6 +93,9 @@ struct Architecture {
 
 /// The row of `name`, or null.
 const Architecture *findArchitecture(std::string_view name);
+
+/// A row for a family that has none, from the keys that its config has.
+Architecture deduceArchitecture(const json::Value &root);
 
 /// The names of all rows, in the order of the table.
 std::vector<std::string> architectureNames();

@@ -40,13 +40,18 @@ static void readGrouped(const json::Value &root,
     root["head_dim"].fail("expected heads of an even size, found " +
                           std::to_string(attention.headDim));
   attention.qkNorm = architecture.qkNorm;
+  attention.qkNormWhole =
+      architecture.isByKeys &&
+      root["qk_norm_type"].nullAsAbsent().string("") == "per_layer";
   attention.sinks = architecture.sinks;
   attention.scale = 1 / std::sqrt(double(attention.headDim));
 }
 
-static void readLatent(const json::Value &root, AttentionConfig &attention) {
+static void readLatent(const json::Value &root,
+                       const Architecture &architecture,
+                       AttentionConfig &attention) {
   json::Value kvHeads = root["num_key_value_heads"].nullAsAbsent();
-  if (kvHeads && readSize(kvHeads) != attention.heads)
+  if (!architecture.isByKeys && kvHeads && readSize(kvHeads) != attention.heads)
     kvHeads.failExpected("num_attention_heads, " +
                          std::to_string(attention.heads) +
                          ", as latent attention has");
@@ -58,6 +63,11 @@ static void readLatent(const json::Value &root, AttentionConfig &attention) {
   attention.valueDim = readSize(root["v_head_dim"]);
   if (attention.ropeDim % 2 != 0)
     root["qk_rope_head_dim"].failExpected("an even size");
+  if (architecture.isByKeys && root["index_topk"].nullAsAbsent()) {
+    attention.indexTopk = readSize(root["index_topk"]);
+    attention.indexHeads = readSize(root["index_n_heads"]);
+    attention.indexDim = readSize(root["index_head_dim"]);
+  }
   attention.scale = attention.rope.scaleFactor /
                     std::sqrt(double(attention.nopeDim + attention.ropeDim));
 }
@@ -67,12 +77,13 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
   AttentionConfig attention;
   attention.latent = architecture.latentAttention;
   attention.heads = readSize(root["num_attention_heads"]);
-  attention.rope = readRope(root, architecture);
+  if (!architecture.isByKeys)
+    attention.rope = readRope(root, architecture);
   json::Value bias = root[architecture.biasFlag];
   attention.inputBias = hasBias(bias, architecture.inputBias);
   attention.outputBias = hasBias(bias, architecture.outputBias);
   if (attention.latent)
-    readLatent(root, attention);
+    readLatent(root, architecture, attention);
   else
     readGrouped(root, architecture, attention);
   return attention;

@@ -28,6 +28,8 @@ static ActivationConfig readActivation(const json::Value &root,
     activation.shift = 1;
     return activation;
   }
+  if (architecture.isByKeys)
+    return activation;
   activation.kind = name.choice<Kind>({{"silu", Kind::Silu},
                                        {"swish", Kind::Silu},
                                        {"gelu", Kind::Gelu},
@@ -85,6 +87,7 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
                                              std::to_string(router.experts));
   switch (rule) {
   case RouterRule::None:
+  case RouterRule::ByKeys:
     break;
   case RouterRule::Normalized:
     router.normalize = true;
@@ -114,7 +117,9 @@ static void readExpertNetworks(const json::Value &root,
                                FeedForwardConfig &network) {
   network.router = readRouter(root, architecture.router);
   network.expertBias = architecture.expertBias;
-  bool ownWidth = architecture.expertLayers != ExpertLayers::All;
+  bool ownWidth = architecture.isByKeys
+                      ? root["moe_intermediate_size"].nullAsAbsent().present()
+                      : architecture.expertLayers != ExpertLayers::All;
   network.expertInner =
       readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
   json::Value shared = root["n_shared_experts"];
@@ -122,6 +127,15 @@ static void readExpertNetworks(const json::Value &root,
     network.sharedInner =
         network.expertInner *
         shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);
+  if (architecture.isByKeys) {
+    if (!shared.nullAsAbsent())
+      shared = root["num_shared_experts"];
+    network.sharedInner =
+        root["shared_expert_intermediate_size"].nullAsAbsent().integer(
+            network.expertInner *
+                shared.nullAsAbsent().integer(/*otherwise=*/0, 0, maxSize),
+            0, maxSize);
+  }
 }
 
 FeedForwardConfig

@@ -15,11 +15,13 @@ using namespace shardopt::hf;
 /// The window of windowed layers, 0 if there are none.
 static int64_t readWindow(const json::Value &root, WindowRule rule) {
   bool asked = rule == WindowRule::LastLayers || rule == WindowRule::AllIfUsed;
+  if (rule == WindowRule::ByKeys)
+    asked = root["use_sliding_window"].nullAsAbsent().present();
   if (rule == WindowRule::Never ||
       (asked && !readFlag(root["use_sliding_window"], /*otherwise=*/false)))
     return 0;
   json::Value window = root["sliding_window"];
-  bool optional = rule == WindowRule::Always;
+  bool optional = rule == WindowRule::Always || rule == WindowRule::ByKeys;
   return window.isNull() || (optional && !window) ? 0 : readSize(window);
 }
 
@@ -51,8 +53,13 @@ static void readWindows(const json::Value &root, WindowRule rule,
     first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
   if (rule == WindowRule::Alternating)
     step = 2;
+  // Every layer but one in so many.
+  size_t full = rule == WindowRule::ByKeys
+                    ? readSize(root["sliding_window_pattern"], maxSize)
+                    : maxSize;
   for (size_t i = first; i < layers.size(); i += step)
-    layers[i].window = window;
+    if ((i + 1) % full != 0)
+      layers[i].window = window;
 }
 
 static void readSparseLayers(const json::Value &root,

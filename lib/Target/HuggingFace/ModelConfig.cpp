@@ -58,8 +58,8 @@ void shardopt::hf::expectString(const json::Value &value,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The row of the first of `architectures`, or null after an error.
-static const Architecture *readArchitecture(const json::Value &root) {
+/// The name of the architecture, empty after an error.
+static std::string readArchitectureName(const json::Value &root) {
   json::Value value = root["architectures"];
   std::vector<json::Value> names;
   if (value.isArray())
@@ -69,14 +69,9 @@ static const Architecture *readArchitecture(const json::Value &root) {
     for (const std::string &name : architectureNames())
       wanted += " \"" + name + "\"";
     value.failExpected(wanted);
-    return nullptr;
+    return "";
   }
-  std::string name = names.front().string();
-  const Architecture *architecture = findArchitecture(name);
-  if (!architecture)
-    names.front().fail("unknown architecture '" + abbreviate(name) + "'; " +
-                       listKnown(name, architectureNames()));
-  return architecture;
+  return names.front().string();
 }
 
 /// Elements of the weights of attention in a layer.
@@ -148,30 +143,29 @@ static double widestTensor(const ModelConfig &config) {
   return widest;
 }
 
-ErrorOr<ModelConfig>
-shardopt::hf::readModelConfig(const json::Document &document) {
-  json::Value root = document.root();
-  const Architecture *architecture = readArchitecture(root);
-  if (!architecture)
-    return document.error();
-
+static ErrorOr<ModelConfig> readModel(const json::Document &document,
+                                      const json::Value &root,
+                                      const Architecture *architecture) {
   ModelConfig config;
   config.architecture = architecture->name;
+  config.isByKeys = architecture->isByKeys;
   config.names = architecture->names;
   config.vocab = readSize(root["vocab_size"]);
   config.hidden = readSize(root["hidden_size"]);
   config.layers = readLayers(root, *architecture);
   config.layerNorm = architecture->layerNorm;
-  config.epsilon =
-      config.layerNorm
-          ? root["norm_epsilon"].nullAsAbsent().positiveNumber(1e-5)
-          : root["rms_norm_eps"].positiveNumber();
+  if (!architecture->isByKeys)
+    config.epsilon =
+        config.layerNorm
+            ? root["norm_epsilon"].nullAsAbsent().positiveNumber(1e-5)
+            : root["rms_norm_eps"].positiveNumber();
   config.tiedEmbeddings =
       readFlag(root["tie_word_embeddings"], architecture->tied);
   config.attention = readAttention(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   config.type = readType(root);
-  config.quantization = readQuantization(root);
+  if (!architecture->isByKeys)
+    config.quantization = readQuantization(root);
 
   double parameters = countParameters(config);
   if (parameters > maxParameters)
@@ -184,5 +178,36 @@ shardopt::hf::readModelConfig(const json::Document &document) {
               " columns, expected at most " + std::to_string(maxDimSize));
   if (document.failed())
     return document.error();
+  return config;
+}
+
+ErrorOr<ModelConfig>
+shardopt::hf::readModelConfig(const json::Document &document) {
+  json::Value root = document.root();
+  const std::string name = readArchitectureName(root);
+  if (document.failed())
+    return document.error();
+  if (const Architecture *architecture = findArchitecture(name))
+    return readModel(document, root, architecture);
+  root["architectures"].elements().front().fail(
+      "unknown architecture '" + abbreviate(name) + "'; " +
+      listKnown(name, architectureNames()));
+  return document.error();
+}
+
+ErrorOr<ModelConfig>
+shardopt::hf::readModelSizes(const json::Document &document) {
+  json::Value root = document.root();
+  const std::string name = readArchitectureName(root);
+  if (document.failed())
+    return document.error();
+  if (const Architecture *architecture = findArchitecture(name))
+    return readModel(document, root, architecture);
+  if (json::Value text = root["text_config"].nullAsAbsent())
+    root = text;
+  const Architecture deduced = deduceArchitecture(root);
+  ErrorOr<ModelConfig> config = readModel(document, root, &deduced);
+  if (config)
+    config->architecture = name;
   return config;
 }

@@ -61,6 +61,7 @@ struct AttentionConfig {
   int64_t kvHeads = 0;
   int64_t headDim = 0;
   bool qkNorm = false;
+  bool qkNormWhole = false; ///< over all heads at once, not over each
   bool sinks = false;
 
   // Multi-head latent attention.
@@ -69,6 +70,10 @@ struct AttentionConfig {
   int64_t nopeDim = 0;
   int64_t ropeDim = 0;
   int64_t valueDim = 0;
+  /// An indexer chooses the tokens that are read; 0 if there is none.
+  int64_t indexHeads = 0;
+  int64_t indexDim = 0;
+  int64_t indexTopk = 0;
 };
 
 /// Activation function; see `#llm.activation` for what the fields mean.
@@ -153,6 +158,7 @@ struct HubNames {
 
 struct ModelConfig {
   std::string architecture; ///< "LlamaForCausalLM"
+  bool isByKeys = false;    ///< of an unknown family: has sizes only
   int64_t vocab = 0;
   int64_t hidden = 0;
   double epsilon = 0; ///< of every norm but the inner ones of latent attention
@@ -181,6 +187,10 @@ inline constexpr double maxParameters = 1e17;
 /// is not supported is an error; other unknown keys are ignored. Defaults of
 /// absent fields are those of Transformers.
 ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
+
+/// The same of any family, for those who need sizes only: what no row of the
+/// table knows is read by its keys, those of `text_config` where there is one.
+ErrorOr<ModelConfig> readModelSizes(const json::Document &document);
 
 /// Number of elements of all weights, by the sizes in `config`.
 double countParameters(const ModelConfig &config);

@@ -1,0 +1,67 @@
+//===- ServedModel.h - What a serving engine runs ---------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The sizes of a model from which the time of a step of a serving engine is
+// composed (Serving.h). Counts are doubles, as in all formulas of time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_SERVEDMODEL_H
+#define SHARDOPT_COST_SERVEDMODEL_H
+
+#include <cstdint>
+#include <vector>
+
+namespace shardopt::cost {
+
+/// How the weights of matrix products are stored and multiplied.
+enum class ServedType : uint8_t { Bf16, Fp8, Fp8Block, Nvfp4, Mxfp4, Int4 };
+
+/// Layers whose attention reaches equally far.
+struct ServedSpan {
+  double window = 0; ///< tokens; 0: all
+  double layers = 0;
+};
+
+struct ServedModel {
+  double vocab = 0;
+  double hidden = 0;
+  double denseLayers = 0;
+  double expertLayers = 0;
+  bool hasTiedEmbeddings = false;
+
+  // Attention: of groups of heads, or latent.
+  double heads = 0, kvHeads = 0, headDim = 0;
+  std::vector<ServedSpan> spans; ///< of all layers together
+  bool hasQkNorm = false;
+  bool isQkNormWhole = false; ///< over all heads at once, not over each
+  bool isLatent = false;
+  double queryRank = 0; ///< 0: queries are projected in one step
+  double latentRank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0;
+  /// An indexer chooses the tokens that latent attention reads; 0: none.
+  double indexHeads = 0, indexDim = 0, indexTopk = 0;
+
+  // Feed-forward networks.
+  double gates = 2; ///< matrices of the first product: 2 where it is gated
+  double denseInner = 0, sharedInner = 0;
+  double experts = 0, topk = 0, expertInner = 0;
+
+  /// Whether the constants of engines were found with runs of such models.
+  bool isMeasured = false;
+
+  // As the checkpoint says.
+  ServedType attentionType = ServedType::Bf16; ///< and dense networks
+  ServedType expertType = ServedType::Bf16;
+  /// Whether checkpoints in fp8 have a scale a block, not a matrix.
+  bool hasFp8Blocks = false;
+
+  double layers() const { return denseLayers + expertLayers; }
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_SERVEDMODEL_H

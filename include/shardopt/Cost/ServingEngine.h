@@ -1,0 +1,61 @@
+//===- ServingEngine.h - How a serving engine runs a model ------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_SERVINGENGINE_H
+#define SHARDOPT_COST_SERVINGENGINE_H
+
+#include "shardopt/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace shardopt::cost {
+
+enum class EngineKind : uint8_t { TrtLlm, Vllm, Sglang };
+
+/// Between which multiples of a prediction 80 % of measurements are.
+struct ServingBand {
+  double low = 1, high = 1;
+};
+
+/// What an engine adds to its kernels (docs/Serving.md). Of a version, and of
+/// how it was started: `isCpuBound` says that the host is on the critical path
+/// of a step.
+struct ServingEngine {
+  EngineKind kind = EngineKind::TrtLlm;
+  bool isCpuBound = false;
+  /// Its experts of block fp8 and nvfp4 are kernels of few tokens, which cost
+  /// nothing for experts without any.
+  bool hasSmallExperts = false;
+  /// All requests arrive at once, and are measured as one burst.
+  bool isOneBurst = false;
+
+  // Of the host, microseconds: a step where it is on the critical path, the
+  // same for each sequence, and for each sequence always.
+  double stepUs = 0, sequenceUs = 0, alwaysUs = 0;
+  /// Least time of a layer in an eager step, microseconds; 0: none.
+  double eagerLayerUs = 0;
+  /// To the first token, beside kernels: milliseconds, and the share of the
+  /// other requests' prompts that one waits for.
+  double firstTokenMs = 0, burstShare = 0;
+
+  ServingBand denseTpot, expertTpot, ttft;
+};
+
+/// The engine called `name` ("trtllm", "vllm", "sglang") at `version`
+/// ("0.12.0"; empty: a new one). Without `isTuned`, options that published
+/// recipes switch on stand as the version has them by default.
+ErrorOr<ServingEngine> findEngine(const std::string &name,
+                                  const std::string &version, bool isTuned);
+
+/// Whether version `left` ("0.12.0", "1.0.0rc3", "nightly") is older than
+/// `right`; those without numbers are newer than all.
+bool isOlder(const std::string &left, const std::string &right);
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_SERVINGENGINE_H

@@ -1,0 +1,165 @@
+//===- Serving.cpp - Continuous batching at steady state ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Serving.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+/// Requests of `context` tokens for whose caches a device has room, at most
+/// `wanted`; 0 where there is none for one.
+static double admitted(const CalibratedKernels &kernels,
+                       const ServingSetup &setup, double context,
+                       double wanted) {
+  // Sheets take the GiB of a part as 1e9 bytes; the driver keeps 1 %. Engines
+  // take 92 %, of which 2 GB are activations.
+  const double memory = 1.0625 * kernels.calibration().sheet.memoryBytes;
+  const double room = 0.92 * memory - 2e9 - weightBytes(setup);
+  const double perRequest = cacheBytesPerToken(setup) * context;
+  return room < perRequest || room <= 0
+             ? 0
+             : std::min(wanted, perRequest > 0 ? room / perRequest : wanted);
+}
+
+static Error noRoom() {
+  return Error{"the weights leave no memory for the cache of one request"};
+}
+
+static ServingTime within(double ms, ServingBand band, const ServedModel &of) {
+  // Wider by half for models of which nothing was measured.
+  const double power = of.isMeasured ? 1 : 1.5;
+  return {ms, ms * std::pow(band.low, power), ms * std::pow(band.high, power)};
+}
+
+static ServingTimes timesOf(const ServingEngine &engine,
+                            const ServedModel &model, double tpotUs,
+                            double ttftUs) {
+  ServingTimes times;
+  times.tpot =
+      within(tpotUs / 1e3,
+             model.experts > 0 ? engine.expertTpot : engine.denseTpot, model);
+  times.ttft = within(ttftUs / 1e3, engine.ttft, model);
+  return times;
+}
+
+/// What the host adds to a step of `sequences`.
+static double hostUs(const ServingEngine &engine, double sequences) {
+  double us = engine.alwaysUs * sequences;
+  if (engine.isCpuBound)
+    us += engine.sequenceUs * sequences;
+  if (engine.isCpuBound || engine.kind == EngineKind::Sglang)
+    us += engine.stepUs;
+  return us;
+}
+
+/// Least time of a step that reads a prompt, which is no graph.
+static double eagerUs(const ServingEngine &engine, const ServedModel &model) {
+  return engine.isCpuBound && model.experts == 0
+             ? engine.eagerLayerUs * model.layers()
+             : 0;
+}
+
+ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
+                                            const ServingSetup &setup,
+                                            const ServingEngine &engine,
+                                            const ServingLoad &load) {
+  ErrorOr<ServingStep> step = ServingStep::create(kernels, setup, engine);
+  if (!step)
+    return step.error();
+  const double in = load.inputTokens, out = load.outputTokens;
+  const double context = in + out / 2;
+  const double wanted = load.concurrency / setup.attentionDp;
+  const double inFlight = admitted(kernels, setup, context, wanted);
+  if (inFlight <= 0)
+    return noRoom();
+
+  const double chunk = std::min(in, maxChunk), chunks = in / chunk;
+  const double floor = eagerUs(engine, setup.model);
+  auto withChunk = [&](double sequences) {
+    return std::max(step->terms(sequences, context, chunk, in).sum(), floor);
+  };
+  const double alone = chunks * withChunk(0);
+
+  // A request decodes for `share` of its time. While others do, prompts refill
+  // the batch, and ride on steps of theirs.
+  double decoding = std::max(1.0, inFlight);
+  double tpot = 0, plain = 0;
+  ServingStep::Terms decode;
+  for (int i = 0; i != 3; ++i) {
+    decode = step->terms(decoding, context, 0, 0);
+    plain = decode.sum();
+    const double extra = chunks * (withChunk(decoding) - plain);
+    const double decodes = out * (i == 0 ? plain : tpot);
+    const double share = decodes / (decodes + alone + plain);
+    decoding = std::max(1.0, inFlight * share);
+    double refills = std::max(0.0, inFlight - 1) * share / out;
+    if (engine.isOneBurst)
+      refills /= 2;
+    tpot = plain + refills * extra + hostUs(engine, inFlight);
+  }
+  const double waiting = (wanted - inFlight) / inFlight * out * tpot +
+                         engine.burstShare * inFlight / 2 * alone;
+  ServingTimes times =
+      timesOf(engine, setup.model, tpot,
+              engine.firstTokenMs * 1e3 + alone + plain + waiting);
+  times.sequences = decoding;
+  times.admitted = inFlight;
+  times.step = decode;
+  return times;
+}
+
+ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
+                                               const ServingWorkers &readers,
+                                               const ServingWorkers &decoders,
+                                               const ServingEngine &engine,
+                                               const ServingLoad &load) {
+  ErrorOr<ServingStep> read =
+      ServingStep::create(kernels, readers.setup, engine);
+  ErrorOr<ServingStep> decode =
+      ServingStep::create(kernels, decoders.setup, engine);
+  if (!read || !decode)
+    return read ? decode.error() : read.error();
+  const double in = load.inputTokens, out = load.outputTokens;
+  const double context = in + out / 2;
+  const double groups = decoders.count * decoders.setup.attentionDp;
+  const double room =
+      admitted(kernels, decoders.setup, context, load.concurrency / groups);
+  if (room <= 0 || admitted(kernels, readers.setup, in, 1) <= 0)
+    return noRoom();
+
+  const double chunk = std::min(in, maxChunk), chunks = in / chunk;
+  const double alone =
+      chunks * std::max(read->terms(0, context, chunk, in).sum(),
+                        eagerUs(engine, readers.setup.model));
+  const double reading = readers.count * readers.setup.attentionDp / alone;
+  const double sent =
+      cacheBytesPerToken(decoders.setup) * in / (0.8 * kernels.device.network);
+
+  // Requests circulate: what does not decode is read, or waits to be.
+  double decoding = std::max(1.0, room), tpot = 0, waiting = 0;
+  ServingStep::Terms terms;
+  for (int i = 0; i != 8; ++i) {
+    terms = decode->terms(decoding, context, 0, 0);
+    tpot = terms.sum() + hostUs(engine, decoding);
+    const double turn = alone + sent + out * tpot;
+    const double rate = std::min(load.concurrency / turn, reading);
+    waiting = std::max(0.0, load.concurrency / rate - turn);
+    decoding = std::clamp(rate * out * tpot / groups, 1.0, std::max(1.0, room));
+  }
+  const double burst = engine.burstShare * load.concurrency / 2 / reading;
+  ServingTimes times = timesOf(engine, decoders.setup.model, tpot,
+                               engine.firstTokenMs * 1e3 + alone + sent + tpot +
+                                   std::max(waiting, burst));
+  times.sequences = decoding;
+  times.admitted = room;
+  times.step = terms;
+  return times;
+}

@@ -1,0 +1,303 @@
+//===- ServingStep.cpp - One step of a serving engine ---------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/ServingStep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+static double bytesOf(ServedType type) {
+  switch (type) {
+  case ServedType::Bf16:
+    return 2;
+  case ServedType::Fp8:
+  case ServedType::Fp8Block:
+    return 1;
+  case ServedType::Nvfp4:
+    return 0.5625;
+  case ServedType::Mxfp4:
+  case ServedType::Int4:
+    return 0.53125;
+  }
+  return 2;
+}
+
+/// Int4 and mxfp4 are of experts; the rest of such a checkpoint is bf16.
+static double bytesOfGemm(ServedType type) {
+  return type == ServedType::Mxfp4 || type == ServedType::Int4 ? 2
+                                                               : bytesOf(type);
+}
+
+/// Heads of a device; those that do not divide are repeated.
+static double shareOf(double heads, double tp) {
+  return std::max(1.0, std::ceil(heads / tp));
+}
+
+double cost::weightBytes(const ServingSetup &setup) {
+  const ServedModel &m = setup.model;
+  const double tp = setup.tp, h = m.hidden;
+  double attention = 0;
+  if (m.isLatent)
+    attention =
+        h * (m.queryRank + m.latentRank + m.ropeDim) +
+        shareOf(m.heads, tp) *
+            ((m.queryRank > 0 ? m.queryRank : h) * (m.nopeDim + m.ropeDim) +
+             m.latentRank * (m.nopeDim + m.valueDim) + m.valueDim * h);
+  else
+    attention =
+        h * m.headDim * (2 * shareOf(m.heads, tp) + 2 * shareOf(m.kvHeads, tp));
+  const double columns = m.gates + 1; // matrices of a network
+  const double perLayer = bytesOfGemm(setup.gemmType);
+  double bytes = m.layers() * attention * perLayer +
+                 m.denseLayers * columns * h * m.denseInner / tp * perLayer;
+  bytes += m.expertLayers *
+           (columns * h * m.sharedInner / tp * perLayer + 2 * h * m.experts +
+            columns * h * m.expertInner * m.experts / setup.devices() *
+                bytesOf(setup.expertType));
+  return bytes + (m.hasTiedEmbeddings ? 1 : 2) * 2 * m.vocab * h / tp;
+}
+
+double cost::cacheBytesPerToken(const ServingSetup &setup) {
+  const ServedModel &m = setup.model;
+  double layers = 0;
+  for (const ServedSpan &span : m.spans)
+    layers += span.window > 0 ? 0 : span.layers;
+  const double numbers = m.isLatent
+                             ? m.latentRank + m.ropeDim
+                             : 2 * shareOf(m.kvHeads, setup.tp) * m.headDim;
+  return layers * numbers * (setup.isCacheFp8 ? 1 : 2);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+double ServingStep::us(const Product &product, double m, double n,
+                       double k) const {
+  if (m <= 0)
+    return 0;
+  Gemm form = *product.form;
+  if (product.type == ServedType::Nvfp4) {
+    form.q = 0; // the layer before has quantised
+    return 0.86 * form.us(kernels.device, product.element, m, n, k);
+  }
+  const double whole = form.us(kernels.device, product.element, m, n, k);
+  if (product.type != ServedType::Fp8 || kernels.quantizationScale.all.empty())
+    return whole;
+  // Engines scale by a constant.
+  const double dynamic =
+      kernels.quantizationScale.all.front().form.us(kernels.device, m, k);
+  return std::max(plainProduct.form->t0, whole - dynamic);
+}
+
+double ServingStep::elementwise(double bytes, double count) const {
+  return count * (bytes / (0.8 * kernels.device.bandwidth) + 2);
+}
+
+double ServingStep::batched(double bytes, double flops) const {
+  return 3 + std::max(bytes / (0.75 * kernels.device.bandwidth),
+                      flops / (0.5 * kernels.device.flops));
+}
+
+/// With the microsecond that ranks wait for each other.
+double ServingStep::allReduce(double ranks, double bytes) const {
+  if (ranks <= 1)
+    return 0;
+  double least = std::numeric_limits<double>::infinity();
+  if (custom)
+    least = custom->us(kernels.device, ranks, bytes);
+  if (nccl)
+    least = std::min(least, nccl->us(kernels.device, ranks, bytes));
+  return least + 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+double ServingStep::decode(const Attention &of, double sequences,
+                           double context) const {
+  if (sequences <= 0)
+    return 0;
+  const ServedModel &m = setup.model;
+  double seen =
+      of.span.window > 0 ? std::min(context, of.span.window) : context;
+  if (m.indexTopk > 0)
+    seen = std::min(seen, m.indexTopk);
+  const double heads = shareOf(m.heads, setup.tp);
+  if (m.isLatent)
+    return of.token->latentUs(kernels.device, sequences, heads, m.latentRank,
+                              m.ropeDim, seen, of.cacheBytes);
+  return of.token->us(kernels.device, sequences, heads,
+                      shareOf(m.kvHeads, setup.tp), m.headDim, seen,
+                      of.cacheBytes);
+}
+
+/// Of a whole prompt.
+double ServingStep::prefill(const Attention &of, double prompt) const {
+  const ServedModel &m = setup.model;
+  const double heads = shareOf(m.heads, setup.tp);
+  if (m.isLatent)
+    return of.prompt->latentUs(kernels.device, 1, heads,
+                               m.nopeDim + m.ropeDim + m.valueDim, prompt);
+  return of.prompt->us(kernels.device, 1, heads, shareOf(m.kvHeads, setup.tp),
+                       m.headDim, prompt, of.span.window);
+}
+
+double ServingStep::projections(double tokens) const {
+  const ServedModel &m = setup.model;
+  const double heads = shareOf(m.heads, setup.tp);
+  if (!m.isLatent)
+    return us(attentionProduct, tokens,
+              (heads + 2 * shareOf(m.kvHeads, setup.tp)) * m.headDim,
+              m.hidden) +
+           us(attentionProduct, tokens, m.hidden, heads * m.headDim);
+  const double queries = heads * (m.nopeDim + m.ropeDim);
+  const double down = m.latentRank + m.ropeDim;
+  double sum =
+      m.queryRank > 0
+          ? us(attentionProduct, tokens, m.queryRank + down, m.hidden) +
+                us(attentionProduct, tokens, queries, m.queryRank)
+          : us(attentionProduct, tokens, queries + down, m.hidden);
+  sum += us(attentionProduct, tokens, m.hidden, heads * m.valueDim);
+  // Absorbed into the latent, before and after attention.
+  for (double dim : {m.nopeDim, m.valueDim})
+    sum += batched(2 * heads * dim * m.latentRank,
+                   2 * tokens * heads * dim * m.latentRank);
+  return sum;
+}
+
+/// Kernels of attention that pass over the tokens: norms, rotation, caches.
+double ServingStep::attentionPasses(double tokens) const {
+  const ServedModel &m = setup.model;
+  if (m.isLatent)
+    return elementwise(4 * tokens * (m.queryRank + m.latentRank + m.ropeDim),
+                       3);
+  const double kv = shareOf(m.kvHeads, setup.tp) * m.headDim;
+  const double both = shareOf(m.heads, setup.tp) * m.headDim + kv;
+  double sum = m.hasQkNorm ? elementwise(4 * tokens * both, 2) : 0;
+  if (m.isQkNormWhole)
+    sum += allReduce(setup.tp, 8 * tokens);
+  // TRT-LLM rotates and writes inside of attention.
+  if (engine.kind != EngineKind::TrtLlm)
+    sum += elementwise(4 * tokens * both) + elementwise(8 * tokens * kv);
+  return sum;
+}
+
+void ServingStep::addIndexer(double sequences, double tokens, double context,
+                             Terms &layer) const {
+  const ServedModel &m = setup.model;
+  if (m.indexTopk <= 0)
+    return;
+  const double columns = m.indexHeads * m.indexDim;
+  layer.gemm += us(attentionProduct, tokens, columns, m.queryRank) +
+                us(attentionProduct, tokens, m.indexDim, m.hidden) +
+                us(plainProduct, tokens, m.indexHeads, m.hidden);
+  layer.elementwise += elementwise(3 * tokens * columns, 6);
+  const double bytesPerToken = m.indexDim + 12;
+  layer.attention +=
+      24 + 0.8 * sequences +
+      sequences * context * bytesPerToken / (0.7 * kernels.device.bandwidth);
+}
+
+//===----------------------------------------------------------------------===//
+// Networks
+//===----------------------------------------------------------------------===//
+
+/// A dense network, or the shared experts.
+void ServingStep::addNetwork(double tokens, double inner, Terms &layer) const {
+  const ServedModel &m = setup.model;
+  const double columns = inner / setup.tp;
+  layer.gemm += us(networkProduct, tokens, m.gates * columns, m.hidden) +
+                us(networkProduct, tokens, m.hidden, columns);
+  layer.elementwise += elementwise(6 * tokens * columns);
+}
+
+/// The routed experts of one device, for `tokens` of all groups.
+double ServingStep::routed(double tokens) const {
+  const ServedModel &m = setup.model;
+  ExpertShape shape;
+  shape.hidden = m.hidden;
+  shape.inner = m.expertInner / setup.expertTp;
+  shape.topk = m.topk;
+  shape.experts = m.experts;
+  shape.ep = setup.expertEp;
+  shape.tokens = tokens;
+  shape.gates = m.gates;
+  // Tokens that are decoded together share experts.
+  const double distinct = 1 + 0.6 * (tokens - 1);
+  const double active =
+      std::max(1.0, m.experts / setup.expertEp *
+                        (1 - std::pow(1 - m.topk / m.experts, distinct)));
+  double least = std::numeric_limits<double>::infinity();
+  for (const Routed &kernel : experts)
+    least = std::min(
+        least, kernel.form.us(kernels.device, kernel.element, shape, active));
+  return least;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+ServingStep::Terms ServingStep::terms(double sequences, double context,
+                                      double chunk, double prompt) const {
+  const ServedModel &m = setup.model;
+  const double tokens = sequences + chunk;
+  const double layers = m.layers();
+
+  Terms layer; // of all layers
+  layer.gemm = projections(tokens);
+  layer.elementwise =
+      attentionPasses(tokens) + elementwise(8 * tokens * m.hidden, 2);
+  addIndexer(sequences, tokens, context, layer);
+  const double all = tokens * setup.attentionDp;
+  layer.collectives = setup.attentionDp > 1
+                          ? 2 * allReduce(setup.devices(), all * m.hidden)
+                          : 2 * allReduce(setup.tp, 2 * tokens * m.hidden);
+
+  Terms dense;
+  if (m.denseLayers > 0)
+    addNetwork(tokens, m.denseInner, dense);
+
+  Terms expert;
+  if (m.expertLayers > 0) {
+    expert.experts =
+        routed(all) + 5 + us(plainProduct, tokens, m.experts, m.hidden);
+    if (m.sharedInner > 0)
+      addNetwork(tokens, m.sharedInner, expert);
+  }
+
+  Terms step;
+  step.gemm = layers * layer.gemm + m.denseLayers * dense.gemm +
+              m.expertLayers * expert.gemm;
+  step.elementwise = layers * layer.elementwise +
+                     m.denseLayers * dense.elementwise +
+                     m.expertLayers * expert.elementwise;
+  step.experts = m.expertLayers * expert.experts;
+  step.collectives = layers * layer.collectives;
+  step.attention = layers * layer.attention;
+  for (const Attention &of : attention) {
+    double us = decode(of, sequences, context);
+    if (chunk > 0)
+      us += prefill(of, prompt) * chunk / prompt;
+    step.attention += of.span.layers * us;
+  }
+  step.gemm += us(plainProduct, sequences + (chunk > 0 ? 1 : 0),
+                  m.vocab / setup.tp, m.hidden);
+  step.launch = 30;
+  return step;
+}

@@ -1,0 +1,221 @@
+//===- ServingTest.cpp - Properties of predicted serving runs -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Serving.h"
+#include "shardopt/Cost/ServingRows.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::calibrated;
+
+namespace {
+
+CalibratedKernels kernelsOf(const std::string &name) {
+  ErrorOr<Machine> machine = loadMachine(name);
+  EXPECT_TRUE(machine) << machine.error().message;
+  ErrorOr<CalibratedKernels> kernels = CalibratedKernels::create(*machine);
+  EXPECT_TRUE(kernels) << kernels.error().message;
+  return *kernels;
+}
+
+ServedModel denseModel() {
+  ServedModel model;
+  model.vocab = 128256;
+  model.hidden = 4096;
+  model.denseLayers = 32;
+  model.heads = 32;
+  model.kvHeads = 8;
+  model.headDim = 128;
+  model.spans = {{0, 32}};
+  model.denseInner = 14336;
+  return model;
+}
+
+ServedModel expertModel() {
+  ServedModel model;
+  model.vocab = 129280;
+  model.hidden = 7168;
+  model.denseLayers = 3;
+  model.expertLayers = 58;
+  model.isLatent = true;
+  model.heads = 128;
+  model.queryRank = 1536;
+  model.latentRank = 512;
+  model.nopeDim = 128;
+  model.ropeDim = 64;
+  model.valueDim = 128;
+  model.spans = {{0, 61}};
+  model.denseInner = 18432;
+  model.sharedInner = 2048;
+  model.experts = 256;
+  model.topk = 8;
+  model.expertInner = 2048;
+  return model;
+}
+
+ServingSetup denseSetup(double tp) {
+  ServingSetup setup;
+  setup.model = denseModel();
+  setup.tp = tp;
+  return setup;
+}
+
+ServingSetup expertSetup() {
+  ServingSetup setup;
+  setup.model = expertModel();
+  setup.gemmType = setup.expertType = ServedType::Fp8Block;
+  setup.isCacheFp8 = true;
+  setup.tp = setup.expertTp = 8;
+  return setup;
+}
+
+const char *const engines[] = {"trtllm", "vllm", "sglang"};
+
+ServingEngine engineOf(const std::string &name, bool isTuned = true) {
+  ErrorOr<ServingEngine> engine = findEngine(name, "0.9", isTuned);
+  EXPECT_TRUE(engine) << engine.error().message;
+  return *engine;
+}
+
+/// The last field but those behind it, of the only row of a prediction.
+std::string lastField(const std::string &text) {
+  return text.substr(text.rfind(',') + 1);
+}
+
+} // namespace
+
+TEST(Serving, VersionsInOrder) {
+  EXPECT_TRUE(isOlder("0.12.0", "0.14"));
+  EXPECT_TRUE(isOlder("1.0.0rc3", "1.1"));
+  EXPECT_TRUE(isOlder("v0.9", "0.10"));
+  EXPECT_FALSE(isOlder("1.1.0rc2.post2", "1.1"));
+  EXPECT_FALSE(isOlder("", "1.1"));
+  EXPECT_FALSE(isOlder("nightly-dev", "1.1"));
+  EXPECT_FALSE(isOlder("99999999999999999999", "1.1"));
+}
+
+TEST(Serving, StepsTakeLongerForMoreTokens) {
+  for (const char *machine : {"h100_sxm", "h200_sxm", "b200_sxm"}) {
+    const CalibratedKernels kernels = kernelsOf(machine);
+    for (const char *name : engines)
+      for (const ServingSetup &setup :
+           {denseSetup(1), denseSetup(8), expertSetup()}) {
+        SCOPED_TRACE(std::string(machine) + " " + name);
+        const ServingEngine engine = engineOf(name);
+        auto step = ServingStep::create(kernels, setup, engine);
+        ASSERT_TRUE(step) << step.error().message;
+        double before = 0;
+        for (double sequences : {1, 2, 7, 16, 50, 128, 500}) {
+          const double now = step->terms(sequences, 2000, 0, 0).sum();
+          EXPECT_GT(now, before) << sequences;
+          EXPECT_GE(step->terms(sequences, 3000, 0, 0).sum(), now);
+          EXPECT_GT(step->terms(sequences, 2000, 512, 512).sum(), now);
+          before = now;
+        }
+        EXPECT_LT(before, 1e6);
+      }
+  }
+}
+
+TEST(Serving, FasterDevicesNeverRaiseATime) {
+  const ServingLoad load = {1000, 500, 64};
+  for (const ServingSetup &setup : {denseSetup(4), expertSetup()})
+    for (const char *name : engines)
+      for (double Device::*rate :
+           {&Device::flops, &Device::bandwidth, &Device::link}) {
+        CalibratedKernels kernels = kernelsOf("h200_sxm");
+        const ServingEngine engine = engineOf(name);
+        auto slow = serveAggregated(kernels, setup, engine, load);
+        kernels.device.*rate *= 1.5;
+        auto fast = serveAggregated(kernels, setup, engine, load);
+        ASSERT_TRUE(slow && fast);
+        EXPECT_LE(fast->tpot.ms, slow->tpot.ms);
+        EXPECT_LE(fast->ttft.ms, slow->ttft.ms);
+      }
+}
+
+TEST(Serving, LoadRaisesBothTimes) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  for (const char *name : engines)
+    for (bool isTuned : {false, true}) {
+      double tpot = 0, ttft = 0;
+      for (double concurrency : {1, 2, 8, 32, 128, 512, 2048}) {
+        auto times =
+            serveAggregated(kernels, denseSetup(2), engineOf(name, isTuned),
+                            {2048, 512, concurrency});
+        ASSERT_TRUE(times) << times.error().message;
+        EXPECT_GT(times->tpot.ms, tpot * 0.999) << concurrency;
+        EXPECT_GT(times->ttft.ms, ttft) << concurrency;
+        EXPECT_LE(times->tpot.low, times->tpot.ms);
+        EXPECT_GE(times->tpot.high, times->tpot.ms);
+        EXPECT_LE(times->admitted, concurrency);
+        tpot = times->tpot.ms;
+        ttft = times->ttft.ms;
+      }
+    }
+}
+
+TEST(Serving, RequestsWaitForRoomInTheCaches) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  ServingSetup setup = denseSetup(1);
+  auto few = serveAggregated(kernels, setup, engineOf("vllm"), {4000, 500, 16});
+  auto many =
+      serveAggregated(kernels, setup, engineOf("vllm"), {4000, 500, 1024});
+  ASSERT_TRUE(few && many);
+  EXPECT_EQ(few->admitted, 16);
+  EXPECT_LT(many->admitted, 1024);
+  EXPECT_GT(many->ttft.ms, 10 * few->ttft.ms);
+
+  setup.model.denseLayers = 400;
+  auto none = serveAggregated(kernels, setup, engineOf("vllm"), {1000, 100, 1});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "the weights leave no memory for the cache of one request");
+}
+
+/// Weights that a device of the published models holds.
+TEST(Serving, BytesOfWeights) {
+  EXPECT_NEAR(weightBytes(denseSetup(1)), 16.06e9, 0.01e9);
+  EXPECT_NEAR(weightBytes(denseSetup(4)), 16.06e9 / 4, 0.01e9);
+  // 671e9 parameters, bf16 embeddings and routers.
+  EXPECT_NEAR(weightBytes(expertSetup()) * 8, 671e9, 0.02 * 671e9);
+  EXPECT_EQ(cacheBytesPerToken(denseSetup(1)), 2 * 2 * 8 * 128 * 32);
+  EXPECT_EQ(cacheBytesPerToken(denseSetup(16)), 2 * 2 * 128 * 32);
+  EXPECT_EQ(cacheBytesPerToken(expertSetup()), 576 * 61);
+}
+
+TEST(Serving, DisaggregatedDecodesWithoutPrompts) {
+  const CalibratedKernels kernels = kernelsOf("b200_sxm");
+  const ServingWorkers readers = {expertSetup(), 2},
+                       decoders = {expertSetup(), 1};
+  const ServingEngine engine = engineOf("trtllm");
+  auto apart =
+      serveDisaggregated(kernels, readers, decoders, engine, {8000, 1000, 64});
+  auto together =
+      serveAggregated(kernels, expertSetup(), engine, {8000, 1000, 64});
+  ASSERT_TRUE(apart && together);
+  EXPECT_LT(apart->tpot.ms, together->tpot.ms);
+  EXPECT_GT(apart->ttft.ms, 0);
+}
+
+TEST(Serving, RowsSayWhatIsWrong) {
+  auto predict = [](const std::string &row) {
+    ErrorOr<std::string> text = predictServing(
+        "system,backend,model,isl,osl,concurrency\n" + row, "x.csv",
+        [](const std::string &) -> ErrorOr<ServedModel> {
+          return denseModel();
+        });
+    return text ? lastField(*text) : text.error().message;
+  };
+  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100,8\n"), "extrapolated: model\n");
+  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100,\n"),
+            "concurrency is '' and not a number of at least 1\n");
+  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100\n"),
+            "x.csv:2: 5 fields, expected the 6 of line 1");
+}
