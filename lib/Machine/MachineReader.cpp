@@ -8,7 +8,12 @@
 #include "shardopt/Machine/MachineReader.h"
 
 #include "CalibrationReader.h"
-#include "shardopt/Support/Json.h"
+#include "Inherited.h"
+#include "ShippedMachines.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <algorithm>
+#include <set>
 
 using namespace shardopt;
 
@@ -45,32 +50,39 @@ static double readFraction(const json::Value &value) {
   return number;
 }
 
-static void readCompute(const json::Value &compute, Machine &machine,
+/// What need not be there; null takes back what the machine would inherit.
+static json::Value optional(const json::Value &value) {
+  return value.nullAsAbsent();
+}
+
+static void readCompute(const Inherited &compute, Machine &machine,
                         DataSheet &sheet) {
-  compute.refuseOtherKeys({"bf16_flops_per_s", "fp8_flops_per_s",
-                           "fp4_flops_per_s", "efficiency", "kernel_latency_s",
-                           "sms"});
+  compute.own().refuseOtherKeys({"bf16_flops_per_s", "fp8_flops_per_s",
+                                 "fp4_flops_per_s", "efficiency",
+                                 "kernel_latency_s", "sms"});
   double efficiency = readFraction(compute["efficiency"]);
   sheet.bf16Flops = readRate(compute["bf16_flops_per_s"]);
   machine.bf16Flops = sheet.bf16Flops * efficiency;
   sheet.fp8Flops = sheet.bf16Flops;
-  if (json::Value fp8 = compute["fp8_flops_per_s"]) {
+  if (json::Value fp8 = optional(compute["fp8_flops_per_s"])) {
     sheet.fp8Flops = readRate(fp8);
     machine.fp8Flops = sheet.fp8Flops * efficiency;
   }
   sheet.fp4Flops = sheet.fp8Flops;
-  if (json::Value fp4 = compute["fp4_flops_per_s"])
+  if (json::Value fp4 = optional(compute["fp4_flops_per_s"]))
     sheet.fp4Flops = readRate(fp4);
-  sheet.sms = static_cast<double>(compute["sms"].integer(
-      /*otherwise=*/0, /*least=*/0, /*most=*/maxSms));
+  sheet.sms = static_cast<double>(
+      json::Value(compute["sms"])
+          .integer(
+              /*otherwise=*/0, /*least=*/0, /*most=*/maxSms));
   machine.kernelLatency = readSeconds(compute["kernel_latency_s"]);
 }
 
-static void readMemory(const json::Value &memory, Machine &machine,
+static void readMemory(const Inherited &memory, Machine &machine,
                        DataSheet &sheet) {
-  memory.refuseOtherKeys({"capacity_bytes", "usable_fraction",
-                          "bandwidth_bytes_per_s", "bandwidth_efficiency",
-                          "cache_bytes"});
+  memory.own().refuseOtherKeys({"capacity_bytes", "usable_fraction",
+                                "bandwidth_bytes_per_s", "bandwidth_efficiency",
+                                "cache_bytes"});
   sheet.memoryBytes = readBytes(memory["capacity_bytes"]);
   machine.memoryCapacity =
       sheet.memoryBytes * readFraction(memory["usable_fraction"]);
@@ -81,25 +93,26 @@ static void readMemory(const json::Value &memory, Machine &machine,
     sheet.cacheBytes = readBytes(cache);
 }
 
-static void readDomain(const json::Value &domain, Machine &machine,
+static void readDomain(const Inherited &domain, Machine &machine,
                        DataSheet &sheet) {
-  domain.refuseOtherKeys({"devices", "bandwidth_bytes_per_s",
-                          "bandwidth_efficiency", "multicast_efficiency",
-                          "latency_s"});
-  machine.domainSize = domain["devices"].integer(/*otherwise=*/std::nullopt,
-                                                 /*least=*/1, maxDomainSize);
+  domain.own().refuseOtherKeys({"devices", "bandwidth_bytes_per_s",
+                                "bandwidth_efficiency", "multicast_efficiency",
+                                "latency_s"});
+  machine.domainSize = json::Value(domain["devices"])
+                           .integer(/*otherwise=*/std::nullopt,
+                                    /*least=*/1, maxDomainSize);
   double bandwidth = readRate(domain["bandwidth_bytes_per_s"]);
   sheet.linkBandwidth = bandwidth;
   machine.linkBandwidth =
       bandwidth * readFraction(domain["bandwidth_efficiency"]);
-  if (json::Value efficiency = domain["multicast_efficiency"])
+  if (json::Value efficiency = optional(domain["multicast_efficiency"]))
     machine.multicastBandwidth = bandwidth * readFraction(efficiency);
   machine.linkLatency = readSeconds(domain["latency_s"]);
 }
 
-static void readNetwork(const json::Value &network, Machine &machine,
+static void readNetwork(const Inherited &network, Machine &machine,
                         DataSheet &sheet) {
-  network.refuseOtherKeys(
+  network.own().refuseOtherKeys(
       {"bandwidth_bytes_per_s", "bandwidth_efficiency", "latency_s"});
   sheet.networkBandwidth = readRate(network["bandwidth_bytes_per_s"]);
   machine.networkBandwidth =
@@ -107,14 +120,78 @@ static void readNetwork(const json::Value &network, Machine &machine,
   machine.networkLatency = readSeconds(network["latency_s"]);
 }
 
-static void readCollectives(const json::Value &collectives, Machine &machine) {
-  collectives.refuseOtherKeys({"latency_s", "ring"});
+static void readCollectives(const Inherited &collectives, Machine &machine) {
+  collectives.own().refuseOtherKeys({"latency_s", "ring"});
   machine.collectiveLatency = readSeconds(collectives["latency_s"]);
-  json::Value ring = collectives["ring"];
-  ring.refuseOtherKeys({"latency_s", "domain_step_s", "network_step_s"});
+  const Inherited ring = collectives["ring"];
+  ring.own().refuseOtherKeys({"latency_s", "domain_step_s", "network_step_s"});
   machine.ringCollectiveLatency = readSeconds(ring["latency_s"]);
   machine.ringLinkStep = readSeconds(ring["domain_step_s"]);
   machine.ringNetworkStep = readSeconds(ring["network_step_s"]);
+}
+
+/// The constants of `values`, and those of kernels that only a file has which
+/// it is like.
+static std::shared_ptr<const Calibration>
+readCalibrations(const json::Value &root,
+                 const std::vector<json::Document> &bases,
+                 const std::vector<std::string> &names, DataSheet sheet) {
+  std::shared_ptr<Calibration> calibration;
+  std::set<std::string> kernels; // that have constants
+  auto add = [&](const json::Value &fitted, const std::string &from) {
+    if (!fitted)
+      return;
+    Calibration read = readCalibration(fitted);
+    std::set<std::string> added;
+    for (CalibratedGroup &group : read.groups)
+      if (!kernels.count(group.kernel)) {
+        added.insert(group.kernel);
+        group.isInherited = !from.empty();
+      }
+    if (!calibration) {
+      calibration = std::make_shared<Calibration>(read);
+      calibration->sheet = sheet;
+    } else {
+      for (const CalibratedGroup &group : read.groups)
+        if (added.count(group.kernel))
+          calibration->groups.push_back(group);
+    }
+    if (!added.empty() && !from.empty() && calibration->like.empty())
+      calibration->like = from;
+    kernels.insert(added.begin(), added.end());
+  };
+  add(root["calibration"], "");
+  for (size_t i = 0; i != bases.size(); ++i)
+    add(bases[i].root()["calibration"], names[i]);
+  return calibration;
+}
+
+/// The files that the one at `root` is like, the nearest first, with their
+/// names; an error is recorded where the name is wrong.
+static void readBases(json::Value root, std::vector<json::Document> &bases,
+                      std::vector<std::string> &names) {
+  while (json::Value like = root["like"]) {
+    const std::string name = like.string();
+    const ShippedMachine *found = nullptr;
+    for (const ShippedMachine &machine : shippedMachines())
+      if (name == machine.name)
+        found = &machine;
+    // A machine of this name may hide a shipped one, and be like it.
+    if (!found || std::count(names.begin(), names.end(), name)) {
+      like.fail((found ? "a machine is like itself: '" : "unknown machine '") +
+                abbreviate(name) + "'; " + listKnown(name, knownMachines()));
+      return;
+    }
+    ErrorOr<json::Document> base =
+        json::Document::parse(found->json, "machines/" + name + ".json");
+    if (!base) { // files that ship are sound
+      like.fail(base.error().message);
+      return;
+    }
+    bases.push_back(std::move(*base));
+    names.push_back(name);
+    root = bases.back().root();
+  }
 }
 
 ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
@@ -123,25 +200,36 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
   if (!document)
     return document.error();
 
-  json::Value root = document->root();
-  root.refuseOtherKeys({"name", "compute", "memory", "domain", "network",
-                        "collectives", "experts", "calibration"});
+  const json::Value root = document->root();
+  root.refuseOtherKeys({"name", "like", "source", "compute", "memory", "domain",
+                        "network", "collectives", "experts", "calibration"});
+  std::vector<json::Document> bases;
+  std::vector<std::string> names;
+  readBases(root, bases, names);
+  std::vector<json::Value> roots = {root};
+  for (const json::Document &base : bases)
+    roots.push_back(base.root());
+  const Inherited all(std::move(roots));
+
   Machine machine;
   DataSheet sheet;
   machine.name = root["name"].string();
   if (machine.name.empty())
     root["name"].failExpected("a name");
-  readCompute(root["compute"], machine, sheet);
-  readMemory(root["memory"], machine, sheet);
-  readDomain(root["domain"], machine, sheet);
-  readNetwork(root["network"], machine, sheet);
-  readCollectives(root["collectives"], machine);
-  json::Value experts = root["experts"];
-  experts.refuseOtherKeys({"skew"});
-  machine.expertSkew = experts["skew"].nonNegativeNumber();
+  root["source"].string("");
+  readCompute(all["compute"], machine, sheet);
+  readMemory(all["memory"], machine, sheet);
+  readDomain(all["domain"], machine, sheet);
+  readNetwork(all["network"], machine, sheet);
+  readCollectives(all["collectives"], machine);
+  const Inherited experts = all["experts"];
+  experts.own().refuseOtherKeys({"skew"});
+  const json::Value skew = experts["skew"];
+  machine.expertSkew = skew.nonNegativeNumber();
   if (machine.expertSkew > 1e6)
-    experts["skew"].failExpected("a number of at most 1e6");
-  if (json::Value fitted = root["calibration"]) {
+    skew.failExpected("a number of at most 1e6");
+  machine.calibration = readCalibrations(root, bases, names, sheet);
+  if (machine.calibration) {
     if (!(sheet.sms > 0))
       root["compute"]["sms"].failExpected(
           "the number of multiprocessors, which the constants under "
@@ -150,9 +238,6 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
       root["memory"]["cache_bytes"].failExpected(
           "the bytes of the last cache, which the constants under "
           "/calibration need");
-    auto calibration = std::make_shared<Calibration>(readCalibration(fitted));
-    calibration->sheet = sheet;
-    machine.calibration = std::move(calibration);
   }
 
   if (document->failed())

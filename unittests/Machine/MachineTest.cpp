@@ -40,9 +40,10 @@ static std::string parseError(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 TEST(Machines, namesInAlphabeticalOrder) {
-  EXPECT_EQ(knownMachines(),
-            (std::vector<std::string>{"a100_sxm", "b200_sxm", "gb200",
-                                      "h100_sxm", "h200_sxm"}));
+  EXPECT_EQ(knownMachines(), (std::vector<std::string>{
+                                 "a100_sxm", "b200_sxm", "b300_sxm", "gb200",
+                                 "gb300", "h100_nvl", "h100_pcie", "h100_sxm",
+                                 "h20", "h200_sxm", "l40s", "mi300x"}));
   for (const std::string &name : knownMachines())
     EXPECT_EQ(shipped(name).name, name);
 }
@@ -111,9 +112,10 @@ TEST(Machines, unknownNameListsTheKnownOnesClosestFirst) {
   ErrorOr<Machine> machine = loadMachine("h200");
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().message,
-            "unknown machine 'h200'; known: h200_sxm, gb200, b200_sxm, "
-            "h100_sxm, a100_sxm; a file is named by a path with '/' or ending "
-            "in '.json'");
+            "unknown machine 'h200'; known: h200_sxm, h20, gb200, gb300, l40s, "
+            "mi300x, b200_sxm, h100_nvl, h100_sxm, a100_sxm, b300_sxm, "
+            "h100_pcie; a file is named by a path with '/' or ending in "
+            "'.json'");
 }
 
 TEST(Machines, ofAFileAndOfAMissingOne) {
@@ -232,6 +234,65 @@ TEST(ParseMachine, namesAreNotEmpty) {
 TEST(ParseMachine, notAnObject) {
   EXPECT_EQ(parseError("[]"),
             "m.json: expected an object, found an array of length 0");
+}
+
+//===----------------------------------------------------------------------===//
+// Machines that are like others
+//===----------------------------------------------------------------------===//
+
+TEST(MachineLike, InheritsWhatIsNotSaid) {
+  ErrorOr<Machine> mine = parseMachine(
+      R"({"name": "mine", "like": "h100_sxm", "source": "a data sheet",
+          "compute": {"bf16_flops_per_s": 500e12, "fp8_flops_per_s": null},
+          "domain": {"multicast_efficiency": null}})",
+      "m.json");
+  ASSERT_TRUE(mine) << mine.error().message;
+  const Machine h100 = shipped("h100_sxm");
+  EXPECT_EQ(mine->name, "mine");
+  EXPECT_EQ(mine->bf16Flops, 500e12 * 0.75);
+  EXPECT_FALSE(mine->fp8Flops);
+  EXPECT_FALSE(mine->multicastBandwidth);
+  EXPECT_EQ(mine->memoryBandwidth, h100.memoryBandwidth);
+  EXPECT_EQ(mine->linkBandwidth, h100.linkBandwidth);
+  EXPECT_EQ(mine->expertSkew, h100.expertSkew);
+  ASSERT_TRUE(mine->calibration);
+  EXPECT_EQ(mine->calibration->like, "h100_sxm");
+  EXPECT_EQ(mine->calibration->sheet.bf16Flops, 500e12);
+  EXPECT_EQ(mine->calibration->groups.size(), h100.calibration->groups.size());
+  for (const CalibratedGroup &group : mine->calibration->groups)
+    EXPECT_TRUE(group.isInherited) << group.kernel;
+}
+
+TEST(MachineLike, KeepsConstantsOfItsOwn) {
+  const Machine gb200 = shipped("gb200");
+  ASSERT_TRUE(gb200.calibration);
+  EXPECT_EQ(gb200.calibration->like, "b200_sxm");
+  for (const CalibratedGroup &group : gb200.calibration->groups)
+    EXPECT_EQ(group.isInherited, group.kernel != "nccl" &&
+                                     group.kernel != "custom_allreduce" &&
+                                     group.kernel.rfind("deepep", 0) != 0)
+        << group.kernel;
+  // And those that it inherits are passed on.
+  const Machine gb300 = shipped("gb300");
+  EXPECT_EQ(gb300.calibration->groups.size(), gb200.calibration->groups.size());
+  EXPECT_EQ(gb300.calibration->like, "gb200");
+  EXPECT_EQ(gb300.domainSize, 72);
+  for (const CalibratedGroup &group : gb300.calibration->groups)
+    EXPECT_TRUE(group.isInherited) << group.kernel;
+}
+
+TEST(MachineLike, NamesAMachineThatShips) {
+  EXPECT_NE(parseError(R"({"name": "x", "like": "h100"})")
+                .find("m.json: /like: unknown machine 'h100'; known: h100_"),
+            std::string::npos);
+  EXPECT_EQ(parseError(R"({"name": "x", "like": 3})"),
+            "m.json: /like: expected a string, found 3");
+  EXPECT_EQ(parseError(R"({"name": "x", "like": "h100_sxm",
+                           "memory": {"capacity": 1}})")
+                .find("m.json: /memory/capacity: unknown key"),
+            0u);
+  EXPECT_EQ(parseError(R"({"like": "h100_sxm"})"),
+            "m.json: /name: missing, expected a string");
 }
 
 //===----------------------------------------------------------------------===//
