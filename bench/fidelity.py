@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""How near the calibrated cost model is to measured kernels.
+"""How near the calibrated cost model is to measured kernels and serving runs.
 
-Predicts every row of the measured tables with `shard-cost --kernel`, prints the
-errors beside those of shapes that the fit did not see and of a naive roofline,
-and fails where one grew by more than 2 points and 10 % over docs/Calibration.md;
---write puts the new table there.
+Predicts every row of the measured tables with `shard-cost --kernel` and
+`--e2e`, prints the errors beside those of shapes that the fit did not see and of
+a naive roofline, and fails where one grew by more than 2 points and 10 % over
+docs/Calibration.md and docs/Fidelity.md; --write puts the new tables and plots
+there.
 """
 
 import argparse
 import csv
 import gzip
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -20,8 +22,12 @@ import sys
 
 import numpy as np
 
+import serving_fidelity
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/Calibration.md"
+KERNELS = ROOT / "docs/Calibration.md"
+SERVING = ROOT / "docs/Fidelity.md"
+FIGURES = ROOT / "docs/figures"
 MARKERS = ("<!-- fidelity -->", "<!-- end of fidelity -->")
 SYSTEMS = ("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "gb200")
 
@@ -158,37 +164,82 @@ HEAD = (
 )
 
 
-def figures(line):
+def cells_of(line):
+    return [cell.strip() for cell in line.strip("|\n ").split("|")]
+
+
+def kernel_figures(line):
     """(machine, kernel) and the numbers of the two columns that may not grow."""
-    cells = [cell.strip() for cell in line.strip("|\n ").split("|")]
+    cells = cells_of(line)
     return tuple(cells[:2]), [float(n) for cell in cells[3:5] for n in re.findall(r"[0-9.]+", cell)]
+
+
+def serving_figures(line):
+    """What a line is of, and its mean, median and p90, or its only figure."""
+    cells = cells_of(line)
+    return (cells[0], len(cells)), [float(n) for n in (cells[2:5] or cells[1:2])]
+
+
+def serving_lines(tool, data, configs, figures):
+    rows, naive, missing = serving_fidelity.measure(tool, data, ROOT / "machines", configs)
+    title = ""
+    for line in serving_fidelity.table(rows, naive):
+        # Lines of TTFT have names of their own, as those of TPOT are the same.
+        if re.match(r"\| (TPOT|TTFT|choices) \|", line):
+            title = line.split()[1]
+        yield line if title != "TTFT" or not re.match(r"\| [a-z]", line) else line.replace("| ", "| TTFT, ", 1)
+    if missing:
+        yield ""
+        yield f"{missing} more runs have no config in the folder of the data, or none that is read."
+    if figures:
+        for what in ("tpot", "ttft"):
+            serving_fidelity.scatter(rows, what, figures / f"fidelity-{what}.svg")
+        serving_fidelity.by_degree(rows, naive, figures / "fidelity-by-tp.svg")
+
+
+def compare(page, table, figures, is_figure, write):
+    """Prints `table`, and returns what grew over that of `page`."""
+    text = page.read_text()
+    before, rest = text.split(MARKERS[0])
+    old, after = rest.split(MARKERS[1])
+    known = dict(figures(line) for line in old.splitlines() if is_figure(line))
+    lines, grown = [], []
+    for line in table:
+        print(line, flush=True)
+        lines.append(line)
+        if not is_figure(line):
+            continue
+        case, now = figures(line)
+        for was, value in zip(known.get(case, []), now):
+            if value > was + 2 and value > was * 1.1:
+                grown.append(f"{' '.join(map(str, case))}: {value} %, was {was} %")
+    if write:
+        page.write_text(f"{before}{MARKERS[0]}\n" + "\n".join(lines) + f"\n{MARKERS[1]}{after}")
+    return grown
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--write", action="store_true", help="the table of docs/Calibration.md")
+    parser.add_argument("--write", action="store_true", help="the tables and plots of docs")
+    parser.add_argument("--only", choices=("kernels", "serving"), help="one of the two")
+    parser.add_argument("--configs", type=pathlib.Path, help="configs of models that the data has none of")
     args = parser.parse_args()
-    data = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data")) / "silicon"
+    folder = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data"))
+    data = folder / "silicon"
     if not data.is_dir():
         sys.exit(f"{data}: no such folder; SHARDOPT_DATA says where its parent is")
+    tool = args.build.resolve() / "bin/shard-cost"
 
-    page = PAGE.read_text()
-    before, rest = page.split(MARKERS[0])
-    old, after = rest.split(MARKERS[1])
-    known = dict(figures(line) for line in old.splitlines() if re.match(r"\| [a-z]+[0-9]", line))
-    print(HEAD, end="")
-    table, grown = [], []
-    for line in lines(args.build.resolve() / "bin/shard-cost", data):
-        print(line, flush=True)
-        table.append(line)
-        case, now = figures(line)
-        for was, value in zip(known.get(case, []), now):
-            if value > was + 2 and value > was * 1.1:
-                grown.append(f"{' '.join(case)}: {value} %, was {was} %")
-    if args.write:
-        text = HEAD + "\n".join(table) + "\n"
-        PAGE.write_text(f"{before}{MARKERS[0]}\n{text}{MARKERS[1]}{after}")
+    grown = []
+    if args.only != "serving":
+        table = itertools.chain(HEAD.splitlines(), lines(tool, data))
+        is_figure = lambda line: re.match(r"\| [a-z]+[0-9]", line)
+        grown += compare(KERNELS, table, kernel_figures, is_figure, args.write)
+    if args.only != "kernels":
+        table = serving_lines(tool, folder, args.configs, FIGURES if args.write else None)
+        is_figure = lambda line: re.match(r"\| [^|]+ \|", line) and re.search(r"\d \|$", line)
+        grown += compare(SERVING, table, serving_figures, is_figure, args.write)
     print("\n".join(grown), file=sys.stderr)
     return 1 if grown else 0
 

@@ -1,5 +1,6 @@
 # What a test may use: the tools of the build and of LLVM on PATH, and the
-# substitutions below. A test of the shared data says `REQUIRES: data`.
+# substitutions below. A test of the shared data says `REQUIRES: data`, one of
+# measurements among them `silicon`.
 
 import os
 import shutil
@@ -57,5 +58,7 @@ if os.path.isdir(data):
     config.available_features.add("data")
     config.environment["SHARDOPT_DATA"] = data
     config.substitutions.append(("%shardopt_data", data))
+    if os.path.isdir(os.path.join(data, "silicon")):
+        config.available_features.add("silicon")
 else:
     lit_config.note(f"no folder {data} (SHARDOPT_DATA): tests that need it are skipped")
