@@ -1,6 +1,8 @@
 # Every header compiles alone: one generated source a header, in the target
 # `check-headers`, which no other target builds. Headers of the layers without
 # MLIR are compiled without MLIR's include path, so that they cannot need it.
+# What a header includes before all else is compiled alone there, and gets no
+# source of its own.
 
 include_guard()
 include(StdLayers)
@@ -10,6 +12,13 @@ function(shardopt_check_headers)
   shardopt_std_layers(std_layers)
   list(JOIN std_layers "|" std_layers)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${include} ${include}/*.h)
+  set(leading)
+  foreach(header ${headers})
+    file(STRINGS ${include}/${header} first LIMIT_COUNT 1 REGEX "^#include ")
+    string(REGEX REPLACE "^#include [\"<](.*)[\">]$" "\\1" first "${first}")
+    list(APPEND leading ${first})
+  endforeach()
+  list(REMOVE_ITEM headers ${leading})
   foreach(header ${headers})
     string(MAKE_C_IDENTIFIER ${header} stem)
     set(source ${PROJECT_BINARY_DIR}/check-headers/${stem}.cpp)

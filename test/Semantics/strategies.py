@@ -169,11 +169,18 @@ def cover(names, allowed, rng):
     return rows
 
 
+def pairs_of_degrees(args):
+    """Choices of (tp, ep, pp) in which each two values of two degrees occur."""
+    axes = {"tp": args.tp, "ep": args.ep, "pp": args.pp}
+    rows = cover(list(axes), axes, random.Random(args.seed))
+    return sorted(tuple(row.values()) for row in rows)
+
+
 def pairwise_strategies(args, names):
-    """A covering set of dims for each choice of tp, ep and pp."""
+    """A covering set of dims for each of a covering set of tp, ep and pp."""
     rng = random.Random(args.seed)
     found = []
-    for tp, ep, pp in itertools.product(args.tp, args.ep, args.pp):
+    for tp, ep, pp in pairs_of_degrees(args):
         degrees = {"tp": tp, "ep": ep, "pp": pp, "batch": max(args.batch)}
         for dims in cover(names, allowed_dims(args, names, degrees), rng):
             found.append({**degrees, "batch": rng.choice(args.batch), "dims": dims})
