@@ -70,7 +70,6 @@ private:
 
   const ProceduralSimulator &simulator;
   const cost::CostModel &costs;
-  const Strategy &strategy;
   const Degrees &degrees;
   const cost::Context outer; ///< what embedding and head see
   const std::vector<cost::LayerKind> &kinds;
@@ -91,9 +90,9 @@ private:
 
 ProceduralSimulator::Step::Step(const ProceduralSimulator &simulator,
                                 const Strategy &strategy)
-    : simulator(simulator), costs(simulator.costs), strategy(strategy),
-      degrees(strategy.degrees), outer(costs.context(degrees)),
-      kinds(costs.layers().kinds()), stages(costs.layers().stages(degrees.pp)),
+    : simulator(simulator), costs(simulator.costs), degrees(strategy.degrees),
+      outer(costs.context(degrees)), kinds(costs.layers().kinds()),
+      stages(costs.layers().stages(degrees.pp)),
       numClasses(static_cast<unsigned>(std::min<int64_t>(
           outer.microBatches,
           simulator.settings.contextSpread > 0 ? ExpertLoads::numClasses : 1))),

@@ -25,6 +25,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"
 
+#include <functional>
+
 namespace shardopt::llm {
 
 /// The types of an op that is being read or written: of operands by their place
@@ -32,8 +34,8 @@ namespace shardopt::llm {
 class OpTypes {
 public:
   OpTypes(mlir::MLIRContext *context, llvm::ArrayRef<unsigned> sizes,
-          llvm::function_ref<mlir::Attribute(llvm::StringRef)> attribute)
-      : operands(sizes.size()), sizes(sizes), attribute(attribute),
+          std::function<mlir::Attribute(llvm::StringRef)> attribute)
+      : operands(sizes.size()), sizes(sizes), attribute(std::move(attribute)),
         context(context) {}
 
   /// The written ones at first, null where a type is not known. The rule
@@ -71,7 +73,7 @@ public:
 
 private:
   llvm::ArrayRef<unsigned> sizes;
-  llvm::function_ref<mlir::Attribute(llvm::StringRef)> attribute;
+  std::function<mlir::Attribute(llvm::StringRef)> attribute;
   mlir::MLIRContext *context;
   bool hasFailed = false;
 };

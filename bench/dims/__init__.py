@@ -1,0 +1,1 @@
+"""Where dims pay: exact optima against Megatron's dims over many workloads."""
