@@ -150,7 +150,9 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
     terms = decode->terms(decoding, context, 0, 0);
     tpot = terms.sum() + hostUs(engine, decoding);
     const double turn = alone + sent + out * tpot;
-    const double rate = std::min(load.concurrency / turn, reading);
+    // No more decode than there is room for.
+    const double rate = std::min(
+        {load.concurrency / turn, reading, groups * room / (out * tpot)});
     waiting = std::max(0.0, load.concurrency / rate - turn);
     decoding = std::clamp(rate * out * tpot / groups, 1.0, std::max(1.0, room));
   }

@@ -49,27 +49,6 @@ private:
 };
 } // namespace
 
-static ErrorOr<ServedType> typeNamed(const std::string &column,
-                                     const std::string &name) {
-  return parseChoice<ServedType>(column, name,
-                                 {{"bf16", ServedType::Bf16},
-                                  {"bfloat16", ServedType::Bf16},
-                                  {"float16", ServedType::Bf16},
-                                  {"fp16", ServedType::Bf16},
-                                  {"fp8", ServedType::Fp8},
-                                  {"fp8_static", ServedType::Fp8},
-                                  {"fp8_block", ServedType::Fp8Block},
-                                  {"fp4", ServedType::Nvfp4},
-                                  {"nvfp4", ServedType::Nvfp4},
-                                  {"mxfp4", ServedType::Mxfp4},
-                                  {"w4a16_mxfp4", ServedType::Mxfp4},
-                                  {"w4a8_mxfp4_mxfp8", ServedType::Mxfp4},
-                                  {"int4", ServedType::Int4},
-                                  {"int4_wo", ServedType::Int4},
-                                  {"awq", ServedType::Int4},
-                                  {"gptq", ServedType::Int4}});
-}
-
 /// The type of `column`; where it is empty, that of the checkpoint, or of the
 /// run's precision if the checkpoint names none.
 static ServedType readType(Row &row, const std::string &column,
@@ -83,28 +62,18 @@ static ServedType readType(Row &row, const std::string &column,
   }
   if (row.text(from).empty())
     return checkpoint;
-  ErrorOr<ServedType> type = typeNamed(from, row.text(from));
+  ErrorOr<ServedType> type = servedType(from, row.text(from));
   if (!type) {
     row.fail(type.error().message);
     return checkpoint;
   }
-  if (*type == ServedType::Fp8 && model.hasFp8Blocks)
-    return ServedType::Fp8Block;
-  // Of 4 bits are the experts of such a checkpoint, and not as nvfp4 is.
-  if (*type == ServedType::Nvfp4 && model.expertType == ServedType::Mxfp4)
-    return checkpoint;
-  return *type;
+  return asServed(model, *type, checkpoint);
 }
 
 /// A degree; none: 1.
 static double readDegree(Row &row, const std::string &column) {
   const std::string text = row.text(column);
   return text.empty() || text == "0" ? 1 : row.number(column, 1);
-}
-
-static bool hasFewBits(ServedType type) {
-  return type == ServedType::Fp8 || type == ServedType::Fp8Block ||
-         type == ServedType::Nvfp4;
 }
 
 /// Runs of one's own, with the defaults of the engine, as against recipes.
@@ -124,8 +93,9 @@ static ServingSetup readSetup(Row &row, const ServedModel &model,
   setup.expertTp = readDegree(row, prefix + "moe_tp");
   setup.expertEp = readDegree(row, prefix + "moe_ep");
   const std::string precision = row.text("precision");
-  const bool isQuantized = precision == "fp8" || precision == "fp4" ||
-                           (precision.empty() && hasFewBits(setup.gemmType));
+  const bool isQuantized =
+      precision == "fp8" || precision == "fp4" ||
+      (precision.empty() && isWithFp8Cache(setup.gemmType));
   const bool isDenseTrtLlm =
       model.experts == 0 && engine.kind == EngineKind::TrtLlm;
   setup.isCacheFp8 = isQuantized && (!hasDefaults(row) || isDenseTrtLlm);

@@ -16,6 +16,7 @@
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Cost/CalibratedRows.h"
+#include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Cost/ServingRows.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/ScenarioService.h"
@@ -37,7 +38,7 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("Options of shard-cost");
 
 static cl::opt<std::string> input(cl::Positional, cl::cat(category),
-                                  cl::desc("module.mlir"));
+                                  cl::desc("module.mlir, or config.json"));
 static cl::opt<bool>
     isServing("serve", cl::cat(category),
               cl::desc("Answer JSON lines, one strategy each, on the standard "
@@ -55,6 +56,25 @@ static cl::opt<bool> isEndToEnd(
 static cl::opt<std::string>
     configs("configs", cl::cat(category),
             cl::desc("Folder of the models that --e2e finds by name"));
+
+static cl::opt<bool> isPlanning(
+    "plan-serving", cl::cat(category),
+    cl::desc("Find the layout that serves most tokens a second, of the model "
+             "whose config.json is given"));
+static cl::opt<std::string>
+    engineName("engine", cl::cat(category), cl::init("vllm"),
+               cl::desc("Serving engine: trtllm, vllm (default) or sglang"));
+static cl::opt<std::string>
+    precision("precision", cl::cat(category),
+              cl::desc("Types of weights for --plan-serving: bf16, fp8, nvfp4, "
+                       "... (default: the checkpoint's)"));
+static cl::opt<double> isl("isl", cl::cat(category), cl::init(1024),
+                           cl::desc("Tokens of a request (default: 1024)"));
+static cl::opt<double> osl("osl", cl::cat(category), cl::init(1024),
+                           cl::desc("Tokens of an answer (default: 1024)"));
+static cl::opt<double>
+    concurrency("concurrency", cl::cat(category), cl::init(0),
+                cl::desc("Requests in flight (default: as many as are best)"));
 
 static ScenarioOptions options;
 
@@ -128,6 +148,80 @@ static int predictServing() {
   });
 }
 
+/// Why a number on the command line cannot be; empty where it can.
+static std::string wrongNumber() {
+  for (const auto &[name, value] :
+       {std::pair("isl", isl.getValue()), std::pair("osl", osl.getValue())})
+    if (!(value >= 1 && value <= 1e9))
+      return std::string("'--") + name +
+             "' is no number of tokens from 1 to 1e9";
+  if (!(concurrency >= 0 && concurrency <= 1e9))
+    return "'--concurrency' is no number of requests up to 1e9";
+  if (options.maxDevices < 0 || options.maxDevices > 100000)
+    return "'--max-devices' is no number of devices up to 100000";
+  return "";
+}
+
+/// The model of the config on the command line, in the types that are asked.
+static ErrorOr<cost::ServingSetup> readSetup() {
+  ErrorOr<cost::ServedModel> model = hf::readServedModel(input);
+  if (!model)
+    return model.error();
+  cost::ServingSetup setup;
+  setup.model = *model;
+  setup.gemmType = model->attentionType;
+  setup.expertType = model->expertType;
+  if (!precision.empty()) {
+    ErrorOr<cost::ServedType> type = cost::servedType("precision", precision);
+    if (!type)
+      return type.error();
+    setup.gemmType = cost::asServed(*model, *type, model->attentionType);
+    setup.expertType = cost::asServed(*model, *type, model->expertType);
+  }
+  setup.isCacheFp8 = cost::isWithFp8Cache(setup.gemmType);
+  return setup;
+}
+
+static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
+  ErrorOr<Machine> machine = loadMachine(
+      options.timing.machine.empty() ? "h100_sxm" : options.timing.machine);
+  if (!machine)
+    return machine.error();
+  auto kernels = cost::calibrated::CalibratedKernels::create(*machine);
+  if (!kernels)
+    return kernels.error();
+  ErrorOr<cost::ServingEngine> engine =
+      cost::findEngine(engineName, /*version=*/"", /*isTuned=*/true);
+  if (!engine)
+    return engine.error();
+  ErrorOr<cost::ServingSetup> setup = readSetup();
+  if (!setup)
+    return setup.error();
+  goal.domainSize = machine->domainSize;
+  goal.devices =
+      options.maxDevices > 0 ? options.maxDevices : machine->domainSize;
+  return cost::planServing(*kernels, *setup, *engine, goal);
+}
+
+static int planServing() {
+  if (input.empty() || isServing || isEndToEnd || !kernel.empty())
+    return tool::fail("'--plan-serving' needs the config.json of a model, and "
+                      "neither '--serve' nor '--kernel' nor '--e2e'");
+  if (std::string why = wrongNumber(); !why.empty())
+    return tool::fail(why);
+  cost::ServingGoal goal;
+  goal.inputTokens = isl;
+  goal.outputTokens = osl;
+  goal.concurrency = concurrency;
+  goal.tpotMs = options.sloTpotMs > 0 ? options.sloTpotMs : 50;
+  goal.ttftMs = options.sloTtftMs > 0 ? options.sloTtftMs : 2000;
+  ErrorOr<cost::ServingPlans> plans = findPlans(goal);
+  if (!plans)
+    return tool::fail(plans.error().message);
+  llvm::outs() << cost::describe(*plans, goal);
+  return plans->best() ? 0 : tool::fail("no layout holds both limits");
+}
+
 static int predict() {
   if (isServing || !input.empty() || (isEndToEnd && !kernel.empty()))
     return tool::fail(std::string("'") + (isEndToEnd ? "--e2e" : "--kernel") +
@@ -138,7 +232,8 @@ static int predict() {
 
 static int serve() {
   if (!isServing)
-    return tool::fail("expected --serve, --kernel=<name> or --e2e");
+    return tool::fail("expected --serve, --kernel=<name>, --e2e or "
+                      "--plan-serving");
   if (input.empty() || input == "-")
     return tool::fail("expected the file of a module, beside the requests on "
                       "the standard input");
@@ -165,6 +260,8 @@ static int serve() {
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
+    if (isPlanning)
+      return planServing();
     return kernel.empty() && !isEndToEnd ? serve() : predict();
   });
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Serving.h"
+#include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Cost/ServingRows.h"
 
 #include <gtest/gtest.h>
@@ -202,6 +202,79 @@ TEST(Serving, DisaggregatedDecodesWithoutPrompts) {
   ASSERT_TRUE(apart && together);
   EXPECT_LT(apart->tpot.ms, together->tpot.ms);
   EXPECT_GT(apart->ttft.ms, 0);
+}
+
+TEST(Serving, DisaggregatedRequestsWaitForReadersAndForRoom) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  const ServingWorkers workers = {denseSetup(1), 1};
+  for (double input : {200.0, 20000.0}) {
+    double ttft = 0;
+    for (double concurrency : {1, 16, 256, 4096}) {
+      auto times =
+          serveDisaggregated(kernels, workers, workers, engineOf("vllm"),
+                             {input, 2000, concurrency});
+      ASSERT_TRUE(times) << times.error().message;
+      EXPECT_GE(times->ttft.ms, ttft);
+      EXPECT_LE(times->sequences, times->admitted);
+      ttft = times->ttft.ms;
+    }
+    EXPECT_GT(ttft, 10000);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+TEST(ServingPlan, HoldsBothLimitsAndIsTheBestOfWhatDoes) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  const ServingEngine engine = engineOf("vllm");
+  ServingGoal goal = {1000, 500, 0, 8, 8, 25, 1500};
+  auto plans = planServing(kernels, denseSetup(1), engine, goal);
+  ASSERT_TRUE(plans) << plans.error().message;
+  ASSERT_TRUE(plans->aggregated && plans->disaggregated);
+  for (const ServingPlan &plan : {*plans->aggregated, *plans->disaggregated}) {
+    EXPECT_LE(plan.times.tpot.ms, 25);
+    EXPECT_LE(plan.times.ttft.ms, 1500);
+    EXPECT_LE(plan.usedDevices(), 8);
+    EXPECT_LE(plan.tokensPerDevice, plans->best()->tokensPerDevice);
+  }
+  // Of each degree, as many replicas as there is room for.
+  for (double tp : {1, 2, 4, 8})
+    for (double each = 1; each <= 512; each *= 2) {
+      auto times =
+          serveAggregated(kernels, denseSetup(tp), engine, {1000, 500, each});
+      if (times && times->tpot.ms <= 25 && times->ttft.ms <= 1500) {
+        EXPECT_LE(each * (8 / tp) * 500 /
+                      ((times->ttft.ms + 500 * times->tpot.ms) / 1e3) / 8,
+                  plans->aggregated->tokensPerDevice * (1 + 1e-9))
+            << tp << " " << each;
+      }
+    }
+}
+
+TEST(ServingPlan, IdleDevicesCount) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  ServingGoal goal = {1000, 500, 0, 8, 8, 50, 5000};
+  auto eight = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
+  goal.devices = 9;
+  goal.concurrency = eight->aggregated->concurrency;
+  auto nine = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
+  ASSERT_TRUE(eight && nine);
+  EXPECT_LE(nine->aggregated->usedDevices(), 9);
+  EXPECT_LT(nine->aggregated->tokensPerDevice,
+            1.13 * eight->aggregated->tokensPerDevice);
+}
+
+TEST(ServingPlan, SaysWhereNoneHoldsTheLimits) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  ServingGoal goal = {1000, 500, 0, 8, 8, 0.001, 5000};
+  auto plans = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
+  ASSERT_TRUE(plans);
+  EXPECT_EQ(plans->best(), nullptr);
+  EXPECT_EQ(describe(*plans, goal), "  aggregated\n    none holds the limits\n"
+                                    "  disaggregated\n"
+                                    "    none holds the limits\n");
 }
 
 TEST(Serving, RowsSayWhatIsWrong) {

@@ -13,7 +13,10 @@
 #ifndef SHARDOPT_COST_SERVEDMODEL_H
 #define SHARDOPT_COST_SERVEDMODEL_H
 
+#include "shardopt/Support/Error.h"
+
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace shardopt::cost {
@@ -61,6 +64,18 @@ struct ServedModel {
 
   double layers() const { return denseLayers + expertLayers; }
 };
+
+/// The type called `name` ("fp8", "nvfp4", "awq"), the value of `option`.
+ErrorOr<ServedType> servedType(const std::string &option,
+                               const std::string &name);
+
+/// What products of `asked` weights are with a model whose checkpoint has
+/// `checkpoint`: fp8 has blocks where the model's has.
+ServedType asServed(const ServedModel &model, ServedType asked,
+                    ServedType checkpoint);
+
+/// Whether engines keep caches in fp8 beside such products.
+bool isWithFp8Cache(ServedType gemm);
 
 } // namespace shardopt::cost
 

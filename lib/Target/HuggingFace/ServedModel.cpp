@@ -88,19 +88,24 @@ static void readTypesOfName(const std::string &name, ServedModel &model) {
                                                : ServedType::Fp8;
 }
 
-ErrorOr<ServedModel> shardopt::hf::loadServedModel(const std::string &folder,
-                                                   const std::string &name) {
-  std::string file = name;
-  for (size_t at; (at = file.find('/')) != std::string::npos;)
-    file.replace(at, 1, "--");
-  ErrorOr<json::Document> document =
-      json::Document::parseFile(folder + "/" + file + "_config.json");
+ErrorOr<ServedModel> shardopt::hf::readServedModel(const std::string &path) {
+  ErrorOr<json::Document> document = json::Document::parseFile(path);
   if (!document)
     return document.error();
   ErrorOr<ModelConfig> config = readModelSizes(*document);
   if (!config)
     return config.error();
-  ServedModel model = servedModel(*config);
-  readTypesOfName(name, model);
+  return servedModel(*config);
+}
+
+ErrorOr<ServedModel> shardopt::hf::loadServedModel(const std::string &folder,
+                                                   const std::string &name) {
+  std::string file = name;
+  for (size_t at; (at = file.find('/')) != std::string::npos;)
+    file.replace(at, 1, "--");
+  ErrorOr<ServedModel> model =
+      readServedModel(folder + "/" + file + "_config.json");
+  if (model)
+    readTypesOfName(name, *model);
   return model;
 }

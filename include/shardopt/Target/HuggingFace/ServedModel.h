@@ -18,6 +18,9 @@ namespace shardopt::hf {
 /// What the time of a serving engine's step is composed of.
 cost::ServedModel servedModel(const ModelConfig &config);
 
+/// Reads the config at `path`.
+ErrorOr<cost::ServedModel> readServedModel(const std::string &path);
+
 /// Reads the config of the model called `name` ("Qwen/Qwen3-32B") in `folder`,
 /// where it is "Qwen--Qwen3-32B_config.json". Weights are of the types that the
 /// config names, else of those that the model's name does ("FP8", "NVFP4").

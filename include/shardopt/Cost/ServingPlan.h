@@ -1,0 +1,60 @@
+//===- ServingPlan.h - The best way to serve a model ------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_SERVINGPLAN_H
+#define SHARDOPT_COST_SERVINGPLAN_H
+
+#include "shardopt/Cost/Serving.h"
+
+#include <optional>
+
+namespace shardopt::cost {
+
+/// What a cluster shall do.
+struct ServingGoal {
+  double inputTokens = 1;
+  double outputTokens = 1;
+  /// Requests in flight over all replicas; 0: as many as are best.
+  double concurrency = 0;
+  int64_t devices = 8;
+  int64_t domainSize = 8;        ///< no replica is larger
+  double tpotMs = 0, ttftMs = 0; ///< limits
+};
+
+/// Replicas of one or two kinds, and what they attain together.
+struct ServingPlan {
+  std::optional<ServingWorkers> readers; ///< only where prompts are read apart
+  ServingWorkers decoders;
+  double concurrency = 0; ///< over all replicas
+  ServingTimes times;
+  double tokensPerDevice = 0; ///< a second; devices without work count
+  double requestsPerSecond = 0;
+
+  double usedDevices() const;
+};
+
+/// The plans with most tokens a second that hold both limits, of all layouts
+/// in powers of two, and numbers of requests in flight likewise.
+struct ServingPlans {
+  std::optional<ServingPlan> aggregated, disaggregated;
+
+  /// The better of the two; null where none holds the limits.
+  const ServingPlan *best() const;
+};
+
+/// Searches all layouts of `base`, of which the model and its types count. An
+/// error where a kernel has no constants.
+ErrorOr<ServingPlans> planServing(const calibrated::CalibratedKernels &,
+                                  const ServingSetup &base,
+                                  const ServingEngine &, const ServingGoal &);
+
+/// Both plans side by side, with what a step is made of.
+std::string describe(const ServingPlans &plans, const ServingGoal &goal);
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_SERVINGPLAN_H
