@@ -28,6 +28,8 @@ STD_LAYERS = {
     "Tensors": ["Support"],
     # Strategy selection under a memory limit; knows no operators.
     "Solve": ["Support"],
+    # Sharding dims as strategies of a graph, for a solver.
+    "Selection": ["Solve", "Cost", "Support"],
     # Where and when operators run; knows nothing of what they compute.
     "Schedule": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
@@ -35,6 +37,7 @@ STD_LAYERS = {
         "Agent",
         "BlackBox",
         "Simulation",
+        "Selection",
         "Cost",
         "Search",
         "Machine",
@@ -51,6 +54,8 @@ MLIR_LAYERS = {
     "Dialect/LLM/Transforms": [
         "Analysis",
         "Planning",
+        "Selection",
+        "Solve",
         "Dialect/LLM/Transforms/Partition",
         "Dialect/LLM/IR",
         "Cost",

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyBuilder.h"
-#include "shardopt/Cost/BodyIndex.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -33,7 +32,6 @@ public:
 private:
   LogicalResult addNode(ShardableOpInterface op);
   LogicalResult readExit();
-  LogicalResult checkLiveValues();
   FailureOr<cost::ValueId> idOf(Value value, Operation *user);
 
   const LayerOps &layer;
@@ -61,21 +59,9 @@ FailureOr<cost::Body> BodyBuilder::build() {
   for (ShardableOpInterface op : layer.ops)
     if (failed(addNode(op)))
       return failure();
-  if (failed(readExit()) || failed(checkLiveValues()))
+  if (failed(readExit()))
     return failure();
   return std::move(body);
-}
-
-LogicalResult BodyBuilder::checkLiveValues() {
-  cost::BodyIndex index(body);
-  for (auto [op, live] : ::llvm::zip_equal(layer.ops, index.liveAfter))
-    if (live.size() > cost::Body::maxLiveValues) {
-      ShardableOpInterface at = op;
-      return at.emitOpError("leaves ")
-             << live.size() << " values that are still needed, expected at "
-             << "most " << cost::Body::maxLiveValues;
-    }
-  return success();
 }
 
 FailureOr<cost::ValueId> BodyBuilder::idOf(Value value, Operation *user) {
@@ -114,76 +100,46 @@ LogicalResult BodyBuilder::addNode(ShardableOpInterface op) {
   return success();
 }
 
-/// The summands of the tree of `llm.add`s that makes `sum`, in no particular
-/// order.
-static SmallVector<Value> collectSummands(Value sum) {
-  SmallVector<Value> open = {sum}, summands;
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    if (auto add = value.getDefiningOp<AddOp>())
-      open.append({add.getLhs(), add.getRhs()});
-    else
-      summands.push_back(value);
-  }
-  return summands;
+/// Whether `add` is merely part of a longer sum.
+static bool isPartOfSum(AddOp add) {
+  return add->hasOneUse() && isa<AddOp>(*add->user_begin()) &&
+         add->user_begin()->getBlock() == add->getBlock();
 }
 
+/// What the sum `add` adds up, in order.
+static void collectSummands(AddOp add, SmallVectorImpl<Value> &summands) {
+  for (Value operand : add->getOperands()) {
+    auto inner = operand.getDefiningOp<AddOp>();
+    if (inner && isPartOfSum(inner))
+      collectSummands(inner, summands);
+    else
+      summands.push_back(operand);
+  }
+}
+
+/// Residuals go through the layer, and norms may add to them on the way; what
+/// other ops make is added to them in the end.
 LogicalResult BodyBuilder::readExit() {
   Operation *last = layer.exit.getDefiningOp();
-  if (!last)
-    last = layer.last();
-  if (!isa<AddOp>(last))
-    return last->emitOpError(
-        "makes what leaves the layer, expected an 'llm.add' of the residual "
-        "and the output of the feed-forward block");
-
-  // The residual of the last norm that has one, else that of the layer.
-  Value residual = layer.residual;
-  for (ShardableOpInterface op : layer.ops)
-    if (auto norm = dyn_cast<NormOpInterface>(op.getOperation()))
-      if (Value sum = norm.getNewResidual())
-        residual = sum;
-
-  SmallVector<Value> summands = collectSummands(layer.exit);
-  Value *found = ::llvm::find(summands, residual);
-  if (found == summands.end()) {
-    InFlightDiagnostic diagnostic =
-        last->emitOpError("ends a layer, expected it to add the residual of "
-                          "the layer's last norm");
-    diagnostic.attachNote(residual.getLoc()) << "the residual";
-    return diagnostic;
-  }
-  summands.erase(found);
-  if (summands.empty() || summands.size() > 2)
-    return last->emitOpError("ends a layer with ")
-           << summands.size()
-           << " summands beside the residual, expected the output of the "
-              "feed-forward block and at most that of shared experts";
-
-  // Of two, the routed path is the one that comes back from the experts.
-  Value main = summands.front();
-  if (summands.size() == 2) {
-    auto isRouted = [](Value value) {
-      auto maker = value.getDefiningOp<ShardableOpInterface>();
-      return maker && maker.returnsFromExperts();
-    };
-    if (isRouted(summands[0]) == isRouted(summands[1]))
-      return last->emitOpError(
-          "ends a layer with two summands beside the residual, expected one "
-          "of them from 'llm.combine'");
-    if (isRouted(summands[1]))
-      std::swap(summands[0], summands[1]);
-    main = summands[0];
-    FailureOr<cost::ValueId> shared = idOf(summands[1], last);
-    if (failed(shared))
+  auto sum = dyn_cast_or_null<AddOp>(last);
+  if (!sum)
+    return (last ? last : layer.last().getOperation())
+        ->emitOpError("makes what leaves the layer, expected an 'llm.add' of "
+                      "the residual and what the layer adds to it");
+  SmallVector<Value> summands;
+  collectSummands(sum, summands);
+  if (summands.size() > cost::Body::maxSummands)
+    return sum.emitOpError("ends a layer with a sum of ")
+           << summands.size() << " values, expected at most "
+           << cost::Body::maxSummands;
+  for (Value summand : summands) {
+    FailureOr<cost::ValueId> id = idOf(summand, sum);
+    if (failed(id))
       return failure();
-    body.exitShared = *shared;
+    auto maker = summand.getDefiningOp();
+    bool isOutput = maker && !isa<NormOpInterface>(maker);
+    (isOutput ? body.exitOutputs : body.exitResiduals).push_back(*id);
   }
-  FailureOr<cost::ValueId> mainId = idOf(main, last);
-  if (failed(mainId))
-    return failure();
-  body.exitMain = *mainId;
-  body.exitResidual = ids[residual];
   return success();
 }
 

@@ -39,6 +39,7 @@ private:
   LogicalResult readRepeat(RepeatOp repeat);
   LogicalResult readShardableOp(ShardableOpInterface op);
   LogicalResult readHead(LmHeadOp head);
+  bool isInLayer(Value value) const;
 
   /// Ends the layer outside of repeats that is being read, if there is one:
   /// `exit` is what the next op takes for the residual.
@@ -232,11 +233,19 @@ LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
   return addLayers(layer, windows);
 }
 
+/// Whether a norm of `value` is one more of the layer being read: of what
+/// entered it, or of what an op of it made.
+bool ProgramReader::isInLayer(Value value) const {
+  return isOpen && (value == open.residual ||
+                    ::llvm::is_contained(
+                        open.ops, value.getDefiningOp<ShardableOpInterface>()));
+}
+
 LogicalResult ProgramReader::readShardableOp(ShardableOpInterface op) {
   if (head)
     return op.emitOpError("follows 'llm.lm_head', which ends a program");
   auto norm = dyn_cast<NormOpInterface>(op.getOperation());
-  if (norm && !norm.getAddedResidual()) {
+  if (norm && !norm.getAddedResidual() && !isInLayer(norm.getNormed().get())) {
     Value residual = norm.getNormed().get();
     if (failed(closeLayer(residual)) || failed(checkChain(residual, norm)))
       return failure();
@@ -293,8 +302,7 @@ static bool isWiredAlike(const cost::Body &a, const cost::Body &b) {
   };
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(),
                     b.nodes.end(), isSameNode) &&
-         a.exitResidual == b.exitResidual && a.exitMain == b.exitMain &&
-         a.exitShared == b.exitShared;
+         a.exitResiduals == b.exitResiduals && a.exitOutputs == b.exitOutputs;
 }
 
 FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {

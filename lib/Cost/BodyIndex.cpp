@@ -43,9 +43,10 @@ BodyIndex::BodyIndex(const Body &body) : values(body.numValues) {
       if (passed[r] >= 0)
         values[node.results[r]].root = values[node.operands[passed[r]]].root;
   }
-  lastUse[body.exitResidual] = lastUse[body.exitMain] = exit;
-  if (body.exitShared)
-    lastUse[*body.exitShared] = exit;
+  for (ValueId v : body.exitResiduals)
+    lastUse[v] = exit;
+  for (ValueId v : body.exitOutputs)
+    lastUse[v] = exit;
   for (ValueId v = 0; v < body.numValues; ++v)
     values[v].fansOut = uses[v] > 1;
 

@@ -159,8 +159,8 @@ void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
   const LayerExit::Moves moves = end.into(to);
   for (Layout from : moves.sources)
     addReshard(row, from, to, rows, model.rowBytes);
-  if (moves.join)
-    add(row, joinKernel(*moves.join, rows, model.rowBytes, outer));
+  for (Layout join : moves.joins)
+    add(row, joinKernel(join, rows, model.rowBytes, outer));
 }
 
 bool Accountant::addLayer(int64_t layer) {

@@ -25,6 +25,18 @@ bool CostModel::fits(const Degrees &degrees) const {
          !program.findExcess(degrees, bounds.maxDevices);
 }
 
+bool CostModel::hasTrellises() const {
+  for (size_t body = 0; body < bodyIndices.size(); ++body) {
+    for (const std::vector<ValueId> &live : bodyIndices[body].liveAfter)
+      if (live.size() > Body::maxLiveValues)
+        return false;
+    for (const Node &node : program.bodies[body].nodes)
+      if (node.operands.size() > 2)
+        return false;
+  }
+  return true;
+}
+
 /// The context that `make` makes of degrees, relaxed to `range` if there is
 /// one.
 template <typename Make>

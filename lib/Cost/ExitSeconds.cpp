@@ -26,7 +26,9 @@ ExitSeconds::ExitSeconds(const TimeModel &time, double rows, double rowBytes,
 
 double ExitSeconds::leave(const LayerExit &end, Layout to) const {
   const LayerExit::Moves moves = end.into(to);
-  double seconds = moves.join ? joins[static_cast<int>(*moves.join)] : 0;
+  double seconds = 0;
+  for (Layout join : moves.joins)
+    seconds += joins[static_cast<int>(join)];
   for (Layout from : moves.sources)
     seconds += reshards[static_cast<int>(from)][static_cast<int>(to)];
   return seconds;

@@ -7,25 +7,48 @@
 
 #include "shardopt/Cost/LayerExit.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::cost;
 
+bool LayerExit::addsInPlace() const {
+  return outputs.size() > 1 && !residuals.empty() &&
+         std::all_of(outputs.begin(), outputs.end(),
+                     [&](Layout layout) { return layout == outputs[0]; });
+}
+
+LayerExit::Move LayerExit::move(size_t i, Layout layout, bool inPlace,
+                                Layout wanted) {
+  Move move;
+  move.isSource = i == 0 || !inPlace;
+  if (i > 0)
+    move.join = inPlace ? layout : wanted;
+  return move;
+}
+
 LayerExit::Moves LayerExit::into(Layout wanted) const {
   Moves moves;
-  moves.sources.push_back(residual);
-  moves.sources.push_back(main);
-  if (!shared)
-    return moves;
-  const bool alike = *shared == main;
-  if (!alike)
-    moves.sources.push_back(*shared);
-  moves.join = alike ? main : wanted;
+  auto add = [&](const Layouts &summands, bool inPlace) {
+    for (size_t i = 0; i < summands.size(); ++i) {
+      const Move part = move(i, summands[i], inPlace, wanted);
+      if (part.isSource)
+        moves.sources.push_back(summands[i]);
+      if (part.join)
+        moves.joins.push_back(*part.join);
+    }
+  };
+  add(residuals, false);
+  add(outputs, addsInPlace());
   return moves;
 }
 
 Layout LayerExit::outputLayout() const {
-  const bool cut = passThrough(main) == Layout::T &&
-                   (!shared || passThrough(*shared) == Layout::T);
+  const Layouts &followed = outputs.empty() ? residuals : outputs;
+  const bool cut =
+      std::all_of(followed.begin(), followed.end(), [](Layout layout) {
+        return passThrough(layout) == Layout::T;
+      });
   return cut ? Layout::T : Layout::R;
 }
 

@@ -287,11 +287,8 @@ void TrellisBuilder::addExits() {
   trellis.exits.resize(states.size());
   for (size_t i = 0; i < states.size(); ++i) {
     unpack(index.liveAfter.back(), states[i]);
-    LayerExit end{state.layout(body.exitResidual), state.layout(body.exitMain),
-                  std::nullopt};
-    if (body.exitShared)
-      end.shared = state.layout(*body.exitShared);
-    ends.push_back(end);
+    ends.push_back(
+        makeExit(body, [this](ValueId value) { return state.layout(value); }));
     trellis.exits[i].variations = variations[states[i].variation()];
   }
   addLeaves(ends);

@@ -7,6 +7,7 @@
 
 #include "Infeasibility.h"
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Cost/QuickBound.h"
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Search/ExactSearch.h"
 
@@ -42,9 +43,13 @@ static std::optional<double> leastMemory(const Scenario &scenario,
     const Degrees degrees = space.degreesOf(grid, 0);
     if (!scenario.costs().fits(degrees))
       continue;
-    cost::DimsBound bound =
-        cost::boundDims(cost::Tables(scenario.costs(), degrees), sets,
-                        cost::Objective::Latency);
+    const cost::CostModel &costs = scenario.costs();
+    constexpr auto objective = cost::Objective::Latency;
+    const cost::DimsBound bound =
+        costs.hasTrellises()
+            ? cost::boundDims(cost::Tables(costs, degrees), sets, objective)
+            : cost::boundQuickly(costs, {degrees, std::nullopt, sets},
+                                 objective);
     if (bound.infeasible != Reason::Structural)
       least = std::min(least.value_or(noLimit), bound.leastBytes);
   }

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/RooflineSimulator.h"
+#include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Cost/QuickBound.h"
+#include "shardopt/Selection/OptimalChoice.h"
 
 using namespace shardopt;
 
@@ -30,6 +32,8 @@ RooflineSimulator::setsOf(const search::DimDomains &domains) {
 }
 
 Evaluation RooflineSimulator::evaluate(const Strategy &strategy) const {
+  if (!costs.hasTrellises())
+    return cost::breakdown(costs, strategy).evaluation;
   return cost::evaluate(*tables.get(strategy.degrees), strategy.dims);
 }
 
@@ -38,8 +42,12 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
                                              search::Goal goal) const {
   if (!costs.fits(degrees))
     return {Reason::Structural, 0};
-  cost::DimsBound bound =
-      cost::boundDims(*tables.get(degrees), setsOf(domains), objectiveOf(goal));
+  const std::vector<cost::DimSet> sets = setsOf(domains);
+  const cost::Objective objective = objectiveOf(goal);
+  const cost::DimsBound bound =
+      costs.hasTrellises()
+          ? cost::boundDims(*tables.get(degrees), sets, objective)
+          : cost::boundQuickly(costs, {degrees, std::nullopt, sets}, objective);
   return {bound.infeasible, bound.value};
 }
 
@@ -57,7 +65,7 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
         least, cost::BatchRange{most, wholeSequences}, sets};
     const cost::Objective objective = objectiveOf(goal);
     const cost::DimsBound found =
-        isQuick
+        isQuick || !costs.hasTrellises()
             ? cost::boundQuickly(costs, request, objective)
             : cost::boundDims(cost::Tables(costs, request), sets, objective);
     return search::DegreeBound{found.infeasible, found.value};
@@ -79,8 +87,19 @@ std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
-  std::optional<cost::Optimum> optimum = cost::optimalDims(
-      *tables.get(degrees), setsOf(domains), objectiveOf(goal), incumbent);
+  std::optional<cost::Optimum> optimum;
+  if (costs.hasTrellises()) {
+    optimum = cost::optimalDims(*tables.get(degrees), setsOf(domains),
+                                objectiveOf(goal), incumbent);
+  } else if (costs.fits(degrees)) {
+    const std::vector<cost::DimSet> sets = setsOf(domains);
+    const selection::StrategyGraph graph(costs, degrees, sets);
+    selection::ChoiceResult found =
+        selection::optimalChoice(graph, objectiveOf(goal), incumbent);
+    if (!found.proved)
+      isUnproved = true;
+    optimum = std::move(found.best);
+  }
   if (!optimum)
     return std::nullopt;
   return search::Plan{{degrees, std::move(optimum->dims)}, optimum->evaluation};

@@ -98,7 +98,7 @@ static ExactResult fromRanges(const StrategySpace &space,
   ExactResult result;
   result.degreeTuples = space.numGrids() * space.numBatches();
   result.solvedTuples = found.solvedTuples;
-  result.proved = !found.isStopped;
+  result.proved = !found.isStopped && !decomposition.missedProof();
   result.bound = found.open;
   if (!found.plans.empty()) {
     const double value = objective.value(found.plans.front().evaluation);
@@ -153,8 +153,10 @@ ExactResult findOptimum(const StrategySpace &space,
     next += size;
     result.solvedTuples += size;
   }
-  result.proved = true;
-  if (result.best)
+  result.proved = !decomposition.missedProof();
+  if (!result.proved && !tuples->empty())
+    result.bound = tuples->front().bound;
+  else if (result.best)
     result.bound = objective.value(result.best->evaluation);
   return result;
 }

@@ -145,22 +145,38 @@ bool LayerWalker::program(unsigned body, const LayerContext &context,
 /// The sum that ends the layer, in the layout that a layer like it wants.
 void LayerWalker::addEnd(double rows, LayerProgram &result) {
   result.end = walk.exit();
-  const InlineVector<int, 3> ready = walk.leaving();
+  const auto ready = walk.leaving();
   result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
   const cost::LayerExit::Moves moves = result.end.into(result.anchor);
+  std::vector<int> moved(ready.begin(), ready.end());
+  for (size_t i = 0; i < moves.sources.size(); ++i)
+    moved[i] = append(result, maker,
+                      cost::reshardCollectives(moves.sources[i], result.anchor,
+                                               rows, costs.model().rowBytes,
+                                               strategy.degrees),
+                      moved[i]);
+  std::vector<Task> joins;
+  for (Layout join : moves.joins)
+    joins.push_back(maker.task(cost::joinKernel(
+        join, rows, costs.model().rowBytes, costs.context(strategy.degrees))));
+  // A task waits for a few others at most: sums of a few end in one task each.
   Task end;
-  if (moves.join)
-    end = maker.task(cost::joinKernel(*moves.join, rows, costs.model().rowBytes,
-                                      costs.context(strategy.degrees)));
-  for (size_t i = 0; i < ready.size(); ++i) {
-    end.after[i] = ready[i];
-    if (i < moves.sources.size())
-      end.after[i] = append(
-          result, maker,
-          cost::reshardCollectives(moves.sources[i], result.anchor, rows,
-                                   costs.model().rowBytes, strategy.degrees),
-          ready[i]);
+  size_t waits = 0;
+  auto next = [&](const Task &task) {
+    result.tasks.push_back(end);
+    end = task;
+    end.after[0] = static_cast<int>(result.tasks.size()) - 1;
+    waits = 1;
+  };
+  if (!joins.empty())
+    end = joins.front();
+  for (int before : moved) {
+    if (waits == end.after.size())
+      next(Task());
+    end.after[waits++] = before;
   }
+  for (size_t i = 1; i < joins.size(); ++i)
+    next(joins[i]);
   result.tasks.push_back(end);
 }
 
@@ -171,10 +187,9 @@ double LayerWalker::leaveSeconds(const cost::LayerExit &end, Layout to,
   for (Layout from : moves.sources)
     seconds += costs.time().reshard(from, to, rows, costs.model().rowBytes,
                                     strategy.degrees);
-  if (moves.join)
-    seconds += costs.time().seconds(
-        cost::joinKernel(*moves.join, rows, costs.model().rowBytes,
-                         costs.context(strategy.degrees)));
+  for (Layout join : moves.joins)
+    seconds += costs.time().seconds(cost::joinKernel(
+        join, rows, costs.model().rowBytes, costs.context(strategy.degrees)));
   return seconds;
 }
 

@@ -115,12 +115,12 @@ public:
 
     norm.addsResidual = true;
     normed = add("ffn_norm", norm, {projected, body.residual}, 2);
-    body.exitResidual = normed + 1;
+    body.exitResiduals = {normed + 1};
     if (routed)
       addExperts(normed);
     else
-      body.exitMain =
-          addFfn("ffn", FfnKind::Dense, config.inner, config.linear, normed);
+      body.exitOutputs = {
+          addFfn("ffn", FfnKind::Dense, config.inner, config.linear, normed)};
     body.numValues = values;
     return std::move(body);
   }
@@ -226,10 +226,11 @@ private:
     ValueId outputs =
         addFfn("ffn", FfnKind::Grouped, config.expertInner,
                config.expertWeights.value_or(config.linear), sent);
-    body.exitMain = add("combine", combine, {outputs});
+    body.exitOutputs = {add("combine", combine, {outputs})};
     if (config.sharedInner)
-      body.exitShared = addFfn("shared", FfnKind::Shared, config.sharedInner,
-                               config.linear, normed);
+      body.exitOutputs.push_back(addFfn("shared", FfnKind::Shared,
+                                        config.sharedInner, config.linear,
+                                        normed));
   }
 
   const ModelConfig &config;

@@ -10,30 +10,54 @@
 
 #include "shardopt/Cost/Context.h"
 #include "shardopt/Cost/Kernel.h"
+#include "shardopt/Cost/Model.h"
 #include "shardopt/Support/InlineVector.h"
 
 namespace shardopt::cost {
 
 /// How the values are placed that are added up where a layer ends.
 struct LayerExit {
-  Layout residual = Layout::R;  ///< of the last norm
-  Layout main = Layout::R;      ///< output of the feed-forward block
-  std::optional<Layout> shared; ///< output of shared experts, if there are any
+  using Layouts = InlineVector<Layout, Body::maxSummands>;
+
+  Layouts residuals;
+  Layouts outputs; ///< of attention, of feed-forward blocks, of experts
 
   /// What brings the sum into the layout that the next layer, or the head,
-  /// wants: reshards from each of `sources`, and one more read, in layout
-  /// `join`, to add the two outputs. They are added where they are if they lie
-  /// alike, else where they are wanted.
+  /// wants: reshards from each of `sources`, and one more read in each of the
+  /// layouts `joins`: the norm that follows reads a residual and an output
+  /// itself, whatever is added beside them is read once more. Outputs that all
+  /// lie alike are added where they are, before they are moved to the residual;
+  /// everything else where it is wanted.
   struct Moves {
-    InlineVector<Layout, 3> sources;
-    std::optional<Layout> join;
+    Layouts sources;
+    Layouts joins;
   };
   Moves into(Layout wanted) const;
 
-  /// What dim none of the head follows: T if the rows of all of the output are
-  /// cut.
+  /// The part of summand number `i` of `residuals` or `outputs`, in `layout`:
+  /// whether it is a source, and where it is read once more, if it is.
+  struct Move {
+    bool isSource = true;
+    std::optional<Layout> join;
+  };
+  static Move move(size_t i, Layout layout, bool inPlace, Layout wanted);
+  /// Whether outputs are added where they are.
+  bool addsInPlace() const;
+
+  /// What dim none of the head follows: T if the rows of all outputs are cut.
   Layout outputLayout() const;
 };
+
+/// The exit of `body`, whose values lie as `layoutOf` says.
+template <typename LayoutOf>
+LayerExit makeExit(const Body &body, LayoutOf layoutOf) {
+  LayerExit exit;
+  for (ValueId value : body.exitResiduals)
+    exit.residuals.push_back(layoutOf(value));
+  for (ValueId value : body.exitOutputs)
+    exit.outputs.push_back(layoutOf(value));
+  return exit;
+}
 
 /// The extra read of `rows` rows in layout `join`. It is part of the kernel of
 /// the norm that follows.

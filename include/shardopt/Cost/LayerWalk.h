@@ -70,8 +70,8 @@ public:
 
   /// How the values are placed that leave it.
   LayerExit exit() const;
-  /// Their handles: of the residual, the output, and that of shared experts.
-  InlineVector<Handle, 3> leaving() const;
+  /// Their handles: of the residuals, then of the outputs.
+  InlineVector<Handle, Body::maxSummands> leaving() const;
 
 private:
   struct Copy {
@@ -165,19 +165,17 @@ void LayerWalk<Handle>::take(const WalkedOp &op, unsigned operand,
 }
 
 template <typename Handle> LayerExit LayerWalk<Handle>::exit() const {
-  LayerExit end{values[layer->exitResidual].placement.layout,
-                values[layer->exitMain].placement.layout, std::nullopt};
-  if (layer->exitShared)
-    end.shared = values[*layer->exitShared].placement.layout;
-  return end;
+  return makeExit(
+      *layer, [this](ValueId value) { return values[value].placement.layout; });
 }
 
 template <typename Handle>
-InlineVector<Handle, 3> LayerWalk<Handle>::leaving() const {
-  InlineVector<Handle, 3> handles = {values[layer->exitResidual].made(),
-                                     values[layer->exitMain].made()};
-  if (layer->exitShared)
-    handles.push_back(values[*layer->exitShared].made());
+InlineVector<Handle, Body::maxSummands> LayerWalk<Handle>::leaving() const {
+  InlineVector<Handle, Body::maxSummands> handles;
+  for (ValueId value : layer->exitResiduals)
+    handles.push_back(values[value].made());
+  for (ValueId value : layer->exitOutputs)
+    handles.push_back(values[value].made());
   return handles;
 }
 

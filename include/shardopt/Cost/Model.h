@@ -31,19 +31,21 @@ struct Node {
 };
 
 /// One layer of a stack. It starts with a residual, in the layout that the op
-/// that reads it first requires (the *anchor*), and ends with a sum. At most
-/// `maxLiveValues` values may be needed at a time.
+/// that reads it first requires (the *anchor*), and ends with a sum. In between
+/// ops may be connected in any way.
 struct Body {
+  /// Values that are needed at a time, at most, where a trellis is made of it.
   static constexpr size_t maxLiveValues = 9;
+  static constexpr size_t maxSummands = 16;
 
   std::vector<Node> nodes; ///< in program order; the first one sets the anchor
   unsigned numValues = 0;  ///< ids are 0 .. numValues - 1
   ValueId residual = 0;    ///< what enters the layer
 
-  // What is added up where the layer is left.
-  ValueId exitResidual = 0;          ///< the residual of the last norm
-  ValueId exitMain = 0;              ///< output of the feed-forward block
-  std::optional<ValueId> exitShared; ///< output of shared experts
+  // What is added up where the layer is left, at least one summand and at most
+  // `maxSummands`.
+  std::vector<ValueId> exitResiduals; ///< the layer's, or what norms made
+  std::vector<ValueId> exitOutputs;   ///< what all other ops made
 
   int64_t experts = 0; ///< routed experts; 0: a dense stack
   int64_t topK = 0;    ///< experts a token visits

@@ -81,6 +81,9 @@ public:
   std::optional<search::Plan>
   solve(const Degrees &degrees, const search::DimDomains &domains,
         search::Goal goal, std::optional<double> incumbent) const override;
+  bool missedProof() const override {
+    return simulator.decomposition()->missedProof();
+  }
 
 private:
   /// `domains` with the engine's dims alone; none if one lacks its dim, or it

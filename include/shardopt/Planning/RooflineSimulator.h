@@ -13,10 +13,14 @@
 #include "shardopt/Planning/TableCache.h"
 #include "shardopt/Search/Simulator.h"
 
+#include <atomic>
+
 namespace shardopt {
 
 /// `simulator=roofline`: the cost model, which can be opened (see
-/// `search::Decomposition`). Refers to `costs`, which must outlive it.
+/// `search::Decomposition`). Dims are optimised over trellises where the model
+/// has them (`cost::CostModel::hasTrellises`), else by strategy selection
+/// (`selection::optimalChoice`). Refers to `costs`, which must outlive it.
 class RooflineSimulator final : public search::Simulator,
                                 public search::Decomposition {
 public:
@@ -36,6 +40,7 @@ public:
   std::optional<search::Plan>
   solve(const Degrees &degrees, const search::DimDomains &domains,
         search::Goal goal, std::optional<double> incumbent) const override;
+  bool missedProof() const override { return isUnproved; }
 
   /// `domains` as the cost library spells them.
   static std::vector<cost::DimSet> setsOf(const search::DimDomains &domains);
@@ -43,6 +48,7 @@ public:
 private:
   const cost::CostModel &costs;
   TableCache tables;
+  mutable std::atomic<bool> isUnproved{false};
 };
 
 } // namespace shardopt

@@ -62,6 +62,11 @@ public:
   virtual std::optional<Plan> solve(const Degrees &degrees,
                                     const DimDomains &domains, Goal goal,
                                     std::optional<double> incumbent) const = 0;
+
+  /// Whether some `solve` so far could not prove what it returned: it is then
+  /// the best that was found, and the bound of its degrees is all that is
+  /// known.
+  virtual bool missedProof() const { return false; }
 };
 
 /// `evaluation`, or a failed one in its place if a metric is not finite or less

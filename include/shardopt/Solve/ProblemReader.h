@@ -27,6 +27,9 @@ ErrorOr<Problem> parseProblem(std::string_view text, const std::string &name);
 /// Reads a solution: a JSON array of integers.
 ErrorOr<Solution> readSolution(const std::string &path);
 
+/// A problem in the same format, a row a line.
+std::string toJson(const Problem &problem);
+
 /// A solution as a JSON array on one line, without its end.
 std::string toJson(const Solution &solution);
 

@@ -76,9 +76,9 @@ static cost::Body makeLayer() {
   value = add(body, "out_proj", out, {value});
   norm.addsResidual = true;
   value = add(body, "ffn_norm", norm, {value, body.residual}, 2);
-  body.exitResidual = value + 1;
+  body.exitResiduals = {value + 1};
   value = add(body, "ffn_up", up, {value});
-  body.exitMain = add(body, "ffn_down", down, {value});
+  body.exitOutputs = {add(body, "ffn_down", down, {value})};
   return body;
 }
 

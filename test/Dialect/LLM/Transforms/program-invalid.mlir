@@ -80,7 +80,7 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_residual_at_the_end(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
-    // expected-error @below {{makes what leaves the layer, expected an 'llm.add' of the residual and the output of the feed-forward block}}
+    // expected-error @below {{makes what leaves the layer, expected an 'llm.add' of the residual and what the layer adds to it}}
     %p = llm.linear "proj" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
     %y = llm.lm_head "lm_head" %p norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>

@@ -1,0 +1,46 @@
+//===- OptimalChoice.h - The best dims, by strategy selection ---*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SELECTION_OPTIMALCHOICE_H
+#define SHARDOPT_SELECTION_OPTIMALCHOICE_H
+
+#include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Selection/ScaledProblem.h"
+
+#include <functional>
+
+namespace shardopt::selection {
+
+/// What strategy selection knows of the dims of given degrees.
+struct ChoiceResult {
+  /// The best that was found, with the evaluation of the naive model
+  /// (`cost::breakdown`); none if nothing is feasible, or as good as what was
+  /// known before.
+  std::optional<cost::Optimum> best;
+  /// No dims are better, but for rounding: 1e-11 of the value.
+  bool proved = false;
+  /// At least the throughput, or at most the latency (ms), of any dims that are
+  /// as good as what was known before; none if there are no such dims.
+  std::optional<double> bound;
+  int problems = 0; ///< that were solved
+};
+
+/// The best dims of `graph`. What several stages take is minimised as a
+/// sequence of problems: the term that is the largest in the best choice so far
+/// (the seconds of one stage times the micro-batches, or those of all stages)
+/// is minimised, where all other terms may take no more than that choice. Once
+/// the largest term is the one that was minimised, or nothing is left below it,
+/// the choice is proved.
+///
+/// `incumbent` (tokens/s per device, or ms) is what has to be reached.
+ChoiceResult optimalChoice(const StrategyGraph &graph,
+                           cost::Objective objective,
+                           std::optional<double> incumbent = {});
+
+} // namespace shardopt::selection
+
+#endif // SHARDOPT_SELECTION_OPTIMALCHOICE_H

@@ -1,0 +1,250 @@
+//===- OptimalChoice.cpp - The best dims, by strategy selection -----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Selection/OptimalChoice.h"
+
+#include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Solve/Solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using namespace shardopt::selection;
+using cost::Objective;
+
+/// What rounding may take from a value, a part of it.
+static constexpr double slack = 1e-11;
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// One of the sums of seconds of which the largest counts; without a limit.
+using Term = Resource;
+
+class ChoiceSearch {
+public:
+  ChoiceSearch(const StrategyGraph &graph, Objective objective)
+      : graph(graph), costs(graph.costs()), context(graph.context()),
+        objective(objective), terms(makeTerms()) {}
+
+  ChoiceResult run(std::optional<double> incumbent);
+
+private:
+  /// What came of one problem.
+  struct Outcome {
+    std::optional<Choice> choice;
+    double least = 0; ///< that the term can take, under the limits
+    bool proved = false;
+  };
+
+  std::vector<Term> makeTerms() const;
+  double valueOf(const cost::Pipeline &pipeline) const;
+  Outcome minimise(size_t term, double most, double worthwhile,
+                   ChoiceResult &result) const;
+  Aim aimAt(size_t term, double most, double worthwhile) const;
+  bool offer(const Choice &choice, double most, ChoiceResult &result);
+  size_t largestTerm() const;
+  double toMetric(double value) const;
+
+  bool isLatency() const { return objective == Objective::Latency; }
+  double termOf(size_t i, const Choice &choice) const;
+
+  const StrategyGraph &graph;
+  const cost::CostModel &costs;
+  const cost::Context &context;
+  const Objective objective;
+  const std::vector<Term> terms;
+  Choice bestChoice;
+  double best = infinity; ///< its value, in seconds
+};
+
+} // namespace
+
+/// The terms of `cost::latencySeconds`, or of what throughput goes by: the sum
+/// of all stages, and each stage as often as it is passed. Those that others
+/// are never below are left out, and so is the sum where each stage is passed
+/// as often as there are stages.
+std::vector<Term> ChoiceSearch::makeTerms() const {
+  const std::vector<cost::Stage> &stages = graph.stages();
+  Term sum{"all stages", Resource::Kind::Seconds, {}, 0};
+  for (const cost::Stage &stage : stages)
+    sum.weights.push_back(double(stage.repeats));
+  const auto passes = double(context.microBatches);
+  if (context.isPrefill() ? isLatency() : passes == 1)
+    return {sum};
+  std::vector<Term> list;
+  for (size_t stage = 0; stage < stages.size(); ++stage) {
+    Term term{"stage " + std::to_string(stage), Resource::Kind::Seconds,
+              std::vector<double>(stages.size()), 0};
+    term.weights[stage] = passes;
+    list.push_back(std::move(term));
+  }
+  list = withoutCovered(graph, list);
+  if (!context.isPrefill() && context.microBatches < context.degrees.pp)
+    list.push_back(sum);
+  return list;
+}
+
+/// The largest term; asked of the cost model where it has a name for it.
+double ChoiceSearch::valueOf(const cost::Pipeline &pipeline) const {
+  if (context.isPrefill() && !isLatency())
+    return double(context.microBatches) * pipeline.slowestSeconds;
+  return cost::latencySeconds(pipeline, context);
+}
+
+/// From a value in seconds to the metric, and back: throughput is a constant
+/// over the value.
+double ChoiceSearch::toMetric(double value) const {
+  if (isLatency())
+    return value * 1e3;
+  const cost::Pipeline unit{1, 1, 0};
+  return cost::throughput(unit, context, costs.limits()) * valueOf(unit) /
+         value;
+}
+
+double ChoiceSearch::termOf(size_t i, const Choice &choice) const {
+  const size_t numStages = graph.stages().size();
+  double sum = 0;
+  for (size_t node = 0; node < choice.size(); ++node)
+    for (size_t stage = 0; stage < numStages; ++stage)
+      sum +=
+          terms[i].weights[stage] *
+          graph.nodes()[node].seconds[size_t(choice[node]) * numStages + stage];
+  return sum;
+}
+
+size_t ChoiceSearch::largestTerm() const {
+  size_t largest = 0;
+  for (size_t i = 1; i < terms.size(); ++i)
+    if (termOf(i, bestChoice) > termOf(largest, bestChoice))
+      largest = i;
+  return largest;
+}
+
+Aim ChoiceSearch::aimAt(size_t term, double most, double worthwhile) const {
+  Aim aim{terms[term].weights, memoryResources(graph), worthwhile};
+  auto limit = [&](const Term &what, double seconds) {
+    if (!(seconds < infinity))
+      return;
+    aim.resources.push_back(what);
+    aim.resources.back().most = seconds;
+  };
+  for (size_t i = 0; i < terms.size(); ++i)
+    if (i != term)
+      limit(terms[i], most);
+  if (context.isPrefill() && !isLatency()) {
+    Term sum{"all stages", Resource::Kind::Seconds, {}, 0};
+    for (const cost::Stage &stage : graph.stages())
+      sum.weights.push_back(double(stage.repeats));
+    limit(sum, costs.limits().latencySeconds);
+  }
+  return aim;
+}
+
+ChoiceSearch::Outcome ChoiceSearch::minimise(size_t term, double most,
+                                             double worthwhile,
+                                             ChoiceResult &result) const {
+  const ScaledProblem scaled =
+      makeProblem(graph, aimAt(term, most, worthwhile));
+  solve::SolverOptions options;
+  options.timeLimit = 0;
+  options.rounds = 12;
+  options.workers = options.threads = 1;
+  const solve::SolverResult found = solve::solve(scaled.problem, options);
+  ++result.problems;
+  Outcome outcome;
+  outcome.proved = found.proved;
+  if (found.bound)
+    outcome.least = double(*found.bound) * scaled.secondsPerUnit;
+  const bool isFinite = found.solution && found.cost < solve::infiniteCost;
+  if (isFinite)
+    outcome.choice = scaled.choiceOf(graph, *found.solution);
+  // Nothing finite: that is known once the bound says so.
+  else
+    outcome.proved =
+        found.shortage || (found.bound && *found.bound >= solve::infiniteCost);
+  return outcome;
+}
+
+/// Takes `choice` if the naive model finds it valid, and as good as `most`.
+bool ChoiceSearch::offer(const Choice &choice, double most,
+                         ChoiceResult &result) {
+  const double value = valueOf(graph.pipeline(choice));
+  if (value > most * (1 + slack) || value >= best)
+    return false;
+  cost::Optimum optimum;
+  optimum.dims = graph.dims(choice);
+  optimum.evaluation =
+      cost::breakdown(costs, {context.degrees, optimum.dims}).evaluation;
+  // What the graph says has to be what the naive model says.
+  const Evaluation claimed =
+      cost::judge(graph.pipeline(choice), context, costs.limits());
+  if (!optimum.evaluation.valid ||
+      std::abs(claimed.latencyMs - optimum.evaluation.latencyMs) >
+          1e-9 * claimed.latencyMs)
+    return false;
+  best = value;
+  bestChoice = choice;
+  result.best = std::move(optimum);
+  return true;
+}
+
+ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
+  ChoiceResult result;
+  // Both ways, as the metric is a constant over the value, or in proportion.
+  double most = infinity;
+  if (incumbent)
+    most = isLatency() ? *incumbent / 1e3 : toMetric(*incumbent);
+  if (!context.isPrefill() || isLatency())
+    most = std::min(most, costs.limits().latencySeconds);
+  most *= 1 + slack;
+
+  double least = 0; // of what is still to be found, below `most`
+  size_t term = 0;
+  double worthwhile = most;
+  while (true) {
+    const double below = result.best ? best * (1 - slack) : most;
+    const Outcome outcome = minimise(term, below, worthwhile, result);
+    least = std::max(least, outcome.least);
+    if (!outcome.choice) {
+      result.proved = outcome.proved;
+      break;
+    }
+    const bool isBetter = offer(*outcome.choice, most, result);
+    if (!outcome.proved)
+      break;
+    // Nothing takes less than this term does.
+    const double reached = result.best ? best : most;
+    if (outcome.least >= reached * (1 - slack)) {
+      result.proved = true;
+      break;
+    }
+    if (!isBetter) {
+      // Rounded too coarsely, if strategies that are of no use stand beside.
+      const double finest = termOf(term, *outcome.choice);
+      if (finest < worthwhile) {
+        worthwhile = finest * (1 + slack);
+        continue;
+      }
+      break;
+    }
+    term = largestTerm();
+    worthwhile = best;
+  }
+  if (result.proved && result.best)
+    result.bound = toMetric(best);
+  else if (!result.proved)
+    result.bound = toMetric(std::max(least, 1e-30));
+  return result;
+}
+
+ChoiceResult selection::optimalChoice(const StrategyGraph &graph,
+                                      Objective objective,
+                                      std::optional<double> incumbent) {
+  return ChoiceSearch(graph, objective).run(incumbent);
+}
