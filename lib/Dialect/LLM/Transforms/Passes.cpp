@@ -55,6 +55,7 @@ void llm::registerPasses(const PlanningHost &host) {
   registerPass([host] { return createSearchShardingPass(host); });
   registerApplyStrategyPass();
   registerDropShardingPass();
+  registerExportProblemPass();
   registerLLMCollectivesPasses();
   registerLLMExecutionPasses();
   registerShardPipeline(host);

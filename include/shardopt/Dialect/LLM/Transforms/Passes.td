@@ -148,6 +148,61 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
 
+def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
+  let summary = "Write the choice of dims as a problem of strategy selection";
+  let description = [{
+    Writes to `problem` what `shard-solve` reads: a graph whose solutions are the
+    dims of the program for given degrees, those of the options or else of
+    `llm.strategy`, and cost what the simulator says. An op is a node, and its
+    strategies are its dims, with each combination of layouts in which its
+    operands can come. So is a reader of a value that several ops read, whose
+    strategies are the copies that there are and the one that it has made, and a
+    summand that leaves a layer. Edges forbid what does not fit together; ops
+    that carry a `sharding` have that dim only.
+
+    The cost of a solution is the time that a token, or a prompt, takes through
+    all stages. Each resource is a time: the memory of a device of each stage
+    that can be the fullest, of which the machine has as much as there is; and
+    in decode with several micro-batches, what these take in each stage, of which
+    there is the SLO. A node that uses several of them has twins.
+
+    `meaning` gets, as JSON, what a unit of cost is in seconds, what each time
+    is, and what each strategy of each node is. The module is not changed.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 64>} {
+      // … a program
+    }
+    ```
+
+    Output, with `tp=8 ep=1 pp=1 batch=64 problem=p.json meaning=m.json`: the
+    same module, and in `p.json`
+
+    ```json
+    {
+      "problem": {
+        "nodes": {
+          "intervals": [[0, 1], …],
+          "costs": [[1267823, 1013887], …],
+          "usages": [[0, 0], …]
+        },
+        "edges": {"nodes": [[0, 1], …], "costs": [[0, 1000000000000000000], …]},
+        "usage_limit": 1125899906842624
+      }
+    }
+    ```
+  }];
+  let options = !listconcat(DegreeOptions, ScenarioPassOptions, [
+    Option<"problem", "problem", "std::string", [{""}],
+      "File for the problem">,
+    Option<"meaning", "meaning", "std::string", [{""}],
+      "File for what nodes, strategies and times mean">,
+  ]);
+  let dependentDialects = ["::shardopt::llm::LLMDialect"];
+}
+
 def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
   let summary = "Search for the best strategy and annotate the module with it";
   let description = [{
