@@ -45,6 +45,9 @@ for mpi, options in (("openmpi", " --oversubscribe"), ("mpich", "")):
         config.available_features.add(mpi)
         config.substitutions.append((f"%mpirun_{mpi}", mpirun + options))
 
+# What shard-schedule was built with: cadical, cbc.
+config.available_features.update(filter(None, config.schedule_solvers))
+
 # Other solvers, to compare with.
 for solver in ("toulbar2", "glpsol"):
     if shutil.which(solver):

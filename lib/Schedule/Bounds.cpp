@@ -8,6 +8,7 @@
 #include "shardopt/Schedule/Bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
@@ -34,13 +35,16 @@ public:
         windows(computeWindows(instance, devices)) {}
 
   Bounds run();
+  int64_t leastPeriod() const;
 
 private:
   int64_t machineBound(int32_t machine) const;
   int64_t sharedBound() const;
   int64_t rampBound(int32_t device) const;
   int64_t fillOfMemory(int32_t device) const;
-  int64_t residenceBound(int32_t device) const;
+  /// Bytes times the time that they live at least, over the memory, for so many
+  /// repetitions.
+  double residenceBound(int32_t device, int32_t copies) const;
   /// The least time between the start of `birth` and the end of what frees it.
   int64_t leastLife(int32_t birth) const;
   bool isOn(int32_t planOp, int32_t device) const {
@@ -199,7 +203,7 @@ int64_t BoundComputation::leastLife(int32_t birth) const {
   return life;
 }
 
-int64_t BoundComputation::residenceBound(int32_t device) const {
+double BoundComputation::residenceBound(int32_t device, int32_t copies) const {
   // Bytes times time may exceed 64 bits.
   double residence = 0;
   for (int32_t i = 0; i < instance.period(); ++i)
@@ -209,8 +213,21 @@ int64_t BoundComputation::residenceBound(int32_t device) const {
   if (room <= 0)
     return 0;
   constexpr double rounding = 1e-9;
-  return int64_t(std::max(0.0, residence * instance.copies() / double(room) *
-                                   (1 - rounding)));
+  return std::max(0.0, residence * copies / double(room) * (1 - rounding));
+}
+
+int64_t BoundComputation::leastPeriod() const {
+  std::vector<int64_t> work(instance.numMachines(), 0);
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    int32_t device = devices[graph.ops[i].group];
+    work[device * numMachineKinds + int32_t(graph.ops[i].machine)] +=
+        graph.time(i, device);
+  }
+  int64_t least = *std::max_element(work.begin(), work.end());
+  for (int32_t d = 0; d < instance.numDevices(); ++d)
+    if (graph.devices[d].memory)
+      least = std::max(least, int64_t(std::ceil(residenceBound(d, 1))));
+  return least;
 }
 
 Bounds BoundComputation::run() {
@@ -231,9 +248,15 @@ Bounds BoundComputation::run() {
       continue;
     bounds.memoryRamp = std::max(bounds.memoryRamp, rampBound(d));
     if (isSmall)
-      bounds.residence = std::max(bounds.residence, residenceBound(d));
+      bounds.residence = std::max(
+          bounds.residence, int64_t(residenceBound(d, instance.copies())));
   }
   return bounds;
+}
+
+int64_t schedule::leastPeriod(const Instance &instance,
+                              const std::vector<int32_t> &devices) {
+  return BoundComputation(instance, devices).leastPeriod();
 }
 
 Bounds schedule::computeBounds(const Instance &instance,

@@ -7,31 +7,36 @@
 
 #include "Deciding.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::schedule;
 
-void schedule::improveByDeciding(Incumbent &incumbent, const Budget &budget,
-                                 int64_t effort, const Decide &decide) {
-  const Instance &instance = incumbent.instance();
-  if (!instance.isPlaced() || incumbent.objective() != Objective::Makespan)
-    return;
-  std::vector<int32_t> devices = instance.placement();
-  int64_t unit = StepModel(instance, devices, 0).unit();
-  // One after the other, each with the transfers before it.
-  int64_t most = 0;
+/// All operators one after the other, each on its slowest device and with the
+/// transfers before it.
+static int64_t longestMakespan(const Instance &instance) {
   const PlanGraph &graph = instance.graph();
-  for (int32_t i = 0; i < instance.period(); ++i)
-    most += graph.time(i, devices[graph.ops[i].group]) * instance.copies();
+  int64_t most = 0;
+  for (const PlanOp &op : graph.ops)
+    most += *std::max_element(op.times.begin(), op.times.end());
   for (const PlanEdge &edge : graph.edges)
-    most += graph.link.time(edge.bytes) * instance.copies();
-  most = (most + unit - 1) / unit * unit;
-  constexpr int64_t mostSize = 20'000'000;
+    most += graph.link.time(edge.bytes);
+  return most * instance.copies();
+}
+
+void schedule::decideMakespans(Incumbent &incumbent, const Budget &budget,
+                               int64_t unit, int64_t effort,
+                               const Decide &decide) {
+  auto roundUp = [unit](int64_t time) {
+    return (time + unit - 1) / unit * unit;
+  };
+  int64_t most = roundUp(longestMakespan(incumbent.instance()));
   int64_t spent = 0;
   while (!incumbent.isProved() && !budget.isOver()) {
     if (budget.rounds() && spent >= budget.rounds())
       return;
     // Makespans are multiples of the unit.
-    int64_t low = (incumbent.bound() + unit - 1) / unit * unit;
+    int64_t low = roundUp(incumbent.bound());
     int64_t high =
         incumbent.exists() ? incumbent.verdict().makespan - unit : most;
     if (low > high) {
@@ -46,11 +51,7 @@ void schedule::improveByDeciding(Incumbent &incumbent, const Budget &budget,
         continue;
       asked = makespan;
       spent += effort;
-      StepModel model(instance, devices, makespan);
-      if (model.isRefuted())
-        answer = Answer::No;
-      else if (model.size() <= mostSize)
-        answer = decide(model, effort);
+      answer = decide(makespan, effort);
       if (answer == Answer::No)
         incumbent.raiseBound(makespan + unit);
       if (answer != Answer::Unknown)

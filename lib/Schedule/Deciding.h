@@ -8,8 +8,7 @@
 #ifndef SHARDOPT_LIB_SCHEDULE_DECIDING_H
 #define SHARDOPT_LIB_SCHEDULE_DECIDING_H
 
-#include "shardopt/Schedule/Search.h"
-#include "shardopt/Schedule/StepModel.h"
+#include "FreeModel.h"
 
 #include <functional>
 
@@ -17,17 +16,44 @@ namespace shardopt::schedule {
 
 enum class Answer : uint8_t { Yes, No, Unknown };
 
-/// Asks whether there is a schedule as short as the model permits, with an
-/// effort of conflicts or nodes. A yes comes with a schedule that was offered.
-using Decide = std::function<Answer(const StepModel &model, int64_t effort)>;
+/// Asks with an effort of conflicts or nodes whether there is a schedule of at
+/// most `makespan`. A yes comes with a schedule that was offered.
+using Decide = std::function<Answer(int64_t makespan, int64_t effort)>;
 
-/// "Is there a schedule of at most K?", from the bound upwards: a no raises the
-/// bound, a yes that meets it ends the search. Where one K takes too long, half
-/// the way to the best schedule is asked, and then the step below that; the
-/// effort doubles with each round, from `effort`. Only for placements that are
-/// given: a bound for one is none for all.
+/// "Is there a schedule of at most K?", from the bound upwards, for multiples
+/// of `unit`: a no raises the bound, a yes that meets it ends the search. Where
+/// one K takes too long, half the way to the best schedule is asked, and then
+/// the step below that; the effort doubles with each round, from `effort`.
+void decideMakespans(Incumbent &incumbent, const Budget &budget, int64_t unit,
+                     int64_t effort, const Decide &decide);
+
+/// That of `StepModel` where the placement is given, and that of `FreeModel`,
+/// whose answers hold for all placements, where it is not. `decide` takes
+/// either and an effort.
+template <typename DecideModel>
 void improveByDeciding(Incumbent &incumbent, const Budget &budget,
-                       int64_t effort, const Decide &decide);
+                       int64_t effort, DecideModel decide) {
+  const Instance &instance = incumbent.instance();
+  if (incumbent.objective() != Objective::Makespan)
+    return;
+  auto ask = [&](const auto &model, int64_t own) {
+    constexpr int64_t mostSize = 10'000'000;
+    if (model.isRefuted())
+      return Answer::No;
+    return model.size() <= mostSize ? decide(model, own) : Answer::Unknown;
+  };
+  std::vector<int32_t> devices = instance.placement();
+  if (instance.isPlaced())
+    decideMakespans(incumbent, budget, unitOf(instance, devices), effort,
+                    [&](int64_t makespan, int64_t own) {
+                      return ask(StepModel(instance, devices, makespan), own);
+                    });
+  else if (FreeModel::covers(instance))
+    decideMakespans(incumbent, budget, FreeModel::unitOf(instance), effort,
+                    [&](int64_t makespan, int64_t own) {
+                      return ask(FreeModel(instance, makespan), own);
+                    });
+}
 
 } // namespace shardopt::schedule
 

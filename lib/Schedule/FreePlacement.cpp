@@ -28,12 +28,13 @@ namespace {
 
 class FreePlacement : public Backend {
 public:
-  explicit FreePlacement(uint64_t seed) : seed(seed) {}
+  FreePlacement(uint64_t seed, bool anneals) : seed(seed), anneals(anneals) {}
   const char *name() const override { return "placement"; }
   void improve(Incumbent &incumbent, const Budget &budget) override;
 
 private:
   uint64_t seed;
+  bool anneals;
 };
 
 /// Devices of groups, and keys of operators: what a step changes.
@@ -207,7 +208,7 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   if (!incumbent.exists())
     if (std::optional<Schedule> first = scheduleByEarliestFinish(instance))
       incumbent.offer(*first, name());
-  if (budget.isOver())
+  if (!anneals || budget.isOver())
     return;
   if (instance.period() > mostOpsToAnneal)
     placeCoarsely(incumbent, budget, *this, name());
@@ -266,6 +267,7 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   }
 }
 
-std::unique_ptr<Backend> schedule::makeFreePlacement(uint64_t seed) {
-  return std::make_unique<FreePlacement>(seed);
+std::unique_ptr<Backend> schedule::makeFreePlacement(uint64_t seed,
+                                                     bool anneals) {
+  return std::make_unique<FreePlacement>(seed, anneals);
 }

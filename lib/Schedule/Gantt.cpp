@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SvgText.h"
 #include "shardopt/Schedule/ScheduleText.h"
 
 #include <algorithm>
-#include <cstdio>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
@@ -30,24 +30,6 @@ static const char *colourOf(const PlanOp &op) {
     return isSecond ? "#9a9a9a" : "#cfcfcf";
   }
   return "#cfcfcf";
-}
-
-static std::string escape(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += c == '<'   ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '&' ? "&amp;"
-              : c == '"' ? "&quot;"
-                         : std::string(1, c);
-  return result;
-}
-
-template <typename... Values>
-static void append(std::string &text, const char *format, Values... values) {
-  char buffer[256];
-  std::snprintf(buffer, sizeof(buffer), format, values...);
-  text += buffer;
 }
 
 /// The row of each machine; -1 for those that nothing stands on.

@@ -27,6 +27,8 @@ public:
   }
   Step newStep() override { return program.addVariable(0, 1, true); }
   void implies(Step a, Step b) override;
+  void anyOf(const std::vector<Step> &some,
+             const std::vector<Step> &unless) override;
   void exclusive(const std::vector<Stream> &streams) override {
     capacity(streams, 1);
   }
@@ -54,6 +56,28 @@ void RowSink::implies(Step a, Step b) {
     program.addRow({{a, 1}, {b, -1}}, 0);
 }
 
+/// sum of `unless` - sum of `some` <= what `unless` has, less one
+void RowSink::anyOf(const std::vector<Step> &some,
+                    const std::vector<Step> &unless) {
+  std::vector<std::pair<int32_t, double>> terms;
+  double most = -1;
+  for (Step step : some) {
+    if (step == alwaysStep)
+      return;
+    if (step != neverStep)
+      terms.push_back({step, -1});
+  }
+  for (Step step : unless) {
+    if (step == neverStep)
+      return;
+    if (step != alwaysStep) {
+      terms.push_back({step, 1});
+      most += 1;
+    }
+  }
+  program.addRow(terms, most);
+}
+
 void RowSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
   std::vector<std::pair<int32_t, double>> terms;
   double most = double(limit);
@@ -74,7 +98,7 @@ void RowSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
 void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   constexpr int64_t nodes = 20'000;
   improveByDeciding(
-      incumbent, budget, nodes, [&](const StepModel &model, int64_t effort) {
+      incumbent, budget, nodes, [&](const auto &model, int64_t effort) {
         RowSink sink(model.numSteps());
         if (!model.build(sink, &budget))
           return Answer::Unknown;

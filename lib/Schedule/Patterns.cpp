@@ -164,6 +164,23 @@ PlanGraph schedule::makeOverlapGraph(int32_t layers, const ExpertTimes &times) {
   return graph;
 }
 
+PlanGraph schedule::makeDecodeGraph(const std::vector<int64_t> &stageTimes,
+                                    int64_t send, int32_t tokens) {
+  int32_t stages = int32_t(stageTimes.size());
+  Pipeline pipeline{Placement::Linear, stages, std::nullopt};
+  PlanGraph graph = makeDevices(pipeline);
+  int32_t group = addGroups(graph, pipeline, 0);
+  ChainBuilder chain(graph, 0);
+  for (int32_t token = 0; token < tokens; ++token)
+    for (int32_t s = 0; s < stages; ++s) {
+      int32_t op = chain.add("F", Phase::Forward, stageTimes[s], s, group + s);
+      graph.ops[op].id = "F" + std::to_string(token) + "." + std::to_string(s);
+    }
+  for (PlanEdge &edge : graph.edges)
+    edge.bytes = send;
+  return graph;
+}
+
 PlanGraph schedule::makePrefillGraph(int32_t stages,
                                      const std::vector<int64_t> &times) {
   Pipeline pipeline{Placement::Linear, stages, std::nullopt};

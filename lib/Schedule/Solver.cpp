@@ -9,6 +9,8 @@
 
 #include "shardopt/Schedule/Backends.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::schedule;
 
@@ -19,14 +21,14 @@ double SolverResult::gap() const {
 std::vector<std::string> schedule::backendNames() {
   std::vector<std::string> names = {"portfolio", "rules", "local"};
   if (makeSatBackend())
-    names.push_back("sat");
+    names.insert(names.end(), {"sat", "modulo"});
   if (makeMipBackend())
     names.insert(names.end(), {"mip", "big-m"});
   return names;
 }
 
 std::string schedule::missingLibrary(const std::string &backend) {
-  if (backend == "sat" && !makeSatBackend())
+  if ((backend == "sat" || backend == "modulo") && !makeSatBackend())
     return "CaDiCaL (libcadical-dev)";
   if ((backend == "mip" || backend == "big-m") && !makeMipBackend())
     return "CBC (coinor-libcbc-dev)";
@@ -54,13 +56,16 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
   constexpr int64_t fewSteps = 100'000, endless = INT64_MAX;
   const std::string &asked = options.backend;
   add(makeSequential(), 1);
-  add(makeFreePlacement(options.seed), 0.25);
+  bool isExact = asked == "sat" || asked == "mip" || asked == "big-m";
+  add(makeFreePlacement(options.seed, !isExact), 0.25);
   if (asked == "rules")
     add(makeRuleSweep(options.threads), 1);
   if (asked == "local")
     add(makeOrderSearch(options.seed, endless), 1);
   if (asked == "sat")
     add(makeSatBackend(), 1);
+  if (asked == "modulo")
+    add(makeModulo(), 1);
   if (asked == "mip")
     add(makeMipBackend(), 1);
   if (asked == "big-m")
@@ -68,6 +73,7 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
   if (asked != "portfolio")
     return turns;
   add(makeRuleSweep(options.threads), 0.25);
+  add(makeModulo(), 0.1);
   add(makeOrderSearch(options.seed, fewSteps), 0.25);
   add(makeSatBackend(), 0.5);
   if (!options.rounds)
@@ -84,6 +90,31 @@ static std::string whyStopped(const Incumbent &incumbent,
   return budget.isOver() ? "time" : "rounds";
 }
 
+/// Of the schedules with as little memory, a short one: `least` is solved for
+/// its makespan within that.
+static void shorten(const Instance &instance, const SolverOptions &options,
+                    const Budget &budget, SolverResult &least) {
+  PlanGraph graph = instance.graph();
+  for (PlanDevice &device : graph.devices)
+    device.memory = std::min(device.memory.value_or(least.value), least.value);
+  ErrorOr<Instance> limited =
+      Instance::expand(std::move(graph), instance.copies());
+  if (!limited || budget.isOver())
+    return;
+  SolverOptions own = options;
+  own.objective = Objective::Makespan;
+  own.timeLimit = options.timeLimit > 0 ? budget.secondsLeft() : 0;
+  own.known = {{least.finder, *least.schedule}};
+  SolverResult shorter = schedule::solve(*limited, own);
+  least.phases.insert(least.phases.end(), shorter.phases.begin(),
+                      shorter.phases.end());
+  if (!shorter.schedule || shorter.verdict.makespan >= least.verdict.makespan)
+    return;
+  least.schedule = std::move(shorter.schedule);
+  least.verdict = std::move(shorter.verdict);
+  least.finder = shorter.finder;
+}
+
 SolverResult schedule::solve(const Instance &instance,
                              const SolverOptions &options) {
   SolverResult result;
@@ -92,12 +123,7 @@ SolverResult schedule::solve(const Instance &instance,
     result.shortage = error;
     return result;
   }
-  constexpr double least = 1e-3; // 0 would be no limit
-  double seconds =
-      options.timeLimit > 0
-          ? std::max(least, options.timeLimit - options.secondsBefore)
-          : 0;
-  Budget budget(seconds, options.rounds, options.stop);
+  Budget budget(options.timeLimit, options.rounds, options.stop);
   Incumbent incumbent(instance, options.objective);
   // The others are asked for what they find themselves.
   if (options.backend == "portfolio" || options.backend == "local")
@@ -112,6 +138,7 @@ SolverResult schedule::solve(const Instance &instance,
     result.phases.push_back({turn.backend->name(), now - before});
     before = now;
   }
+  result.steady = incumbent.steadyState();
   result.bounds = incumbent.bounds();
   result.bound = incumbent.bound();
   result.stopped = whyStopped(incumbent, budget);
@@ -124,5 +151,7 @@ SolverResult schedule::solve(const Instance &instance,
   result.value = incumbent.value();
   result.proved = incumbent.isProved();
   result.finder = incumbent.finder();
+  if (options.objective == Objective::Memory)
+    shorten(instance, options, budget, result);
   return result;
 }

@@ -13,55 +13,80 @@
 using namespace shardopt;
 using namespace shardopt::schedule;
 
-StepModel::StepModel(const Instance &instance,
-                     const std::vector<int32_t> &devices, int64_t makespan)
-    : instance(instance), devices(devices) {
+void StepGrid::add(int64_t first, int64_t last) {
+  firstTime.push_back(first);
+  lastTime.push_back(last);
+  firstStep.push_back(Step(std::min<int64_t>(count, INT32_MAX)));
+  refuted |= last < first;
+  count += std::max<int64_t>(0, last - first);
+}
+
+void StepGrid::addStart(StepSink &sink, int32_t op) const {
+  for (int64_t time = firstTime[op]; time + 1 < lastTime[op]; ++time)
+    sink.implies(at(op, time), at(op, time + 1));
+}
+
+void StepGrid::addPrecedence(StepSink &sink, int32_t from, int32_t to,
+                             int64_t distance) const {
+  for (int64_t time = firstTime[to]; time < lastTime[to] + 1; ++time)
+    sink.implies(at(to, time), at(from, time - distance));
+}
+
+Step schedule::joinSteps(StepSink &sink, const std::vector<Step> &ends) {
+  std::vector<Step> open;
+  for (Step end : ends) {
+    if (end == neverStep)
+      return neverStep;
+    if (end != alwaysStep)
+      open.push_back(end);
+  }
+  if (open.size() < 2)
+    return open.empty() ? alwaysStep : open[0];
+  Step all = sink.newStep();
+  for (Step end : open)
+    sink.implies(all, end);
+  return all;
+}
+
+int64_t schedule::unitOf(const Instance &instance,
+                         const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
   int64_t divisor = 0;
-  for (int32_t i = 0; i < instance.period(); ++i) {
-    times.push_back(graph.time(i, devices[graph.ops[i].group]));
-    divisor = std::gcd(divisor, times.back());
-  }
+  for (int32_t i = 0; i < instance.period(); ++i)
+    divisor = std::gcd(divisor, graph.time(i, devices[graph.ops[i].group]));
   for (const PlanEdge &edge : graph.edges)
     if (devices[graph.ops[edge.from].group] !=
         devices[graph.ops[edge.to].group])
       divisor = std::gcd(divisor, graph.link.time(edge.bytes));
-  spacing = std::max<int64_t>(1, divisor);
-  for (int64_t &time : times)
-    time /= spacing;
-  horizon = makespan / spacing;
+  return std::max<int64_t>(1, divisor);
+}
 
+StepModel::StepModel(const Instance &instance,
+                     const std::vector<int32_t> &devices, int64_t makespan)
+    : instance(instance), devices(devices), spacing(unitOf(instance, devices)),
+      horizon(makespan / spacing) {
+  const PlanGraph &graph = instance.graph();
+  for (int32_t i = 0; i < instance.period(); ++i)
+    times.push_back(graph.time(i, devices[graph.ops[i].group]) / spacing);
   Windows windows = computeWindows(instance, devices);
-  for (int32_t op = 0; op < instance.numOps(); ++op) {
-    firstTime.push_back(windows.heads[op] / spacing);
-    lastTime.push_back(horizon - windows.tails[op] / spacing);
-    firstStep.push_back(Step(std::min<int64_t>(count, INT32_MAX)));
-    refuted |= lastTime[op] < firstTime[op];
-    count += std::max<int64_t>(0, lastTime[op] - firstTime[op]);
-  }
+  for (int32_t op = 0; op < instance.numOps(); ++op)
+    grid.add(windows.heads[op] / spacing,
+             horizon - windows.tails[op] / spacing);
 }
 
 int64_t StepModel::size() const {
   // Edges, the machine and memory read each step once or twice.
   int64_t arcs = int64_t(instance.graph().edges.size()) * instance.copies();
+  int64_t count = numSteps();
   int64_t average = count / std::max<int64_t>(1, instance.numOps()) + 1;
   return 4 * count + arcs * average;
-}
-
-/// `to` starts at least `distance` after `from`.
-void StepModel::addPrecedence(StepSink &sink, int32_t from, int32_t to,
-                              int64_t distance) const {
-  for (int64_t time = firstTime[to]; time < lastTime[to] + 1; ++time)
-    sink.implies(stepOf(to, time), stepOf(from, time - distance));
 }
 
 void StepModel::buildEdges(StepSink &sink, const GoesOn &goesOn) const {
   const PlanGraph &graph = instance.graph();
   int32_t period = instance.period();
-  // A start implies all later ones.
   for (int32_t op = 0; op < instance.numOps() && goesOn(); ++op)
-    for (int64_t time = firstTime[op]; time + 1 < lastTime[op]; ++time)
-      sink.implies(stepOf(op, time), stepOf(op, time + 1));
+    grid.addStart(sink, op);
   for (int32_t first = 0; first < instance.numOps(); first += period) {
     for (const PlanEdge &edge : graph.edges) {
       if (!goesOn())
@@ -69,12 +94,12 @@ void StepModel::buildEdges(StepSink &sink, const GoesOn &goesOn) const {
       bool isLocal = devices[graph.ops[edge.from].group] ==
                      devices[graph.ops[edge.to].group];
       int64_t transfer = isLocal ? 0 : graph.link.time(edge.bytes) / spacing;
-      addPrecedence(sink, first + edge.from, first + edge.to,
-                    times[edge.from] + transfer);
+      grid.addPrecedence(sink, first + edge.from, first + edge.to,
+                         times[edge.from] + transfer);
     }
     if (first)
       for (int32_t i = 0; i < period; ++i)
-        addPrecedence(sink, first - period + i, first + i, times[i]);
+        grid.addPrecedence(sink, first - period + i, first + i, times[i]);
   }
 }
 
@@ -92,7 +117,7 @@ void StepModel::buildMachines(StepSink &sink, const GoesOn &goesOn) const {
       for (int32_t i : ops) {
         Stream stream;
         for (int32_t op = i; op < instance.numOps(); op += instance.period()) {
-          Between run = {stepOf(op, time), stepOf(op, time - times[i])};
+          Between run = {grid.at(op, time), grid.at(op, time - times[i])};
           if (run.from != neverStep && run.until != alwaysStep)
             stream.repetitions.push_back(run);
         }
@@ -124,19 +149,9 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
     if (freers.empty())
       return neverStep;
     std::vector<Step> ends;
-    for (int32_t freer : freers) {
-      Step end = stepOf(first + freer, time - times[freer]);
-      if (end == neverStep)
-        return neverStep;
-      if (end != alwaysStep)
-        ends.push_back(end);
-    }
-    if (ends.size() < 2)
-      return ends.empty() ? alwaysStep : ends[0];
-    Step all = sink.newStep();
-    for (Step end : ends)
-      sink.implies(all, end);
-    return all;
+    for (int32_t freer : freers)
+      ends.push_back(grid.at(first + freer, time - times[freer]));
+    return joinSteps(sink, ends);
   };
   for (int32_t d = 0; d < instance.numDevices(); ++d)
     for (int64_t time = 0; !births[d].empty() && time < horizon && goesOn();
@@ -148,7 +163,7 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
         stream.weight = graph.ops[i].birthBytes;
         for (int32_t first = 0; first < instance.numOps();
              first += instance.period()) {
-          Between life = {stepOf(first + i, time), neverStep};
+          Between life = {grid.at(first + i, time), neverStep};
           if (life.from == neverStep)
             continue;
           life.until = deathOf(first, i, time);

@@ -10,6 +10,8 @@
 #include "shardopt/Schedule/Solver.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 
 const char *const usageText = R"(usage: shard-schedule [options] graph.json
@@ -18,13 +20,25 @@ const char *const usageText = R"(usage: shard-schedule [options] graph.json
 Decides where and when operators run, so that all end soonest within the memory
 of each device, and says how far that is from the best.
 
-  --pattern=<name>      train, experts, overlap or prefill instead of a file
+  --pattern=<name>      train, experts, overlap, prefill or decode instead of a
+                        file
   --stages=<n>          devices of a pipeline; of overlap, its layers
-  --microbatches=<n>    repetitions of a graph (default: 1)
+  --microbatches=<n>    repetitions of a graph (default: 1); groups of requests
+                        (decode; default: as few as keep the ring busy)
   --times=<t,...>       F,Bi,W of a chunk (train), A,D,E,C of a layer (experts,
-                        overlap), one for each chunk of the prompt (prefill)
-  --placement=<how>     linear, bidirectional, v, wave or free
-  --memory=<n>          of each device: activations of chunks, or bytes
+                        overlap), one for each chunk of the prompt (prefill),
+                        one for each stage or for all (decode);
+                        with --tokens, of a token and of its attention to 1024
+                        before it (prefill);
+                        t,.../t,... of a batch cut in 1, 2, ... (overlap): all
+                        are tried, and the fastest is taken
+  --tokens=<n>          of the prompt, cut into --microbatches (prefill); that
+                        each group decodes (decode; default: 8)
+  --send=<t>            between two stages of decode (default: 0)
+  --placement=<how>     linear, bidirectional, v, wave or free; balanced: stages
+                        of a graph, so that the slowest is as fast as can be
+  --memory=<n>          of each device: activations of chunks, or bytes;
+                        <n>..<m>: the front of time against memory
   --objective=<what>    makespan (default), own-span or memory
   --backend=<name>      portfolio (default) or one of its parts
   --time-limit=<s>      seconds (default: 60; none with --rounds)
@@ -35,6 +49,7 @@ of each device, and says how far that is from the best.
   -o <file>             write the schedule as JSON ('-': standard output)
   --report=<file>       write what was found and how, as JSON
   --gantt=<file>        draw it as SVG, below it orders made by hand
+  --front=<file>        draw the front of --memory=<n>..<m> as SVG
   --trace=<file>        write it for trace viewers (Chrome, Perfetto)
   --help, --version
 )";
@@ -53,7 +68,53 @@ checkTogether(const Options &options,
     return Error{"--pattern: needs --stages, an integer of at least 1"};
   if (options.pattern.empty() && (options.stages || !options.times.empty()))
     return Error{"--stages and --times are of patterns, a graph has its own"};
+  if (!options.front.empty() && !options.mostMemory)
+    return Error{"--front: needs a range, --memory=<n>..<m>"};
+  if (options.splitTimes.size() > 1 && options.pattern != "overlap")
+    return Error{"--times: rows between '/' are of the pattern 'overlap'"};
+  bool hasTokens = options.pattern == "prefill" || options.pattern == "decode";
+  if (options.tokens && !hasTokens)
+    return Error{"--tokens is of the patterns 'prefill' and 'decode'"};
+  if (options.send && options.pattern != "decode")
+    return Error{"--send is of the pattern 'decode'"};
   return std::nullopt;
+}
+
+/// Integers between commas, in rows between slashes.
+static OptionTaker takeTimes(Options &options) {
+  return [&options](const std::string &value) -> std::optional<Error> {
+    constexpr size_t mostRows = 16;
+    for (size_t begin = 0; begin <= value.size();) {
+      size_t end = std::min(value.find('/', begin), value.size());
+      OptionTaker take = takeIntegers(options.times, 1, 4096, 0);
+      if (std::optional<Error> error = take(value.substr(begin, end - begin)))
+        return error;
+      options.splitTimes.push_back(options.times);
+      begin = end + 1;
+    }
+    if (options.splitTimes.size() > mostRows)
+      return expectedOption("at most " + std::to_string(mostRows) + " rows",
+                            value);
+    return std::nullopt;
+  };
+}
+
+/// "9" or "6..12".
+static OptionTaker takeMemory(Options &options) {
+  return [&options](const std::string &value) -> std::optional<Error> {
+    constexpr int64_t most = int64_t(1) << 62, mostPoints = 64;
+    size_t dots = value.find("..");
+    int64_t memory = 0;
+    OptionTaker take = takeInteger(memory, 0, most);
+    if (std::optional<Error> error = take(value.substr(0, dots)))
+      return error;
+    options.memory = memory;
+    if (dots == std::string::npos)
+      return std::nullopt;
+    take = takeInteger(options.mostMemory, memory + 1,
+                       std::min(most, memory + mostPoints - 1));
+    return take(value.substr(dots + 2));
+  };
 }
 
 ErrorOr<Options> parseOptions(int argc, char **argv) {
@@ -62,19 +123,21 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   constexpr double forever = 1e9;
   constexpr int64_t most = int64_t(1) << 62;
   constexpr int64_t mostDevices = 4096;
-  int64_t memory = -1;
   auto setLimit = [&options](double value) { options.timeLimit = value; };
   options.standard.addTo(line);
-  line.add("--pattern", takeOneOf(options.pattern,
-                                  {"train", "experts", "overlap", "prefill"}));
+  line.add("--pattern",
+           takeOneOf(options.pattern,
+                     {"train", "experts", "overlap", "prefill", "decode"}));
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));
   line.add("--microbatches",
            takeInteger(options.microbatches, 1, schedule::maxOps));
-  line.add("--times", takeIntegers(options.times, 1, 4096, 0));
+  line.add("--times", takeTimes(options));
+  line.add("--tokens", takeInteger(options.tokens, 1, schedule::maxOps));
+  line.add("--send", takeInteger(options.send, 0, schedule::maxTime));
   line.add("--placement",
-           takeOneOf(options.placement,
-                     {"linear", "bidirectional", "v", "wave", "free"}));
-  line.add("--memory", takeInteger(memory, 0, most));
+           takeOneOf(options.placement, {"linear", "bidirectional", "v", "wave",
+                                         "free", "balanced"}));
+  line.add("--memory", takeMemory(options));
   line.add("--objective",
            takeOneOf(options.objective, {"makespan", "own-span", "memory"}));
   line.add("--backend",
@@ -96,6 +159,7 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   line.add("--report", takePath(options.report));
   line.add("--gantt", takePath(options.gantt));
   line.add("--trace", takePath(options.trace));
+  line.add("--front", takePath(options.front));
 
   ErrorOr<std::vector<std::string>> positional = line.parse(argc, argv);
   if (!positional)
@@ -104,8 +168,6 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
     return options;
   if (!positional->empty())
     options.graph = positional->front();
-  if (memory >= 0)
-    options.memory = memory;
   if (std::optional<Error> error = checkTogether(options, *positional))
     return *error;
   return options;

@@ -17,17 +17,22 @@
 
 struct Options {
   std::string graph;   ///< a file; otherwise a pattern
-  std::string pattern; ///< train, experts, overlap, prefill
+  std::string pattern; ///< train, experts, overlap, prefill, decode
   int64_t stages = 0, microbatches = 0;
   std::vector<int64_t> times;
-  std::string placement; ///< empty: the pattern's own
+  /// Of overlap: the times of a batch that is cut in 1, 2, …; `times` is one of
+  /// them, or there is only that.
+  std::vector<std::vector<int64_t>> splitTimes;
+  int64_t tokens = 0, send = 0; ///< of decode; of prefill, the prompt's
+  std::string placement;        ///< empty: the pattern's own
   std::optional<int64_t> memory;
+  int64_t mostMemory = 0; ///< of a front, which begins at `memory`; 0: none
   std::string objective = "makespan";
   std::string backend = "portfolio";
   std::optional<double> timeLimit;
   int64_t rounds = 0, threads = 1, seed = 1;
   std::string schedule; ///< -o; none if empty, as are the other outputs
-  std::string report, gantt, trace;
+  std::string report, gantt, trace, front;
   shardopt::StandardOptions standard;
 };
 

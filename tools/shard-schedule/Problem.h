@@ -10,15 +10,34 @@
 
 #include "shardopt/Schedule/Baselines.h"
 
+#include <string>
+#include <vector>
+
 struct Options;
 
 struct Problem {
+  explicit Problem(shardopt::schedule::Instance instance)
+      : instance(std::move(instance)) {}
+
   shardopt::schedule::Instance instance;
-  /// Of training pipelines.
+  /// Orders made by hand, HEFT, or what a pattern is compared with.
   std::vector<shardopt::schedule::Baseline> baselines;
+  /// Rows that the summary begins with, and their names.
+  std::vector<std::pair<std::string, std::string>> notes;
 };
 
 /// Reads the graph, or makes that of the pattern.
 shardopt::ErrorOr<Problem> makeProblem(const Options &options);
+
+/// One of several problems that are solved to be compared.
+struct Variant {
+  std::string name; ///< "memory 6", "2 batches"
+  std::optional<int64_t> memory;
+  Problem problem;
+};
+
+/// The points of a front, from the least memory on, or the ways to cut a batch;
+/// a single one, without a name, where the options ask for neither.
+shardopt::ErrorOr<std::vector<Variant>> makeVariants(const Options &options);
 
 #endif // SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H

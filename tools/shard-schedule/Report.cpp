@@ -69,7 +69,10 @@ std::string makeSummary(const Problem &problem, const SolverResult &result) {
     return line + text + "\n";
   };
   auto number = [](int64_t value) { return std::to_string(value); };
-  std::string text =
+  std::string text;
+  for (const auto &[name, note] : problem.notes)
+    text += row(name.c_str(), note);
+  text +=
       row("makespan", number(verdict.makespan)) +
       row("bubble",
           number(verdict.bubble()) + ", on each device " +
@@ -86,6 +89,14 @@ std::string makeSummary(const Problem &problem, const SolverResult &result) {
       row("bound", number(result.bound) + (result.proved ? ", proved" : "")) +
       row("gap", percentOf(result.gap())) +
       row("found by", result.finder + ", stopped by " + result.stopped);
+  if (result.steady)
+    text +=
+        row("period", number(result.steady->period) +
+                          (result.steady->isLeast() ? ", proved" : "") +
+                          ", latency " + number(result.steady->latency) +
+                          ", peak memory " + listOf(instance, [&](int32_t d) {
+                            return result.steady->peaks[d];
+                          }));
   return text + describeBaselines(problem, verdict);
 }
 
@@ -98,13 +109,37 @@ static void addArray(json::Writer &writer, const char *name,
   writer.endArray();
 }
 
-std::string makeReport(const Options &options, const Problem &problem,
-                       const SolverResult &result, double seconds) {
-  const Instance &instance = problem.instance;
+std::string makeComparison(const std::vector<Answer> &answers) {
   std::string text;
-  json::Writer writer(text);
+  char line[160];
+  auto add = [&](auto... values) {
+    std::snprintf(line, sizeof(line), "  %-14s %9s %8s %8s %9s %6s  %s\n",
+                  values...);
+    text += line;
+  };
+  add("", "makespan", "bubble", "bound", "gap", "peak", "found by");
+  for (const Answer &answer : answers) {
+    const SolverResult &result = answer.result;
+    const char *name = answer.variant->name.c_str();
+    if (!result.schedule) {
+      add(name, "-", "-", "-", "-", "-",
+          result.shortage ? "does not fit" : "nothing found");
+      continue;
+    }
+    auto number = [](int64_t value) { return std::to_string(value); };
+    add(name, number(result.verdict.makespan).c_str(),
+        number(result.verdict.bubble()).c_str(), number(result.bound).c_str(),
+        result.proved ? "proved" : percentOf(result.gap()).c_str(),
+        number(result.verdict.peakMemory()).c_str(), result.finder.c_str());
+  }
+  return text + "\n";
+}
+
+/// The members of the object of one answer.
+static void addAnswer(json::Writer &writer, const Options &options,
+                      const Problem &problem, const SolverResult &result) {
+  const Instance &instance = problem.instance;
   const Verdict &verdict = result.verdict;
-  writer.beginObject(json::Layout::Block);
   writer.member("ops", int64_t(instance.numOps()));
   writer.member("devices", int64_t(instance.numDevices()));
   writer.member("objective", options.objective);
@@ -138,9 +173,17 @@ std::string makeReport(const Options &options, const Problem &problem,
     writer.endObject();
   }
   writer.endObject();
+  if (result.steady) {
+    writer.key("steady_state").beginObject();
+    writer.member("period", result.steady->period);
+    writer.member("least_period", result.steady->leastPeriod);
+    writer.member("latency", result.steady->latency);
+    addArray(writer, "peak_memory", instance,
+             [&](int32_t d) { return result.steady->peaks[d]; });
+    writer.endObject();
+  }
   writer.member("found_by", result.finder);
   writer.member("stopped", result.stopped);
-  writer.member("seconds", seconds);
   writer.key("phases").beginArray(json::Layout::Block);
   for (const PhaseTime &phase : result.phases) {
     writer.beginObject();
@@ -148,6 +191,31 @@ std::string makeReport(const Options &options, const Problem &problem,
     writer.endObject();
   }
   writer.endArray();
+}
+
+std::string makeReport(const Options &options,
+                       const std::vector<Answer> &answers, size_t best,
+                       double seconds) {
+  std::string text;
+  json::Writer writer(text);
+  writer.beginObject(json::Layout::Block);
+  if (answers.size() == 1) {
+    addAnswer(writer, options, answers[0].variant->problem, answers[0].result);
+  } else {
+    writer.member("best", answers[best].variant->name);
+    writer.key("variants").beginArray(json::Layout::Block);
+    for (const Answer &answer : answers) {
+      writer.beginObject(json::Layout::Block);
+      writer.member("name", answer.variant->name);
+      if (answer.result.schedule)
+        addAnswer(writer, options, answer.variant->problem, answer.result);
+      else if (answer.result.shortage)
+        writer.member("shortage", answer.result.shortage->message);
+      writer.endObject();
+    }
+    writer.endArray();
+  }
+  writer.member("seconds", seconds);
   writer.endObject();
   return text + "\n";
 }

@@ -12,14 +12,24 @@
 
 struct Options;
 struct Problem;
+struct Variant;
 
 /// The table of the standard output.
 std::string makeSummary(const Problem &problem,
                         const shardopt::schedule::SolverResult &result);
 
-/// The content of --report.
-std::string makeReport(const Options &options, const Problem &problem,
-                       const shardopt::schedule::SolverResult &result,
+/// What was found for a variant.
+struct Answer {
+  const Variant *variant;
+  shardopt::schedule::SolverResult result;
+};
+
+/// A row for each variant.
+std::string makeComparison(const std::vector<Answer> &answers);
+
+/// The content of --report: of one answer, or of several and which is the best.
+std::string makeReport(const Options &options,
+                       const std::vector<Answer> &answers, size_t best,
                        double seconds);
 
 #endif // SHARDOPT_TOOLS_SCHEDULE_REPORT_H

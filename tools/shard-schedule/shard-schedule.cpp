@@ -19,6 +19,7 @@
 #include "shardopt/Support/Signals.h"
 #include "shardopt/Support/WriteFile.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -34,16 +35,20 @@ static double secondsSinceStart() {
       .count();
 }
 
+/// `part`: of the seconds that are left, what one of several problems gets.
 static SolverOptions solverOptions(const Options &options,
-                                   const Problem &problem) {
+                                   const Problem &problem, double part) {
   SolverOptions result;
   result.objective = options.objective == "own-span" ? Objective::OwnSpan
                      : options.objective == "memory" ? Objective::Memory
                                                      : Objective::Makespan;
   result.backend = options.backend;
   double standard = options.rounds ? 0 : 60;
-  result.timeLimit = options.timeLimit.value_or(standard);
-  result.secondsBefore = secondsSinceStart();
+  constexpr double least = 1e-3; // 0 would be no limit
+  if (double limit = options.timeLimit.value_or(standard); limit > 0)
+    result.timeLimit = std::max(least, (limit - secondsSinceStart()) * part);
+  else
+    result.timeLimit = 0;
   result.rounds = options.rounds;
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
@@ -72,34 +77,84 @@ static std::string drawSchedule(const Problem &problem,
   return toGantt(problem.instance, panels);
 }
 
-static int search(const Options &options, const Problem &problem) {
-  const Instance &instance = problem.instance;
-  SolverResult result =
-      schedule::solve(instance, solverOptions(options, problem));
-  if (result.mistake)
-    std::fprintf(stderr,
-                 "warning: a back-end offered what is no schedule: %s\n",
-                 result.mistake->message.c_str());
-  if (result.shortage)
-    return fail(result.shortage->message);
-  if (!result.schedule)
-    return fail("no schedule found: stopped by " + result.stopped);
+/// What was found for each variant. What fits into less memory fits into more,
+/// and each begins with the best of those before it.
+static std::vector<Answer> solveAll(const Options &options,
+                                    const std::vector<Variant> &variants) {
+  std::vector<Answer> answers;
+  for (const Variant &variant : variants) {
+    SolverOptions solver =
+        solverOptions(options, variant.problem,
+                      1.0 / double(variants.size() - answers.size()));
+    if (variant.memory && !answers.empty() && answers.back().result.schedule)
+      solver.known.push_back(
+          {answers.back().result.finder, *answers.back().result.schedule});
+    answers.push_back(
+        {&variant, schedule::solve(variant.problem.instance, solver)});
+    if (const std::optional<Error> &mistake = answers.back().result.mistake)
+      std::fprintf(stderr,
+                   "warning: a back-end offered what is no schedule: %s\n",
+                   mistake->message.c_str());
+  }
+  return answers;
+}
+
+/// The least makespan, of those the first; nothing if nothing was found.
+static std::optional<size_t> findBest(const std::vector<Answer> &answers) {
+  std::optional<size_t> best;
+  for (size_t k = 0; k < answers.size(); ++k)
+    if (answers[k].result.schedule &&
+        (!best || answers[k].result.verdict.makespan <
+                      answers[*best].result.verdict.makespan))
+      best = k;
+  return best;
+}
+
+static std::string drawFront(const std::vector<Answer> &answers) {
+  std::vector<FrontPoint> points;
+  for (const Answer &answer : answers)
+    if (answer.result.schedule)
+      points.push_back({*answer.variant->memory, answer.result.verdict.makespan,
+                        answer.result.bound, answer.result.proved});
+  return toFrontPlot(points);
+}
+
+static int search(const Options &options,
+                  const std::vector<Variant> &variants) {
+  std::vector<Answer> answers = solveAll(options, variants);
+  std::optional<size_t> best = findBest(answers);
+  if (!best) {
+    const SolverResult &last = answers.back().result;
+    return fail(last.shortage
+                    ? last.shortage->message
+                    : "no schedule found: stopped by " + last.stopped);
+  }
+  const Problem &problem = answers[*best].variant->problem;
+  const SolverResult &result = answers[*best].result;
   std::optional<Error> error;
   auto write = [&](const std::string &path, auto text) {
     if (!error && !path.empty())
       error = writeFile(path, text());
   };
-  write(options.schedule, [&] { return toJson(instance, *result.schedule); });
+  write(options.schedule,
+        [&] { return toJson(problem.instance, *result.schedule); });
   write(options.report, [&] {
-    return makeReport(options, problem, result, secondsSinceStart());
+    return makeReport(options, answers, *best, secondsSinceStart());
   });
   write(options.gantt, [&] { return drawSchedule(problem, result); });
   write(options.trace,
-        [&] { return toChromeTrace(instance, *result.schedule); });
+        [&] { return toChromeTrace(problem.instance, *result.schedule); });
+  write(options.front, [&] { return drawFront(answers); });
   if (error)
     return fail(error->message);
-  if (options.schedule != "-")
+  if (options.schedule != "-") {
+    if (answers.size() > 1)
+      std::fputs((makeComparison(answers) +
+                  "  best: " + answers[*best].variant->name + "\n")
+                     .c_str(),
+                 stdout);
     std::fputs(makeSummary(problem, result).c_str(), stdout);
+  }
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 
@@ -118,12 +173,13 @@ int main(int argc, char **argv) {
   roles.writes("--report", options->report);
   roles.writes("--gantt", options->gantt);
   roles.writes("--trace", options->trace);
+  roles.writes("--front", options->front);
   if (std::optional<Error> error = roles.check())
     return fail(error->message);
 
-  ErrorOr<Problem> problem = makeProblem(*options);
-  if (!problem)
-    return fail(problem.error().message);
+  ErrorOr<std::vector<Variant>> variants = makeVariants(*options);
+  if (!variants)
+    return fail(variants.error().message);
   handleSignals(&stopToken);
-  return search(*options, *problem);
+  return search(*options, *variants);
 }

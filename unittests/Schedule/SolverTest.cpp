@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::schedule;
 
@@ -128,8 +130,7 @@ TEST(Solver, ATimeLimitEndsWithTheBestSoFar) {
       graph.isPlaced = isPlaced;
       SolverOptions options;
       options.backend = backend;
-      options.timeLimit = 60;
-      options.secondsBefore = 60;
+      options.timeLimit = 1e-9;
       SolverResult result =
           schedule::solve(makeRandomInstance(1, graph), options);
       ASSERT_TRUE(result.schedule);
@@ -151,4 +152,48 @@ TEST(Solver, SolversEndInTheMiddle) {
     ASSERT_TRUE(result.schedule);
     EXPECT_GE(result.verdict.makespan, result.bound);
   }
+}
+
+/// A back-end is there, or there is a library to install.
+TEST(Solver, WhatABuildLacksHasAName) {
+  std::vector<std::string> built = backendNames();
+  for (const char *name :
+       {"portfolio", "rules", "local", "sat", "modulo", "mip", "big-m"}) {
+    bool isBuilt = std::count(built.begin(), built.end(), name);
+    EXPECT_EQ(missingLibrary(name).empty(), isBuilt) << name;
+  }
+}
+
+TEST(Solver, TheSpanOfADeviceIsAnObjective) {
+  Instance instance = makePipeline(Placement::V, 4, 10, 9);
+  SolverOptions options = withRounds(20000);
+  options.objective = Objective::OwnSpan;
+  SolverResult result = schedule::solve(instance, options);
+  ASSERT_TRUE(result.schedule);
+  // F, Bi and W of two chunks, ten times, without a pause.
+  EXPECT_EQ(result.value, 60);
+  EXPECT_EQ(result.bound, 60);
+  EXPECT_TRUE(result.proved);
+  EXPECT_EQ(result.value, result.verdict.ownSpan());
+  for (const DeviceUse &device : result.verdict.devices)
+    EXPECT_EQ(device.ownSpanIdle(), 0);
+}
+
+/// One micro-batch after the other takes the least memory there is; of those
+/// schedules, the shortest.
+TEST(Solver, MemoryIsAnObjective) {
+  Instance instance = makePipeline(Placement::Linear, 3, 6, 6);
+  SolverOptions options = withRounds(2000);
+  options.objective = Objective::Memory;
+  SolverResult result = schedule::solve(instance, options);
+  ASSERT_TRUE(result.schedule);
+  EXPECT_EQ(result.value, 1);
+  EXPECT_EQ(result.verdict.peakMemory(), 1);
+  EXPECT_TRUE(result.proved);
+  options.objective = Objective::Makespan;
+  EXPECT_EQ(result.verdict.makespan,
+            schedule::solve(instance.withMemory(1), options).verdict.makespan);
+  SolverResult fast = schedule::solve(instance, options);
+  EXPECT_LT(fast.verdict.makespan, result.verdict.makespan);
+  EXPECT_GT(fast.verdict.peakMemory(), 1);
 }

@@ -54,6 +54,45 @@ TEST(Sat, AgreesWithEnumeration) { expectExact("sat"); }
 
 TEST(Mip, AgreesWithEnumeration) { expectExact("mip"); }
 
+/// Placements too: what is proved is the best of all of them.
+static void expectExactPlacement(const std::string &backend) {
+  if (!missingLibrary(backend).empty())
+    GTEST_SKIP() << missingLibrary(backend);
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraphOptions options;
+    options.ops = 5;
+    options.birthPercent = 0;
+    options.isPlaced = false;
+    PlanGraph graph = makeRandomInstance(seed, options).graph();
+    if (seed % 3 == 1) { // parameters that one device cannot hold
+      for (PlanOp &op : graph.ops)
+        op.parameterBytes = 2;
+      graph.devices[0].memory = 4;
+      graph.devices[1].memory = 6;
+    }
+    if (seed % 3 == 2) { // unlike devices
+      graph.deviceKinds.push_back("slow");
+      graph.devices[1].kind = 1;
+      for (PlanOp &op : graph.ops)
+        op.times.push_back(op.times[0] + 1);
+      graph.ops[2].times[0] = -1;
+    }
+    Instance instance = *Instance::expand(std::move(graph), 1);
+    SolverResult result = schedule::solve(instance, exact(backend));
+    EXPECT_FALSE(result.mistake) << result.mistake->message;
+    ASSERT_TRUE(result.schedule);
+    std::optional<int64_t> best =
+        findBestMakespan(instance, result.verdict.makespan + 1);
+    EXPECT_TRUE(result.proved);
+    EXPECT_EQ(result.verdict.makespan, *best);
+  }
+}
+
+TEST(Sat, PlacementsAgreeWithEnumeration) { expectExactPlacement("sat"); }
+
+TEST(Mip, PlacementsAgreeWithEnumeration) { expectExactPlacement("mip"); }
+
 TEST(Sat, LinearPipelineReachesTheBound) {
   if (!missingLibrary("sat").empty())
     GTEST_SKIP() << missingLibrary("sat");

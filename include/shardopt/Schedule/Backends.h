@@ -17,9 +17,10 @@ namespace shardopt::schedule {
 /// One operator after the other (Sequential.cpp).
 std::unique_ptr<Backend> makeSequential();
 
-/// Devices for groups that are free (FreePlacement.cpp). Comes before all that
-/// take the devices of the best schedule.
-std::unique_ptr<Backend> makeFreePlacement(uint64_t seed);
+/// Devices for groups that are free (FreePlacement.cpp): those of HEFT, and
+/// better ones by annealing. Comes before all that take the devices of the best
+/// schedule.
+std::unique_ptr<Backend> makeFreePlacement(uint64_t seed, bool anneals);
 
 /// List scheduling by each rule of a family (RuleSweep.cpp).
 std::unique_ptr<Backend> makeRuleSweep(int threads);
@@ -28,9 +29,12 @@ std::unique_ptr<Backend> makeRuleSweep(int threads);
 /// schedule; as many as `standardRounds` where the budget does not say.
 std::unique_ptr<Backend> makeOrderSearch(uint64_t seed, int64_t standardRounds);
 
-/// Makespans decided by CaDiCaL (SatBackend.cpp), for placements that are
-/// given; null in a build without it.
+/// Makespans decided by CaDiCaL (SatBackend.cpp); null in a build without it.
 std::unique_ptr<Backend> makeSatBackend();
+
+/// The steady state, and what becomes of it at both ends (ModuloBackend.cpp);
+/// null in a build without CaDiCaL.
+std::unique_ptr<Backend> makeModulo();
 
 /// The same questions answered by CBC, a mixed-integer solver (MipBackend.cpp);
 /// null in a build without it.

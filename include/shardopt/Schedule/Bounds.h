@@ -46,6 +46,12 @@ struct Bounds {
 Bounds computeBounds(const Instance &instance,
                      const std::vector<int32_t> &devices);
 
+/// What the time between two repetitions cannot undercut when they go on for
+/// ever: the work of a machine, and the bytes times the least time that they
+/// live over the memory (Little's law).
+int64_t leastPeriod(const Instance &instance,
+                    const std::vector<int32_t> &devices);
+
 /// Why nothing fits, whatever the order: a device whose memory does not hold
 /// its parameters and the bytes of a single micro-batch. Says how much is
 /// missing and what would fit.

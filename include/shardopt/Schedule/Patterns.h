@@ -61,6 +61,11 @@ PlanGraph makeExpertTrainGraph(const Pipeline &pipeline,
 /// is a batch of its own.
 PlanGraph makeOverlapGraph(int32_t layers, const ExpertTimes &times);
 
+/// Decoding on a ring of stages: a group of requests goes through all of them,
+/// `send` between two, and once round for each token. A repetition is a group.
+PlanGraph makeDecodeGraph(const std::vector<int64_t> &stageTimes, int64_t send,
+                          int32_t tokens);
+
 /// Chunked prefill: chunk k of the prompt takes times[k] on each of `stages`
 /// devices, and on each one waits for the chunk before it, whose keys and
 /// values it reads. A single repetition.

@@ -32,6 +32,16 @@ struct GanttPanel {
 std::string toGantt(const Instance &instance,
                     const std::vector<GanttPanel> &panels);
 
+/// The best that was found with so much memory.
+struct FrontPoint {
+  int64_t memory, makespan, bound;
+  bool proved;
+};
+
+/// An SVG of makespans and bounds over memory, which rises from point to point;
+/// there is at least one.
+std::string toFrontPlot(const std::vector<FrontPoint> &points);
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_SCHEDULETEXT_H

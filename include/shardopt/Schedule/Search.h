@@ -9,6 +9,7 @@
 #define SHARDOPT_SCHEDULE_SEARCH_H
 
 #include "shardopt/Schedule/Bounds.h"
+#include "shardopt/Schedule/SteadyState.h"
 #include "shardopt/Schedule/Validate.h"
 #include "shardopt/Support/Stop.h"
 
@@ -58,6 +59,10 @@ public:
   /// No schedule has a makespan of less.
   void raiseBound(int64_t makespan);
 
+  /// What repetitions tend to, for the report.
+  void setSteadyState(SteadyState state) { steady = std::move(state); }
+  const std::optional<SteadyState> &steadyState() const { return steady; }
+
   const Instance &instance() const { return problem; }
   Objective objective() const { return aim; }
   bool exists() const { return found.has_value(); }
@@ -81,6 +86,7 @@ private:
   Bounds limits;
   std::optional<Schedule> found;
   Verdict best;
+  std::optional<SteadyState> steady;
   std::string by, reason;
   int64_t rejected = 0;
 };

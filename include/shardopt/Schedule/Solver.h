@@ -16,9 +16,8 @@ struct SolverOptions {
   Objective objective = Objective::Makespan;
   /// One of backendNames().
   std::string backend = "portfolio";
-  double timeLimit = 60;    ///< seconds; 0 for none
-  double secondsBefore = 0; ///< of the limit that are gone already
-  int64_t rounds = 0; ///< of the searches that have no end; 0 for no limit
+  double timeLimit = 60; ///< seconds; 0 for none
+  int64_t rounds = 0;    ///< of the searches that have no end; 0 for no limit
   int threads = 1;
   uint64_t seed = 1;
   const StopToken *stop = nullptr;
@@ -41,8 +40,9 @@ struct SolverResult {
   std::string finder;               ///< the back-end that found the schedule
   std::string stopped;              ///< "proved", "rounds", "time", "signal"
   std::vector<PhaseTime> phases;
-  std::optional<Error> shortage; ///< why there is no schedule
-  std::optional<Error> mistake;  ///< a back-end offered what is no schedule
+  std::optional<SteadyState> steady; ///< where the back-end for it ran
+  std::optional<Error> shortage;     ///< why there is no schedule
+  std::optional<Error> mistake;      ///< a back-end offered what is no schedule
 
   /// (value - bound) / value
   double gap() const;

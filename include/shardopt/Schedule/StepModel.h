@@ -48,12 +48,59 @@ public:
   /// A variable that is no step of an operator.
   virtual Step newStep() = 0;
   virtual void implies(Step a, Step b) = 0;
+  /// Some step of `some` is true, or one of `unless` false.
+  virtual void anyOf(const std::vector<Step> &some,
+                     const std::vector<Step> &unless) = 0;
   /// At most one repetition of all streams at once. Within a stream that is so
   /// by itself.
   virtual void exclusive(const std::vector<Stream> &streams) = 0;
   /// The weights of the repetitions at once are at most `limit`, less than all.
   virtual void capacity(const std::vector<Stream> &streams, int64_t limit) = 0;
 };
+
+/// The steps of operators: a variable for each time of a window, in units.
+class StepGrid {
+public:
+  /// Adds an operator that may start in [first, last].
+  void add(int64_t first, int64_t last);
+  /// Whether some window is empty.
+  bool isRefuted() const { return refuted; }
+  int64_t numSteps() const { return count; }
+
+  /// `op` has started by `time`.
+  Step at(int32_t op, int64_t time) const {
+    if (time < firstTime[op])
+      return neverStep;
+    if (time >= lastTime[op])
+      return alwaysStep;
+    return firstStep[op] + Step(time - firstTime[op]);
+  }
+  /// A start implies all later ones.
+  void addStart(StepSink &sink, int32_t op) const;
+  /// `to` starts at least `distance` after `from`.
+  void addPrecedence(StepSink &sink, int32_t from, int32_t to,
+                     int64_t distance) const;
+
+  /// The start of a solution: `isTrue(step)` for each variable.
+  template <typename IsTrue> int64_t startOf(int32_t op, IsTrue isTrue) const {
+    int64_t time = firstTime[op];
+    while (time < lastTime[op] && !isTrue(at(op, time)))
+      ++time;
+    return time;
+  }
+
+private:
+  std::vector<int64_t> firstTime, lastTime;
+  std::vector<Step> firstStep;
+  int64_t count = 0;
+  bool refuted = false;
+};
+
+/// A step at which all of `ends` are true.
+Step joinSteps(StepSink &sink, const std::vector<Step> &ends);
+
+/// The greatest common divisor of all times and transfers, at least 1.
+int64_t unitOf(const Instance &instance, const std::vector<int32_t> &devices);
 
 /// The variables for schedules of at most `makespan` and a given placement.
 class StepModel {
@@ -62,11 +109,11 @@ public:
   StepModel(const Instance &instance, const std::vector<int32_t> &devices,
             int64_t makespan);
 
-  /// The greatest common divisor of all times: steps are as far apart.
+  /// Steps are as far apart (`unitOf`).
   int64_t unit() const { return spacing; }
   /// Whether windows are empty, so that there is no such schedule.
-  bool isRefuted() const { return refuted; }
-  int64_t numSteps() const { return count; }
+  bool isRefuted() const { return grid.isRefuted(); }
+  int64_t numSteps() const { return grid.numSteps(); }
   /// Variables and terms, about: what a sink will have to hold.
   int64_t size() const;
 
@@ -76,43 +123,24 @@ public:
   /// The schedule of a solution: `isTrue(step)` for each variable.
   template <typename IsTrue> Schedule read(IsTrue isTrue) const {
     Schedule schedule{devices, {}};
-    for (size_t op = 0; op < firstTime.size(); ++op) {
-      int64_t time = firstTime[op];
-      while (time < lastTime[op] && !isTrue(stepOf(int32_t(op), time)))
-        ++time;
-      schedule.starts.push_back(time * spacing);
-    }
+    for (int32_t op = 0; op < instance.numOps(); ++op)
+      schedule.starts.push_back(grid.startOf(op, isTrue) * spacing);
     return schedule;
   }
 
 private:
-  /// `op` has started by `time`, in units.
-  Step stepOf(int32_t op, int64_t time) const {
-    if (time < firstTime[op])
-      return neverStep;
-    if (time >= lastTime[op])
-      return alwaysStep;
-    return firstStep[op] + Step(time - firstTime[op]);
-  }
   /// Each is asked whether to go on.
   using GoesOn = std::function<bool()>;
   void buildEdges(StepSink &sink, const GoesOn &goesOn) const;
   void buildMachines(StepSink &sink, const GoesOn &goesOn) const;
   void buildMemory(StepSink &sink, const GoesOn &goesOn) const;
-  void addPrecedence(StepSink &sink, int32_t from, int32_t to,
-                     int64_t distance) const;
-  int64_t timeOf(int32_t op) const { return times[op % instance.period()]; }
 
   const Instance &instance;
   std::vector<int32_t> devices; ///< of groups
   int64_t spacing = 1;
   int64_t horizon = 0;        ///< in units
   std::vector<int64_t> times; ///< of operators of the graph, in units
-  /// Of operators, in units: when they may start first and last.
-  std::vector<int64_t> firstTime, lastTime;
-  std::vector<Step> firstStep;
-  int64_t count = 0;
-  bool refuted = false;
+  StepGrid grid;
 };
 
 } // namespace shardopt::schedule
