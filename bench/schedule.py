@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import generate_graph
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/Schedule.md"
 BEGIN, END = "<!-- made by ./dev bench schedule -->", "<!-- end -->"
@@ -95,6 +97,18 @@ SUITE = {
 }
 # Two batches that share a device: the makespan is what counts.
 OVERLAP = ("3,2,2,3", "4,2,4,2", "2,3,2,3", "6,2,3,3")
+# Graphs without a placement: shape, operators, devices, the longest transfer.
+FREE = [
+    ("towers", 28, 4, 5),
+    ("unet", 28, 4, 5),
+    ("experts", 28, 4, 5),
+    ("random", 28, 4, 5),
+    ("random", 60, 4, 5),
+    ("random", 1000, 8, 5),
+    ("random", 1000, 8, 100),
+    ("random", 10_000, 8, 200),
+    ("random", 100_000, 8, 200),
+]
 
 
 def cpu_seconds():
@@ -115,6 +129,16 @@ def measure(tool, arguments, seconds):
             print(" ".join(command), done.stderr, sep="\n", file=sys.stderr)
             return None
         return json.loads(pathlib.Path(report).read_text()), spent
+
+
+def measure_free(tool, graph, seconds):
+    """As `measure`, of a graph that is generated: shape, ops, devices, transfer."""
+    shape, ops, devices, transfer = graph
+    with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
+        path = pathlib.Path(scratch) / "graph.json"
+        generated = generate_graph.generate(shape, ops, devices, 1, transfer)
+        path.write_text(json.dumps(generated))
+        return measure(tool, [str(path)], seconds)
 
 
 def bubble_of(report, name):
@@ -154,6 +178,36 @@ def tables(tool, seconds):
             if found:
                 add(row(what, *found))
         add("")
+    add("**Steady states, bidirectional, P=8, F = Bi = W = 1**", "")
+    add(*header(["", "period", "bound", "latency", "peak", "bubble of M=20", "cpu s"]))
+    for memory in (9, 6, 5, 4, 3):
+        arguments = [*EIGHT, f"--memory={memory}", "--backend=modulo"]
+        found = measure(tool, arguments, seconds)
+        if found:
+            report, spent = found
+            steady = report["steady_state"]
+            star = " *" if steady["period"] == steady["least_period"] else ""
+            add(
+                f"| memory {memory} | {steady['period']}{star} | "
+                f"{steady['least_period']} | {steady['latency']} | "
+                f"{max(steady['peak_memory'])} | {report['bubble']} | {spent:.2f} |"
+            )
+    add("")
+    add("**Graphs without a placement** (`bench/generate_graph.py`)", "")
+    columns = ["", "ops", "devices", "HEFT", "makespan", "bound", "gap", "found by"]
+    add(*header([*columns, "cpu s"]))
+    for shape, ops, devices, transfer in FREE:
+        found = measure_free(tool, (shape, ops, devices, transfer), seconds)
+        if found:
+            report, spent = found
+            star = " *" if report["proved"] else ""
+            add(
+                f"| {shape} | {ops} | {devices} | "
+                f"{report['baselines']['heft']['makespan']} | "
+                f"{report['makespan']}{star} | {report['lower_bound']} | "
+                f"{100 * report['gap']:.1f} % | {report['found_by']} | {spent:.2f} |"
+            )
+    add("")
     add("**Two batches of eight layers A,D,E,C on one device**", "")
     add(*header(["", "one after the other", "makespan", "bound", "cpu s"]))
     for times in OVERLAP:
