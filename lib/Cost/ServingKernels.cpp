@@ -30,6 +30,9 @@ static const char *gemmName(ServedType type) {
   return "bfloat16";
 }
 
+/// With a scale of two bytes for 64 weights.
+static constexpr double int4Bytes = 0.53125;
+
 static bool isHopper(const Device &device) { return device.fp4 <= device.fp8; }
 
 ServingStep::Product ServingStep::productOf(ServedType type) const {
@@ -40,17 +43,20 @@ ServingStep::Product ServingStep::productOf(ServedType type) const {
   if (ErrorOr<Element> element = elementOfGemm(name))
     product.element = *element;
   product.type = type;
+  if (type == ServedType::Int4) // multiplied as bf16
+    product.element.weightBytes = int4Bytes;
   return product;
 }
 
 void ServingStep::findProducts() {
   const ServedModel &model = setup.model;
   plainProduct = productOf(ServedType::Bf16);
-  networkProduct = productOf(setup.gemmType);
+  networkProduct = productOf(setup.denseType);
   // Checkpoints of latent attention in fp4 keep fp8 there.
-  attentionProduct = model.isLatent && setup.gemmType == ServedType::Nvfp4
-                         ? productOf(ServedType::Fp8)
-                         : networkProduct;
+  const bool keepsFp8 =
+      model.isLatent && setup.attentionType == ServedType::Nvfp4;
+  attentionProduct =
+      productOf(keepsFp8 ? ServedType::Fp8 : setup.attentionType);
 }
 
 std::string ServingStep::findAttention() {

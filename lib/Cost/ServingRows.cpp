@@ -56,6 +56,7 @@ static ServedType readType(Row &row, const std::string &column,
   std::string from = column;
   if (row.text(column).empty()) {
     if (model.attentionType != ServedType::Bf16 ||
+        model.denseType != ServedType::Bf16 ||
         model.expertType != ServedType::Bf16)
       return checkpoint;
     from = "precision";
@@ -86,8 +87,12 @@ static ServingSetup readSetup(Row &row, const ServedModel &model,
                               const std::string &prefix) {
   ServingSetup setup;
   setup.model = model;
-  setup.gemmType = readType(row, "gemm_quant", model, model.attentionType);
+  setup.attentionType = readType(row, "gemm_quant", model, model.attentionType);
+  setup.denseType = readType(row, "gemm_quant", model, model.denseType);
   setup.expertType = readType(row, "moe_quant", model, model.expertType);
+  // Models of experts have those in 4 bits, and the rest in bf16.
+  if (setup.denseType == ServedType::Int4 && model.experts > 0)
+    setup.attentionType = setup.denseType = ServedType::Bf16;
   setup.tp = readDegree(row, prefix + "tp");
   setup.attentionDp = readDegree(row, prefix + "attn_dp");
   setup.expertTp = readDegree(row, prefix + "moe_tp");
@@ -95,7 +100,7 @@ static ServingSetup readSetup(Row &row, const ServedModel &model,
   const std::string precision = row.text("precision");
   const bool isQuantized =
       precision == "fp8" || precision == "fp4" ||
-      (precision.empty() && isWithFp8Cache(setup.gemmType));
+      (precision.empty() && isWithFp8Cache(setup.denseType));
   const bool isDenseTrtLlm =
       model.experts == 0 && engine.kind == EngineKind::TrtLlm;
   setup.isCacheFp8 = isQuantized && (!hasDefaults(row) || isDenseTrtLlm);

@@ -35,10 +35,9 @@ static double bytesOf(ServedType type) {
   return 2;
 }
 
-/// Int4 and mxfp4 are of experts; the rest of such a checkpoint is bf16.
+/// Mxfp4 is of experts; the rest of such a checkpoint is bf16.
 static double bytesOfGemm(ServedType type) {
-  return type == ServedType::Mxfp4 || type == ServedType::Int4 ? 2
-                                                               : bytesOf(type);
+  return type == ServedType::Mxfp4 ? 2 : bytesOf(type);
 }
 
 /// Heads of a device; those that do not divide are repeated.
@@ -60,8 +59,8 @@ double cost::weightBytes(const ServingSetup &setup) {
     attention =
         h * m.headDim * (2 * shareOf(m.heads, tp) + 2 * shareOf(m.kvHeads, tp));
   const double columns = m.gates + 1; // matrices of a network
-  const double perLayer = bytesOfGemm(setup.gemmType);
-  double bytes = m.layers() * attention * perLayer +
+  const double perLayer = bytesOfGemm(setup.denseType);
+  double bytes = m.layers() * attention * bytesOfGemm(setup.attentionType) +
                  m.denseLayers * columns * h * m.denseInner / tp * perLayer;
   bytes += m.expertLayers *
            (columns * h * m.sharedInner / tp * perLayer + 2 * h * m.experts +

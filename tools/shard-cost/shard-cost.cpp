@@ -169,16 +169,18 @@ static ErrorOr<cost::ServingSetup> readSetup() {
     return model.error();
   cost::ServingSetup setup;
   setup.model = *model;
-  setup.gemmType = model->attentionType;
+  setup.attentionType = model->attentionType;
+  setup.denseType = model->denseType;
   setup.expertType = model->expertType;
   if (!precision.empty()) {
     ErrorOr<cost::ServedType> type = cost::servedType("precision", precision);
     if (!type)
       return type.error();
-    setup.gemmType = cost::asServed(*model, *type, model->attentionType);
+    setup.attentionType = cost::asServed(*model, *type, model->attentionType);
+    setup.denseType = cost::asServed(*model, *type, model->denseType);
     setup.expertType = cost::asServed(*model, *type, model->expertType);
   }
-  setup.isCacheFp8 = cost::isWithFp8Cache(setup.gemmType);
+  setup.isCacheFp8 = cost::isWithFp8Cache(setup.denseType);
   return setup;
 }
 

@@ -69,7 +69,8 @@ ServingSetup denseSetup(double tp) {
 ServingSetup expertSetup() {
   ServingSetup setup;
   setup.model = expertModel();
-  setup.gemmType = setup.expertType = ServedType::Fp8Block;
+  setup.attentionType = setup.denseType = setup.expertType =
+      ServedType::Fp8Block;
   setup.isCacheFp8 = true;
   setup.tp = setup.expertTp = 8;
   return setup;

@@ -57,7 +57,8 @@ struct ServedModel {
   bool isMeasured = false;
 
   // As the checkpoint says.
-  ServedType attentionType = ServedType::Bf16; ///< and dense networks
+  ServedType attentionType = ServedType::Bf16;
+  ServedType denseType = ServedType::Bf16; ///< and of shared experts
   ServedType expertType = ServedType::Bf16;
   /// Whether checkpoints in fp8 have a scale a block, not a matrix.
   bool hasFp8Blocks = false;

@@ -19,7 +19,8 @@ namespace shardopt::cost {
 /// `expertEp`.
 struct ServingSetup {
   ServedModel model;
-  ServedType gemmType = ServedType::Bf16;
+  ServedType attentionType = ServedType::Bf16;
+  ServedType denseType = ServedType::Bf16; ///< and of shared experts
   ServedType expertType = ServedType::Bf16;
   bool isCacheFp8 = false;
   double tp = 1, attentionDp = 1, expertTp = 1, expertEp = 1;

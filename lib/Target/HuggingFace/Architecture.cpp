@@ -143,9 +143,11 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   if (has("num_local_experts") || has("num_experts") ||
       has("n_routed_experts")) {
     row.router = RouterRule::ByKeys;
-    row.expertLayers = has("first_k_dense_replace") ? ExpertLayers::FromFirst
-                       : has("decoder_sparse_step") ? ExpertLayers::Sparse
-                                                    : ExpertLayers::All;
+    row.expertLayers =
+        has("first_k_dense_replace") ? ExpertLayers::FromFirst
+        : has("decoder_sparse_step") || has("interleave_moe_layer_step")
+            ? ExpertLayers::Sparse
+            : ExpertLayers::All;
   }
   return row;
 }

@@ -53,6 +53,9 @@ ElementType readType(const json::Value &root);
 
 QuantizationConfig readQuantization(const json::Value &root);
 
+/// The same for sizes only: of more methods, and without what they do beside.
+QuantizationConfig readQuantizationSizes(const json::Value &root);
+
 } // namespace shardopt::hf
 
 #endif // SHARDOPT_LIB_TARGET_HUGGINGFACE_CONFIGREADERS_H

@@ -130,10 +130,13 @@ static void readExpertNetworks(const json::Value &root,
   if (architecture.isByKeys) {
     if (!shared.nullAsAbsent())
       shared = root["num_shared_experts"];
+    // Llama 4 has one, and no key for it.
+    const int64_t sharedCount =
+        root["interleave_moe_layer_step"].present() ? 1 : 0;
     network.sharedInner =
         root["shared_expert_intermediate_size"].nullAsAbsent().integer(
-            network.expertInner *
-                shared.nullAsAbsent().integer(/*otherwise=*/0, 0, maxSize),
+            network.expertInner * shared.nullAsAbsent().integer(
+                                      /*otherwise=*/sharedCount, 0, maxSize),
             0, maxSize);
   }
 }
@@ -148,7 +151,9 @@ shardopt::hf::readFeedForward(const json::Value &root,
   FeedForwardConfig network;
   network.activation = readActivation(root, architecture);
   if (withExperts < layers.size()) {
-    network.denseInner = readSize(root["intermediate_size"]);
+    const json::Value own = root["intermediate_size_mlp"].nullAsAbsent();
+    network.denseInner = readSize(
+        architecture.isByKeys && own ? own : root["intermediate_size"]);
     network.denseBias =
         hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }

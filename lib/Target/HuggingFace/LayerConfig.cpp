@@ -64,7 +64,9 @@ static void readWindows(const json::Value &root, WindowRule rule,
 
 static void readSparseLayers(const json::Value &root,
                              std::vector<LayerConfig> &layers) {
-  int64_t step = readSize(root["decoder_sparse_step"], /*otherwise=*/1);
+  const int64_t step =
+      readSize(root["decoder_sparse_step"],
+               readSize(root["interleave_moe_layer_step"], /*otherwise=*/1));
   for (size_t i = 0; i < layers.size(); ++i)
     layers[i].experts = (int64_t(i) + 1) % step == 0;
   json::Value dense = root["mlp_only_layers"].nullAsAbsent();

@@ -145,7 +145,8 @@ static double widestTensor(const ModelConfig &config) {
 
 static ErrorOr<ModelConfig> readModel(const json::Document &document,
                                       const json::Value &root,
-                                      const Architecture *architecture) {
+                                      const Architecture *architecture,
+                                      bool forSizes) {
   ModelConfig config;
   config.architecture = architecture->name;
   config.isByKeys = architecture->isByKeys;
@@ -164,8 +165,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.attention = readAttention(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   config.type = readType(root);
-  if (!architecture->isByKeys)
-    config.quantization = readQuantization(root);
+  config.quantization =
+      forSizes ? readQuantizationSizes(root) : readQuantization(root);
 
   double parameters = countParameters(config);
   if (parameters > maxParameters)
@@ -188,12 +189,17 @@ shardopt::hf::readModelConfig(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findArchitecture(name))
-    return readModel(document, root, architecture);
+    return readModel(document, root, architecture, /*forSizes=*/false);
   root["architectures"].elements().front().fail(
       "unknown architecture '" + abbreviate(name) + "'; " +
       listKnown(name, architectureNames()));
   return document.error();
 }
+
+/// Keys of models that mix tokens otherwise than by attention, in some layers.
+static constexpr const char *otherMixers[] = {
+    "hybrid_override_pattern", "linear_num_key_heads", "mamba_d_state",
+    "mamba_num_heads",         "ssm_state_size",       "state_size"};
 
 ErrorOr<ModelConfig>
 shardopt::hf::readModelSizes(const json::Document &document) {
@@ -202,11 +208,17 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findArchitecture(name))
-    return readModel(document, root, architecture);
+    return readModel(document, root, architecture, /*forSizes=*/true);
   if (json::Value text = root["text_config"].nullAsAbsent())
     root = text;
+  for (const char *key : otherMixers)
+    if (const json::Value given = root[key].nullAsAbsent()) {
+      given.fail("linear attention and state spaces are not read");
+      return document.error();
+    }
   const Architecture deduced = deduceArchitecture(root);
-  ErrorOr<ModelConfig> config = readModel(document, root, &deduced);
+  ErrorOr<ModelConfig> config =
+      readModel(document, root, &deduced, /*forSizes=*/true);
   if (config)
     config->architecture = name;
   return config;

@@ -18,9 +18,20 @@ static ServedType typeOf(const QuantizationConfig &quantization,
                          WeightClass of) {
   if (!quantization.quantizes(of))
     return ServedType::Bf16;
-  if (quantization.method == QuantizationConfig::Method::Mxfp4)
+  using Method = QuantizationConfig::Method;
+  switch (quantization.method) {
+  case Method::None:
+    break;
+  case Method::Mxfp4:
     return ServedType::Mxfp4;
-  return quantization.blockRows > 0 ? ServedType::Fp8Block : ServedType::Fp8;
+  case Method::Int4:
+    return ServedType::Int4;
+  case Method::Nvfp4:
+    return ServedType::Nvfp4;
+  case Method::Fp8:
+    return quantization.blockRows > 0 ? ServedType::Fp8Block : ServedType::Fp8;
+  }
+  return ServedType::Bf16;
 }
 
 ServedModel shardopt::hf::servedModel(const ModelConfig &config) {
@@ -63,6 +74,7 @@ ServedModel shardopt::hf::servedModel(const ModelConfig &config) {
   model.topk = double(network.router.topK);
   model.expertInner = double(network.expertInner);
   model.attentionType = typeOf(config.quantization, WeightClass::Attention);
+  model.denseType = typeOf(config.quantization, WeightClass::Dense);
   model.expertType = typeOf(config.quantization, WeightClass::Experts);
   for (std::string_view known :
        {"LlamaForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM",
@@ -80,12 +92,13 @@ static void readTypesOfName(const std::string &name, ServedModel &model) {
   const bool isFp8 = name.find("FP8") != std::string::npos;
   const bool isFp4 = name.find("FP4") != std::string::npos;
   if (model.attentionType != ServedType::Bf16 ||
+      model.denseType != ServedType::Bf16 ||
       model.expertType != ServedType::Bf16 || (!isFp8 && !isFp4))
     return;
-  model.attentionType = model.expertType = isFp4 ? ServedType::Nvfp4
-                                           : model.hasFp8Blocks
-                                               ? ServedType::Fp8Block
-                                               : ServedType::Fp8;
+  model.attentionType = model.denseType = model.expertType =
+      isFp4                ? ServedType::Nvfp4
+      : model.hasFp8Blocks ? ServedType::Fp8Block
+                           : ServedType::Fp8;
 }
 
 ErrorOr<ServedModel> shardopt::hf::readServedModel(const std::string &path) {

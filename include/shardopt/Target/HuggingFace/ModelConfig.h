@@ -128,7 +128,8 @@ enum class WeightClass : uint8_t {
 
 /// How the checkpoint stores quantised weights.
 struct QuantizationConfig {
-  enum class Method : uint8_t { None, Fp8, Mxfp4 };
+  /// Int4 and Nvfp4 are read for their sizes only (`readModelSizes`).
+  enum class Method : uint8_t { None, Fp8, Mxfp4, Int4, Nvfp4 };
 
   Method method = Method::None;
   std::vector<WeightClass> exceptions; ///< classes that are not quantised
@@ -190,6 +191,8 @@ ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
 
 /// The same of any family, for those who need sizes only: what no row of the
 /// table knows is read by its keys, those of `text_config` where there is one.
+/// Weights may have 4 bits too (awq, gptq, compressed-tensors, modelopt).
+/// Linear attention and state spaces, whose sizes are others, are errors.
 ErrorOr<ModelConfig> readModelSizes(const json::Document &document);
 
 /// Number of elements of all weights, by the sizes in `config`.
