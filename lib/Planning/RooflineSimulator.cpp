@@ -32,7 +32,7 @@ RooflineSimulator::setsOf(const search::DimDomains &domains) {
 }
 
 Evaluation RooflineSimulator::evaluate(const Strategy &strategy) const {
-  if (!costs.hasTrellises())
+  if (!usesTrellises)
     return cost::breakdown(costs, strategy).evaluation;
   return cost::evaluate(*tables.get(strategy.degrees), strategy.dims);
 }
@@ -45,7 +45,7 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
   const std::vector<cost::DimSet> sets = setsOf(domains);
   const cost::Objective objective = objectiveOf(goal);
   const cost::DimsBound bound =
-      costs.hasTrellises()
+      usesTrellises
           ? cost::boundDims(*tables.get(degrees), sets, objective)
           : cost::boundQuickly(costs, {degrees, std::nullopt, sets}, objective);
   return {bound.infeasible, bound.value};
@@ -65,7 +65,7 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
         least, cost::BatchRange{most, wholeSequences}, sets};
     const cost::Objective objective = objectiveOf(goal);
     const cost::DimsBound found =
-        isQuick || !costs.hasTrellises()
+        isQuick || !usesTrellises
             ? cost::boundQuickly(costs, request, objective)
             : cost::boundDims(cost::Tables(costs, request), sets, objective);
     return search::DegreeBound{found.infeasible, found.value};
@@ -88,7 +88,7 @@ RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
   std::optional<cost::Optimum> optimum;
-  if (costs.hasTrellises()) {
+  if (usesTrellises) {
     optimum = cost::optimalDims(*tables.get(degrees), setsOf(domains),
                                 objectiveOf(goal), incumbent);
   } else if (costs.fits(degrees)) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 
 using namespace shardopt;
 using namespace shardopt::selection;
@@ -151,23 +152,33 @@ ChoiceSearch::Outcome ChoiceSearch::minimise(size_t term, double most,
                                              ChoiceResult &result) const {
   const ScaledProblem scaled =
       makeProblem(graph, aimAt(term, most, worthwhile));
+  // A problem without a solution that is good enough is of no more interest.
+  const double unit = scaled.secondsPerUnit;
+  auto isHopeless = [&](const std::optional<solve::Int128> &bound) {
+    return bound && (*bound >= solve::infiniteCost ||
+                     double(*bound) * unit > most * (1 + slack));
+  };
+  StopToken stop;
   solve::SolverOptions options;
   options.timeLimit = 0;
   options.rounds = 12;
   options.workers = options.threads = 1;
+  options.stop = &stop;
+  options.onProgress = [&](const solve::Progress &progress) {
+    if (isHopeless(progress.bound))
+      stop.request(SIGTERM);
+  };
   const solve::SolverResult found = solve::solve(scaled.problem, options);
   ++result.problems;
   Outcome outcome;
-  outcome.proved = found.proved;
   if (found.bound)
-    outcome.least = double(*found.bound) * scaled.secondsPerUnit;
-  const bool isFinite = found.solution && found.cost < solve::infiniteCost;
-  if (isFinite)
+    outcome.least = double(*found.bound) * unit;
+  if (found.shortage || isHopeless(found.bound)) {
+    outcome.proved = true;
+  } else if (found.solution && found.cost < solve::infiniteCost) {
     outcome.choice = scaled.choiceOf(graph, *found.solution);
-  // Nothing finite: that is known once the bound says so.
-  else
-    outcome.proved =
-        found.shortage || (found.bound && *found.bound >= solve::infiniteCost);
+    outcome.proved = found.proved;
+  }
   return outcome;
 }
 

@@ -24,8 +24,10 @@ namespace shardopt {
 class RooflineSimulator final : public search::Simulator,
                                 public search::Decomposition {
 public:
-  explicit RooflineSimulator(const cost::CostModel &costs)
-      : costs(costs), tables(costs) {}
+  /// `selects` asks for strategy selection where there are trellises, too.
+  explicit RooflineSimulator(const cost::CostModel &costs, bool selects = false)
+      : costs(costs), usesTrellises(!selects && costs.hasTrellises()),
+        tables(costs) {}
 
   Evaluation evaluate(const Strategy &strategy) const override;
   const search::Decomposition *decomposition() const override { return this; }
@@ -47,6 +49,7 @@ public:
 
 private:
   const cost::CostModel &costs;
+  const bool usesTrellises;
   TableCache tables;
   mutable std::atomic<bool> isUnproved{false};
 };
