@@ -94,7 +94,7 @@ static std::optional<int64_t> countBytes(const ProgramInterface &interface,
   std::optional<int64_t> total = 0;
   int64_t largest = 0;
   for (const Operand &operand :
-       interface.stages[place.coordinate[GridAxis::Pp]].arguments) {
+       interface.stages[place.coordinate(Axis::Pp)].arguments) {
     if (operand.role == Role::Param) {
       total = addBytes(total, countBytes(operand.element, operand.shape));
       continue;

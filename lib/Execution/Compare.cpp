@@ -87,7 +87,7 @@ static void visitMicroBatches(const ProgramInterface &interface, int64_t rank,
   Place place = interface.place(rank, prompts);
   for (place.microBatch = 0; place.microBatch < place.microBatches;
        ++place.microBatch)
-    visit(place, interface.stages[place.coordinate[GridAxis::Pp]]);
+    visit(place, interface.stages[place.coordinate(Axis::Pp)]);
 }
 
 Expected execution::assemble(const ProgramInterface &interface,

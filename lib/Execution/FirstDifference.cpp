@@ -63,7 +63,7 @@ static Parts sortParts(const ProgramInterface &interface,
                        const std::vector<RankOutcome> &outcomes,
                        int64_t prompts, int64_t steps) {
   Parts parts;
-  int64_t perStage = interface.ranks() / interface.grid[GridAxis::Pp];
+  int64_t perStage = interface.ranks() / interface.numStages();
   std::map<std::string, int64_t> before; // layers in earlier stages
   for (int64_t rank = 0; rank < int64_t(outcomes.size()); ++rank) {
     Place place = interface.place(rank, prompts);
@@ -94,31 +94,37 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
   cost::Layout layout = first.site->layout;
   if (layout == Layout::R)
     return *first.value;
+  const bool isCutOverQ = cost::isTwoAxis(layout);
+  const bool isFeatures = layout == Layout::H || layout == Layout::TH;
+  const bool isSum = layout == Layout::P || layout == Layout::TP;
   int64_t rows = 0;
   for (const Part *part : group)
     rows = layout == Layout::T ? rows + part->value->shape()[0]
                                : part->value->shape()[0];
+  if (isCutOverQ)
+    rows *= first.place.grid.q();
   Tensor whole(Element::F32, {rows, columns});
   int64_t begin = 0;
   for (const Part *part : group) {
     const Tensor &value = *part->value;
     int64_t width = value.shape()[1];
-    int64_t coordinate = part->place.coordinate[GridAxis::Tp];
-    if (layout != Layout::H && width != columns)
+    int64_t coordinate =
+        part->place.coordinate(isCutOverQ ? Axis::C : Axis::Tp);
+    if (!isFeatures && width != columns)
       return std::nullopt;
-    if (layout == Layout::H &&
-        (coordinate >= int64_t(part->site->columns.size()) ||
-         width > int64_t(part->site->columns[coordinate].size())))
+    if (isCutOverQ) // whose blocks the devices along c share
+      begin = part->place.coordinate(Axis::Q) * value.shape()[0];
+    if (isFeatures && (coordinate >= int64_t(part->site->columns.size()) ||
+                       width > int64_t(part->site->columns[coordinate].size())))
       return std::nullopt;
     for (int64_t row = 0; row < value.shape()[0]; ++row)
       for (int64_t i = 0; i < width; ++i) {
-        int64_t column =
-            layout == Layout::H ? part->site->columns[coordinate][i] : i;
+        int64_t column = isFeatures ? part->site->columns[coordinate][i] : i;
         if (column < 0 || column >= columns)
           continue;
         float &to = whole.floats()[(begin + row) * columns + column];
         float from = value.floats()[row * width + i];
-        to = layout == Layout::P ? to + from : from;
+        to = isSum ? to + from : from;
       }
     if (layout == Layout::T)
       begin += value.shape()[0];
@@ -135,7 +141,7 @@ static std::optional<double> distance(const Tensor &expected,
   if (!joined || expected.shape()[0] % prompts != 0)
     return std::nullopt;
   int64_t each = expected.shape()[0] / prompts;
-  tensors::Range own = promptsOf(prompts, {GridAxis::Ep}, group.front()->place);
+  tensors::Range own = promptsOf(prompts, {Axis::Dp}, group.front()->place);
   int64_t rows = own.size() * each;
   if (joined->shape()[1] != columns || joined->shape()[0] < rows)
     return std::nullopt;
@@ -167,11 +173,12 @@ std::string execution::findFirstDifference(
     auto entry = sorted.find(moment);
     if (entry == sorted.end())
       continue;
-    // The members of a tp group follow each other for each ep and micro-batch.
+    // The members of a tp group follow each other for each replica and
+    // micro-batch.
     std::map<std::pair<int64_t, int64_t>, std::vector<const Part *>> groups;
     for (const Part &part : entry->second)
       if (!part.site->isBetweenExperts)
-        groups[{part.place.coordinate[GridAxis::Ep], part.place.microBatch}]
+        groups[{part.place.coordinate(Axis::Dp), part.place.microBatch}]
             .push_back(&part);
     for (const auto &[key, group] : groups) {
       std::optional<double> error =
@@ -182,8 +189,10 @@ std::string execution::findFirstDifference(
       std::snprintf(text, sizeof(text), "%.2e", *error);
       std::string words = op + ", layer " + std::to_string(moment.layer) +
                           ", step " + std::to_string(moment.step);
-      if (parts.grid[GridAxis::Ep] > 1)
-        words += ", ep " + std::to_string(key.first);
+      const StageGrid &grid = parts.grid.groups();
+      if (grid.size(Axis::Dp) > 1)
+        words += std::string(", ") + spell(writtenAxis(Axis::Dp, grid)) + " " +
+                 std::to_string(key.first);
       return words + " (layout " + cost::spell(group.front()->site->layout) +
              "): " + text + " of the largest magnitude";
     }

@@ -82,21 +82,21 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
   shared.arguments = std::move(*given);
 
   std::string bytes;
-  auto error = world->run(
-      {interface.grid.begin(), interface.grid.end()}, interface.describeSites(),
-      runtime::Extent::FirstRanks, [&](runtime::Process &process) {
-        int64_t rank = process.rank();
-        if (auto error = expectRoom(interface, shared, {&rank, 1})) {
-          process.report(*error);
-          return;
-        }
-        ErrorOr<RankOutcome> outcome =
-            runRank(process, program, weights, shared);
-        if (outcome)
-          bytes = serialize(*outcome);
-        else
-          process.report(outcome.error());
-      });
+  auto error =
+      world->run(interface.grid.shape(), interface.describeSites(),
+                 runtime::Extent::FirstRanks, [&](runtime::Process &process) {
+                   int64_t rank = process.rank();
+                   if (auto error = expectRoom(interface, shared, {&rank, 1})) {
+                     process.report(*error);
+                     return;
+                   }
+                   ErrorOr<RankOutcome> outcome =
+                       runRank(process, program, weights, shared);
+                   if (outcome)
+                     bytes = serialize(*outcome);
+                   else
+                     process.report(outcome.error());
+                 });
   if (error)
     return *error;
   auto gathered = runtime::gatherBytes(world->host(), std::move(bytes));

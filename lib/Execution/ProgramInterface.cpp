@@ -51,6 +51,8 @@ static Slice expand(const llm::lowered::Slice &slice) {
     }
     cut.isRows = !dim.rows.empty();
     cut.rowAxes = dim.rows;
+    cut.areRowsAlike = dim.areRowsAlike;
+    cut.stride = dim.stride;
   }
   return result;
 }
@@ -75,8 +77,7 @@ namespace {
 /// Reads the arguments and results of one function, a stage of a program.
 class EntryReader {
 public:
-  EntryReader(func::FuncOp function, const AxisMap<int64_t> &grid,
-              int64_t stage)
+  EntryReader(func::FuncOp function, const StageGrid &grid, int64_t stage)
       : function(function), grid(grid), stage(stage) {}
 
   ErrorOr<Entry> read();
@@ -91,7 +92,7 @@ private:
                           Operand &operand);
 
   func::FuncOp function;
-  const AxisMap<int64_t> &grid;
+  const StageGrid &grid;
   int64_t stage;
 };
 
@@ -247,14 +248,14 @@ std::vector<std::vector<int64_t>> ProgramInterface::listParts() const {
 }
 
 int64_t ProgramInterface::microBatches(int64_t prompts) const {
-  return splitBatch(prompts, grid[GridAxis::Ep], grid[GridAxis::Pp])
+  return splitBatch(prompts, grid.groups().size(Axis::Dp), numStages())
       .microBatches;
 }
 
 Place ProgramInterface::place(int64_t rank, int64_t prompts) const {
   Place place;
-  place.size = grid;
-  place.coordinate = coordinatesOf(rank, grid);
+  place.grid = grid.groups();
+  place.rank = rank;
   place.microBatches = microBatches(prompts);
   return place;
 }
@@ -349,41 +350,48 @@ findFunctions(ModuleOp module, const std::string &name) {
   return functions;
 }
 
-/// The shape of the grid, one device without any. Where the module says by
-/// which strategy it was partitioned, that is its shape.
-static ErrorOr<AxisMap<int64_t>> readGrid(ModuleOp module) {
-  AxisMap<int64_t> shape = {{1, 1, 1}};
-  if (Attribute attribute = module->getAttr(llm::lowered::gridAttrName)) {
-    auto grid = dyn_cast<DenseI64ArrayAttr>(attribute);
-    if (!grid || size_t(grid.size()) != shape.size() ||
-        llvm::any_of(grid.asArrayRef(), [](int64_t size) {
-          return size < 1 || size > maxDegree;
-        })) {
-      std::string text;
-      llvm::raw_string_ostream(text) << attribute;
-      return Error{"the grid is " + text +
-                   ", expected positive sizes of pp, ep and tp"};
-    }
-    llvm::copy(grid.asArrayRef(), shape.begin());
-  }
+/// The sizes that a module says its grid has, those of one device without any.
+static ErrorOr<std::vector<int64_t>> readShape(ModuleOp module) {
+  Attribute attribute = module->getAttr(llm::lowered::gridAttrName);
+  if (!attribute)
+    return std::vector<int64_t>{1, 1, 1};
+  auto grid = dyn_cast<DenseI64ArrayAttr>(attribute);
+  if (grid && grid.size() >= 3 &&
+      llvm::all_of(grid.asArrayRef(),
+                   [](int64_t n) { return n >= 1 && n <= maxDegree; }))
+    return grid.asArrayRef().vec();
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return Error{"the grid is " + text +
+               ", expected positive sizes of pp, ep and tp"};
+}
+
+/// The grid of the strategy by which the module was partitioned; where it says
+/// none, its axes are pp, ep and tp.
+static ErrorOr<ProgramGrid> readGrid(ModuleOp module) {
+  ErrorOr<std::vector<int64_t>> shape = readShape(module);
+  if (!shape)
+    return shape.error();
   FailureOr<std::optional<Degrees>> degrees = llm::readLoweredStrategy(module);
   if (failed(degrees))
     return attributesAreWrong();
-  if (!*degrees)
-    return shape;
-  AxisMap<int64_t> wanted = gridShape(**degrees);
-  if (shape == wanted)
-    return shape;
-  return Error{"the grid is " + toString({shape.begin(), shape.end()}) +
-               " and 'shardopt.strategy' is for " +
-               toString({wanted.begin(), wanted.end()}) +
+  if (!*degrees && shape->size() != 3)
+    return Error{"the grid is " + toString(*shape) +
+                 " and there is no 'shardopt.strategy', expected sizes of pp, "
+                 "ep and tp"};
+  ProgramGrid grid(
+      degrees->value_or(Degrees((*shape)[2], (*shape)[1], (*shape)[0], 1)));
+  if (grid.shape() == *shape)
+    return grid;
+  return Error{"the grid is " + toString(*shape) +
+               " and 'shardopt.strategy' is for " + toString(grid.shape()) +
                ", expected the same pp, ep and tp"};
 }
 
 ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
                                                    const std::string &entry) {
   ProgramInterface result;
-  ErrorOr<AxisMap<int64_t>> grid = readGrid(module);
+  ErrorOr<ProgramGrid> grid = readGrid(module);
   if (!grid)
     return grid.error();
   result.grid = *grid;
@@ -400,14 +408,14 @@ ErrorOr<ProgramInterface> execution::readInterface(ModuleOp module,
   if (!functions)
     return functions.error();
   for (func::FuncOp function : *functions) {
-    ErrorOr<Entry> stage =
-        EntryReader(function, result.grid, int64_t(result.stages.size()))
-            .read();
+    ErrorOr<Entry> stage = EntryReader(function, result.grid.groups(),
+                                       int64_t(result.stages.size()))
+                               .read();
     if (!stage)
       return stage.error();
     result.stages.push_back(std::move(*stage));
   }
-  if (int64_t stages = result.grid[GridAxis::Pp];
+  if (int64_t stages = result.numStages();
       int64_t(result.stages.size()) != stages)
     return Error{"the program has " + std::to_string(result.stages.size()) +
                  " stages on a grid with pp = " + std::to_string(stages)};

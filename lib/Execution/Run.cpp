@@ -23,7 +23,7 @@ public:
        const RunRequest &request)
       : process(process), request(request),
         place(program.interface.place(process.rank(), request.prompts)),
-        stage(program.interface.stages[place.coordinate[GridAxis::Pp]]) {}
+        stage(program.interface.stages[place.coordinate(Axis::Pp)]) {}
 
   std::optional<Error> prepare(const Executable &program,
                                const Weights &weights);

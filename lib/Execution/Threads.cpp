@@ -56,8 +56,7 @@ ErrorOr<std::vector<RankOutcome>> Threads::run(const Executable &program,
   std::iota(ranks.begin(), ranks.end(), 0);
   if (auto error = expectRoom(interface, request, ranks))
     return *error;
-  runtime::ThreadWorld world({interface.grid.begin(), interface.grid.end()},
-                             interface.describeSites());
+  runtime::ThreadWorld world(interface.grid.shape(), interface.describeSites());
   std::vector<RankOutcome> outcomes(interface.ranks());
   auto error = world.run([&](runtime::Process &process) {
     ErrorOr<RankOutcome> outcome = runRank(process, program, weights, request);

@@ -7,38 +7,40 @@
 
 #include "shardopt/Tensors/Slice.h"
 
+#include "shardopt/Support/BatchSplit.h"
+
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <utility>
 
 using namespace shardopt;
 using namespace shardopt::tensors;
 
-/// Part `index` of `count` parts of a range, cut by a ceiling.
-static Range cut(Range range, int64_t index, int64_t count) {
-  int64_t part = (range.size() + count - 1) / count;
+/// Part `index` of `count` parts of a range, cut by the ceiling of `size`.
+static Range cut(Range range, int64_t index, int64_t count, int64_t size) {
+  int64_t part = ceilDiv(size, count);
   int64_t begin = std::min(range.end, range.begin + index * part);
   return {begin, std::min(range.end, begin + part)};
 }
 
-Range tensors::promptsOf(int64_t prompts, const std::vector<GridAxis> &axes,
-                         const Place &place) {
+Range tensors::promptsOf(int64_t prompts, const std::vector<Axis> &axes,
+                         const Place &place, bool alike) {
   Range range{0, prompts};
+  int64_t largest = prompts; // of the parts so far
   bool isFirst = true;
-  for (GridAxis axis : axes) {
-    range = cut(range, place.coordinate[axis], place.size[axis]);
-    if (isFirst)
-      range = cut(range, place.microBatch, place.microBatches);
+  for (Axis axis : axes) {
+    const int64_t parts = place.grid.size(axis);
+    range = cut(range, place.coordinate(axis), parts,
+                alike ? largest : range.size());
+    largest = ceilDiv(largest, parts);
+    if (isFirst) {
+      range = cut(range, place.microBatch, place.microBatches,
+                  alike ? largest : range.size());
+      largest = ceilDiv(largest, place.microBatches);
+    }
     isFirst = false;
   }
   return range;
-}
-
-static Entries countUp(int64_t begin, int64_t end) {
-  Entries entries(size_t(std::max<int64_t>(0, end - begin)));
-  std::iota(entries.begin(), entries.end(), begin);
-  return entries;
 }
 
 namespace {
@@ -47,11 +49,25 @@ namespace {
 struct Held {
   const Entries *list = nullptr;
   Range range;
+  int64_t stride = 1; ///< of the range, whose last entries
+  int64_t limit = 0;  ///< are zeros from here on, where `stride` is above 1
 
-  int64_t size() const { return list ? int64_t(list->size()) : range.size(); }
+  int64_t size() const {
+    return list ? int64_t(list->size()) : ceilDiv(range.size(), stride);
+  }
+  Entries entries() const;
 };
 
 } // namespace
+
+Entries Held::entries() const {
+  if (list)
+    return *list;
+  Entries entries;
+  for (int64_t entry = range.begin; entry < range.end; entry += stride)
+    entries.push_back(stride > 1 && entry >= limit ? -1 : entry);
+  return entries;
+}
 
 static Held heldOf(const Slice &slice, size_t dim, int64_t size,
                    int64_t prompts, const Place &place) {
@@ -59,22 +75,27 @@ static Held heldOf(const Slice &slice, size_t dim, int64_t size,
     return {nullptr, {0, size}};
   const SliceDim &cut = slice.dims[dim];
   if (cut.axis) {
-    int64_t coordinate = place.coordinate[*cut.axis];
+    int64_t coordinate = place.coordinate(*cut.axis);
     assert(coordinate < int64_t(cut.entries.size()));
     return {&cut.entries[coordinate], {}};
+  }
+  if (cut.stride) {
+    const int64_t stride = place.grid.size(*cut.stride);
+    const int64_t begin = place.coordinate(*cut.stride);
+    return {
+        nullptr, {begin, begin + ceilDiv(size, stride) * stride}, stride, size};
   }
   if (!cut.isRows)
     return {nullptr, {0, size}};
   assert(prompts > 0 && size % prompts == 0);
   int64_t each = size / prompts;
-  Range own = promptsOf(prompts, cut.rowAxes, place);
+  Range own = promptsOf(prompts, cut.rowAxes, place, cut.areRowsAlike);
   return {nullptr, {own.begin * each, own.end * each}};
 }
 
 Entries tensors::entriesOf(const Slice &slice, size_t dim, int64_t size,
                            int64_t prompts, const Place &place) {
-  Held held = heldOf(slice, dim, size, prompts, place);
-  return held.list ? *held.list : countUp(held.range.begin, held.range.end);
+  return heldOf(slice, dim, size, prompts, place).entries();
 }
 
 Shape tensors::localShape(const Slice &slice, const Shape &shape,

@@ -7,7 +7,8 @@
 Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
 project), or of `--models`, has a config, weights, tokens and the logits of every
 position that Transformers computed. Each model runs in decode and in prefill: unsharded,
-with the exact searcher's plan on four devices, and with random strategies.
+with the exact searcher's plan on four devices, and with random strategies, half of them
+with the degrees of serving engines.
 """
 
 import argparse
@@ -35,8 +36,11 @@ def check(args, model, phase, context, folder):
         run(args.shard_opt, program, f"--llm-search-sharding={search}", "-o", planned)
         yield f"exact plan, {degrees}", *last_line(args.shard_run, planned, *against)
 
-    options = {"count": args.count, "seed": args.seed, "tp": [2, 3, 4], "batch": [4]}
-    drawn = sample(args.shard_opt, program, **options)
+    options = {"seed": args.seed, "batch": [4]}
+    drawn = sample(args.shard_opt, program, count=args.count // 2, tp=[2, 3, 4], **options)
+    options.update(tp=[1, 2, 4], dp=[1, 2, 4], ep=[1, 2, 4], cp=[1, 2])
+    options["exchange"] = ["all_to_all", "gather"]
+    drawn += sample(args.shard_opt, program, count=args.count - len(drawn), **options)
     strategies = write(folder / "strategies.jsonl", drawn)
     status, line = last_line(
         args.shard_run, "--verify", program, f"--strategies={strategies}", *against

@@ -20,6 +20,14 @@ from strategies import sample, write
 from tools import DATA, ROOT, imported, last_line
 
 EIGHT = {"tp": [2, 3, 4], "most_ranks": 8}
+SERVING = {
+    **EIGHT,
+    "tp": [1, 2, 4],
+    "dp": [1, 2, 4],
+    "ep": [1, 2, 4, 8],
+    "cp": [1, 2],
+    "exchange": ["all_to_all", "gather"],
+}
 
 
 def verify(args, title, module, strategies, folder, *options):
@@ -43,14 +51,16 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         module = ROOT / "examples/models/small-moe.mlir"
-        drawn = sample(args.shard_opt, module, count=20, batch=[3, 5], **EIGHT)
+        drawn = sample(args.shard_opt, module, count=12, batch=[3, 5], **EIGHT)
+        drawn += sample(args.shard_opt, module, count=8, batch=[3, 5], **SERVING)
         fine &= verify(args, "small-moe", module, drawn, folder)
         for model in models:
             config = model / "config.json"
             module = imported(args, config, "decode", 12, folder / f"{model.name}.mlir")
             io = model / "io.safetensors"
             against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
-            drawn = sample(args.shard_opt, module, count=3, batch=[4], **EIGHT)
+            drawn = sample(args.shard_opt, module, count=2, batch=[4], **EIGHT)
+            drawn += sample(args.shard_opt, module, count=1, batch=[4], **SERVING)
             fine &= verify(args, model.name, module, drawn, folder, *against)
     sys.exit(0 if fine else 1)
 

@@ -5,8 +5,8 @@
 
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
---llm-optimize-collectives, a third in prefill and then decode on its caches.
-Lines that fail are printed, with the strategy. Exit status 1 if there are any.
+--llm-optimize-collectives, a third in prefill and then decode on its caches;
+half of each with the degrees of serving engines. Lines that fail are printed, with the strategy. Exit status 1 if there are any.
 """
 
 import argparse
@@ -28,6 +28,15 @@ SPACE = {
     "pp": [1, 2, 3],
     "most_ranks": 24,
     "batch": [1, 2, 3, 4, 5, 6, 7, 8, 11, 16],
+}
+# Those that serving engines have as well.
+SERVING = {
+    **SPACE,
+    "tp": [1, 2, 3, 4, 6, 8, 12],
+    "pp": [1, 1, 2, 3],
+    "dp": [1, 2, 3, 4, 6, 8],
+    "cp": [1, 1, 2, 3, 4, 6],
+    "exchange": ["all_to_all", "gather"],
 }
 
 
@@ -55,7 +64,7 @@ def main():
     args = parser.parse_args()
 
     rng = random.Random(args.seed)
-    each = -(-args.count // (3 * len(MODELS)))
+    each = -(-args.count // (6 * len(MODELS)))
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -69,11 +78,13 @@ def main():
                 ("decode, optimized", decode, [decode, "--optimize-collectives"]),
                 ("prefill and decode", prefill, [prefill, f"--then={decode}"]),
             ):
-                seed = rng.randrange(2**31)
-                strategies = sample(args.shard_opt, module, count=each, seed=seed, **SPACE)
-                command = [*command, f"--seed={rng.randrange(2**31)}"]
-                failed += verify(args, f"{model}, {title}", command, strategies, folder)
-    print(f"{3 * len(MODELS) * each} strategies, {failed} failed")
+                for degrees, space in (("", SPACE), (", all degrees", SERVING)):
+                    seed = rng.randrange(2**31)
+                    strategies = sample(args.shard_opt, module, count=each, seed=seed, **space)
+                    runs = [*command, f"--seed={rng.randrange(2**31)}"]
+                    what = f"{model}, {title}{degrees}"
+                    failed += verify(args, what, runs, strategies, folder)
+    print(f"{6 * len(MODELS) * each} strategies, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

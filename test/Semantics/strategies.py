@@ -58,18 +58,55 @@ def op_names(shard_opt, module):
         return list(json.loads(report.read_text())["best"]["strategy"]["dims"])
 
 
-def draw(rng, args, names):
+def has_grid(strategy, has_experts):
+    """Whether the devices of a stage can be grouped by a strategy's degrees."""
+    tp, ep = strategy["tp"], strategy["ep"]
+    dp, cp = strategy.get("dp", ep), strategy.get("cp", 1)
+    if (tp * dp) % ep or tp % cp:
+        return False
+    if not has_experts:
+        return ep == dp and "exchange" not in strategy
+    etp = tp * dp // ep
+    return (tp % etp == 0 or etp % tp == 0) and (etp > tp or cp % etp == 0 or etp % cp == 0)
+
+
+def written(degrees):
+    """Degrees without those that have their default, as strategies are written."""
+    defaults = {"dp": degrees["ep"], "cp": 1, "exchange": "all_to_all"}
+    return {name: value for name, value in degrees.items() if value != defaults.get(name)}
+
+
+def draw_degrees(rng, args, names):
+    has_experts = any(name.endswith("dispatch") for name in names)
     while True:
         tp, ep, pp = (rng.choice(degrees) for degrees in (args.tp, args.ep, args.pp))
-        if tp * ep * pp <= args.most_ranks:
-            break
-    return {
-        "tp": tp,
-        "ep": ep,
-        "pp": pp,
-        "batch": rng.choice(args.batch),
-        "dims": {name: rng.choice(args.pin.get(name, DIMS)) for name in names},
-    }
+        degrees = {"tp": tp, "ep": ep, "pp": pp}
+        if args.dp:
+            degrees["dp"] = rng.choice(args.dp)
+        if args.cp:
+            degrees["cp"] = rng.choice(args.cp)
+        if args.exchange:
+            degrees["exchange"] = rng.choice(args.exchange)
+        if not has_experts:
+            degrees.pop("dp", None)
+            degrees.pop("exchange", None)
+        degrees = written(degrees)
+        fits = tp * degrees.get("dp", ep) * pp <= args.most_ranks
+        if fits and has_grid(degrees, has_experts):
+            return degrees
+
+
+def draw_dims(rng, args, names, degrees):
+    dims = {name: rng.choice(args.pin.get(name, DIMS)) for name in names}
+    if degrees.get("cp", 1) > 1:  # of heads that are cut
+        dims.update({name: 0 for name in names if name.endswith("attention")})
+    return dims
+
+
+def draw(rng, args, names):
+    strategy = {**draw_degrees(rng, args, names), "batch": rng.choice(args.batch)}
+    strategy["dims"] = draw_dims(rng, args, names, strategy)
+    return strategy
 
 
 def random_strategies(args, names):
@@ -90,6 +127,9 @@ DEFAULTS = {
     "tp": [2, 4],
     "ep": [1, 2],
     "pp": [1, 2],
+    "dp": [],
+    "cp": [],
+    "exchange": [],
     "batch": [1, 2, 3, 4, 5, 7],
     "pin": {},
     "most_ranks": 1 << 20,
@@ -187,6 +227,37 @@ def pairwise_strategies(args, names):
     return legal(args.shard_opt, args.module, found)
 
 
+# (tp, dp, ep): experts cut finer than all else, as fine and less fine, over one
+# axis of the stage and over two.
+GRIDS = (
+    *((4, 2, 4), (6, 2, 4), (3, 2, 6), (4, 1, 4), (4, 2, 8), (2, 4, 2), (3, 4, 2)),
+    *((2, 6, 2), (1, 4, 2), (1, 6, 1), (2, 3, 1), (3, 2, 2), (4, 1, 1), (6, 2, 6)),
+)
+
+
+def grid_strategies(args, names):
+    """For each grid, exchange and cp, `count` strategies of random dims; batches
+    that the replicas do not divide, and such as leave some without a row."""
+    rng = random.Random(args.seed)
+    has_experts = any(name.endswith("dispatch") for name in names)
+    found = []
+    for (tp, dp, ep), exchange, cp in itertools.product(
+        GRIDS, ("all_to_all", "gather") if has_experts else ("all_to_all",), (1, 2, 3)
+    ):
+        ep = ep if has_experts else dp
+        degrees = {"tp": tp, "dp": dp, "ep": ep, "pp": 1, "cp": cp, "exchange": exchange}
+        if tp * dp > args.most_ranks or not has_grid(written(degrees), has_experts):
+            continue
+        drawn = []
+        while len(drawn) < args.count:
+            strategy = written({**degrees, "pp": rng.choice(args.pp)})
+            strategy["batch"] = rng.choice([3 * dp - 1, 2 * dp - 1, max(1, dp - 1)])
+            strategy["dims"] = draw_dims(rng, args, names, strategy)
+            drawn += legal(args.shard_opt, args.module, [strategy])
+        found += drawn
+    return found
+
+
 def single_strategies(args, names):
     """Each dim of each op alone, all others replicated, by each choice of degrees."""
     axes = (args.tp, args.ep, args.pp, args.batch)
@@ -211,7 +282,7 @@ def all_strategies(args, names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=["random", "pairwise", "single", "all"])
+    parser.add_argument("kind", choices=["random", "pairwise", "single", "grids", "all"])
     parser.add_argument("module")
     parser.add_argument("--shard-opt", required=True)
     parser.add_argument("--count", type=int, default=DEFAULTS["count"])
@@ -219,6 +290,9 @@ def main():
     parser.add_argument("--tp", type=numbers, default=DEFAULTS["tp"])
     parser.add_argument("--ep", type=numbers, default=DEFAULTS["ep"])
     parser.add_argument("--pp", type=numbers, default=DEFAULTS["pp"])
+    parser.add_argument("--dp", type=numbers, default=[], help="ep where nothing is said")
+    parser.add_argument("--cp", type=numbers, default=[])
+    parser.add_argument("--exchange", type=lambda text: text.split(","), default=[])
     parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
     parser.add_argument("--most-ranks", type=int, default=DEFAULTS["most_ranks"])
     parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
@@ -229,6 +303,7 @@ def main():
         "random": random_strategies,
         "pairwise": pairwise_strategies,
         "single": single_strategies,
+        "grids": grid_strategies,
         "all": all_strategies,
     }
     make = kinds[args.kind]

@@ -16,7 +16,7 @@ using namespace shardopt::tensors;
 
 static Place placeOf(int64_t pp, int64_t ep, int64_t tp) {
   Place place;
-  place.size = {pp, ep, tp};
+  place.grid = StageGrid(Degrees(tp, ep, pp, 1));
   return place;
 }
 
@@ -27,20 +27,48 @@ TEST(Slice, PromptsAreCutByCeilings) {
   std::vector<std::pair<int64_t, int64_t>> found;
   for (int64_t ep = 0; ep < 2; ++ep)
     for (place.microBatch = 0; place.microBatch < 2; ++place.microBatch) {
-      place.coordinate = {0, ep, 0};
-      Range range = promptsOf(7, {GridAxis::Ep}, place);
+      place.rank = 3 * ep;
+      Range range = promptsOf(7, {Axis::Ep}, place);
       found.push_back({range.begin, range.end});
     }
   EXPECT_EQ(found, (std::vector<std::pair<int64_t, int64_t>>{
                        {0, 2}, {2, 4}, {4, 6}, {6, 7}}));
 }
 
+TEST(Slice, PartsMayBeCutByTheCeilingOfTheLargest) {
+  // 5 prompts over dp = 2: 3 and 2; both in blocks of 2 over tp = 2.
+  Place place = placeOf(1, 2, 2);
+  std::vector<int64_t> own, alike;
+  for (place.rank = 0; place.rank < 4; ++place.rank) {
+    own.push_back(promptsOf(5, {Axis::Dp, Axis::Tp}, place).size());
+    alike.push_back(promptsOf(5, {Axis::Dp, Axis::Tp}, place, true).size());
+  }
+  EXPECT_EQ(own, (std::vector<int64_t>{2, 1, 1, 1}));
+  EXPECT_EQ(alike, (std::vector<int64_t>{2, 1, 2, 0}));
+}
+
+TEST(Slice, TurnsEndInZeros) {
+  Degrees degrees(4, 1, 1, 1);
+  degrees.cp = 2;
+  Slice slice;
+  slice.shape = {-1};
+  slice.dims.resize(1);
+  slice.dims[0].stride = Axis::Cp;
+  Place place;
+  place.grid = StageGrid(degrees);
+  place.rank = 2; // the first of the second pair
+  EXPECT_EQ(entriesOf(slice, 0, 5, 1, place), (Entries{0, 2, 4}));
+  place.rank = 3;
+  EXPECT_EQ(entriesOf(slice, 0, 5, 1, place), (Entries{1, 3, -1}));
+  EXPECT_EQ(localShape(slice, {5}, 1, place), (Shape{3}));
+}
+
 TEST(Slice, LaterDevicesMayHoldNoPrompt) {
   // The micro-batch [0, 2) over tp = 3: one each, and none.
   Place place = placeOf(1, 2, 3);
   place.microBatches = 2;
-  place.coordinate = {0, 0, 2};
-  Range range = promptsOf(7, {GridAxis::Ep, GridAxis::Tp}, place);
+  place.rank = 2;
+  Range range = promptsOf(7, {Axis::Ep, Axis::Tp}, place);
   EXPECT_EQ(range.size(), 0);
 }
 
@@ -49,7 +77,7 @@ static Slice columnsOverTp() {
   Slice slice;
   slice.shape = {3, 4};
   slice.dims.resize(2);
-  slice.dims[1].axis = GridAxis::Tp;
+  slice.dims[1].axis = Axis::Tp;
   slice.dims[1].entries = {{0, 2, 3}, {1, -1, -1}};
   return slice;
 }
@@ -58,7 +86,7 @@ TEST(Slice, TakesEntriesAndZeros) {
   Tensor whole(Element::I32, {3, 4});
   std::iota(whole.ints().begin(), whole.ints().end(), 0);
   Place place = placeOf(1, 1, 2);
-  place.coordinate = {0, 0, 1};
+  place.rank = 1;
   Tensor part =
       take(whole, entriesOf(columnsOverTp(), whole.shape(), 1, place));
   ASSERT_EQ(part.shape(), (Shape{3, 3}));
@@ -71,7 +99,7 @@ TEST(Slice, PartsMakeTheWhole) {
   std::iota(whole.ints().begin(), whole.ints().end(), 1);
   Place place = placeOf(1, 1, 2);
   for (int64_t tp = 0; tp < 2; ++tp) {
-    place.coordinate[GridAxis::Tp] = tp;
+    place.rank = tp;
     auto entries = entriesOf(columnsOverTp(), whole.shape(), 1, place);
     put(take(whole, entries), entries, again);
   }
@@ -84,9 +112,9 @@ TEST(Slice, RowsOfAPromptStayTogether) {
   slice.shape = {-1};
   slice.dims.resize(1);
   slice.dims[0].isRows = true;
-  slice.dims[0].rowAxes = {GridAxis::Ep};
+  slice.dims[0].rowAxes = {Axis::Ep};
   Place place = placeOf(1, 2, 1);
-  place.coordinate = {0, 1, 0};
+  place.rank = 1;
   // 3 prompts of 2 rows; the second device holds the third prompt.
   EXPECT_EQ(entriesOf(slice, 0, 6, 3, place), (Entries{4, 5}));
 }

@@ -62,8 +62,9 @@ struct Entry {
 struct KeptSite {
   std::string op;
   cost::Layout layout = cost::Layout::R;
-  bool isBetweenExperts = false;         ///< rows in the order of experts
-  std::vector<tensors::Entries> columns; ///< by coordinate along tp; layout H
+  bool isBetweenExperts = false; ///< rows in the order of experts
+  /// By coordinate along tp, in layout H; along c in T.H.
+  std::vector<tensors::Entries> columns;
 };
 
 /// A collective.
@@ -87,21 +88,19 @@ struct Site {
 };
 
 struct ProgramInterface {
-  AxisMap<int64_t> grid = {{1, 1, 1}};
+  ProgramGrid grid;
   std::vector<Entry> stages; ///< one a coordinate along pp
   std::vector<Site> sites;   ///< by number
 
   int64_t ranks() const {
-    int64_t ranks = 1;
-    for (int64_t size : grid)
-      ranks *= size;
-    return ranks;
+    return grid.groups().size(Axis::Stage) * numStages();
   }
+  int64_t numStages() const { return grid.groups().size(Axis::Pp); }
   /// What to call the sites in messages.
   std::vector<std::string> describeSites() const;
   /// How many calls in a row each part of a site has; none for one part.
   std::vector<std::vector<int64_t>> listParts() const;
-  /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / ep)), at
+  /// Micro-batches in flight for `prompts`: min(pp, ceil(prompts / dp)), at
   /// least one.
   int64_t microBatches(int64_t prompts) const;
   /// The place of a rank, for its first micro-batch.

@@ -13,7 +13,7 @@
 #ifndef SHARDOPT_TENSORS_SLICE_H
 #define SHARDOPT_TENSORS_SLICE_H
 
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/ProgramGrid.h"
 #include "shardopt/Tensors/Tensor.h"
 
 #include <optional>
@@ -24,10 +24,12 @@ namespace shardopt::tensors {
 
 /// A device of the grid, and the micro-batch that it works on.
 struct Place {
-  AxisMap<int64_t> coordinate;         ///< of the device
-  AxisMap<int64_t> size = {{1, 1, 1}}; ///< of the grid
+  StageGrid grid;
+  int64_t rank = 0; ///< of the device
   int64_t microBatch = 0;
   int64_t microBatches = 1;
+
+  int64_t coordinate(Axis axis) const { return coordinateOf(rank, grid, axis); }
 };
 
 /// Half-open.
@@ -39,19 +41,24 @@ struct Range {
 
 /// The prompts of all `prompts` that a device holds where rows are cut over
 /// `axes`: by a ceiling over the first axis, each part into micro-batches, and
-/// each of these by a ceiling over the next axis.
-Range promptsOf(int64_t prompts, const std::vector<GridAxis> &axes,
-                const Place &place);
+/// each of these by a ceiling over the next axis; by that of the first part,
+/// the largest, where parts are cut `alike`.
+Range promptsOf(int64_t prompts, const std::vector<Axis> &axes,
+                const Place &place, bool alike = false);
 
 /// The entries of a global dim that a device holds; -1 stands for zeros.
 using Entries = std::vector<int64_t>;
 
 /// How one dim is cut.
 struct SliceDim {
-  std::optional<GridAxis> axis; ///< with `entries`
+  std::optional<Axis> axis;     ///< with `entries`
   std::vector<Entries> entries; ///< by coordinate along the axis
   bool isRows = false;          ///< cut by prompts, over `rowAxes`
-  std::vector<GridAxis> rowAxes;
+  std::vector<Axis> rowAxes;
+  bool areRowsAlike = false; ///< see promptsOf
+  /// Coordinate i holds entries i, i + n, i + 2 n, … of n coordinates, and as
+  /// many as coordinate 0.
+  std::optional<Axis> stride;
 };
 
 /// How a tensor is cut; without `dims` every device holds all of it.

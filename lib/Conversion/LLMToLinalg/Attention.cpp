@@ -7,18 +7,10 @@
 
 #include "AttentionRows.h"
 #include "Lowering.h"
-#include "Rope.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-
-namespace {
-/// What qkv_proj gives, by heads: each [rows, heads, head_dim].
-struct Heads {
-  Value queries, keys, values;
-};
-} // namespace
 
 static Value heads(LoopBuilder &b, Value input, int64_t first, int64_t count,
                    int64_t size) {
@@ -26,13 +18,13 @@ static Value heads(LoopBuilder &b, Value input, int64_t first, int64_t count,
                    {count, size});
 }
 
-/// The heads of the input, normed and turned.
-static Heads makeHeads(LoopBuilder &b, AttentionOp op) {
+template <typename Op>
+static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size) {
   Value input = op.getInput();
-  int64_t count = op.getHeads(), kv = *op.getKvHeads(), size = *op.getHeadDim();
-  Heads made = {heads(b, input, 0, count, size),
-                heads(b, input, count, kv, size),
-                heads(b, input, count + kv, kv, size)};
+  int64_t count = op.getHeads();
+  AttentionHeads made = {heads(b, input, 0, count, size),
+                         heads(b, input, count, kv, size),
+                         heads(b, input, count + kv, kv, size)};
   if (op.getQNorm()) {
     double epsilon = op.getEpsilon()->convertToDouble();
     made.queries = rmsNorm(b, made.queries, op.getQNorm(), epsilon);
@@ -46,10 +38,18 @@ static Heads makeHeads(LoopBuilder &b, AttentionOp op) {
   return made;
 }
 
+AttentionHeads llm::makeHeads(LoopBuilder &b, AttentionOp op) {
+  return headsOf(b, op, *op.getKvHeads(), *op.getHeadDim());
+}
+
+AttentionHeads llm::makeHeads(LoopBuilder &b, PartialAttentionOp op) {
+  return headsOf(b, op, op.getKvHeads(), op.getHeadDim());
+}
+
 static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {
   int64_t count = op.getHeads(), kv = *op.getKvHeads(), size = *op.getHeadDim();
   RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window};
-  Heads own = makeHeads(b, op);
+  AttentionHeads own = makeHeads(b, op);
   Value queries = scaled(b, own.queries, op.getScale().convertToDouble());
   Value keys = writeCache(b, op.getCaches()[0], own.keys, places);
   Value values = writeCache(b, op.getCaches()[1], own.values, places);

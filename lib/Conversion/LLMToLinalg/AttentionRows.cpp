@@ -22,23 +22,41 @@ using namespace shardopt::llm;
 
 Value llm::writeCache(LoopBuilder &b, Value cache, Value rows,
                       const RowPlaces &places) {
-  Value count = scalar(b, sizeOf(b, rows, 0));
+  return writePositions(b, cache, places,
+                        [&](LoopBuilder &b, Value row, const Sizes &,
+                            const Sizes &) { return part(b, rows, row); });
+}
+
+Value llm::writePositions(
+    LoopBuilder &b, Value cache, const RowPlaces &places,
+    function_ref<Value(LoopBuilder &, Value, const Sizes &, const Sizes &)>
+        next) {
+  Value count = scalar(b, sizeOf(b, places.positions, 0));
   return repeatFor(
       b, count, cache, [&](LoopBuilder &b, Value row, Value cache) {
         Value position = at(b, places.positions, row);
         Value real = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
                                            position, index(b, 0));
+        if (places.first) {
+          Value owner = rest(b, position, index(b, places.stride));
+          Value own = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, owner,
+                                            places.first);
+          real = arith::AndIOp::create(b, real, own);
+        }
         auto written = scf::IfOp::create(
             b, real,
             [&](OpBuilder &nested, Location loc) {
               LoopBuilder b(loc, nested);
               Sizes offsets(rankOf(cache), b.getIndexAttr(0));
               offsets[0] = quotient(b, row, index(b, places.sequence));
-              offsets[1] = position;
+              offsets[1] = places.first
+                               ? quotient(b, position, index(b, places.stride))
+                               : position;
               Sizes sizes = sizesOf(b, cache);
               sizes[0] = sizes[1] = b.getIndexAttr(1);
-              Value next = insert(b, part(b, rows, row), cache, offsets, sizes);
-              scf::YieldOp::create(b, next);
+              Value written = insert(b, next(b, row, offsets, sizes), cache,
+                                     offsets, sizes);
+              scf::YieldOp::create(b, written);
             },
             [&](OpBuilder &nested, Location loc) {
               LoopBuilder b(loc, nested);
@@ -77,6 +95,16 @@ Value llm::kvHeadOf(LoopBuilder &b, Value head, int64_t group, Value offset,
 // Rows and heads
 //===----------------------------------------------------------------------===//
 
+/// How many of the positions below `end` the cache holds.
+static Value placesBelow(LoopBuilder &b, const RowPlaces &places, Value end) {
+  if (!places.first)
+    return end;
+  Value above =
+      subtract(b, add(b, end, index(b, places.stride - 1)), places.first);
+  return quotient(b, arith::MaxSIOp::create(b, above, index(b, 0)),
+                  index(b, places.stride));
+}
+
 /// Which positions a row sees.
 static Visit visit(LoopBuilder &b, const RowPlaces &places, Value row) {
   Value position = at(b, places.positions, row);
@@ -86,6 +114,8 @@ static Visit visit(LoopBuilder &b, const RowPlaces &places, Value row) {
   Value begin = zero;
   if (places.window)
     begin = arith::MaxSIOp::create(b, subtract(b, end, places.window), zero);
+  begin = placesBelow(b, places, begin);
+  end = placesBelow(b, places, end);
   Value prompt = quotient(b, row, index(b, places.sequence));
   return {row, /*head=*/Value(), prompt, begin, subtract(b, end, begin)};
 }
@@ -101,6 +131,21 @@ Value llm::visitRows(
                          [&](LoopBuilder &b, Value head, Value result) {
                            own.head = head;
                            return body(b, own, result);
+                         });
+      });
+}
+
+Values llm::visitRows(
+    LoopBuilder &b, const RowPlaces &places, int64_t heads, ValueRange results,
+    function_ref<Values(LoopBuilder &, const Visit &, ValueRange)> body) {
+  Value rows = scalar(b, sizeOf(b, places.positions, 0));
+  return repeatFor(
+      b, rows, results, [&](LoopBuilder &b, Value row, ValueRange results) {
+        Visit own = visit(b, places, row);
+        return repeatFor(b, index(b, heads), results,
+                         [&](LoopBuilder &b, Value head, ValueRange results) {
+                           own.head = head;
+                           return body(b, own, results);
                          });
       });
 }
@@ -149,7 +194,14 @@ static Value fold(LoopBuilder &b, Value vector, Value init,
                    });
 }
 
-Value llm::softmax(LoopBuilder &b, Value scores, Value sink) {
+namespace {
+/// Exponentials relative to the highest score.
+struct Powers {
+  Value highest, each, total;
+};
+} // namespace
+
+static Powers powersOf(LoopBuilder &b, Value scores, Value sink) {
   Value highest = fold(b, scores, sink ? sink : lowest(b),
                        [](LoopBuilder &b, Value x, Value y) -> Value {
                          return arith::MaximumFOp::create(b, x, y);
@@ -161,10 +213,30 @@ Value llm::softmax(LoopBuilder &b, Value scores, Value sink) {
       map(b, sizesOf(b, scores), b.getF32Type(), whole(scores),
           [&](LoopBuilder &b, ValueRange e) { return power(b, e[0]); });
   Value total = fold(b, powers, sink ? power(b, sink) : real(b, 0), add);
-  return map(b, sizesOf(b, scores), b.getF32Type(), whole(powers),
+  return {highest, powers, total};
+}
+
+/// Every exponential over their sum.
+static Value weightsOf(LoopBuilder &b, const Powers &powers) {
+  return map(b, sizesOf(b, powers.each), b.getF32Type(), whole(powers.each),
              [&](LoopBuilder &b, ValueRange e) {
-               return arith::DivFOp::create(b, e[0], total).getResult();
+               return arith::DivFOp::create(b, e[0], powers.total).getResult();
              });
+}
+
+Value llm::softmax(LoopBuilder &b, Value scores, Value sink) {
+  return weightsOf(b, powersOf(b, scores, sink));
+}
+
+Softmax llm::softmaxWithSum(LoopBuilder &b, Value scores, Value sink) {
+  Powers powers = powersOf(b, scores, sink);
+  // Of nothing, exponentials relative to -inf are none.
+  Value isSome = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                       powers.highest, lowest(b));
+  Value logarithm = math::LogOp::create(b, powers.total);
+  Value sum = add(b, powers.highest, logarithm);
+  sum = arith::SelectOp::create(b, isSome, sum, lowest(b));
+  return {weightsOf(b, powers), sum};
 }
 
 Value llm::scaled(LoopBuilder &b, Value x, double factor) {

@@ -8,7 +8,8 @@
 #ifndef SHARDOPT_LIB_CONVERSION_LLMTOLINALG_ATTENTIONROWS_H
 #define SHARDOPT_LIB_CONVERSION_LLMTOLINALG_ATTENTIONROWS_H
 
-#include "Building.h"
+#include "Lowering.h"
+#include "Rope.h"
 
 namespace shardopt::llm {
 
@@ -17,10 +18,14 @@ struct RowPlaces {
   Value positions;      ///< i32 [rows]; negative for padding
   int64_t sequence = 1; ///< rows of a prompt
   Value window;         ///< index: keys that a row sees; null for all
+  /// The cache holds positions `first`, an index, `first + stride`, … alone;
+  /// all of them where it is null.
+  int64_t stride = 1;
+  Value first = nullptr;
 };
 
-/// A row and a head of it, and the cached positions that the row sees: `count`
-/// from `begin` on, none for padding.
+/// A row and a head of it, and the places of the cached positions that the row
+/// sees: `count` from `begin` on, none for padding.
 struct Visit {
   Value row, head;
   Value prompt; ///< of the row, within the cache
@@ -32,10 +37,29 @@ struct Visit {
 Value writeCache(LoopBuilder &b, Value cache, Value rows,
                  const RowPlaces &places);
 
+/// The same with what `next` makes of a row and the box that it goes to.
+Value writePositions(
+    LoopBuilder &b, Value cache, const RowPlaces &places,
+    llvm::function_ref<Value(LoopBuilder &, Value row, const Sizes &offsets,
+                             const Sizes &sizes)>
+        next);
+
+/// What qkv_proj gives, by heads: each [rows, heads, head_dim].
+struct AttentionHeads {
+  Value queries, keys, values;
+};
+
+/// The heads of the input, normed and turned.
+AttentionHeads makeHeads(LoopBuilder &b, AttentionOp op);
+AttentionHeads makeHeads(LoopBuilder &b, PartialAttentionOp op);
+
 /// result = body(visit, result) for all rows and heads.
 Value visitRows(
     LoopBuilder &b, const RowPlaces &places, int64_t heads, Value result,
     llvm::function_ref<Value(LoopBuilder &, const Visit &, Value result)> body);
+Values visitRows(
+    LoopBuilder &b, const RowPlaces &places, int64_t heads, ValueRange results,
+    llvm::function_ref<Values(LoopBuilder &, const Visit &, ValueRange)> body);
 
 /// [count, features]: what the row sees of a kv head of `cache` [prompt,
 /// position, kv head, feature]; of the first `features` of a cache without kv
@@ -51,6 +75,13 @@ Value kvHeadOf(LoopBuilder &b, Value head, int64_t group, Value offset,
 /// softmax(scores) [count], with one more score that has no value where
 /// `sink` is not null.
 Value softmax(LoopBuilder &b, Value scores, Value sink);
+
+/// The same, with the logarithm of the sum of the scores' exponentials: -inf of
+/// none. The sink may be -inf.
+struct Softmax {
+  Value weights, sum;
+};
+Softmax softmaxWithSum(LoopBuilder &b, Value scores, Value sink);
 
 /// matrix * vector, and vector * matrix.
 Value timesVector(LoopBuilder &b, Value matrix, Value vector);

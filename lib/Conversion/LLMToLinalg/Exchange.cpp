@@ -155,8 +155,8 @@ Values llm::lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &) {
     Value key = quotient(b, expert, each);
     if (homes > 1) {
       Value row = quotient(b, i, index(b, k));
-      key = add(b, multiply(b, key, index(b, homes)),
-                quotient(b, row, op.getBlock()));
+      Value home = rest(b, quotient(b, row, op.getBlock()), index(b, homes));
+      key = add(b, multiply(b, key, index(b, homes)), home);
     }
     key = add(b, multiply(b, key, each), rest(b, expert, each));
     Value padding = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, expert,
@@ -165,6 +165,21 @@ Values llm::lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &) {
   };
   Order order = sortCopies(b, numberOfCopies(b, indices), keys, keyOf);
   return {splitLast(b, order.counts, shape), order.origins};
+}
+
+Values llm::lower(LoopBuilder &b, LocalExpertsOp op, const Lowering &) {
+  Value indices = op.getIndices();
+  auto local = [&](LoopBuilder &b, ValueRange e) -> Value {
+    Value own = subtract(b, toIndex(b, e[0]), op.getFirst());
+    // Numbers below the first, and what is none, are large without a sign.
+    Value isOwn = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, own,
+                                        index(b, int64_t(op.getExperts())));
+    Value isChoice = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, e[0],
+                                           integer(b, 0));
+    isOwn = arith::AndIOp::create(b, isOwn, isChoice);
+    return arith::SelectOp::create(b, isOwn, toInteger(b, own), integer(b, -1));
+  };
+  return {map(b, sizesOf(b, indices), b.getI32Type(), whole(indices), local)};
 }
 
 Values llm::lower(LoopBuilder &b, PermuteOp op, const Lowering &) {

@@ -46,6 +46,7 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(AddOp)                                                                    \
   OP(ArgmaxMergeOp)                                                            \
   OP(ArgmaxOp)                                                                 \
+  OP(AttentionMergeOp)                                                         \
   OP(AttentionOp)                                                              \
   OP(AttentionScoresOp)                                                        \
   OP(AttentionValuesOp)                                                        \
@@ -57,21 +58,27 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(FfnDownOp)                                                                \
   OP(FfnUpOp)                                                                  \
   OP(LastRowsOp)                                                               \
+  OP(LatentQueriesOp)                                                          \
+  OP(LatentValuesOp)                                                           \
   OP(LayerNormOp)                                                              \
   OP(LinearOp)                                                                 \
   OP(LmHeadOp)                                                                 \
+  OP(LocalExpertsOp)                                                           \
   OP(OutProjOp)                                                                \
   OP(PackHomesOp)                                                              \
+  OP(PartialAttentionOp)                                                       \
   OP(PermuteOp)                                                                \
   OP(QkvProjOp)                                                                \
   OP(RmsNormOp)                                                                \
   OP(RouterOp)                                                                 \
   OP(ScaleNormOp)                                                              \
+  OP(SelectBlocksOp)                                                           \
   OP(SelectColumnsOp)                                                          \
   OP(SumSquaresOp)                                                             \
   OP(TopKOp)                                                                   \
   OP(UnpackHomesOp)                                                            \
-  OP(UnpermuteOp)
+  OP(UnpermuteOp)                                                              \
+  OP(WritePositionsOp)
 
 #define LLM_DECLARE_LOWERING(OP)                                               \
   Values lower(LoopBuilder &b, OP op, const Lowering &lowering);

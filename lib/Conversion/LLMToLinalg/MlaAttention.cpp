@@ -14,17 +14,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionRows.h"
-#include "Lowering.h"
-#include "Rope.h"
+#include "Latents.h"
 
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// Each head's features of x [rows, heads, in] times its weight [in, out],
-/// where element (i, o) of head h's is up[i, h, o], or up[o, h, i] if
-/// `transposed`.
-static Value headProducts(LoopBuilder &b, Value x, Value up, bool transposed) {
+Value llm::headProducts(LoopBuilder &b, Value x, Value up, bool transposed) {
   enum { row, head, out, in };
   Operand weight = {up, {in, head, out}};
   if (transposed)
@@ -38,23 +34,23 @@ static Value headProducts(LoopBuilder &b, Value x, Value up, bool transposed) {
               })[0];
 }
 
-/// x [rows, heads, size], turned where there is a rope.
-static Value turn(LoopBuilder &b, Value x, AttentionOp op) {
-  if (!op.getRope())
-    return x;
-  return rotate(b, x, makeRotation(b, op.getPositions(), *op.getRope()));
-}
-
-/// What a row adds to the cache: its normed latent and its turned rotary
-/// features, [rows, rank + rope_dim].
-static Value cacheRows(LoopBuilder &b, AttentionOp op) {
-  int64_t rank = *op.getRank(), rotary = *op.getRopeDim();
+template <typename Op>
+static Value rowsOfLatents(LoopBuilder &b, Op op, int64_t rank,
+                           int64_t rotary) {
   Value latent = columns(b, op.getLatent(), 0, rank);
   Value normed = rmsNorm(b, latent, op.getKvNorm(),
                          op.getKvNormEpsilon()->convertToDouble());
   Value shared = columns(b, op.getLatent(), rank, rotary);
   shared = mergeLast(b, turn(b, splitLast(b, shared, {1, rotary}), op));
   return beside(b, {normed, shared});
+}
+
+Value llm::latentRows(LoopBuilder &b, AttentionOp op) {
+  return rowsOfLatents(b, op, *op.getRank(), *op.getRopeDim());
+}
+
+Value llm::latentRows(LoopBuilder &b, PartialAttentionOp op) {
+  return rowsOfLatents(b, op, op.getRank(), op.getRopeDim());
 }
 
 Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
@@ -65,12 +61,9 @@ Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
 
   Value up = splitLast(b, op.getKvUp(), {heads, nope + value});
   Value input = splitLast(b, op.getInput(), {heads, nope + rotary});
-  Value queries =
-      beside(b, {headProducts(b, columns(b, input, 0, nope),
-                              columns(b, up, 0, nope), /*transposed=*/true),
-                 turn(b, columns(b, input, nope, rotary), op)});
+  Value queries = latentQueries(b, op, input, up, nope, rotary);
   queries = scaled(b, queries, op.getScale().convertToDouble());
-  Value cache = writeCache(b, op.getCaches()[0], cacheRows(b, op), places);
+  Value cache = writeCache(b, op.getCaches()[0], latentRows(b, op), places);
 
   OpFoldResult first = b.getIndexAttr(0);
   Value latents = zeros(

@@ -22,7 +22,8 @@ using cost::Layout;
 // shardopt.value
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef layoutNames[] = {"R", "T", "H", "P"};
+static constexpr StringRef layoutNames[] = {"R",   "T",   "H",  "P",
+                                            "T.R", "T.H", "T.P"};
 static constexpr StringRef rowNames[] = {"tokens", "prompts", "experts"};
 
 FailureOr<lowered::Value> lowered::Value::read(Attribute attribute,
@@ -34,7 +35,8 @@ FailureOr<lowered::Value> lowered::Value::read(Attribute attribute,
   if (fields.has("rows"))
     value.rows = rowNames[fields.choice("rows", rowNames)].str();
   value.order = fields.text("order", "an order of features", "");
-  if (fields.has("columns") || value.layout == Layout::H) {
+  if (fields.has("columns") || value.layout == Layout::H ||
+      value.layout == Layout::TH) {
     value.columns = fields.get<ArrayAttr>("columns", "lists of runs");
     if (value.columns &&
         failed(readRuns(value.columns, "'columns' of '" + attrName.str() + "'",

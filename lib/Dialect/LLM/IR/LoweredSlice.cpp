@@ -141,19 +141,24 @@ Slice Slice::whole(StringRef name, RankedTensorType type) {
   return slice;
 }
 
+/// Along what a dim can be cut by entries.
+static constexpr Axis sliceAxes[] = {Axis::Pp, Axis::Ep,  Axis::Tp,
+                                     Axis::Dp, Axis::Etp, Axis::Cp};
+static constexpr StringRef sliceAxisNames[] = {"pp", "ep",  "tp",
+                                               "dp", "etp", "cp"};
+
 /// The axes of a dim that is cut by rows.
-static std::vector<GridAxis> readRows(Fields &fields) {
-  std::vector<GridAxis> rows;
+static std::vector<Axis> readRows(Fields &fields) {
+  std::vector<Axis> rows;
   auto names = fields.get<ArrayAttr>("rows", "a list of axes");
   if (!names)
     return rows;
   for (Attribute name : names) {
     auto text = dyn_cast<StringAttr>(name);
-    std::optional<GridAxis> axis =
-        text ? parseGridAxis(text.getValue()) : std::nullopt;
+    std::optional<Axis> axis = text ? parseAxis(text.getValue()) : std::nullopt;
     if (!axis || llvm::is_contained(rows, *axis)) {
-      fields.failField("rows", "a list of different axes, 'pp', 'ep' or 'tp'",
-                       names);
+      fields.failField(
+          "rows", "a list of different axes, 'pp', 'dp', 'ep' or 'tp'", names);
       return rows;
     }
     rows.push_back(*axis);
@@ -167,7 +172,7 @@ static FailureOr<SliceDim> readDim(Attribute attribute, StringRef what,
   Fields fields(attribute, what, emitError);
   SliceDim dim;
   if (fields.has("axis")) {
-    dim.axis = allAxes[fields.choice("axis", {"pp", "ep", "tp"})];
+    dim.axis = sliceAxes[fields.choice("axis", sliceAxisNames)];
     dim.runs = fields.get<ArrayAttr>("runs", "lists of runs");
     if (dim.runs &&
         failed(lowered::readRuns(dim.runs, ("'runs' of " + what).str(), size,
@@ -175,8 +180,14 @@ static FailureOr<SliceDim> readDim(Attribute attribute, StringRef what,
       return failure();
   } else if (fields.has("rows")) {
     dim.rows = readRows(fields);
+    dim.areRowsAlike = fields.flag("alike");
     if (size >= 0 && !fields.hasFailed())
       fields.fail() << "'rows' of " << what
+                    << " belongs to a dynamic dim, found one of " << size;
+  } else if (fields.has("stride")) {
+    dim.stride = sliceAxes[fields.choice("stride", sliceAxisNames)];
+    if (size >= 0 && !fields.hasFailed())
+      fields.fail() << "'stride' of " << what
                     << " belongs to a dynamic dim, found one of " << size;
   }
   return fields.finish(dim);
@@ -218,9 +229,13 @@ static DictionaryAttr write(Builder &builder, const SliceDim &dim) {
     fields.set("runs", dim.runs);
   } else if (!dim.rows.empty()) {
     SmallVector<Attribute> names;
-    for (GridAxis axis : dim.rows)
+    for (Axis axis : dim.rows)
       names.push_back(builder.getStringAttr(spell(axis)));
     fields.set("rows", builder.getArrayAttr(names));
+    if (dim.areRowsAlike)
+      fields.set("alike", builder.getUnitAttr());
+  } else if (dim.stride) {
+    fields.set("stride", builder.getStringAttr(spell(*dim.stride)));
   }
   return fields.getDictionary(builder.getContext());
 }
@@ -244,17 +259,17 @@ DictionaryAttr Slice::write(MLIRContext *context) const {
 /// stages only that of `stage` counts.
 static LogicalResult verifyEntries(const SliceDim &dim, StringRef what,
                                    int64_t global, int64_t local,
-                                   const AxisMap<int64_t> &grid, int64_t stage,
+                                   const StageGrid &grid, int64_t stage,
                                    EmitError emitError) {
   Coordinates coordinates =
       *lowered::readRuns(dim.runs, what, global, emitError);
-  int64_t members = grid[*dim.axis];
+  int64_t members = grid.size(*dim.axis);
   if (int64_t(coordinates.size()) != members)
     return emitError() << what << " has entries of " << coordinates.size()
                        << " coordinates along '" << spell(*dim.axis)
                        << "', expected " << members << ", the size of the grid";
   for (int64_t member = 0; member < members; ++member) {
-    if (*dim.axis == GridAxis::Pp && member != stage)
+    if (*dim.axis == Axis::Pp && member != stage)
       continue;
     int64_t found = lowered::countEntries(coordinates[member]);
     if (found != local)
@@ -265,9 +280,8 @@ static LogicalResult verifyEntries(const SliceDim &dim, StringRef what,
   return success();
 }
 
-LogicalResult Slice::verifyType(RankedTensorType type,
-                                const AxisMap<int64_t> &grid, int64_t stage,
-                                EmitError emitError) const {
+LogicalResult Slice::verifyType(RankedTensorType type, const StageGrid &grid,
+                                int64_t stage, EmitError emitError) const {
   if (type.getRank() != int64_t(dims.size()))
     return emitError() << "'" << attrName << "' has " << dims.size()
                        << " dims, expected " << type.getRank() << ", those of "

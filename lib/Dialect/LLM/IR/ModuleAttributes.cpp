@@ -10,6 +10,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 #include "shardopt/Support/Limits.h"
+#include "shardopt/Support/ProgramGrid.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -38,17 +39,45 @@ static int64_t readDegree(Fields &fields, Degree degree) {
   return 1 + int64_t(fields.choice(spell(degree), known));
 }
 
+/// The axes of the grid that each degree is over; null where they are those of
+/// a grid pp x ep x tp.
+static DictionaryAttr describeAxes(MLIRContext *context,
+                                   const Degrees &degrees) {
+  if (degrees.dp == degrees.ep && degrees.cp == 1)
+    return {};
+  const ProgramGrid grid(degrees);
+  Builder builder(context);
+  NamedAttrList axes;
+  for (Axis axis : {Axis::Tp, Axis::Dp, Axis::Ep, Axis::Etp, Axis::Cp})
+    axes.set(spell(axis), builder.getDenseI16ArrayAttr(grid.axes(axis)));
+  return axes.getDictionary(context);
+}
+
 FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
   Attribute attribute = module->getAttr(loweredStrategyAttrName);
   if (!attribute)
     return std::optional<Degrees>();
   Fields fields(attribute, "'" + loweredStrategyAttrName.str() + "'",
                 [&] { return emitError(module.getLoc()); });
-  PartialDegrees degrees;
+  PartialDegrees written;
   for (Degree degree : allDegrees)
     if (infoOf(degree).isRequired() || fields.has(spell(degree)))
-      degrees[degree] = readDegree(fields, degree);
-  return fields.finish(std::optional<Degrees>(degrees.filled()));
+      written[degree] = readDegree(fields, degree);
+  if (fields.hasFailed())
+    return failure();
+  const Degrees degrees = written.filled();
+  if (std::optional<std::string> error = gridError(degrees, true)) {
+    fields.fail() << "'" << loweredStrategyAttrName << "': " << *error;
+    return failure();
+  }
+  DictionaryAttr axes = describeAxes(module.getContext(), degrees);
+  if (axes && fields.has("axes")) {
+    auto found = fields.get<DictionaryAttr>("axes", "a dictionary");
+    if (found && found != axes)
+      fields.fail() << "'axes' of '" << loweredStrategyAttrName << "' must be "
+                    << axes << ", those of its degrees, found " << found;
+  }
+  return fields.finish(std::optional<Degrees>(degrees));
 }
 
 void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
@@ -60,6 +89,8 @@ void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
       written = builder.getStringAttr(spell(degree, value));
     fields.set(spell(degree), written);
   });
+  if (DictionaryAttr axes = describeAxes(module.getContext(), degrees))
+    fields.set("axes", axes);
   module->setAttr(loweredStrategyAttrName,
                   fields.getDictionary(module.getContext()));
   module->removeAttr(strategyAttrName);

@@ -236,6 +236,11 @@ void typesOfExchangePlan(OpTypes &types) {
   types.results.push_back(types.indices({dynamic}));
 }
 
+void typesOfLocalExperts(OpTypes &types) {
+  types.operands[1] = types.index();
+  types.results = {types.operands[0]};
+}
+
 void typesOfPermute(OpTypes &types) {
   types.operands[1] = types.indices({dynamic});
   types.results = {
@@ -262,6 +267,38 @@ void typesOfPackHomes(OpTypes &types) {
 void typesOfUnpackHomes(OpTypes &types) {
   types.results = {
       types.tensor({dynamic, types.getColumns(types.operands[0])})};
+}
+
+void typesOfPartialAttention(OpTypes &types) {
+  Type cache = types.operands[3];
+  int64_t rows = types.getRows(types.operands[0]);
+  int64_t heads = types.getInteger("heads");
+  if (types.has(1)) {
+    int64_t rank = types.getInteger("rank");
+    types.operands[1] =
+        types.tensor({rows, plus(rank, types.getInteger("rope_dim"))});
+    types.operands[7] = types.tensor({rank});
+  }
+  types.operands[2] = types.indices({rows});
+  if (types.has(4) || types.has(5))
+    types.operands[4] = types.operands[5] =
+        types.tensor({types.getInteger("head_dim")});
+  if (types.has(6))
+    types.operands[6] = types.tensor({heads});
+  types.operands[8] = types.operands[9] = types.index();
+  types.results.push_back(types.floats({rows, heads}));
+  types.results.append(types.getSize(3), cache);
+}
+
+void typesOfLatentQueries(OpTypes &types) {
+  types.operands[2] = types.indices({types.getRows(types.operands[0])});
+}
+
+void typesOfWritePositions(OpTypes &types) {
+  types.operands[1] = types.operands[0];
+  types.operands[2] = types.indices({dynamic});
+  types.operands[3] = types.index();
+  types.results = {types.operands[0]};
 }
 
 void typesOfLastRows(OpTypes &types) {

@@ -147,6 +147,11 @@ LogicalResult ExchangePlanOp::verify() {
   return emitOpError() << "'counts' must have positive sizes, found " << type;
 }
 
+LogicalResult LocalExpertsOp::verify() {
+  // (C1)
+  return expectPositive(*this, "experts", getExperts());
+}
+
 LogicalResult PermuteOp::verify() {
   // (C1)
   if (failed(

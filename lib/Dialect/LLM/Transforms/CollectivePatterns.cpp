@@ -14,7 +14,7 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::CollectiveKind;
 
-double CollectivePrices::fullBytes(GridAxis axis,
+double CollectivePrices::fullBytes(Axis axis,
                                    const lowered::Collective &of) const {
   double most = 0;
   for (const lowered::Collective::Charge &charge : of.charges)
@@ -23,33 +23,32 @@ double CollectivePrices::fullBytes(GridAxis axis,
 }
 
 double
-CollectivePrices::fullBytes(GridAxis axis,
+CollectivePrices::fullBytes(Axis axis,
                             const lowered::Collective::Charge &charge) const {
   bool isHeld = charge.kind == CollectiveKind::AllToAll;
   return double(charge.bytes) * (isHeld ? double(size(axis)) : 1);
 }
 
-double CollectivePrices::bytesOf(CollectiveKind kind, GridAxis axis,
+double CollectivePrices::bytesOf(CollectiveKind kind, Axis axis,
                                  double full) const {
   return kind == CollectiveKind::AllToAll ? full / double(size(axis)) : full;
 }
 
-double CollectivePrices::seconds(CollectiveKind kind, GridAxis axis,
+double CollectivePrices::seconds(CollectiveKind kind, Axis axis,
                                  double full) const {
   cost::Collective collective;
   collective.kind = kind;
-  collective.axis = axisOfGrid(axis);
+  collective.axis = axis;
   collective.bytes = bytesOf(kind, axis, full);
   return time.seconds(collective, degrees);
 }
 
-double CollectivePrices::seconds(CollectiveKind kind, GridAxis axis,
+double CollectivePrices::seconds(CollectiveKind kind, Axis axis,
                                  const lowered::Collective &of) const {
   return seconds(kind, axis, fullBytes(axis, of));
 }
 
-void CollectivePrices::annotate(Operation *op, CollectiveKind kind,
-                                GridAxis axis,
+void CollectivePrices::annotate(Operation *op, CollectiveKind kind, Axis axis,
                                 const lowered::Collective &of) const {
   lowered::Collective collective = of;
   collective.kind = kind;

@@ -10,7 +10,7 @@
 
 #include "shardopt/Cost/TimeModel.h"
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/ProgramGrid.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -22,15 +22,19 @@ namespace shardopt::llm {
 class CollectivePrices {
 public:
   CollectivePrices(const cost::TimeModel &time, const Degrees &degrees)
-      : time(time), degrees(degrees) {}
+      : time(time), degrees(degrees), grid(degrees) {}
 
-  int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
+  int64_t size(Axis axis) const { return grid.groups().size(axis); }
+  /// The groups that a collective is between; none where no degree has them.
+  template <typename OpTy> std::optional<Axis> axisOf(OpTy op) const {
+    return grid.find(op.getGridAxes().vec());
+  }
 
   /// Bytes of the full tensor of a collective annotated with `of`.
-  double fullBytes(GridAxis axis, const lowered::Collective &of) const;
+  double fullBytes(Axis axis, const lowered::Collective &of) const;
   /// Seconds of a collective of `kind` on the tensor of one annotated with
   /// `of`.
-  double seconds(cost::CollectiveKind kind, GridAxis axis,
+  double seconds(cost::CollectiveKind kind, Axis axis,
                  const lowered::Collective &of) const;
   /// Seconds to read and write `bytes`, as part of another kernel.
   double memory(double bytes) const {
@@ -39,27 +43,19 @@ public:
 
   /// Annotates `op`, which is of `kind`, with the causes of the collective that
   /// it replaces.
-  void annotate(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
+  void annotate(mlir::Operation *op, cost::CollectiveKind kind, Axis axis,
                 const lowered::Collective &of) const;
 
 private:
-  double fullBytes(GridAxis axis,
-                   const lowered::Collective::Charge &charge) const;
-  double seconds(cost::CollectiveKind kind, GridAxis axis, double full) const;
+  double fullBytes(Axis axis, const lowered::Collective::Charge &charge) const;
+  double seconds(cost::CollectiveKind kind, Axis axis, double full) const;
   /// What the cost model calls the bytes of a collective on such a tensor.
-  double bytesOf(cost::CollectiveKind kind, GridAxis axis, double full) const;
+  double bytesOf(cost::CollectiveKind kind, Axis axis, double full) const;
 
   const cost::TimeModel &time;
   Degrees degrees;
+  ProgramGrid grid;
 };
-
-/// The one axis that a collective is over.
-template <typename OpTy> std::optional<GridAxis> axisOf(OpTy op) {
-  ::llvm::ArrayRef<int16_t> axes = op.getGridAxes();
-  if (axes.size() != 1)
-    return std::nullopt;
-  return GridAxis(axes[0]);
-}
 
 /// What `op` says of itself, or nothing; of a module of which
 /// `checkCollectives` holds.

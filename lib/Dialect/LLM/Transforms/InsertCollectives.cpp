@@ -11,6 +11,8 @@
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
+#include "shardopt/Support/ProgramGrid.h"
+
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,11 +54,14 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
     return emitError(module.getLoc(), "'llm.strategy' has no '")
            << spell(*missing) << "': expected a complete strategy";
   const Degrees degrees = strategy.filled();
-  if (!degrees.isUniform())
+  bool hasExperts =
+      module.walk([](DispatchOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  bool isPlain = degrees.dp == degrees.ep && degrees.cp == 1;
+  if (std::optional<std::string> error =
+          gridError(degrees, hasExperts || (isPlain && !degrees.gathers())))
     return emitError(module.getLoc(), "the strategy, ")
-           << spell(degrees)
-           << ", is not yet lowered: expected dp = ep, cp = 1 and exchange = "
-              "all_to_all";
+           << spell(degrees) << ", has no grid: " << *error;
   return degrees;
 }
 
@@ -66,7 +71,7 @@ static FlatSymbolRefAttr createGrid(ModuleOp module, const Degrees &degrees) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto grid = shard::GridOp::create(
       builder, module.getLoc(), builder.getStringAttr("grid"),
-      builder.getDenseI64ArrayAttr(gridShape(degrees).entries));
+      builder.getDenseI64ArrayAttr(ProgramGrid(degrees).shape()));
   StringAttr name = symbols.insert(grid, module.getBody()->begin());
   return FlatSymbolRefAttr::get(name);
 }

@@ -34,7 +34,7 @@ struct NormInBlocks : OpInterfaceRewritePattern<NormOpInterface> {
     Value whole = norm.getNormed().get();
     auto reduce = whole.getDefiningOp<shard::AllReduceOp>();
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
-        axisOf(reduce) != GridAxis::Tp)
+        prices.axisOf(reduce) != Axis::Tp)
       return failure();
     std::optional<lowered::Collective> of = readCollective(reduce);
     if (!of || !pays(norm, *of))
@@ -43,12 +43,12 @@ struct NormInBlocks : OpInterfaceRewritePattern<NormOpInterface> {
     Location loc = norm.getLoc();
     Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
     Value count = tensor::DimOp::create(rewriter, loc, whole, zero);
-    RowBlocks rows = cutRows(rewriter, loc, count, prices.size(GridAxis::Tp));
+    RowBlocks rows = cutRows(rewriter, loc, count, prices.size(Axis::Tp));
     auto input = shard::ReduceScatterOp::create(
         rewriter, norm.getLoc(), whole.getType(), reduce.getGridAttr(),
         reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
         reduce.getReductionAttr(), rewriter.getIndexAttr(0));
-    prices.annotate(input, CollectiveKind::ReduceScatter, GridAxis::Tp, *of);
+    prices.annotate(input, CollectiveKind::ReduceScatter, Axis::Tp, *of);
     Value residual;
     if (OpOperand *added = norm.getAddedResidual())
       residual = shard::AllSliceOp::create(
@@ -80,13 +80,13 @@ private:
   /// that `of` is on.
   bool pays(NormOpInterface norm, const lowered::Collective &of) const {
     auto price = [&](CollectiveKind kind) {
-      return prices.seconds(kind, GridAxis::Tp, of);
+      return prices.seconds(kind, Axis::Tp, of);
     };
     // Two reads and two writes, of all rows or of a block.
-    double bytes = 4 * prices.fullBytes(GridAxis::Tp, of);
+    double bytes = 4 * prices.fullBytes(Axis::Tp, of);
     double before = price(CollectiveKind::AllReduce) + prices.memory(bytes);
     double after = price(CollectiveKind::ReduceScatter) +
-                   prices.memory(bytes / double(prices.size(GridAxis::Tp)));
+                   prices.memory(bytes / double(prices.size(Axis::Tp)));
     for (Value result : norm->getResults()) {
       if (result.use_empty())
         continue;
@@ -101,7 +101,7 @@ private:
 
   /// The sum of `value`, which nothing else reads, with an all-reduce that
   /// nothing else reads either; or null.
-  static AddOp addToReduced(Value value) {
+  AddOp addToReduced(Value value) const {
     if (!value.hasOneUse())
       return {};
     auto add = dyn_cast<AddOp>(*value.getUsers().begin());
@@ -110,7 +110,7 @@ private:
     Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
     auto reduce = other.getDefiningOp<shard::AllReduceOp>();
     bool fits = reduce && reduce->hasOneUse() && isSum(reduce.getReduction()) &&
-                axisOf(reduce) == GridAxis::Tp && readCollective(reduce) &&
+                prices.axisOf(reduce) == Axis::Tp && readCollective(reduce) &&
                 other != value;
     return fits ? add : AddOp();
   }
@@ -126,7 +126,7 @@ private:
         rewriter, reduce.getLoc(), other.getType(), reduce.getGridAttr(),
         reduce.getGridAxesAttr(), pad(rewriter, reduce.getInput(), rows),
         reduce.getReductionAttr(), rewriter.getIndexAttr(0));
-    prices.annotate(scatter, CollectiveKind::ReduceScatter, GridAxis::Tp, of);
+    prices.annotate(scatter, CollectiveKind::ReduceScatter, Axis::Tp, of);
     Value sum =
         AddOp::create(rewriter, add.getLoc(), cut.getType(), cut, scatter);
     rewriter.replaceOp(add, gather(rewriter, sum, rows, reduce, of));
@@ -144,7 +144,7 @@ private:
     auto whole = shard::AllGatherOp::create(
         rewriter, loc, type, like.getGridAttr(), like.getGridAxesAttr(), block,
         rewriter.getIndexAttr(0));
-    prices.annotate(whole, CollectiveKind::AllGather, GridAxis::Tp, of);
+    prices.annotate(whole, CollectiveKind::AllGather, Axis::Tp, of);
     return trimRows(rewriter, loc, whole.getResult(), rows.rows);
   }
 };

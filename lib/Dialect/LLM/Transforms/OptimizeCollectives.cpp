@@ -70,7 +70,7 @@ struct ScatterReduced : CollectivePattern<shard::AllSliceOp> {
     if (!reduce || !reduce->hasOneUse() || !isSum(reduce.getReduction()) ||
         reduce.getGridAxes() != slice.getGridAxes())
       return failure();
-    std::optional<GridAxis> axis = axisOf(reduce);
+    std::optional<Axis> axis = prices.axisOf(reduce);
     std::optional<lowered::Collective> of = readCollective(reduce);
     if (!axis || !of ||
         prices.seconds(CollectiveKind::ReduceScatter, *axis, *of) >
@@ -132,7 +132,7 @@ struct SliceOfGather : CollectivePattern<shard::AllSliceOp> {
       rewriter.replaceOp(slice, gather.getInput());
       return success();
     }
-    std::optional<GridAxis> axis = axisOf(gather);
+    std::optional<Axis> axis = prices.axisOf(gather);
     std::optional<lowered::Collective> of = readCollective(gather);
     if (!axis || !of || !gather->hasOneUse())
       return failure();
@@ -155,7 +155,7 @@ struct GatherInsteadOfExchange : CollectivePattern<shard::AllToAllOp> {
 
   LogicalResult matchAndRewrite(shard::AllToAllOp exchange,
                                 PatternRewriter &rewriter) const override {
-    std::optional<GridAxis> axis = axisOf(exchange);
+    std::optional<Axis> axis = prices.axisOf(exchange);
     std::optional<lowered::Collective> of = readCollective(exchange);
     int64_t split = exchange.getSplitAxis().getSExtValue();
     int64_t concat = exchange.getConcatAxis().getSExtValue();

@@ -113,7 +113,7 @@ void SplitStages::runOnOperation() {
   SmallVector<func::FuncOp> entries = findEntries(module);
   auto grids = module.getOps<shard::GridOp>();
   shard::GridOp grid = grids.empty() ? shard::GridOp() : *grids.begin();
-  bool isCut = grid && grid.getShape().size() == 3 && grid.getShape()[0] > 1;
+  bool isCut = grid && grid.getShape().size() >= 3 && grid.getShape()[0] > 1;
   if (isCut) {
     if (failed(split(entries, grid)))
       signalPassFailure();

@@ -9,6 +9,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
+#include "shardopt/Support/ProgramGrid.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -21,20 +22,17 @@ using namespace shardopt::llm;
 /// Why the collectives of this file are there.
 static constexpr llvm::StringLiteral cause = "stage_transfer";
 
-static constexpr int16_t stageAxis = int16_t(GridAxis::Pp),
-                         tensorAxis = int16_t(GridAxis::Tp);
-
 /// This device's block of `value`, whose rows all devices of a group hold.
 static Value takeBlock(OpBuilder &builder, Value value, Value rows,
-                       shard::GridOp grid, int64_t ranks) {
+                       shard::GridOp grid, DenseI16ArrayAttr axes,
+                       int64_t ranks) {
   Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
   RowBlocks blocks = cutRows(builder, loc, rows, ranks);
   Value padded = padRows(builder, loc, value, blocks.padding);
   return shard::AllSliceOp::create(builder, loc, type,
-                                   FlatSymbolRefAttr::get(grid),
-                                   builder.getDenseI16ArrayAttr({tensorAxis}),
-                                   padded, builder.getIndexAttr(0))
+                                   FlatSymbolRefAttr::get(grid), axes, padded,
+                                   builder.getIndexAttr(0))
       .getResult();
 }
 
@@ -42,6 +40,10 @@ InlineVector<cost::Collective, 2>
 StageTransfer::plan(const Boundary &boundary) const {
   double bytes = static_cast<double>(context.rows) * boundary.rowBytes;
   return time.transfer(boundary.layout, bytes, context.degrees);
+}
+
+DenseI16ArrayAttr StageTransfer::along(OpBuilder &builder, Axis axis) const {
+  return builder.getDenseI16ArrayAttr(ProgramGrid(context.degrees).axes(axis));
 }
 
 void StageTransfer::annotate(Operation *op, const cost::Collective &collective,
@@ -57,11 +59,12 @@ void StageTransfer::send(OpBuilder &builder, Value value, Value rows,
                          const Boundary &boundary, int64_t stage) const {
   InlineVector<cost::Collective, 2> steps = plan(boundary);
   if (steps.size() > 1)
-    value = takeBlock(builder, value, rows, grid, context.degrees.tp);
+    value = takeBlock(builder, value, rows, grid, along(builder, Axis::Tp),
+                      context.degrees.tp);
   auto op = shard::SendOp::create(
       builder, value.getLoc(), value.getType(), FlatSymbolRefAttr::get(grid),
-      builder.getDenseI16ArrayAttr({stageAxis}), value,
-      builder.getDenseI64ArrayAttr({stage}), ValueRange());
+      along(builder, Axis::Pp), value, builder.getDenseI64ArrayAttr({stage}),
+      ValueRange());
   annotate(op, steps[0], /*charged=*/true);
 }
 
@@ -75,18 +78,16 @@ Value StageTransfer::receive(OpBuilder &builder, Value rows,
   Value like =
       tensor::EmptyOp::create(builder, loc, boundary.type, ValueRange(sent));
   auto grid = FlatSymbolRefAttr::get(this->grid);
-  auto op = shard::RecvOp::create(builder, loc, boundary.type, grid,
-                                  builder.getDenseI16ArrayAttr({stageAxis}),
-                                  like, builder.getDenseI64ArrayAttr({stage}),
-                                  ValueRange());
+  auto op = shard::RecvOp::create(
+      builder, loc, boundary.type, grid, along(builder, Axis::Pp), like,
+      builder.getDenseI64ArrayAttr({stage}), ValueRange());
   annotate(op, steps[0], /*charged=*/false); // the sender is
   if (!isGathered)
     return op.getResult();
 
-  auto gather =
-      shard::AllGatherOp::create(builder, loc, boundary.type, grid,
-                                 builder.getDenseI16ArrayAttr({tensorAxis}),
-                                 op.getResult(), builder.getIndexAttr(0));
+  auto gather = shard::AllGatherOp::create(
+      builder, loc, boundary.type, grid, along(builder, Axis::Tp),
+      op.getResult(), builder.getIndexAttr(0));
   annotate(gather, steps[1], /*charged=*/true);
   return trimRows(builder, loc, gather.getResult(), rows);
 }

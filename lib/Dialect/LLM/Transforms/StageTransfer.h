@@ -16,7 +16,7 @@
 namespace shardopt::llm {
 
 /// Writes what carries a residual across a boundary, as the cost model has it:
-/// devices with the same coordinates over ep and tp exchange what they hold;
+/// devices with the same coordinates in their stages exchange what they hold;
 /// where all of them hold the same, each may send a block of the rows, which
 /// the receivers gather.
 class StageTransfer {
@@ -34,6 +34,8 @@ public:
 
 private:
   InlineVector<cost::Collective, 2> plan(const Boundary &boundary) const;
+  /// The axes of the grid, as ops name them.
+  mlir::DenseI16ArrayAttr along(mlir::OpBuilder &builder, Axis axis) const;
   void annotate(mlir::Operation *op, const cost::Collective &collective,
                 bool charged) const;
 

@@ -136,7 +136,7 @@ lowered::SliceDim StageWriter::describeLayers(RepeatOp repeat) {
       runs.push_back({part.begin, part.size()});
   }
   lowered::SliceDim layers;
-  layers.axis = GridAxis::Pp;
+  layers.axis = Axis::Pp;
   layers.runs = lowered::writeRuns(builder.getContext(), stages);
   return layers;
 }

@@ -12,7 +12,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, batch = 8>} {
 
 // -----
 
-// expected-error@+1 {{the strategy, tp 2, dp 1, ep 2, pp 1, exchange gather, batch 8, is not yet lowered: expected dp = ep, cp = 1 and exchange = all_to_all}}
+// expected-error@+1 {{the strategy, tp 2, dp 1, ep 2, pp 1, exchange gather, batch 8, has no grid: exchange gather needs experts, and the model has none}}
 module attributes {llm.strategy = #llm.strategy<tp = 2, dp = 1, ep = 2, pp = 1, exchange = gather, batch = 8>} {
 }
 

@@ -14,5 +14,6 @@ include "shardopt/Dialect/LLM/IR/LLMNormOps.td"
 include "shardopt/Dialect/LLM/IR/LLMAttentionOps.td"
 include "shardopt/Dialect/LLM/IR/LLMFeedForwardOps.td"
 include "shardopt/Dialect/LLM/IR/LLMPieces.td"
+include "shardopt/Dialect/LLM/IR/LLMContextPieces.td"
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMOPS_TD

@@ -262,7 +262,7 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
   let description = [{
     From the choices of every row (`-1` where a row is padding and is not sent), the
     order of the copies on the wire: by destination (`expert / experts`), then by home
-    (`row / block`; 0 when `homes` is 1), then by expert, then by row and choice. `counts`
+    (`row / block` modulo `homes`), then by expert, then by row and choice. `counts`
     `[destinations, homes, experts]` says how many copies of each there are, and `origins`
     has, for each copy, row * top_k + choice.
 
@@ -281,6 +281,30 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
   let operandSyntax = ["", "block"];
   let typeRule = "typesOfExchangePlan";
   let moreResults = ["origins"];
+}
+
+def LLM_LocalExpertsOp : LLM_Piece<"local_experts", [AllTypesMatch<["indices", "result"]>]> {
+  let summary = "Choices of the experts of one device";
+  let description = [{
+    The choices of every row, less `first`, where they are among the `experts` experts
+    from there on; -1 for all others. A device that has rows of others plans with it
+    which copies its own experts want.
+
+    Constraints:
+    - (C1) `experts` is positive
+
+    ```mlir
+    func.func @f(%i: tensor<?x2xi32>, %first: index) -> tensor<?x2xi32> {
+      %l = llm.local_experts %i first(%first) {experts = 4} : tensor<?x2xi32>
+      return %l : tensor<?x2xi32>
+    }
+    ```
+  }];
+  let arguments = (ins LLM_Indices2D:$indices, Index:$first, I64Attr:$experts);
+  let results = (outs LLM_Indices2D:$result);
+  let operandSyntax = ["", "first"];
+  let writtenResults = "0";
+  let typeRule = "typesOfLocalExperts";
 }
 
 def LLM_PermuteOp : LLM_Piece<"permute"> {

@@ -20,7 +20,7 @@
 #include "shardopt/Cost/Kernel.h"
 #include "shardopt/Cost/Placement.h"
 #include "shardopt/Dialect/LLM/IR/Run.h"
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/ProgramGrid.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -61,17 +61,23 @@ std::vector<int64_t> listEntries(const std::vector<Run> &runs);
 // shardopt.slice, of params, arguments and results
 //===----------------------------------------------------------------------===//
 
-/// How one dim is cut: by entries over `axis`, by rows over `rows`, or not at
-/// all.
+/// How one dim is cut: by entries over `axis`, by rows over `rows`, by turns
+/// over `stride`, or not at all.
 struct SliceDim {
-  std::optional<GridAxis> axis;
+  std::optional<Axis> axis;
   mlir::ArrayAttr runs; ///< see writeRuns; null without `axis`
   /// A dynamic dim is cut by a ceiling over the first axis, each part into
-  /// micro-batches, and each of these by a ceiling over the next axis.
-  std::vector<GridAxis> rows;
+  /// micro-batches, and each of these by a ceiling over the next axis: that of
+  /// the largest part where parts are cut alike.
+  std::vector<Axis> rows;
+  bool areRowsAlike = false;
+  /// Of a dynamic dim coordinate i of n has entries i, i + n, i + 2 n, …, as
+  /// many as coordinate 0: the last may be a zero.
+  std::optional<Axis> stride;
 
   bool operator==(const SliceDim &other) const {
-    return axis == other.axis && runs == other.runs && rows == other.rows;
+    return axis == other.axis && runs == other.runs && rows == other.rows &&
+           areRowsAlike == other.areRowsAlike && stride == other.stride;
   }
 };
 
@@ -97,7 +103,7 @@ struct Slice {
   /// Whether a tensor of `type` is such a slice on a grid of that shape, in
   /// pipeline stage `stage`. Errors name the dim that is not.
   mlir::LogicalResult verifyType(mlir::RankedTensorType type,
-                                 const AxisMap<int64_t> &grid, int64_t stage,
+                                 const StageGrid &grid, int64_t stage,
                                  EmitError emitError) const;
 };
 
@@ -152,8 +158,8 @@ struct Value {
   std::string op; ///< the named op whose result it is
   cost::Layout layout = cost::Layout::R;
   std::string rows;        ///< "tokens", "prompts", "experts"; empty: not said
-  std::string order;       ///< of the features, layout H; else empty
-  mlir::ArrayAttr columns; ///< see writeRuns; layout H, else null
+  std::string order;       ///< of the features, layout H or T.H; else empty
+  mlir::ArrayAttr columns; ///< see writeRuns; layout H or T.H, else null
 
   static mlir::FailureOr<Value> read(mlir::Attribute attribute,
                                      EmitError emitError);

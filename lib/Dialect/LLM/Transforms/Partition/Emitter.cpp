@@ -20,11 +20,6 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::CollectiveKind;
 
-/// The axis of the grid, as ops name it.
-static DenseI16ArrayAttr along(OpBuilder &builder, GridAxis axis) {
-  return builder.getDenseI16ArrayAttr({int16_t(axis)});
-}
-
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
@@ -71,7 +66,20 @@ Charges llm::scaled(Charges charges, double share) {
   return charges;
 }
 
-void Emitter::annotate(Operation *op, CollectiveKind kind, GridAxis axis,
+StepCharges llm::charged(const cost::Reshard &reshard) {
+  StepCharges steps;
+  for (const cost::Collective &collective : reshard)
+    steps.push_back(charged(collective));
+  if (steps.empty())
+    steps.push_back(uncharged(0));
+  return steps;
+}
+
+DenseI16ArrayAttr Emitter::getAxes() const {
+  return builder.getDenseI16ArrayAttr(grid.axes.axes(over));
+}
+
+void Emitter::annotate(Operation *op, CollectiveKind kind,
                        const Charges &charges) const {
   lowered::Collective collective(op, kind);
   for (const Charge &charge : charges) {
@@ -87,8 +95,7 @@ void Emitter::annotate(Operation *op, CollectiveKind kind, GridAxis axis,
       seconds += charge.share * grid.time->seconds(counted, grid.degrees);
     }
     if (!said.isCharged)
-      seconds =
-          grid.time->seconds({kind, axisOfGrid(axis), bytes}, grid.degrees);
+      seconds = grid.time->seconds({kind, over, bytes}, grid.degrees);
     said.bytes = std::llround(bytes);
     said.microseconds = seconds * 1e6;
   }
@@ -104,55 +111,53 @@ Value Emitter::getIndex(int64_t value) const {
 }
 
 Value Emitter::getOffset(int64_t scale) const {
-  return tp() == 1 ? getIndex(0) : getOffset(getIndex(scale));
+  return ranks() == 1 ? getIndex(0) : getOffset(getIndex(scale));
 }
 
 Value Emitter::getOffset(Value scale) const {
-  assert(grid.coordinate && "over one device the offset is 0");
-  return create<arith::MulIOp>(grid.coordinate, scale).getResult();
+  assert(grid.coordinates.count(over) && "over one device the offset is 0");
+  return create<arith::MulIOp>(grid.coordinates.at(over), scale).getResult();
 }
 
 Value Emitter::allReduce(Value value, const Charges &charges, bool max) const {
-  if (tp() == 1)
+  if (ranks() == 1)
     return value;
   auto kind = max ? shard::ReductionKind::Max : shard::ReductionKind::Sum;
   auto reduction = shard::ReductionKindAttr::get(builder.getContext(), kind);
-  auto op = create<shard::AllReduceOp>(value.getType(), grid.symbol,
-                                       along(builder, GridAxis::Tp), value,
-                                       reduction);
-  annotate(op, CollectiveKind::AllReduce, GridAxis::Tp, charges);
+  auto op = create<shard::AllReduceOp>(value.getType(), grid.symbol, getAxes(),
+                                       value, reduction);
+  annotate(op, CollectiveKind::AllReduce, charges);
   return op.getResult();
 }
 
 Value Emitter::allGather(Value value, int64_t dim,
                          const Charges &charges) const {
-  if (tp() == 1)
+  if (ranks() == 1)
     return value;
-  auto type = withSize(value, dim, scaledSize(value, dim, tp(), 1));
-  auto op = create<shard::AllGatherOp>(type, grid.symbol,
-                                       along(builder, GridAxis::Tp), value,
+  auto type = withSize(value, dim, scaledSize(value, dim, ranks(), 1));
+  auto op = create<shard::AllGatherOp>(type, grid.symbol, getAxes(), value,
                                        builder.getIndexAttr(dim));
-  annotate(op, CollectiveKind::AllGather, GridAxis::Tp, charges);
+  annotate(op, CollectiveKind::AllGather, charges);
   return op.getResult();
 }
 
 Value Emitter::reduceScatter(Value value, int64_t dim,
                              const Charges &charges) const {
-  if (tp() == 1)
+  if (ranks() == 1)
     return value;
-  auto type = withSize(value, dim, scaledSize(value, dim, 1, tp()));
+  auto type = withSize(value, dim, scaledSize(value, dim, 1, ranks()));
   auto reduction = shard::ReductionKindAttr::get(builder.getContext(),
                                                  shard::ReductionKind::Sum);
-  auto op = create<shard::ReduceScatterOp>(
-      type, grid.symbol, along(builder, GridAxis::Tp), value, reduction,
-      builder.getIndexAttr(dim));
-  annotate(op, CollectiveKind::ReduceScatter, GridAxis::Tp, charges);
+  auto op =
+      create<shard::ReduceScatterOp>(type, grid.symbol, getAxes(), value,
+                                     reduction, builder.getIndexAttr(dim));
+  annotate(op, CollectiveKind::ReduceScatter, charges);
   return op.getResult();
 }
 
-Value Emitter::allToAll(Value value, GridAxis axis, int64_t splitDim,
-                        int64_t concatDim, const Charges &charges) const {
-  int64_t size = getSize(axis);
+Value Emitter::allToAll(Value value, int64_t splitDim, int64_t concatDim,
+                        const Charges &charges) const {
+  int64_t size = ranks();
   if (size == 1)
     return value;
   RankedTensorType type = typeOf(value);
@@ -162,29 +167,28 @@ Value Emitter::allToAll(Value value, GridAxis axis, int64_t splitDim,
     shape[concatDim] = scaledSize(value, concatDim, size, 1);
     type = type.clone(shape);
   }
-  auto op = create<shard::AllToAllOp>(type, grid.symbol, along(builder, axis),
-                                      value, builder.getIndexAttr(splitDim),
+  auto op = create<shard::AllToAllOp>(type, grid.symbol, getAxes(), value,
+                                      builder.getIndexAttr(splitDim),
                                       builder.getIndexAttr(concatDim));
-  annotate(op, CollectiveKind::AllToAll, axis, charges);
+  annotate(op, CollectiveKind::AllToAll, charges);
   return op.getResult();
 }
 
 Value Emitter::allToAllV(Value rows, Value send, Value recv,
                          const Charges &charges) const {
-  if (getSize(GridAxis::Ep) == 1)
+  if (ranks() == 1)
     return rows;
   auto op = create<AllToAllVOp>(rows.getType(), rows, send, recv, grid.symbol,
-                                along(builder, GridAxis::Ep));
-  annotate(op, CollectiveKind::AllToAll, GridAxis::Ep, charges);
+                                getAxes());
+  annotate(op, CollectiveKind::AllToAll, charges);
   return op.getResult();
 }
 
 Value Emitter::allSlice(Value value, int64_t dim) const {
-  if (tp() == 1)
+  if (ranks() == 1)
     return value;
-  auto type = withSize(value, dim, scaledSize(value, dim, 1, tp()));
-  return create<shard::AllSliceOp>(type, grid.symbol,
-                                   along(builder, GridAxis::Tp), value,
+  auto type = withSize(value, dim, scaledSize(value, dim, 1, ranks()));
+  return create<shard::AllSliceOp>(type, grid.symbol, getAxes(), value,
                                    builder.getIndexAttr(dim))
       .getResult();
 }
@@ -193,14 +197,45 @@ Value Emitter::allSlice(Value value, int64_t dim) const {
 // Rows and columns
 //===----------------------------------------------------------------------===//
 
+Value Emitter::openRows(Value value, int64_t outer) const {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), outer);
+  SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(outer)};
+  Value rows = create<tensor::DimOp>(value, 0);
+  sizes.push_back(create<arith::DivUIOp>(rows, getIndex(outer)).getResult());
+  SmallVector<ReassociationIndices> dims = {{0, 1}};
+  for (int64_t dim = 1; dim < type.getRank(); ++dim) {
+    sizes.push_back(builder.getIndexAttr(type.getDimSize(dim)));
+    dims.push_back({dim + 1});
+  }
+  return create<tensor::ExpandShapeOp>(type.clone(shape), value, dims, sizes);
+}
+
+Value Emitter::closeRows(Value value) const {
+  RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> shape(type.getShape().drop_front());
+  shape.front() = ShapedType::kDynamic;
+  SmallVector<ReassociationIndices> dims = {{0, 1}};
+  for (int64_t dim = 2; dim < type.getRank(); ++dim)
+    dims.push_back({dim});
+  return create<tensor::CollapseShapeOp>(type.clone(shape), value, dims);
+}
+
+Value Emitter::sliceRows(Value value, int64_t outer) const {
+  if (outer == 1 || ranks() == 1)
+    return allSlice(value, 0);
+  return closeRows(allSlice(openRows(value, outer), 1));
+}
+
 Value Emitter::padRows(Value value, const RowSpace &space, int fill) const {
-  if (!space.blocks.rows || tp() == 1)
+  if (!space.blocks.rows || ranks() == 1)
     return value;
   return llm::padRows(builder, loc, value, space.blocks.padding, fill);
 }
 
 Value Emitter::trimRows(Value value, const RowSpace &space) const {
-  if (!space.blocks.rows || tp() == 1)
+  if (!space.blocks.rows || ranks() == 1)
     return value;
   return llm::trimRows(builder, loc, value, space.blocks.rows);
 }
@@ -210,6 +245,15 @@ Value Emitter::sliceColumns(Value value, int64_t begin, int64_t size) const {
     return value;
   std::vector<Run> run = {{begin, size, 1, 1, 0}};
   return selectColumns(value, run);
+}
+
+Value Emitter::widen(Value value, int64_t size) const {
+  int64_t columns = typeOf(value).getDimSize(1);
+  if (columns == size)
+    return value;
+  std::vector<Run> runs = {{0, columns, 1, 1, 0},
+                           {-1, size - columns, 1, 1, 0}};
+  return selectColumns(value, runs);
 }
 
 Value Emitter::selectColumns(Value value, const std::vector<Run> &runs) const {

@@ -18,8 +18,18 @@ static double staticBytes(Value value) {
   return double(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
 }
 
-static bool cutsRows(const Emitter &emit, Layout layout) {
-  return layout == Layout::T && emit.tp() > 1;
+Exchanges::Homes Exchanges::homesIn(const Emitter &emit, Layout inside) {
+  if (inside == Layout::T || emit.getSize(Axis::Etp) == 1)
+    return Homes::Own;
+  return cost::isTwoAxis(inside) ? Homes::OverC : Homes::All;
+}
+
+Layout llm::rowsOfExchange(const Emitter &emit, Layout inside) {
+  const StageGrid &grid = emit.getGrid().groups();
+  if (inside == Layout::T || grid.etp() == 1)
+    return Layout::T;
+  // The q axis is on one of the two sides.
+  return cost::isTwoAxis(inside) ? Layout::R : cost::cutOverQ(Layout::R, grid);
 }
 
 //===----------------------------------------------------------------------===//
@@ -29,12 +39,12 @@ static bool cutsRows(const Emitter &emit, Layout layout) {
 void Exchanges::defineRouting(const Emitter &emit, Value global, Value local,
                               Layout layout) {
   const RowSpace &tokens = *rows.getTokens();
-  if (cutsRows(emit, layout)) {
+  if (layout == Layout::T) {
     auto type = cast<RankedTensorType>(local.getType());
     double bytes = tokens.cost * type.getDimSize(1) * 4;
     local = emit.trimRows(emit.allGather(local, 0, uncharged(bytes)), tokens);
   }
-  routing[global] = {local, {}};
+  routing[global] = {local, {}, {}, {}};
 }
 
 Value Exchanges::getRouting(const Emitter &emit, Operation *user, Value global,
@@ -49,12 +59,36 @@ Value Exchanges::getRouting(const Emitter &emit, Operation *user, Value global,
     diagnostic.attachNote(global.getLoc()) << "made here";
     return {};
   }
-  if (!cutsRows(emit, layout))
+  const Emitter overTp = emit.along(Axis::Tp);
+  if (layout == Layout::R || overTp.ranks() == 1)
     return copies.complete;
-  if (!copies.block)
-    copies.block = emit.allSlice(
-        emit.padRows(copies.complete, *rows.getTokens(), fill), 0);
-  return copies.block;
+  Value &cut = layout == Layout::T ? copies.block : copies.overQ;
+  if (!cut)
+    cut = emit.along(layout == Layout::T ? Axis::Tp : Axis::Q)
+              .allSlice(
+                  overTp.padRows(copies.complete, *rows.getTokens(), fill), 0);
+  return cut;
+}
+
+Value Exchanges::getGathered(const Emitter &emit, Operation *user, Value global,
+                             Layout inside, int fill) {
+  Value complete = getRouting(emit, user, global, Layout::R, fill);
+  if (!complete)
+    return {};
+  Value &gathered = routing[global].gathered;
+  const Emitter overDp = emit.along(Axis::Dp);
+  if (!gathered) {
+    const RowSpace &tokens = *rows.getTokens();
+    gathered = padRows(emit.getBuilder(), emit.getLoc(), complete,
+                       tokens.blocks.padding, fill);
+    auto type = cast<RankedTensorType>(complete.getType());
+    double bytes =
+        tokens.cost * double(overDp.ranks() * type.getDimSize(1)) * 4;
+    gathered = overDp.allGather(gathered, 0, uncharged(bytes));
+  }
+  if (inside != Layout::T)
+    return gathered;
+  return emit.along(Axis::Etp).sliceRows(gathered, emit.getSize(Axis::Ep));
 }
 
 //===----------------------------------------------------------------------===//
@@ -64,13 +98,16 @@ Value Exchanges::getRouting(const Emitter &emit, Operation *user, Value global,
 /// Which copies go where, and how many come from where. Rows of padding have
 /// expert -1 and are not sent.
 LogicalResult Exchanges::plan(const Emitter &emit, DispatchOp dispatch,
-                              Routed &routed, Layout layout) {
-  bool blocks = cutsRows(emit, layout);
-  Value indices = getRouting(emit, dispatch, dispatch.getIndices(), layout, -1);
+                              Routed &routed, Layout inside) {
+  if (emit.getGrid().degrees.gathers())
+    return planGathered(emit, dispatch, routed, inside);
+  Homes kind = homesIn(emit, inside);
+  Value indices = getRouting(emit, dispatch, dispatch.getIndices(),
+                             rowsOfExchange(emit, inside), -1);
   if (!indices)
     return failure();
-  int64_t groups = emit.getSize(GridAxis::Ep);
-  int64_t homes = blocks ? 1 : emit.tp();
+  int64_t groups = emit.getSize(Axis::Ep);
+  int64_t homes = kind == Homes::Own ? 1 : emit.getSize(Axis::C);
   int64_t local = cost::ceilDiv(dispatch.getExperts(), groups);
   Type i32 = emit.getBuilder().getI32Type();
   auto counts = RankedTensorType::get({groups, homes, local}, i32);
@@ -80,40 +117,82 @@ LogicalResult Exchanges::plan(const Emitter &emit, DispatchOp dispatch,
     block = emit.getIndex(1);
   auto plan =
       emit.create<ExchangePlanOp>(TypeRange{counts, origins}, indices, block);
-  Exchange &exchange = routed.get(blocks);
+  Exchange &exchange = routed.get(kind);
   exchange.origins = plan.getOrigins();
   exchange.send = plan.getCounts();
-  exchange.recv = emit.allToAll(exchange.send, GridAxis::Ep, 0, 0,
-                                uncharged(staticBytes(exchange.send)));
+  exchange.recv = emit.along(Axis::Ep).allToAll(
+      exchange.send, 0, 0, uncharged(staticBytes(exchange.send)));
   return success();
 }
 
-Exchange *Exchanges::begin(const Emitter &emit, DispatchOp op, Layout layout) {
+/// Which copies the experts of this device want of the gathered rows.
+LogicalResult Exchanges::planGathered(const Emitter &emit, DispatchOp dispatch,
+                                      Routed &routed, Layout inside) {
+  Homes kind = homesIn(emit, inside);
+  Layout layout =
+      kind == Homes::Own && emit.getSize(Axis::Etp) > 1 ? Layout::T : Layout::R;
+  Value indices =
+      getGathered(emit, dispatch, dispatch.getIndices(), layout, -1);
+  if (!indices)
+    return failure();
+  // Copies of whole rows are of one home, but for those made of copies of own
+  // rows.
+  bool fromOwn = kind == Homes::All && routed.get(Homes::Own).origins;
+  int64_t homes = fromOwn ? emit.getSize(Axis::Etp) : 1;
+  int64_t local = cost::ceilDiv(dispatch.getExperts(), emit.getSize(Axis::Ep));
+  OpBuilder &builder = emit.getBuilder();
+  Value first = emit.along(Axis::Ep).getOffset(local);
+  indices = emit.create<LocalExpertsOp>(indices.getType(), indices, first,
+                                        builder.getI64IntegerAttr(local));
+  Type i32 = builder.getI32Type();
+  auto plan = emit.create<ExchangePlanOp>(
+      TypeRange{RankedTensorType::get({1, homes, local}, i32),
+                RankedTensorType::get({ShapedType::kDynamic}, i32)},
+      indices, rows.getTokens()->blocks.block);
+  Exchange &exchange = routed.get(kind);
+  exchange.origins = plan.getOrigins();
+  exchange.send = exchange.recv = plan.getCounts();
+  return success();
+}
+
+Exchange *Exchanges::begin(const Emitter &emit, DispatchOp op, Layout inside) {
   Routed &entry = routed[op];
-  if (failed(plan(emit, op, entry, layout)))
+  if (failed(plan(emit, op, entry, inside)))
     return nullptr;
-  return &entry.get(cutsRows(emit, layout));
+  return &entry.get(homesIn(emit, inside));
 }
 
 const Exchange *Exchanges::get(const Emitter &emit, DispatchOp dispatch,
-                               Layout layout) {
+                               Layout inside) {
   Routed &entry = routed[dispatch];
-  Exchange &exchange = entry.get(cutsRows(emit, layout));
-  if (!exchange.send && failed(plan(emit, dispatch, entry, layout)))
+  Exchange &exchange = entry.get(homesIn(emit, inside));
+  if (!exchange.send && failed(plan(emit, dispatch, entry, inside)))
     return nullptr;
   return &exchange;
 }
 
 Value Exchanges::getCounts(const Emitter &emit, DispatchOp dispatch,
-                           Layout layout) {
-  bool blocks = cutsRows(emit, layout);
+                           Layout inside) {
   Routed &entry = routed[dispatch];
-  Value &homes = entry.get(blocks).homes;
+  Homes kind = homesIn(emit, inside);
+  Value &homes = entry.get(kind).homes;
   if (homes)
     return homes;
-  Value other = entry.get(!blocks).homes;
-  homes = blocks ? emit.allSlice(other, 0)
-                 : emit.allGather(other, 0,
-                                  uncharged(staticBytes(other) * emit.tp()));
+  auto known = [&](Homes other) { return entry.get(other).homes; };
+  auto gather = [&](Homes from, Axis axis) {
+    const Emitter over = emit.along(axis);
+    return over.allGather(
+        known(from), 0,
+        uncharged(staticBytes(known(from)) * double(over.ranks())));
+  };
+  if (kind == Homes::All)
+    homes = known(Homes::OverC) ? gather(Homes::OverC, Axis::Q)
+                                : gather(Homes::Own, Axis::Etp);
+  else if (kind == Homes::OverC)
+    homes = gather(Homes::Own, Axis::C);
+  else if (known(Homes::OverC))
+    homes = emit.along(Axis::C).allSlice(known(Homes::OverC), 0);
+  else
+    homes = emit.along(Axis::Etp).allSlice(known(Homes::All), 0);
   return homes;
 }

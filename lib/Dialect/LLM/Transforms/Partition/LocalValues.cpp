@@ -36,30 +36,38 @@ const Packing *LocalValues::getContracted(Value global,
 }
 
 Value LocalValues::get(const Emitter &emit, Value global, Layout layout,
-                       const Packing *packing, double rows) {
+                       const Packing *packing, double rows, bool isKept) {
   Placed &value = placed.find(global)->second;
   for (const LocalCopy &copy : value.copies)
     if (copy.layout == layout && !copy.pending &&
-        (layout != Layout::H || copy.packing == packing))
+        (!cutsFeatures(layout) || copy.packing == packing))
       return copy.value;
 
   const DeviceGrid &grid = emit.getGrid();
   LocalCopy from = cost::cheapestCopy(
-      value.copies, {layout, rows, value.rowBytes}, *grid.time, grid.degrees);
-  std::optional<cost::Collective> modelled = cost::reshardCollective(
-      from.layout, layout, rows, value.rowBytes, grid.degrees);
-  Charges charges = modelled ? charged(*modelled) : uncharged(0);
+      value.copies, {layout, rows, value.rowBytes, value.space->over},
+      *grid.time, grid.degrees);
+  cost::Reshard modelled =
+      cost::reshardCollectives(from.layout, layout, rows, value.rowBytes,
+                               grid.degrees, value.space->over);
+  StepCharges steps = charged(modelled);
   if (value.left) {
-    charges.front().counted = value.left->counted;
-    charges.front().bytes = modelled ? modelled->bytes : 0;
+    steps.front().front().counted = value.left->counted;
+    steps.front().front().bytes = modelled.empty() ? 0 : modelled[0].bytes;
     value.left.reset();
   }
   LocalCopy copy =
-      reshard(emit, packings, from, layout, packing, *value.space, charges);
+      reshard(emit, packings, from, layout, packing, *value.space, steps);
+  if (isKept)
+    addCopy(global, copy);
+  return copy.value;
+}
+
+void LocalValues::addCopy(Value global, const LocalCopy &copy) {
+  Placed &value = placed.find(global)->second;
   value.copies.push_back(copy);
   if (value.root)
     placed.find(value.root)->second.copies.push_back(copy);
-  return copy.value;
 }
 
 void LocalValues::definePassed(Value global, Value passed, Layout layout) {

@@ -37,8 +37,9 @@ Value llm::getComplete(PartitionState &state, const Emitter &emit, Value global,
 
 OpPartition::OpPartition(PartitionState &state, ShardableOpInterface op,
                          const cost::Context &context, const cost::Rule &rule,
-                         SmallVector<LayerCost, 1> costs)
-    : Emitter(state.grid, state.builder, op->getLoc(), op.getShardingName()),
+                         SmallVector<LayerCost, 1> costs, Axis over)
+    : Emitter(state.grid, state.builder, op->getLoc(), op.getShardingName(),
+              over),
       state(state), op(op), context(context), rule(rule),
       costs(std::move(costs)) {}
 
@@ -74,7 +75,7 @@ LogicalResult OpPartition::checkOwn() {
       return op.emitOpError("writes a collective '")
              << name << "' that the cost model does not have, or has once";
   for (const cost::Collective &collective : costs.front().cost.collectives)
-    if (getSize(gridAxisOf(collective.axis)) > 1 &&
+    if (getSize(collective.axis) > 1 &&
         !llvm::is_contained(written, StringRef(collective.name)))
       return op.emitOpError("does not write the collective '")
              << collective.name << "' that the cost model charges";
@@ -88,17 +89,29 @@ LogicalResult OpPartition::checkOwn() {
 Value OpPartition::get(Value activation, Layout layout,
                        const Packing *packing) {
   double rows = getPlaced(activation).space->cost;
+  bool isKept = true;
   for (auto [operand, wanted] : llvm::zip(op.getActivations(), rule.operands))
-    if (operand->get() == activation)
+    if (operand->get() == activation) {
       rows = wanted.rows;
-  return state.values.get(*this, activation, layout, packing, rows);
+      isKept = wanted.copy != cost::OperandRule::Copy::None;
+    }
+  return state.values.get(*this, activation, layout, packing, rows, isKept);
 }
 
-Charges OpPartition::chargeReshard(Value activation, Layout from, Layout to) {
+const Packing *OpPartition::hiddenIn(Value value, Layout layout, Axis over) {
+  if (!cutsFeatures(layout))
+    return nullptr;
+  int64_t size = cast<RankedTensorType>(value.getType()).getShape().back();
+  return layout == Layout::TH ? state.packings.hiddenOverC(size)
+                              : state.packings.hidden(size, over);
+}
+
+StepCharges OpPartition::chargeReshard(Value activation, Layout from,
+                                       Layout to) {
   const LocalValues::Placed &placed = getPlaced(activation);
-  std::optional<cost::Collective> collective = cost::reshardCollective(
-      from, to, placed.space->cost, placed.rowBytes, getGrid().degrees);
-  return collective ? charged(*collective) : uncharged(0);
+  return charged(cost::reshardCollectives(from, to, placed.space->cost,
+                                          placed.rowBytes, getGrid().degrees,
+                                          placed.space->over));
 }
 
 LogicalResult OpPartition::expectRows(Value activation, const RowSpace *space) {
@@ -143,7 +156,7 @@ void OpPartition::defineResult(OpResult global, Value local, Value like,
                                const Packing *packing, ActivationAttr pending) {
   const cost::Placement &placement =
       rule.results[global.getResultNumber()].placement;
-  if (placement.layout != Layout::H)
+  if (!cutsFeatures(placement.layout))
     packing = nullptr;
   define(global, {local, placement.layout, packing, pending},
          getPlaced(like).space, placement.rowBytes);
@@ -164,10 +177,10 @@ void OpPartition::defineCache(Value global, Value local, Value cache) {
 //===----------------------------------------------------------------------===//
 
 Cut OpPartition::overExperts(int64_t numExperts) {
-  int64_t groups = getSize(GridAxis::Ep);
+  int64_t groups = getSize(Axis::Ep);
   if (groups == 1)
     return {};
-  return {GridAxis::Ep, state.packings.blocks(numExperts, groups), {}};
+  return Cut::over(state.packings.blocks(numExperts, groups), Axis::Ep);
 }
 
 FailureOr<DispatchOp> OpPartition::getDispatch(Value activation, Value counts) {

@@ -269,6 +269,47 @@ template <typename Make> const Packing *Packings::get(Key key, Make make) {
   return packing.get();
 }
 
+const Packing *Packings::hidden(int64_t size, Axis over) {
+  const int64_t q = grid.q(), c = grid.c(), ranks = grid.size(over);
+  if (over == Axis::Tp || q == 1 || ranks == 1)
+    return blocks(size, ranks);
+  if (grid.isQOutside())
+    return hiddenOverC(size);
+  return get({7, size, q, c, 0}, [&] {
+    const int64_t block = cost::ceilDiv(size, c),
+                  part = cost::ceilDiv(block, q);
+    return Packing(
+        "blocks", size, perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+          const int64_t begin = rank % c * block;
+          const int64_t own = std::clamp<int64_t>(size - begin, 0, block);
+          const int64_t first = rank / c * part;
+          const int64_t held = std::clamp<int64_t>(own - first, 0, part);
+          append(pieces, {begin + first, held});
+          append(pieces, {-1, part - held});
+        }));
+  });
+}
+
+const Packing *Packings::hiddenOverC(int64_t size) {
+  const int64_t q = grid.q(), c = grid.c();
+  if (q == 1)
+    return blocks(size, c);
+  return get({8, size, q, c, 0}, [&] {
+    return Packing(
+        "blocks", size, perRank(c, [&](Pieces &pieces, int64_t rank) {
+          if (grid.isQOutside()) {
+            const int64_t block = cost::ceilDiv(size, q * c);
+            for (int64_t i = 0; i < q; ++i)
+              appendHeads(pieces, (i * c + rank) * block, block, size, 1);
+            return;
+          }
+          const int64_t block = cost::ceilDiv(size, c);
+          appendHeads(pieces, rank * block, block, size, 1);
+          append(pieces, {-1, q * cost::ceilDiv(block, q) - block});
+        }));
+  });
+}
+
 const Packing *Packings::blocks(int64_t size, int64_t ranks) {
   return heads(size, 1, ranks);
 }
@@ -306,6 +347,9 @@ const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
 
 const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
                                  int64_t headSize, int64_t ranks) {
+  const int64_t cp = grid.size(Axis::Cp);
+  if (cp > 1 && cost::contextHeads(heads, kvHeads, ranks, cp).isSame)
+    return contextKvHeads(heads, kvHeads, headSize, ranks, cp);
   return get({3, heads, kvHeads, headSize, ranks}, [&] {
     return Packing("kv_heads", kvHeads * headSize,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
@@ -315,32 +359,79 @@ const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
   });
 }
 
+const Packing *Packings::twice(Key key, const Packing *half) {
+  return get(key, [&] {
+    return Packing(
+        "kv_heads", 2 * half->getGlobalSize(),
+        perRank(half->getNumRanks(), [&](Pieces &pieces, int64_t rank) {
+          appendPart(pieces, *half, rank, 0);
+          appendPart(pieces, *half, rank, half->getGlobalSize());
+        }));
+  });
+}
+
+Packing Packings::besideQueries(const Packing *queries, const Packing *pair) {
+  int64_t begin = queries->getGlobalSize();
+  return Packing("qkv_heads", begin + pair->getGlobalSize(),
+                 perRank(pair->getNumRanks(),
+                         [&](Pieces &pieces, int64_t rank) {
+                           appendPart(pieces, *queries, rank, 0);
+                           appendPart(pieces, *pair, rank, begin);
+                         }),
+                 {queries, pair});
+}
+
 const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
                                 int64_t headSize, int64_t ranks) {
-  const Packing *half = kvHeads(numHeads, numKvHeads, headSize, ranks);
-  return get({6, numHeads, numKvHeads, headSize, ranks}, [&] {
-    return Packing("kv_heads", 2 * half->getGlobalSize(),
-                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
-                     appendPart(pieces, *half, rank, 0);
-                     appendPart(pieces, *half, rank, half->getGlobalSize());
-                   }));
-  });
+  return twice({6, numHeads, numKvHeads, headSize, ranks},
+               kvHeads(numHeads, numKvHeads, headSize, ranks));
 }
 
 const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
                                   int64_t headSize, int64_t ranks) {
   const Packing *queries = heads(numHeads, headSize, ranks);
   const Packing *pair = kvPair(numHeads, numKvHeads, headSize, ranks);
-  return get({4, numHeads, numKvHeads, headSize, ranks}, [&] {
-    int64_t begin = queries->getGlobalSize();
-    return Packing("qkv_heads", begin + pair->getGlobalSize(),
-                   perRank(ranks,
-                           [&](Pieces &pieces, int64_t rank) {
-                             appendPart(pieces, *queries, rank, 0);
-                             appendPart(pieces, *pair, rank, begin);
-                           }),
-                   {queries, pair});
+  return get({4, numHeads, numKvHeads, headSize, ranks},
+             [&] { return besideQueries(queries, pair); });
+}
+
+const Packing *Packings::contextHeads(int64_t heads, int64_t headSize,
+                                      int64_t ranks, int64_t cp) {
+  return get({9, heads, headSize, ranks, cp}, [&] {
+    int64_t held = cp * cost::ceilDiv(heads, ranks);
+    return Packing("heads", heads * headSize,
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     appendHeads(pieces, rank / cp * held, held, heads,
+                                 headSize);
+                   }));
   });
+}
+
+const Packing *Packings::contextKvHeads(int64_t heads, int64_t kvHeads,
+                                        int64_t headSize, int64_t ranks,
+                                        int64_t cp) {
+  return get({10 + cp, heads, kvHeads, headSize, ranks}, [&] {
+    int64_t held = cp * cost::localHeads(heads, ranks);
+    int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
+    return Packing("kv_heads", kvHeads * headSize,
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     int64_t query = rank / cp * held;
+                     int64_t first =
+                         query < heads ? query / (heads / kvHeads) : kvHeads;
+                     appendHeads(pieces, first, count, kvHeads, headSize);
+                   }));
+  });
+}
+
+const Packing *Packings::contextQkvHeads(int64_t numHeads, int64_t numKvHeads,
+                                         int64_t headSize, int64_t ranks,
+                                         int64_t cp) {
+  const Packing *queries = contextHeads(numHeads, headSize, ranks, cp);
+  const Packing *pair =
+      twice({-1 - 2 * cp, numHeads, numKvHeads, headSize, ranks},
+            contextKvHeads(numHeads, numKvHeads, headSize, ranks, cp));
+  return get({-2 - 2 * cp, numHeads, numKvHeads, headSize, ranks},
+             [&] { return besideQueries(queries, pair); });
 }
 
 const Packing *Packings::pairs(int64_t heads, int64_t headSize, int64_t ranks) {

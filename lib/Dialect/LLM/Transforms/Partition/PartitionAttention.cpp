@@ -18,7 +18,7 @@ using cost::Layout;
 /// Positions of the rows that a device has; rows of padding have none.
 static Value positionsIn(OpPartition &p, Value positions, Layout layout) {
   Value complete = p.getPlain(positions);
-  if (!complete || layout != Layout::T || p.tp() == 1)
+  if (!complete || layout != Layout::T || p.ranks() == 1)
     return complete;
   return p.allSlice(p.padRows(complete, *p.getTokens(), -1), 0);
 }
@@ -30,7 +30,7 @@ static LogicalResult sliceCaches(OpPartition &p, AttentionOp op, Layout layout,
   for (Value cache : op.getCaches()) {
     auto type = cast<RankedTensorType>(cache.getType());
     SmallVector<Cut> cuts(type.getRank());
-    cuts.front() = Cut::overRows(layout);
+    cuts.front() = p.overRows(layout);
     if (packing)
       cuts[dim] = Cut::over(packing);
     Value local = p.slice(cache, cuts);
@@ -55,12 +55,12 @@ static LogicalResult assignWeights(OpPartition &p, AttentionOp op,
   if (op.getSinks())
     local.getSinksMutable().assign(p.sliceVector(
         op.getSinks(),
-        cutsHeads ? p.getPackings().heads(heads, 1, p.tp()) : nullptr));
+        cutsHeads ? p.getPackings().heads(heads, 1, p.ranks()) : nullptr));
   if (op.getKvUp()) {
     Cut cut;
     if (cutsHeads)
-      cut = Cut::over(
-          p.getPackings().heads(heads, columns(op.getKvUp()) / heads, p.tp()));
+      cut = Cut::over(p.getPackings().heads(
+          heads, columns(op.getKvUp()) / heads, p.ranks()));
     local.getKvUpMutable().assign(p.slice(op.getKvUp(), {Cut(), cut}));
   }
   return success(llvm::all_of(local->getOperands(),
@@ -73,34 +73,51 @@ static bool headMapVaries(int64_t localHeads, int64_t group) {
   return localHeads % group != 0 && group % localHeads != 0;
 }
 
-/// Dims 0 and none: the fused op on the heads, or on the rows, of a device.
-static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
-  bool mla = op.getKind() == AttentionKind::Mla;
-  Layout layout = p.getRequired();
-  bool cutsHeads = layout == Layout::H && p.tp() > 1;
-  int64_t heads = op.getHeads();
-  Packings &packings = p.getPackings();
+namespace {
+
+/// The fused op on the heads, or on the rows, of a device.
+struct WholeAttention {
+  WholeAttention(OpPartition &p, AttentionOp op);
+  /// Queries and latent.
+  void takeInputs();
+  FailureOr<AttentionOp> write(ValueRange caches, Value positions);
+
+  OpPartition &p;
+  AttentionOp op;
+  Layout layout;
+  bool mla, cutsHeads;
   const Packing *input = nullptr, *output = nullptr, *cached = nullptr;
-  if (layout == Layout::H) {
-    int64_t width = columns(op.getInput());
-    input = mla ? packings.heads(heads, width / heads, p.tp())
-                : packings.qkvHeads(heads, *op.getKvHeads(), *op.getHeadDim(),
-                                    p.tp());
-    output = packings.heads(heads, columns(op.getResult()) / heads, p.tp());
-    if (!mla)
-      cached = packings.kvHeads(heads, *op.getKvHeads(), 1, p.tp());
-  }
-  Value queries = p.get(op.getInput(), layout, input);
-  Value latent =
-      op.getLatent() ? p.get(op.getLatent(), p.getRequired(1)) : Value();
-  SmallVector<Value> caches;
-  if (failed(sliceCaches(p, op, layout, 2, cached, caches)))
-    return failure();
-  Value positions = positionsIn(p, op.getPositions(), layout);
-  if (!positions)
-    return failure();
+  Value queries, latent;
+};
+
+} // namespace
+
+WholeAttention::WholeAttention(OpPartition &p, AttentionOp op)
+    : p(p), op(op), layout(p.getRequired()),
+      mla(op.getKind() == AttentionKind::Mla),
+      cutsHeads(layout == Layout::H && p.ranks() > 1) {
+  if (layout != Layout::H)
+    return;
+  Packings &packings = p.getPackings();
+  int64_t heads = op.getHeads(), width = columns(op.getInput());
+  input = mla ? packings.heads(heads, width / heads, p.ranks())
+              : packings.qkvHeads(heads, *op.getKvHeads(), *op.getHeadDim(),
+                                  p.ranks());
+  output = packings.heads(heads, columns(op.getResult()) / heads, p.ranks());
+  if (!mla)
+    cached = packings.kvHeads(heads, *op.getKvHeads(), 1, p.ranks());
+}
+
+void WholeAttention::takeInputs() {
+  queries = p.get(op.getInput(), layout, input);
+  if (op.getLatent())
+    latent = p.get(op.getLatent(), p.getRequired(1));
+}
+
+FailureOr<AttentionOp> WholeAttention::write(ValueRange caches,
+                                             Value positions) {
   Value offset;
-  int64_t localHeads = cost::localHeads(heads, p.tp());
+  int64_t localHeads = cost::localHeads(op.getHeads(), p.ranks());
   if (cutsHeads && !mla && headMapVaries(localHeads, op.getGroup()))
     offset = p.getOffset(localHeads);
 
@@ -128,10 +145,33 @@ static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
   }
   for (auto [result, cache] : llvm::zip_equal(local.getNewCaches(), caches))
     result.setType(cache.getType());
-  p.defineResult(cast<OpResult>(op.getResult()), local.getResult(),
-                 op.getInput(), output);
-  for (auto [global, result, cache] :
-       llvm::zip_equal(op.getNewCaches(), local.getNewCaches(), op.getCaches()))
+  return local;
+}
+
+FailureOr<AttentionOp> llm::attendByHeads(OpPartition &p, AttentionOp op,
+                                          ValueRange caches, Value positions) {
+  WholeAttention attention(p, op);
+  attention.takeInputs();
+  return attention.write(caches, positions);
+}
+
+/// Dims 0 and none.
+static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
+  WholeAttention attention(p, op);
+  attention.takeInputs();
+  SmallVector<Value> caches;
+  if (failed(sliceCaches(p, op, attention.layout, 2, attention.cached, caches)))
+    return failure();
+  Value positions = positionsIn(p, op.getPositions(), attention.layout);
+  if (!positions)
+    return failure();
+  FailureOr<AttentionOp> local = attention.write(caches, positions);
+  if (failed(local))
+    return failure();
+  p.defineResult(cast<OpResult>(op.getResult()), local->getResult(),
+                 op.getInput(), attention.output);
+  for (auto [global, result, cache] : llvm::zip_equal(
+           op.getNewCaches(), local->getNewCaches(), op.getCaches()))
     p.defineCache(global, result, cache);
   return success();
 }
@@ -142,7 +182,7 @@ static FailureOr<Value> normHeads(OpPartition &p, AttentionOp op, Value heads,
                                   int64_t localDim) {
   OpBuilder &builder = p.getBuilder();
   int64_t queries = op.getHeads(), keys = *op.getKvHeads();
-  const Packing *held = p.getPackings().pairs(1, *op.getHeadDim(), p.tp());
+  const Packing *held = p.getPackings().pairs(1, *op.getHeadDim(), p.ranks());
   Value qNorm = p.sliceVector(op.getQNorm(), held);
   Value kNorm = p.sliceVector(op.getKNorm(), held);
   if (!qNorm || !kNorm)
@@ -169,13 +209,13 @@ static FailureOr<Value> normHeads(OpPartition &p, AttentionOp op, Value heads,
 static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
   OpBuilder &builder = p.getBuilder();
   int64_t heads = op.getHeads(), kvHeads = *op.getKvHeads();
-  int64_t size = *op.getHeadDim(), localDim = size / p.tp();
+  int64_t size = *op.getHeadDim(), localDim = size / p.ranks();
   Packings &packings = p.getPackings();
   Value input = p.get(op.getInput(), Layout::H,
-                      packings.pairs(heads + 2 * kvHeads, size, p.tp()));
+                      packings.pairs(heads + 2 * kvHeads, size, p.ranks()));
   SmallVector<Value> caches;
-  if (failed(sliceCaches(p, op, Layout::H, 3, packings.pairs(1, size, p.tp()),
-                         caches)))
+  if (failed(sliceCaches(p, op, Layout::H, 3,
+                         packings.pairs(1, size, p.ranks()), caches)))
     return failure();
   Value positions = p.getPlain(op.getPositions());
   if (!positions)
@@ -205,7 +245,7 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
       reduced, values, positions, caches[1], sinks, i64(heads), i64(kvHeads),
       i64(localDim), op.getGroupAttr(), op.getWindowAttr());
   p.defineResult(cast<OpResult>(op.getResult()), weighted.getResult(),
-                 op.getInput(), packings.pairs(heads, size, p.tp()));
+                 op.getInput(), packings.pairs(heads, size, p.ranks()));
   p.defineCache(op.getNewCaches()[0], scores.getNewCache(), op.getCaches()[0]);
   p.defineCache(op.getNewCaches()[1], weighted.getNewCache(),
                 op.getCaches()[1]);
@@ -215,7 +255,9 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
 LogicalResult llm::partition(AttentionOp op, OpPartition &p) {
   if (failed(p.expectRows(op.getInput(), p.getTokens())))
     return failure();
-  if (op.getShardingDim() == Dim::One && p.tp() > 1)
+  if (p.getSize(Axis::Cp) > 1)
+    return partitionContext(p, op);
+  if (op.getShardingDim() == Dim::One && p.ranks() > 1)
     return partitionPairs(p, op);
   return partitionWhole(p, op);
 }

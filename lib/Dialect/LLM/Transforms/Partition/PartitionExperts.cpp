@@ -14,12 +14,6 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-static const Packing *hiddenBlocks(OpPartition &p, Value value, Layout layout) {
-  if (layout != Layout::H)
-    return nullptr;
-  return p.getPackings().blocks(columns(value), p.tp());
-}
-
 //===----------------------------------------------------------------------===//
 // Router
 //===----------------------------------------------------------------------===//
@@ -30,15 +24,15 @@ static LogicalResult partitionRouter(OpPartition &p, RouterOp op) {
   bool contracts = op.getShardingDim() == Dim::Zero;
   int64_t experts = columns(op.getWeight());
   const Packing *features =
-      p.getPackings().blocks(columns(op.getInput()), p.tp());
-  const Packing *held = p.getPackings().blocks(experts, p.tp());
+      p.getPackings().blocks(columns(op.getInput()), p.ranks());
+  const Packing *held = p.getPackings().blocks(experts, p.ranks());
   Value input =
       p.get(op.getInput(), p.getRequired(), contracts ? features : nullptr);
   Value weight =
       p.slice(op.getWeight(), {Cut::over(contracts ? features : nullptr),
                                Cut::over(contracts ? nullptr : held)});
   const Packing *biased =
-      contracts ? p.getPackings().onFirst(experts, p.tp()) : held;
+      contracts ? p.getPackings().onFirst(experts, p.ranks()) : held;
   Value bias = p.sliceVector(op.getBias(), biased);
   Value correction = p.sliceVector(op.getCorrection(), nullptr);
   if (!weight)
@@ -65,9 +59,9 @@ static LogicalResult partitionRouter(OpPartition &p, RouterOp op) {
 LogicalResult llm::partition(RouterOp op, OpPartition &p) {
   if (failed(p.expectRows(op.getInput(), p.getTokens())))
     return failure();
-  if (op.getShardingDim() != Dim::None && p.tp() > 1)
+  if (op.getShardingDim() != Dim::None && p.ranks() > 1)
     return partitionRouter(p, op);
-  Layout layout = p.tp() > 1 ? p.getRequired() : Layout::R;
+  Layout layout = p.ranks() > 1 ? p.getRequired() : Layout::R;
   Value input = p.get(op.getInput(), layout);
   Value weight = p.slice(op.getWeight(), SmallVector<Cut>(2));
   Value bias = p.sliceVector(op.getBias(), nullptr);
@@ -91,48 +85,98 @@ LogicalResult llm::partition(RouterOp op, OpPartition &p) {
 // Dispatch and combine
 //===----------------------------------------------------------------------===//
 
-LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
-  if (failed(p.expectRows(op.getTokens(), p.getTokens())))
+/// On one device nothing is exchanged.
+static LogicalResult partitionWhole(DispatchOp op, OpPartition &p, Value tokens,
+                                    const RowSpace *sent) {
+  Value indices = p.getRouting(op.getIndices(), Layout::R, -1);
+  if (!indices)
     return failure();
-  Layout layout = p.getRequired();
-  const Packing *features = hiddenBlocks(p, op.getTokens(), layout);
-  Value tokens = p.get(op.getTokens(), layout, features);
-  double rowBytes = p.getPlaced(op.getTokens()).rowBytes;
-  const RowSpace *sent = p.addExperts(op);
-  if (p.exchangesNothing()) {
-    Value indices = p.getRouting(op.getIndices(), layout, -1);
-    if (!indices)
-      return failure();
-    DispatchOp local = p.clone(op);
-    local.getTokensMutable().assign(tokens);
-    local.getIndicesMutable().assign(indices);
-    p.define(op.getRows(), {local.getRows()}, sent, rowBytes);
-    p.definePlain(op.getCounts(), local.getCounts());
-    p.definePlain(op.getOrigins(), local.getOrigins());
-    return success();
-  }
-  Exchange *exchange = p.beginExchange(op, layout);
-  if (!exchange)
-    return failure();
-  auto topK = p.getBuilder().getI64IntegerAttr(columns(op.getIndices()));
-  Value rows =
-      p.create<PermuteOp>(tokens.getType(), tokens, exchange->origins, topK);
-  rows = p.allToAllV(rows, exchange->send, exchange->recv, p.own("exchange"));
+  DispatchOp local = p.clone(op);
+  local.getTokensMutable().assign(tokens);
+  local.getIndicesMutable().assign(indices);
+  p.define(op.getRows(), {local.getRows()}, sent,
+           p.getPlaced(op.getTokens()).rowBytes);
+  p.definePlain(op.getCounts(), local.getCounts());
+  p.definePlain(op.getOrigins(), local.getOrigins());
+  return success();
+}
+
+/// Copies that arrived, ordered by home; blocks of the same length, where
+/// devices over etp have copies of different rows.
+static Value packHomes(OpPartition &p, Value rows, Exchange &exchange,
+                       Layout inside) {
   auto i32 = p.getBuilder().getI32Type();
   Value block =
-      p.create<BlockSizeOp>(RankedTensorType::get({1}, i32), exchange->recv);
-  // Blocks of T are gathered as if they were equal: all pad to the largest.
-  if (layout == Layout::T)
-    block = p.allReduce(block, uncharged(4), /*max=*/true);
-  auto received = cast<RankedTensorType>(exchange->recv.getType());
+      p.create<BlockSizeOp>(RankedTensorType::get({1}, i32), exchange.recv);
+  if (inside == Layout::T || cost::isTwoAxis(inside))
+    block = p.along(Axis::Etp).allReduce(block, uncharged(4), /*max=*/true);
+  auto received = cast<RankedTensorType>(exchange.recv.getType());
   auto homes = RankedTensorType::get(
       {received.getDimSize(1), received.getDimSize(0), received.getDimSize(2)},
       i32);
   auto packed = p.create<PackHomesOp>(TypeRange{rows.getType(), homes}, rows,
-                                      exchange->recv, block);
-  exchange->homes = packed.getHomes();
-  p.define(op.getRows(), {packed.getResult(), layout, features}, sent,
-           rowBytes);
+                                      exchange.recv, block);
+  exchange.homes = packed.getHomes();
+  return packed.getResult();
+}
+
+static Value permute(OpPartition &p, DispatchOp op, Value tokens,
+                     const Exchange &exchange) {
+  auto topK = p.getBuilder().getI64IntegerAttr(columns(op.getIndices()));
+  return p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins, topK);
+}
+
+LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
+  if (failed(p.expectRows(op.getTokens(), p.getTokens())))
+    return failure();
+  const RowSpace *sent = p.addExperts(op);
+  Layout inside = p.getResultLayout();
+  const Packing *features = p.hiddenIn(op.getTokens(), inside, Axis::Etp);
+  double rowBytes = p.getPlaced(op.getTokens()).rowBytes;
+  Value tokens;
+  if (!p.exchangesNothing() && p.getContext().degrees.gathers()) {
+    tokens = gatherRows(p, op.getTokens());
+  } else {
+    Layout outside = p.getRequired();
+    tokens = p.get(op.getTokens(), outside,
+                   p.hiddenIn(op.getTokens(), outside, Axis::Tp));
+    // Columns that are cut over etp again are cut evenly.
+    if (inside == Layout::TH && outside == Layout::H)
+      tokens = p.widen(tokens, features->getLocalSize());
+  }
+  if (p.exchangesNothing())
+    return partitionWhole(op, p, tokens, sent);
+  Exchange *exchange = p.beginExchange(op, inside);
+  if (!exchange)
+    return failure();
+  Value rows = permute(p, op, tokens, *exchange);
+  if (!p.getContext().degrees.gathers()) {
+    rows = p.along(Axis::Ep).allToAllV(rows, exchange->send, exchange->recv,
+                                       p.own("exchange"));
+    rows = packHomes(p, rows, *exchange, inside);
+  } else if (inside == Layout::T) {
+    rows = packHomes(p, rows, *exchange, inside);
+  } else {
+    exchange->homes = exchange->recv; // of one home and one source
+  }
+  p.define(op.getRows(), {rows, inside, features}, sent, rowBytes);
+  return success();
+}
+
+static LogicalResult partitionWhole(CombineOp op, OpPartition &p) {
+  Value rows = p.get(op.getRows(), Layout::R);
+  Value weights = p.getRouting(op.getWeights(), Layout::R, 0);
+  Value counts = p.getPlain(op.getCounts());
+  Value origins = p.getPlain(op.getOrigins());
+  if (!weights || !counts || !origins)
+    return failure();
+  CombineOp local = p.clone(op);
+  local.getRowsMutable().assign(rows);
+  local.getCountsMutable().assign(counts);
+  local.getOriginsMutable().assign(origins);
+  local.getWeightsMutable().assign(weights);
+  p.define(op.getResult(), {local.getResult()}, p.getTokens(),
+           p.getPlaced(op.getRows()).rowBytes);
   return success();
 }
 
@@ -148,36 +192,29 @@ LogicalResult llm::partition(CombineOp op, OpPartition &p) {
     diagnostic.attachNote(dispatch->getLoc()) << "rows from here";
     return diagnostic;
   }
-  Layout layout = p.getRequired();
-  const Packing *features = hiddenBlocks(p, op.getRows(), layout);
-  Value rows = p.get(op.getRows(), layout, features);
+  if (p.exchangesNothing())
+    return partitionWhole(op, p);
+  if (p.getContext().degrees.gathers())
+    return scatterRows(p, op, *dispatch);
+  Layout inside = p.getRequired(), outside = p.getResultLayout();
+  Value rows =
+      p.get(op.getRows(), inside, p.hiddenIn(op.getRows(), inside, Axis::Etp));
   double rowBytes = p.getPlaced(op.getRows()).rowBytes;
-  if (p.exchangesNothing()) {
-    Value weights = p.getRouting(op.getWeights(), layout, 0);
-    Value counts = p.getPlain(op.getCounts());
-    Value origins = p.getPlain(op.getOrigins());
-    if (!weights || !counts || !origins)
-      return failure();
-    CombineOp local = p.clone(op);
-    local.getRowsMutable().assign(rows);
-    local.getCountsMutable().assign(counts);
-    local.getOriginsMutable().assign(origins);
-    local.getWeightsMutable().assign(weights);
-    p.define(op.getResult(), {local.getResult()}, p.getTokens(), rowBytes);
-    return success();
-  }
-  const Exchange *exchange = p.getExchange(*dispatch, layout);
+  const Exchange *exchange = p.getExchange(*dispatch, inside);
   if (!exchange)
     return failure();
   Value sent = p.create<UnpackHomesOp>(rows.getType(), rows, exchange->recv);
-  Value returned =
-      p.allToAllV(sent, exchange->recv, exchange->send, p.own("exchange"));
-  Value weights = p.getRouting(op.getWeights(), layout, 0);
+  Value returned = p.along(Axis::Ep).allToAllV(
+      sent, exchange->recv, exchange->send, p.own("exchange"));
+  Value weights = p.getRouting(op.getWeights(), rowsOfExchange(p, inside), 0);
   if (!weights)
     return failure();
   Value result = p.create<UnpermuteOp>(rows.getType(), returned,
                                        exchange->origins, weights);
-  p.define(op.getResult(), {result, p.getResultLayout(), features},
-           p.getTokens(), rowBytes);
+  const Packing *features = p.hiddenIn(op.getRows(), outside, Axis::Tp);
+  if (inside == Layout::TH && outside == Layout::H)
+    result = p.sliceColumns(result, 0, features->getLocalSize());
+  p.define(op.getResult(), {result, outside, features}, p.getTokens(),
+           rowBytes);
   return success();
 }

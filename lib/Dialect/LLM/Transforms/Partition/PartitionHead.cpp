@@ -20,7 +20,7 @@ static LocalCopy lastRows(OpPartition &p, LmHeadOp op) {
   LocalCopy copy = p.getPlaced(op.getInput()).copies.front();
   if (op.getSequence() == 1)
     return copy;
-  bool blocks = copy.layout == Layout::T && p.tp() > 1;
+  bool blocks = copy.layout == Layout::T && p.ranks() > 1;
   Value offset =
       blocks ? p.getOffset(p.getTokens()->blocks.block) : p.getIndex(0);
   const RowSpace *prompts = p.getPrompts(op.getSequence());
@@ -135,14 +135,14 @@ static Value getInput(OpPartition &p, LmHeadOp op, const Packing *features) {
   const RowSpace *space = p.getPrompts(op.getSequence());
   const LocalValues::Placed &placed = p.getPlaced(op.getInput());
   LocalCopy last = lastRows(p, op);
-  std::optional<cost::Collective> moved = cost::reshardCollective(
+  cost::Reshard moved = cost::reshardCollectives(
       last.layout, layout, space->cost, placed.rowBytes, p.getGrid().degrees);
-  Charges charges = moved ? charged(*moved) : uncharged(0);
+  StepCharges steps = charged(moved);
   if (placed.left) {
-    charges.front().counted = placed.left->counted;
-    charges.front().bytes = moved ? moved->bytes : 0;
+    steps.front().front().counted = placed.left->counted;
+    steps.front().front().bytes = moved.empty() ? 0 : moved[0].bytes;
   }
-  return p.reshard(last, layout, features, *space, charges).value;
+  return p.reshard(last, layout, features, *space, steps).value;
 }
 
 LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
@@ -154,14 +154,14 @@ LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
   const RowSpace *space = p.getPrompts(op.getSequence());
   const Packing *features =
       layout == Layout::H
-          ? p.getPackings().blocks(columns(op.getInput()), p.tp())
+          ? p.getPackings().blocks(columns(op.getInput()), p.ranks())
           : nullptr;
   Value input = getInput(p, op, features);
   Dim dim = p.getDim();
-  if (p.tp() == 1 || (layout == Layout::R && dim == Dim::None))
+  if (p.ranks() == 1 || (layout == Layout::R && dim == Dim::None))
     return partitionWhole(p, op, input);
 
-  const Packing *vocabulary = p.getPackings().blocks(size, p.tp());
+  const Packing *vocabulary = p.getPackings().blocks(size, p.ranks());
   Charges logitCharges = uncharged(space->cost * double(size) *
                                    table.getElementTypeBitWidth() / 8);
   Value normed = layout == Layout::H ? normCut(p, op, input, features)

@@ -27,6 +27,21 @@ mlir::Value normFeatures(OpPartition &p, mlir::Value input, mlir::Value weight,
                          mlir::Value bias, mlir::FloatAttr epsilon,
                          int64_t width, bool areCut = true);
 
+/// The rows of all replicas that a dispatch needs on this device, in the layout
+/// of its result, by a gather.
+mlir::Value gatherRows(OpPartition &p, mlir::Value tokens);
+/// A combine that sums the copies which this device has of gathered rows, and
+/// scatters the sums.
+mlir::LogicalResult scatterRows(OpPartition &p, CombineOp op,
+                                DispatchOp dispatch);
+
+/// Attention of devices that share the positions of sequences.
+mlir::LogicalResult partitionContext(OpPartition &p, AttentionOp op);
+/// The op by the heads of a device, which reads and writes `caches`.
+mlir::FailureOr<AttentionOp> attendByHeads(OpPartition &p, AttentionOp op,
+                                           mlir::ValueRange caches,
+                                           mlir::Value positions);
+
 /// The ops that have a model of `PartitionOpInterface`.
 #define LLM_PARTITIONED_OPS(OP)                                                \
   OP(AttentionOp)                                                              \

@@ -17,8 +17,9 @@ using cost::Layout;
 LogicalResult llm::partition(EmbeddingOp op, OpPartition &p) {
   auto table = cast<RankedTensorType>(op.getTable().getType());
   Layout layout = p.getResultLayout();
-  const Packing *rows = p.getPackings().blocks(table.getDimSize(0), p.tp());
-  const Packing *features = p.getPackings().blocks(table.getDimSize(1), p.tp());
+  const Packing *rows = p.getPackings().blocks(table.getDimSize(0), p.ranks());
+  const Packing *features =
+      p.getPackings().blocks(table.getDimSize(1), p.ranks());
   SmallVector<Cut> cuts(2);
   if (layout == Layout::P)
     cuts[0] = Cut::over(rows);
@@ -33,7 +34,7 @@ LogicalResult llm::partition(EmbeddingOp op, OpPartition &p) {
   local.getTokensMutable().assign(tokens);
   local.getTableMutable().assign(slice);
   local.getResult().setType(withColumns(op.getResult(), columns(slice)));
-  if (layout == Layout::P && p.tp() > 1) {
+  if (layout == Layout::P && p.ranks() > 1) {
     OpBuilder::InsertionGuard guard(p.getBuilder());
     p.getBuilder().setInsertionPoint(local);
     local.getOffsetMutable().assign(p.getOffset(rows->getLocalSize()));
@@ -56,7 +57,7 @@ static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
   Layout anchor = p.getRequired();
   int64_t hidden = columns(op.getInput());
   const Packing *features =
-      anchor == Layout::H ? p.getPackings().blocks(hidden, p.tp()) : nullptr;
+      anchor == Layout::H ? p.getPackings().blocks(hidden, p.ranks()) : nullptr;
   Value input = p.get(op.getInput(), anchor, features);
   Value residual =
       op.getResidual() ? p.get(op.getResidual(), anchor, features) : Value();
@@ -65,7 +66,7 @@ static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
   if (!weight || (biasOf(op) && !bias))
     return failure();
 
-  if (anchor != Layout::H || p.tp() == 1) {
+  if (anchor != Layout::H || p.ranks() == 1) {
     OpTy local = p.clone(op);
     local.getInputMutable().assign(input);
     if (residual)

@@ -68,7 +68,7 @@ static FailureOr<Product<OpTy>> writeProduct(OpPartition &p, OpTy op,
   if (!input)
     input = p.get(op.getInput(), p.getRequired(), product.rows);
 
-  SmallVector<Cut> cuts = {Cut::over(product.rows), Cut::over(product.columns)};
+  SmallVector<Cut> cuts = {p.cutBy(product.rows), p.cutBy(product.columns)};
   if (spec.transposed)
     std::swap(cuts[0], cuts[1]);
   Value weight = sliceGrouped(p, op.getWeight(), spec.grouped, cuts);
@@ -78,9 +78,9 @@ static FailureOr<Product<OpTy>> writeProduct(OpPartition &p, OpTy op,
   if (bias) {
     // The bias of a partial sum counts once: on the first device of the group.
     const Packing *held = product.columns;
-    if (dim == Dim::Zero && p.tp() > 1)
-      held = p.getPackings().onFirst(columns(bias), p.tp());
-    bias = sliceGrouped(p, bias, spec.grouped, {Cut::over(held)});
+    if (dim == Dim::Zero && p.ranks() > 1)
+      held = p.getPackings().onFirst(columns(bias), p.ranks());
+    bias = sliceGrouped(p, bias, spec.grouped, {p.cutBy(held)});
     if (!bias)
       return failure();
   }
@@ -91,7 +91,7 @@ static FailureOr<Product<OpTy>> writeProduct(OpPartition &p, OpTy op,
   if (bias)
     local.getBiasMutable().assign(bias);
   // The activation of a partial sum comes after its reduction.
-  bool defers = dim == Dim::Zero && p.tp() > 1 && spec.activation;
+  bool defers = dim == Dim::Zero && p.ranks() > 1 && spec.activation;
   int64_t width = sizeOf(weight, spec.transposed ? -2 : -1);
   if (spec.activation && spec.activation.getGated() && !defers)
     width /= 2;
@@ -122,19 +122,20 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
   int64_t size = op.getHeadDim();
   Packings &packings = p.getPackings();
   ProductSpec spec;
-  spec.rows = packings.blocks(columns(op.getInput()), p.tp());
-  spec.columns = pairs ? packings.pairs(heads + 2 * kvHeads, size, p.tp())
-                       : packings.qkvHeads(heads, kvHeads, size, p.tp());
+  spec.rows = packings.blocks(columns(op.getInput()), p.ranks());
+  spec.columns = pairs ? packings.pairs(heads + 2 * kvHeads, size, p.ranks())
+                       : packings.qkvHeads(heads, kvHeads, size, p.ranks());
   FailureOr<Product<QkvProjOp>> product = writeProduct(p, op, spec);
   if (failed(product))
     return failure();
   if (product->columns && pairs) {
-    product->local.setHeadDim(size / p.tp());
+    product->local.setHeadDim(size / p.ranks());
   } else if (product->columns) {
     product->local.setHeads(
-        packings.heads(heads, size, p.tp())->getLocalSize() / size);
+        packings.heads(heads, size, p.ranks())->getLocalSize() / size);
     product->local.setKvHeads(
-        packings.kvHeads(heads, kvHeads, size, p.tp())->getLocalSize() / size);
+        packings.kvHeads(heads, kvHeads, size, p.ranks())->getLocalSize() /
+        size);
   }
   return success();
 }
@@ -142,8 +143,8 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
 LogicalResult llm::partition(OutProjOp op, OpPartition &p) {
   int64_t size = columns(op.getInput()) / op.getHeads();
   ProductSpec spec;
-  spec.rows = p.getPackings().heads(op.getHeads(), size, p.tp());
-  spec.columns = p.getPackings().blocks(columns(op.getResult()), p.tp());
+  spec.rows = p.getPackings().heads(op.getHeads(), size, p.ranks());
+  spec.columns = p.getPackings().blocks(columns(op.getResult()), p.ranks());
   FailureOr<Product<OutProjOp>> product = writeProduct(p, op, spec);
   if (failed(product))
     return failure();
@@ -191,12 +192,13 @@ LogicalResult llm::partition(LinearOp op, OpPartition &p) {
   int64_t width = columns(op.getResult());
   Packings &packings = p.getPackings();
   ProductSpec spec;
-  spec.rows = packings.blocks(columns(op.getInput()), p.tp());
-  spec.columns = op.getHeads() ? packings.heads(*op.getHeads(),
-                                                width / *op.getHeads(), p.tp())
-                               : packings.blocks(width, p.tp());
+  spec.rows = packings.blocks(columns(op.getInput()), p.ranks());
+  spec.columns =
+      op.getHeads()
+          ? packings.heads(*op.getHeads(), width / *op.getHeads(), p.ranks())
+          : packings.blocks(width, p.ranks());
   spec.transposed = op.getTransposed();
-  bool normsFirst = op.getNorm() && p.getDim() == Dim::Zero && p.tp() > 1;
+  bool normsFirst = op.getNorm() && p.getDim() == Dim::Zero && p.ranks() > 1;
   if (normsFirst) {
     spec.input =
         normContracted(p, op, p.getContracted(op.getInput(), spec.rows));
@@ -234,7 +236,6 @@ static FailureOr<Product<OpTy>> writeFfn(OpPartition &p, OpTy op,
   Value counts = op.getCounts();
   if (counts && failed(p.getDispatch(op.getInput(), counts)))
     return failure();
-  spec.rows = p.getPackings().blocks(columns(op.getInput()), p.tp());
   spec.grouped = counts != nullptr;
   FailureOr<Product<OpTy>> product = writeProduct(p, op, spec);
   if (failed(product) || !counts)
@@ -252,21 +253,23 @@ LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
   int64_t inner = columns(op.getResult());
   Packings &packings = p.getPackings();
   ProductSpec spec;
+  spec.rows = packings.hidden(columns(op.getInput()), p.getOver());
   spec.activation = op.getActivationAttr();
-  spec.produced = packings.blocks(inner, p.tp());
+  spec.produced = packings.blocks(inner, p.ranks());
   spec.columns = spec.activation && spec.activation.getGated()
-                     ? packings.pairedBlocks(inner, p.tp())
+                     ? packings.pairedBlocks(inner, p.ranks())
                      : spec.produced;
   FailureOr<Product<FfnUpOp>> product = writeFfn(p, op, spec);
   if (failed(product))
     return failure();
-  if (p.getDim() == Dim::Zero && p.tp() > 1 && spec.activation)
+  if (p.getDim() == Dim::Zero && p.ranks() > 1 && spec.activation)
     product->local.removeActivationAttr();
   return success();
 }
 
 LogicalResult llm::partition(FfnDownOp op, OpPartition &p) {
   ProductSpec spec;
-  spec.columns = p.getPackings().blocks(columns(op.getResult()), p.tp());
+  spec.rows = p.getPackings().blocks(columns(op.getInput()), p.ranks());
+  spec.columns = p.getPackings().hidden(columns(op.getResult()), p.getOver());
   return success(succeeded(writeFfn(p, op, spec)));
 }

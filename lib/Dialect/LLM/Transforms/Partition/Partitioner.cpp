@@ -11,6 +11,7 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/PartitionInterface.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -24,9 +25,9 @@ Partitioner::Partitioner(FlatSymbolRefAttr grid, const cost::Workload &workload,
                          const Degrees &degrees, const cost::TimeModel &time,
                          std::optional<double> skew)
     : workload(workload), skew(skew),
-      context(cost::makeContext(workload, degrees)), state(grid.getContext()) {
-  state.grid = {grid, degrees, &time, {}};
-}
+      context(cost::makeContext(workload, degrees)),
+      state(grid.getContext(),
+            {grid, degrees, ProgramGrid(degrees), &time, {}}) {}
 
 /// Whether values are rows of features, which devices may have parts of.
 static bool isRows(Type type) {
@@ -75,6 +76,33 @@ void Partitioner::placeArgument(BlockArgument global, BlockArgument local,
     state.values.definePlain(global, local);
 }
 
+void Partitioner::placeDevices(Location loc) {
+  OpBuilder &builder = state.builder;
+  DeviceGrid &grid = state.grid;
+  SmallVector<Axis> wanted = {Axis::Tp};
+  if (grid.degrees.gathers())
+    wanted.push_back(Axis::Ep);
+  if (grid.degrees.cp > 1)
+    wanted.push_back(Axis::Cp);
+  for (Axis axis : wanted) {
+    if (grid.size(axis) == 1)
+      continue;
+    std::vector<int16_t> axes = grid.axes.axes(axis);
+    auto places = shard::ProcessMultiIndexOp::create(
+        builder, loc, SmallVector<Type>(axes.size(), builder.getIndexType()),
+        grid.symbol, builder.getDenseI16ArrayAttr(axes));
+    Value &coordinate = grid.coordinates[axis];
+    coordinate = places->getResult(0);
+    for (size_t i = 1; i < axes.size(); ++i) {
+      Value size = arith::ConstantIndexOp::create(builder, loc,
+                                                  grid.axes.shape()[axes[i]]);
+      coordinate = arith::MulIOp::create(builder, loc, coordinate, size);
+      coordinate =
+          arith::AddIOp::create(builder, loc, coordinate, places->getResult(i));
+    }
+  }
+}
+
 LogicalResult Partitioner::run(FunctionOpInterface func) {
   Region &region = func.getFunctionBody();
   if (region.empty())
@@ -89,14 +117,8 @@ LogicalResult Partitioner::run(FunctionOpInterface func) {
   OpBuilder &builder = state.builder;
   Block *body =
       builder.createBlock(&region, region.end(), old.getArgumentTypes(), locs);
-  if (state.grid.degrees.tp > 1)
-    state.grid.coordinate =
-        shard::ProcessMultiIndexOp::create(
-            builder, func.getLoc(), TypeRange{builder.getIndexType()},
-            state.grid.symbol,
-            builder.getDenseI16ArrayAttr({int16_t(GridAxis::Tp)}))
-            ->getResult(0);
-  state.rows.create(builder, func, *body, context);
+  placeDevices(func.getLoc());
+  state.rows.create(emitFor(func, "rows"), func, *body, context);
   Operation *lastOfEntry = body->empty() ? nullptr : &body->back();
   for (auto [global, local] :
        llvm::zip_equal(old.getArguments(), body->getArguments()))
@@ -200,6 +222,7 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     placement.layout =
         placed->left ? placed->left->layout : placed->copies.front().layout;
     placement.rowBytes = placed->rowBytes;
+    placement.over = placed->space->over;
     incoming.push_back(placement);
   }
 
@@ -234,7 +257,8 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
           cost::makeContext(workload, state.grid.degrees, facts, skew);
       costs.push_back({layers, model->cost(*dim, operands, there)});
     }
-  OpPartition partition(state, op, here, rule, std::move(costs));
+  OpPartition partition(state, op, here, rule, std::move(costs),
+                        space ? space->over : Axis::Tp);
   if (failed(partitionable.partition(partition)) ||
       failed(partition.checkOwn()))
     return failure();

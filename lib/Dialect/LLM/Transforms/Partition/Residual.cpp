@@ -111,18 +111,18 @@ static const Packing *featuresOf(PartitionState &state, Value residual,
   if (layout != Layout::H)
     return nullptr;
   auto type = cast<RankedTensorType>(residual.getType());
-  return state.packings.blocks(type.getDimSize(1), state.grid.degrees.tp);
+  return state.packings.hidden(type.getDimSize(1), Axis::Tp);
 }
 
 void Partitioner::settle(Value value, const ResidualTarget &target,
-                         const Charges &charges, StringRef cause) {
+                         const StepCharges &steps, StringRef cause) {
   LocalValues::Placed placed =
       *state.values.lookup(value, value.getDefiningOp());
   Layout layout = *target.layout;
   Emitter emit = emitFor(value.getDefiningOp(), cause);
   LocalCopy copy =
       reshard(emit, state.packings, placed.copies.front(), layout,
-              featuresOf(state, value, layout), *placed.space, charges);
+              featuresOf(state, value, layout), *placed.space, steps);
   state.values.define(value, {{copy}, placed.space, placed.rowBytes, {}, {}});
 }
 
@@ -132,10 +132,11 @@ void Partitioner::settleStart(Value value, StringRef cause) {
     return;
   const LocalValues::Placed &placed =
       *state.values.lookup(value, value.getDefiningOp());
-  std::optional<cost::Collective> moved =
-      cost::reshardCollective(placed.copies.front().layout, *target.layout,
-                              target.rows, placed.rowBytes, state.grid.degrees);
-  settle(value, target, moved ? charged(*moved) : uncharged(0), cause);
+  settle(value, target,
+         charged(cost::reshardCollectives(placed.copies.front().layout,
+                                          *target.layout, target.rows,
+                                          placed.rowBytes, state.grid.degrees)),
+         cause);
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,34 +205,35 @@ static void arrange(const Emitter &emit, SmallVectorImpl<Summand> &summands) {
 }
 
 /// What the model charges for `summand` where a sum goes to `target`, and from
-/// the last of `layers` layers to `next`. Where nothing is moved on the way to
-/// `target`, the charge of the last layer is added to `left`.
-static Charges chargeLeaving(const Summand &summand,
-                             const ResidualTarget &target,
-                             const ResidualTarget &next, int64_t layers,
-                             const Degrees &degrees,
-                             SmallVectorImpl<cost::Collective> &left) {
+/// the last of `layers` layers to `next`. What is moved in fewer steps on the
+/// way to `target` leaves the other charges of the last layer to `left`.
+static StepCharges chargeLeaving(const Summand &summand,
+                                 const ResidualTarget &target,
+                                 const ResidualTarget &next, int64_t layers,
+                                 const Degrees &degrees,
+                                 SmallVectorImpl<cost::Collective> &left) {
   auto moved = [&](const ResidualTarget &to) {
-    return cost::reshardCollective(summand.copy.layout,
-                                   to.layout.value_or(Layout::R), to.rows,
-                                   summand.rowBytes, degrees);
+    return cost::reshardCollectives(summand.copy.layout,
+                                    to.layout.value_or(Layout::R), to.rows,
+                                    summand.rowBytes, degrees);
   };
-  std::optional<cost::Collective> each = moved(target), last = moved(next);
-  if (!each) {
-    if (last)
-      left.push_back(*last);
-    return uncharged(0);
+  cost::Reshard each = moved(target), last = moved(next);
+  for (size_t step = each.size(); step < last.size(); ++step)
+    left.push_back(last[step]);
+  if (each.empty() || target.isLike(next))
+    return charged(each);
+  StepCharges steps;
+  for (size_t step = 0; step < each.size(); ++step) {
+    Charges &charges = steps.emplace_back();
+    if (layers > 1) {
+      charges = charged(each[step]);
+      charges.front().layers = layers - 1;
+    }
+    charges.append(step < last.size() ? charged(last[step])
+                                      : uncharged(each[step].bytes));
+    charges.back().cause = next.cause;
   }
-  if (target.isLike(next))
-    return charged(*each);
-  Charges charges;
-  if (layers > 1) {
-    charges = charged(*each);
-    charges.front().layers = layers - 1;
-  }
-  charges.append(last ? charged(*last) : uncharged(each->bytes));
-  charges.back().cause = next.cause;
-  return charges;
+  return steps;
 }
 
 LogicalResult Partitioner::runOnAdd(AddOp op) {
@@ -256,7 +258,8 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
 
   bool hasBranch = llvm::any_of(summands, [](auto &s) { return s.branch; });
   bool inBlocks = llvm::all_of(summands, [&](const Summand &summand) {
-    return (hasBranch && !summand.branch) || summand.copy.layout == Layout::T;
+    return (hasBranch && !summand.branch) ||
+           cost::passThrough(summand.copy.layout) == Layout::T;
   });
   Layout arrives = inBlocks ? Layout::T : Layout::R;
   ResidualTarget target = getTarget(op.getResult(), arrives);
@@ -280,10 +283,10 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
   LeftLayers left{arrives, {}};
   Value sum;
   for (const Summand &summand : summands) {
-    Charges charges = chargeLeaving(summand, target, next, layers,
-                                    state.grid.degrees, left.counted);
+    StepCharges steps = chargeLeaving(summand, target, next, layers,
+                                      state.grid.degrees, left.counted);
     Value value = reshard(emit, state.packings, summand.copy, layout, packing,
-                          *space, charges)
+                          *space, steps)
                       .value;
     // What comes after several outputs is the residual, and stands in front.
     bool isResidual = !summand.branch && summands.front().branch;
@@ -352,7 +355,7 @@ LogicalResult Partitioner::runOnRepeat(RepeatOp op) {
   if (next.beginsLayer) {
     Charges charges = uncharged(0);
     charges.front().counted = left->second.counted;
-    settle(op.getResult(), next, charges, next.cause);
+    settle(op.getResult(), next, {charges}, next.cause);
   }
   return success();
 }

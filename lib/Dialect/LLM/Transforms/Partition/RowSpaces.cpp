@@ -7,6 +7,8 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowSpaces.h"
 
+#include "shardopt/Dialect/LLM/Transforms/Partition/Emitter.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -81,10 +83,26 @@ static BlockArgument findRows(Block &body) {
   return {};
 }
 
-void RowSpaces::create(OpBuilder &builder, Operation *func, Block &body,
+/// The largest of what the replicas have.
+static Value largestOf(const Emitter &emit, Value number) {
+  if (emit.ranks() == 1)
+    return number;
+  OpBuilder &builder = emit.getBuilder();
+  Type i32 = builder.getI32Type();
+  Value narrow = emit.create<arith::IndexCastOp>(i32, number);
+  Value all = emit.create<tensor::FromElementsOp>(narrow);
+  all = emit.allReduce(all, uncharged(4), /*max=*/true);
+  narrow = emit.create<tensor::ExtractOp>(all, emit.getIndex(0));
+  return emit.create<arith::IndexCastOp>(builder.getIndexType(), narrow);
+}
+
+void RowSpaces::create(const Emitter &emit, Operation *func, Block &body,
                        const cost::Context &context) {
-  tokens = {"tokens", {}, double(context.rows), {}};
-  prompts = {"prompts", {}, double(context.microBatch), {}};
+  OpBuilder &builder = emit.getBuilder();
+  tokens.name = "tokens";
+  tokens.cost = double(context.rows);
+  prompts.name = "prompts";
+  prompts.cost = double(context.microBatch);
   BlockArgument source = findRows(body);
   if (!source)
     return;
@@ -99,18 +117,22 @@ void RowSpaces::create(OpBuilder &builder, Operation *func, Block &body,
     prompts.blocks.rows =
         arith::DivUIOp::create(builder, loc, rows, index(length));
   int64_t tp = context.degrees.tp;
-  if (tp == 1)
+  bool gathers = context.degrees.gathers();
+  if (tp == 1 && !gathers)
     return;
   prompts.blocks = cutRows(builder, loc, prompts.blocks.rows, tp);
   Value block; // of tokens: blocks of prompts, or of any rows
   if (needsWholePrompts(func, context))
     block = arith::MulIOp::create(builder, loc, prompts.blocks.block,
                                   index(length));
+  if (gathers)
+    block = largestOf(emit.along(Axis::Dp),
+                      block ? block : ceilDivide(builder, loc, rows, tp));
   tokens.blocks = cutRows(builder, loc, rows, tp, block);
 }
 
 const RowSpace *RowSpaces::addExperts(DispatchOp dispatch, double copies) {
-  experts.push_back(
-      std::make_unique<RowSpace>(RowSpace{"experts", {}, copies, dispatch}));
+  experts.push_back(std::make_unique<RowSpace>(
+      RowSpace{"experts", {}, copies, dispatch, Axis::Etp}));
   return experts.back().get();
 }

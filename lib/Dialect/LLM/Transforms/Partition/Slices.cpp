@@ -12,11 +12,13 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-Cut Cut::overRows(Layout layout) {
+Cut Slices::overRows(Layout layout) const {
   Cut cut;
-  cut.rows = {GridAxis::Ep};
-  if (layout == Layout::T)
-    cut.rows.push_back(GridAxis::Tp);
+  cut.rows = {Axis::Dp};
+  if (layout != Layout::T)
+    return cut;
+  cut.rows.push_back(Axis::Tp);
+  cut.areRowsAlike = grid.degrees.gathers();
   return cut;
 }
 
@@ -38,10 +40,14 @@ lowered::Slice Slices::describe(StringRef name, RankedTensorType type,
                                 ArrayRef<Cut> cuts, Builder &builder) {
   lowered::Slice slice = lowered::Slice::whole(name, type);
   for (auto [dim, cut] : llvm::zip_equal(slice.dims, cuts)) {
-    dim.rows.assign(cut.rows.begin(), cut.rows.end());
+    for (Axis axis : cut.rows)
+      dim.rows.push_back(writtenAxis(axis, grid.groups()));
+    dim.areRowsAlike = cut.areRowsAlike;
+    if (cut.stride)
+      dim.stride = writtenAxis(*cut.stride, grid.groups());
     if (!cut.rows.empty() || !cut.packing)
       continue;
-    dim.axis = cut.axis;
+    dim.axis = writtenAxis(cut.axis, grid.groups());
     dim.runs = describeRuns(cut.packing, builder);
   }
   return slice;
@@ -167,7 +173,7 @@ void Slices::describeRows(Value local, BlockArgument argument, Operation *user,
                           Builder &builder) {
   auto type = cast<RankedTensorType>(argument.getType());
   SmallVector<Cut> cuts(type.getRank());
-  cuts.front() = Cut::overRows(Layout::R);
+  cuts.front() = overRows(Layout::R);
   known[local] = {describe(nameOf(argument), type, cuts, builder), user};
 }
 
@@ -244,7 +250,7 @@ void Slices::describeSignature(FunctionOpInterface func, Block &body,
   func.setType(func.cloneTypeWith(body.getArgumentTypes(),
                                   terminator->getOperandTypes()));
   MLIRContext *context = builder.getContext();
-  /// Rows are cut over ep wherever they are.
+  /// Rows are cut over replicas wherever they are.
   auto describeValue = [&](Value value,
                            const std::string &name) -> DictionaryAttr {
     if (isSliced(value))
@@ -253,7 +259,7 @@ void Slices::describeSignature(FunctionOpInterface func, Block &body,
     if (!tensor || tensor.getRank() == 0 || !tensor.isDynamicDim(0))
       return {};
     SmallVector<Cut> cuts(tensor.getRank());
-    cuts.front() = Cut::overRows(Layout::R);
+    cuts.front() = overRows(Layout::R);
     return describe(name, tensor, cuts, builder).write(context);
   };
   for (BlockArgument argument : body.getArguments())

@@ -34,6 +34,13 @@ DEGREES = {
     "pp": [1, 2, 3, 4],
     "batch": [1, 4, 7, 16, 64],
 }
+SERVING = {
+    **DEGREES,
+    "tp": [1, 2, 3, 4, 6, 8],
+    "dp": [1, 2, 3, 4, 6],
+    "cp": [1, 1, 2, 3, 4],
+    "exchange": ["all_to_all", "gather"],
+}
 # Microseconds are printed with six digits, and sums lose some.
 TOLERANCE = 2e-5
 
@@ -160,7 +167,7 @@ def written(text):
 
 def check(args, module, strategy, folder):
     """Words on what differs for one strategy."""
-    words = [f"{key}={strategy[key]}" for key in DEGREES]
+    words = [f"{key}={value}" for key, value in strategy.items() if key != "dims"]
     words.append("dims=" + ",".join(map(str, strategy["dims"].values())))
     report = folder / "report.json"
     passes = [
@@ -190,8 +197,9 @@ def check_config(args, path, phase, folder):
         run(args.shard_translate, "--import-hf", config, *options)
         pp = [pp for pp in DEGREES["pp"] if pp <= model["num_hidden_layers"]]
         count = 1 if args.vary else args.count
+        degrees = {**rng.choice((DEGREES, SERVING)), "pp": pp}
         drawn = strategies.sample(
-            args.shard_opt, module, count=count, seed=rng.random(), **{**DEGREES, "pp": pp}
+            args.shard_opt, module, count=count, seed=rng.random(), **degrees
         )
         for strategy in drawn:
             words = check(args, module, strategy, folder)

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <set>
 
+using namespace shardopt;
 using namespace shardopt::llm;
 
 using Entries = std::vector<int64_t>;
@@ -160,7 +161,7 @@ TEST(CompressTest, RoundTripsEveryShortList) {
 
 TEST(CompressTest, KeepsTheSliceOfManyHeadsShort) {
   // One rotary pair of each of 128 heads: two entries, 128 apart.
-  Packings packings;
+  Packings packings{Degrees()};
   const Packing *pairs = packings.pairs(128, 128, 64);
   EXPECT_EQ(pairs->getLocalSize(), 256);
   for (int64_t rank = 0; rank < 64; ++rank)
@@ -169,7 +170,7 @@ TEST(CompressTest, KeepsTheSliceOfManyHeadsShort) {
 
 TEST(CompressTest, DoesNotCountEntries) {
   // Runs of 2^50 entries and more, as quickly as of two.
-  Packings packings;
+  Packings packings{Degrees()};
   int64_t size = int64_t(1) << 53;
   const Packing *paired = packings.pairedBlocks(size - 3, 8);
   EXPECT_EQ(paired->getLocalSize(), size / 4);
@@ -187,7 +188,7 @@ TEST(CompressTest, DoesNotCountEntries) {
 //===----------------------------------------------------------------------===//
 
 TEST(PackingTest, BlocksArePaddedAtTheirEnd) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t size = 1; size <= 17; ++size)
     for (int64_t ranks = 1; ranks <= 8; ++ranks) {
       SCOPED_TRACE(testing::Message() << size << " over " << ranks);
@@ -200,7 +201,7 @@ TEST(PackingTest, BlocksArePaddedAtTheirEnd) {
 }
 
 TEST(PackingTest, PairedBlocksHaveGateAndUpOfTheSameFeatures) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t size = 1; size <= 11; ++size)
     for (int64_t ranks = 1; ranks <= 6; ++ranks) {
       SCOPED_TRACE(testing::Message() << size << " over " << ranks);
@@ -216,7 +217,7 @@ TEST(PackingTest, PairedBlocksHaveGateAndUpOfTheSameFeatures) {
 }
 
 TEST(PackingTest, OnlyTheFirstRankHasWhatCountsOnce) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t size = 1; size <= 5; ++size)
     for (int64_t ranks = 1; ranks <= 4; ++ranks) {
       const Packing *first = packings.onFirst(size, ranks);
@@ -228,7 +229,7 @@ TEST(PackingTest, OnlyTheFirstRankHasWhatCountsOnce) {
 }
 
 TEST(PackingTest, HeadsStayWhole) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t heads = 1; heads <= 9; ++heads)
     for (int64_t ranks = 1; ranks <= 6; ++ranks) {
       SCOPED_TRACE(testing::Message() << heads << " over " << ranks);
@@ -241,7 +242,7 @@ TEST(PackingTest, HeadsStayWhole) {
 }
 
 TEST(PackingTest, KvHeadsAreThoseThatQueryHeadsRead) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t kvHeads = 1; kvHeads <= 5; ++kvHeads)
     for (int64_t group = 1; group <= 5; ++group)
       for (int64_t ranks = 1; ranks <= 8; ++ranks) {
@@ -259,14 +260,14 @@ TEST(PackingTest, KvHeadsAreThoseThatQueryHeadsRead) {
 TEST(PackingTest, KvHeadsOfSixHeadsOverFourRanks) {
   // Heads 0-1, 2-3, 4-5 and none; heads 0-2 read kv head 0, the others 1. The
   // first rank has kv head 1 as well, since there is room for it.
-  Packings packings;
+  Packings packings{Degrees()};
   const Packing *packing = packings.kvHeads(6, 2, 1, 4);
   EXPECT_EQ(ranksOf(*packing), (Ranks{{0, 1}, {0, 1}, {1, -1}, {-1, -1}}));
   EXPECT_TRUE(packing->isReplicated());
 }
 
 TEST(PackingTest, FusedHeadsAreQueriesThenKeysThenValues) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t kvHeads = 1; kvHeads <= 4; ++kvHeads)
     for (int64_t group = 1; group <= 4; ++group)
       for (int64_t ranks = 1; ranks <= 8; ++ranks) {
@@ -288,7 +289,7 @@ TEST(PackingTest, FusedHeadsAreQueriesThenKeysThenValues) {
 }
 
 TEST(PackingTest, PartsOfFusedHeadsConcatenateToThem) {
-  Packings packings;
+  Packings packings{Degrees()};
   const Packing *fused = packings.qkvHeads(6, 2, 4, 4);
   ASSERT_EQ(fused->getParts().size(), 2u);
   for (int64_t rank = 0; rank < 4; ++rank) {
@@ -305,7 +306,7 @@ TEST(PackingTest, PartsOfFusedHeadsConcatenateToThem) {
 }
 
 TEST(PackingTest, PairsStayOnOneRank) {
-  Packings packings;
+  Packings packings{Degrees()};
   for (int64_t heads = 1; heads <= 5; ++heads)
     for (int64_t ranks = 1; ranks <= 4; ++ranks)
       for (int64_t local = 1; local <= 3; ++local) {
@@ -327,10 +328,90 @@ TEST(PackingTest, PairsStayOnOneRank) {
 }
 
 TEST(PackingTest, EqualPackingsAreOneObject) {
-  Packings packings;
+  Packings packings{Degrees()};
   EXPECT_EQ(packings.blocks(10, 4), packings.blocks(10, 4));
   EXPECT_EQ(packings.blocks(10, 4), packings.heads(10, 1, 4));
   EXPECT_NE(packings.blocks(10, 4), packings.blocks(10, 2));
   EXPECT_NE(packings.heads(4, 3, 2), packings.heads(3, 4, 2));
   EXPECT_NE(packings.blocks(8, 2), packings.onFirst(8, 2));
+}
+
+//===----------------------------------------------------------------------===//
+// Hidden features of experts
+//===----------------------------------------------------------------------===//
+
+static Degrees stageOf(int64_t tp, int64_t dp, int64_t ep) {
+  Degrees degrees(tp, ep, 1, 1);
+  degrees.dp = dp;
+  return degrees;
+}
+
+TEST(PackingTest, HiddenOfExpertsIsInTheOrderOfTheBlocksOutside) {
+  // tp 4, etp 2: q 2. Device j has blocks j and 2 + j of the four.
+  Packings packings{stageOf(4, 1, 2)};
+  const Packing *inside = packings.hidden(10, Axis::Etp);
+  EXPECT_EQ(inside, packings.hiddenOverC(10));
+  EXPECT_EQ(packings.hidden(10, Axis::Tp), packings.blocks(10, 4));
+  EXPECT_EQ(entriesOf(*inside, 0), (std::vector<int64_t>{0, 1, 2, 6, 7, 8}));
+  EXPECT_EQ(entriesOf(*inside, 1), (std::vector<int64_t>{3, 4, 5, 9, -1, -1}));
+}
+
+TEST(PackingTest, HiddenOfExpertsIsCutOnceMoreWhereTheirGroupsAreLarger) {
+  // tp 2, etp 4: q 2. Blocks of 5 and 4 of the 9, each in parts of 3.
+  Packings packings{stageOf(2, 2, 1)};
+  const Packing *inside = packings.hidden(9, Axis::Etp);
+  EXPECT_EQ(entriesOf(*inside, 0), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(entriesOf(*inside, 1), (std::vector<int64_t>{5, 6, 7}));
+  EXPECT_EQ(entriesOf(*inside, 2), (std::vector<int64_t>{3, 4, -1}));
+  EXPECT_EQ(entriesOf(*inside, 3), (std::vector<int64_t>{8, -1, -1}));
+  const Packing *overC = packings.hiddenOverC(9);
+  EXPECT_EQ(entriesOf(*overC, 0), (std::vector<int64_t>{0, 1, 2, 3, 4, -1}));
+  EXPECT_EQ(entriesOf(*overC, 1), (std::vector<int64_t>{5, 6, 7, 8, -1, -1}));
+}
+
+/// T.H is made of H by putting the parts of all devices over q beside each
+/// other.
+TEST(PackingTest, HiddenOverCIsThatOfAllDevicesOverQ) {
+  for (const Degrees &degrees :
+       {stageOf(4, 1, 2), stageOf(6, 2, 4), stageOf(6, 2, 6), stageOf(2, 2, 1),
+        stageOf(2, 6, 2), stageOf(3, 4, 2)})
+    for (int64_t size : {5, 12, 17, 26}) {
+      const StageGrid grid(degrees);
+      Packings packings(degrees);
+      const Axis over = grid.isQOutside() ? Axis::Tp : Axis::Etp;
+      const Packing *whole = packings.hidden(size, over);
+      for (int64_t j = 0; j < grid.c(); ++j) {
+        std::vector<int64_t> beside;
+        for (int64_t i = 0; i < grid.q(); ++i)
+          for (int64_t entry : entriesOf(*whole, i * grid.c() + j))
+            beside.push_back(entry);
+        EXPECT_EQ(entriesOf(*packings.hiddenOverC(size), j), beside);
+      }
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Shared positions
+//===----------------------------------------------------------------------===//
+
+TEST(PackingTest, DevicesThatSharePositionsHaveTheirHeadsTogether) {
+  Degrees degrees = stageOf(4, 1, 1);
+  degrees.cp = 2;
+  Packings packings(degrees);
+  // 6 heads over 4 devices: 2 each; 3 kv heads of 2.
+  const Packing *queries = packings.contextHeads(6, 1, 4, 2);
+  EXPECT_EQ(entriesOf(*queries, 1), (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(entriesOf(*queries, 2), (std::vector<int64_t>{4, 5, -1, -1}));
+  const Packing *kv = packings.contextKvHeads(6, 3, 1, 4, 2);
+  EXPECT_EQ(entriesOf(*kv, 0), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(entriesOf(*kv, 3), (std::vector<int64_t>{2, -1}));
+}
+
+TEST(PackingTest, ADeviceWithoutQueriesHasTheKvHeadsThatAllOfItsGroupRead) {
+  Degrees degrees = stageOf(4, 1, 1);
+  degrees.cp = 4;
+  Packings packings(degrees);
+  // 3 heads over 4 devices, of one kv head.
+  EXPECT_EQ(entriesOf(*packings.kvHeads(3, 1, 1, 4), 3),
+            (std::vector<int64_t>{0}));
 }

@@ -11,18 +11,24 @@
 #include "shardopt/Cost/TimeModel.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowSpaces.h"
-#include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/ProgramGrid.h"
+
+#include <map>
 
 namespace shardopt::llm {
 
 /// The devices that run the program.
 struct DeviceGrid {
-  mlir::FlatSymbolRefAttr symbol; ///< a grid with axes pp, ep and tp
+  mlir::FlatSymbolRefAttr symbol;
   Degrees degrees;
+  ProgramGrid axes;                      ///< of the degrees
   const cost::TimeModel *time = nullptr; ///< what collectives cost
-  mlir::Value coordinate; ///< of this device over tp; null where tp is 1
+  /// Of this device, an index, along those axes that are asked for and longer
+  /// than 1.
+  std::map<Axis, mlir::Value> coordinates;
 
-  int64_t size(GridAxis axis) const { return gridShape(degrees)[axis]; }
+  const StageGrid &groups() const { return axes.groups(); }
+  int64_t size(Axis axis) const { return groups().size(axis); }
 };
 
 /// What the cost model has for one collective of the program, in some layers
@@ -47,44 +53,60 @@ Charges uncharged(double bytes);
 /// `charges`, of which this collective is a share.
 Charges scaled(Charges charges, double share);
 
+/// What the collectives of a reshard are charged for, one after the other.
+using StepCharges = ::llvm::SmallVector<Charges, 2>;
+/// As the cost model has it.
+StepCharges charged(const cost::Reshard &reshard);
+
 /// Writes ops of one device for one op of the source program.
 class Emitter {
 public:
-  /// `cause` is named on collectives, as the one that needed them.
+  /// `cause` is named on collectives, as the one that needed them. They are
+  /// between the devices along `over`.
   Emitter(const DeviceGrid &grid, mlir::OpBuilder &builder, mlir::Location loc,
-          ::llvm::StringRef cause)
-      : grid(grid), builder(builder), loc(loc), cause(cause) {}
+          ::llvm::StringRef cause, Axis over = Axis::Tp)
+      : grid(grid), builder(builder), loc(loc), cause(cause), over(over) {}
+
+  /// The same between other devices.
+  Emitter along(Axis axis) const { return {grid, builder, loc, cause, axis}; }
 
   mlir::OpBuilder &getBuilder() const { return builder; }
   mlir::Location getLoc() const { return loc; }
   ::llvm::StringRef getCause() const { return cause; }
   const DeviceGrid &getGrid() const { return grid; }
-  int64_t getSize(GridAxis axis) const { return grid.size(axis); }
-  int64_t tp() const { return grid.degrees.tp; }
+  int64_t getSize(Axis axis) const { return grid.size(axis); }
+  Axis getOver() const { return over; }
+  /// How many devices collectives are between.
+  int64_t ranks() const { return grid.size(over); }
 
   template <typename OpTy, typename... Args> OpTy create(Args &&...args) const {
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
   mlir::Value getIndex(int64_t value) const;
-  /// This device's coordinate over tp, times `scale`: an index.
+  /// This device's coordinate, an index, times `scale`.
   mlir::Value getOffset(int64_t scale) const;
   mlir::Value getOffset(mlir::Value scale) const;
 
-  // Collectives over tp, unless an axis is named. Over one device they are
-  // their operand.
+  // Over one device collectives are their operand.
   mlir::Value allReduce(mlir::Value value, const Charges &charges,
                         bool max = false) const;
   mlir::Value allGather(mlir::Value value, int64_t dim,
                         const Charges &charges) const;
   mlir::Value reduceScatter(mlir::Value value, int64_t dim,
                             const Charges &charges) const;
-  mlir::Value allToAll(mlir::Value value, GridAxis axis, int64_t splitDim,
-                       int64_t concatDim, const Charges &charges) const;
-  /// Rows, of which `send` go to and `recv` come from each group over ep.
+  mlir::Value allToAll(mlir::Value value, int64_t splitDim, int64_t concatDim,
+                       const Charges &charges) const;
+  /// Rows, of which `send` go to and `recv` come from each device.
   mlir::Value allToAllV(mlir::Value rows, mlir::Value send, mlir::Value recv,
                         const Charges &charges) const;
   /// The block of dim `dim` that belongs to this device.
   mlir::Value allSlice(mlir::Value value, int64_t dim) const;
+
+  /// Rows as [outer, rows / outer, ...], and back.
+  mlir::Value openRows(mlir::Value value, int64_t outer) const;
+  mlir::Value closeRows(mlir::Value value) const;
+  /// This device's block of rows that stand [outer][rows].
+  mlir::Value sliceRows(mlir::Value value, int64_t outer) const;
 
   /// Rows padded to whole blocks with `fill`; a tensor of any rank.
   mlir::Value padRows(mlir::Value value, const RowSpace &space,
@@ -97,17 +119,22 @@ public:
   /// Columns [begin, begin + size).
   mlir::Value sliceColumns(mlir::Value value, int64_t begin,
                            int64_t size) const;
+  /// `value` with zeros behind its columns, `size` in all.
+  mlir::Value widen(mlir::Value value, int64_t size) const;
   mlir::Value concatColumns(::llvm::ArrayRef<mlir::Value> values) const;
 
 private:
   /// Says on `op` why it is there and what it costs.
-  void annotate(mlir::Operation *op, cost::CollectiveKind kind, GridAxis axis,
+  void annotate(mlir::Operation *op, cost::CollectiveKind kind,
                 const Charges &charges) const;
+  /// The axes of the grid, as ops name them.
+  mlir::DenseI16ArrayAttr getAxes() const;
 
   const DeviceGrid &grid;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   ::llvm::StringRef cause;
+  Axis over;
 };
 
 } // namespace shardopt::llm

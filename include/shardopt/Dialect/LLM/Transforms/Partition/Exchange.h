@@ -12,8 +12,13 @@
 
 namespace shardopt::llm {
 
-/// The exchange between dispatch and combine over ep, for rows that are
-/// complete (R, H, P: a home for each tp rank) or a block (T: one home).
+/// The exchange between dispatch and combine, for copies of rows of one or of
+/// several homes: blocks of rows over etp.
+///
+/// By all-to-all, copies go to the expert group of their expert, and there to
+/// the device with the own coordinate over etp. By gather, rows go to all
+/// groups, and each device makes copies for the experts that it has; nothing is
+/// sent then, and what a device has is what it "received" from one source.
 struct Exchange {
   mlir::Value origins; ///< of the copies, in the order of the wire
   mlir::Value send;    ///< [destinations, homes, experts]
@@ -34,40 +39,53 @@ public:
   mlir::Value getComplete(mlir::Value global) const {
     return routing.lookup(global).complete;
   }
-  /// Routing for complete rows, or for this device's block (T), where rows of
-  /// padding have `fill`. Null, with a diagnostic at `user`, for a value that
-  /// is none.
+  /// Routing for complete rows, or for those of this device (T, T.R), where
+  /// rows of padding have `fill`. Null, with a diagnostic at `user`, for a
+  /// value that is none.
   mlir::Value getRouting(const Emitter &emit, mlir::Operation *user,
                          mlir::Value global, cost::Layout layout, int fill);
+  /// Routing for the rows that a gather brings together: those of all replicas,
+  /// or of this device over etp (T).
+  mlir::Value getGathered(const Emitter &emit, mlir::Operation *user,
+                          mlir::Value global, cost::Layout inside, int fill);
 
-  /// Makes the exchange of a dispatch, for rows in `layout`; null where there
-  /// is a diagnostic.
-  Exchange *begin(const Emitter &emit, DispatchOp op, cost::Layout layout);
-  /// The exchange of `dispatch`, for values in `layout`.
+  // `inside` is the layout over etp of what is exchanged.
+
+  /// Makes the exchange of a dispatch; null where there is a diagnostic.
+  Exchange *begin(const Emitter &emit, DispatchOp op, cost::Layout inside);
+  /// The exchange of `dispatch`.
   const Exchange *get(const Emitter &emit, DispatchOp dispatch,
-                      cost::Layout layout);
-  /// The counts of `dispatch` that products of values in `layout` read:
-  /// [homes, sources, experts].
+                      cost::Layout inside);
+  /// The counts of `dispatch` that products read: [homes, sources, experts].
   mlir::Value getCounts(const Emitter &emit, DispatchOp dispatch,
-                        cost::Layout layout);
+                        cost::Layout inside);
 
 private:
+  /// Whose copies stand in a value over etp: the device's own, those of all
+  /// devices with its coordinate over q, or all.
+  enum class Homes : uint8_t { Own, OverC, All };
   struct RoutingCopies {
-    mlir::Value complete, block;
+    mlir::Value complete, block, overQ, gathered;
   };
   struct Routed {
-    Exchange complete, block;
-    Exchange &get(bool blocks) { return blocks ? block : complete; }
+    Exchange exchanges[3];
+    Exchange &get(Homes homes) { return exchanges[size_t(homes)]; }
   };
 
+  static Homes homesIn(const Emitter &emit, cost::Layout inside);
   mlir::LogicalResult plan(const Emitter &emit, DispatchOp dispatch,
-                           Routed &routed, cost::Layout layout);
+                           Routed &routed, cost::Layout inside);
+  mlir::LogicalResult planGathered(const Emitter &emit, DispatchOp dispatch,
+                                   Routed &routed, cost::Layout inside);
 
   LocalValues &values;
   const RowSpaces &rows;
   ::llvm::DenseMap<mlir::Value, RoutingCopies> routing;
   ::llvm::DenseMap<mlir::Operation *, Routed> routed; ///< by dispatch
 };
+
+/// The layout outside of the experts of the rows whose copies lie in `inside`.
+cost::Layout rowsOfExchange(const Emitter &emit, cost::Layout inside);
 
 } // namespace shardopt::llm
 

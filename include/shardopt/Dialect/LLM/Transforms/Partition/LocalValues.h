@@ -34,16 +34,21 @@ namespace shardopt::llm {
 struct LocalCopy {
   mlir::Value value;
   cost::Layout layout = cost::Layout::R;
-  const Packing *packing = nullptr; ///< of the features; layout H only
+  const Packing *packing = nullptr; ///< of the features; layouts H and T.H
   /// A raw projection whose activation follows its reduction; layout P only.
   ActivationAttr pending = nullptr;
 };
 
+/// Whether a layout cuts features, so that a copy in it has a packing.
+constexpr bool cutsFeatures(cost::Layout layout) {
+  return layout == cost::Layout::H || layout == cost::Layout::TH;
+}
+
 /// `from`, with the rows of `space`, in another layout. What that moves stands
-/// for `charges`.
+/// for `steps`, one after the other as `cost::reshardCollectives` has them.
 LocalCopy reshard(const Emitter &emit, Packings &packings, LocalCopy from,
                   cost::Layout to, const Packing *packing,
-                  const RowSpace &space, const Charges &charges);
+                  const RowSpace &space, const StepCharges &steps);
 
 /// How the cost model has the residual leave the last layer, where that is not
 /// how the program does it: there each summand goes straight to where the
@@ -76,9 +81,12 @@ public:
   }
 
   /// The value, which is placed, in `layout`, with the features of `packing` in
-  /// H. Reshards, for `rows` rows, where there is no such copy yet.
+  /// H. Reshards, for `rows` rows, where there is no such copy yet; others will
+  /// find the new one where it `isKept`.
   mlir::Value get(const Emitter &emit, mlir::Value global, cost::Layout layout,
-                  const Packing *packing, double rows);
+                  const Packing *packing, double rows, bool isKept = true);
+  /// Another copy of `global`, which is placed.
+  void addCopy(mlir::Value global, const LocalCopy &copy);
   /// The features that `global`, which is placed, has in H already, else those
   /// of `otherwise`: what an op contracts whose result does not depend on their
   /// order.

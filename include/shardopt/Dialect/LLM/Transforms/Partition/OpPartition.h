@@ -22,9 +22,9 @@ namespace shardopt::llm {
 
 /// What is known of a function while its program is written.
 struct PartitionState {
-  explicit PartitionState(mlir::MLIRContext *context)
-      : builder(context), values(packings), slices(values),
-        exchanges(values, rows) {}
+  PartitionState(mlir::MLIRContext *context, DeviceGrid grid)
+      : grid(std::move(grid)), builder(context), packings(this->grid.degrees),
+        values(packings), slices(values, this->grid), exchanges(values, rows) {}
 
   DeviceGrid grid;
   mlir::OpBuilder builder;
@@ -51,10 +51,10 @@ struct LayerCost {
 class OpPartition : public Emitter {
 public:
   /// `rule` and `costs` are those of the op at its dim in `context`. Activation
-  /// operands are placed.
+  /// operands are placed, over `over`.
   OpPartition(PartitionState &state, ShardableOpInterface op,
               const cost::Context &context, const cost::Rule &rule,
-              ::llvm::SmallVector<LayerCost, 1> costs);
+              ::llvm::SmallVector<LayerCost, 1> costs, Axis over);
 
   Dim getDim() const { return *op.getShardingDim(); }
   const cost::Context &getContext() const { return context; }
@@ -91,6 +91,9 @@ public:
   const LocalValues::Placed &getPlaced(mlir::Value activation) const {
     return *state.values.lookup(activation, op);
   }
+  /// The features of all rows of `value` in `layout` over the group of `over`,
+  /// as exchanges want them; null where the layout does not cut any.
+  const Packing *hiddenIn(mlir::Value value, cost::Layout layout, Axis over);
   /// An activation operand in `layout`, with the features of `packing` in H.
   mlir::Value get(mlir::Value activation, cost::Layout layout,
                   const Packing *packing = nullptr);
@@ -131,13 +134,16 @@ public:
     return state.rows.addExperts(op, context.routing.copies);
   }
   LocalCopy reshard(LocalCopy from, cost::Layout to, const Packing *packing,
-                    const RowSpace &space, const Charges &charges) {
-    return llm::reshard(*this, state.packings, from, to, packing, space,
-                        charges);
+                    const RowSpace &space, const StepCharges &steps) {
+    return llm::reshard(*this, state.packings, from, to, packing, space, steps);
   }
   /// What the cost model charges for a reshard of `activation` from `from`.
-  Charges chargeReshard(mlir::Value activation, cost::Layout from,
-                        cost::Layout to);
+  StepCharges chargeReshard(mlir::Value activation, cost::Layout from,
+                            cost::Layout to);
+  /// Another copy of an activation operand.
+  void addCopy(mlir::Value activation, const LocalCopy &copy) {
+    state.values.addCopy(activation, copy);
+  }
 
   //===--------------------------------------------------------------------===//
   // Weights and caches
@@ -150,7 +156,14 @@ public:
   }
   /// A one-dimensional weight; null for null. A null packing keeps it whole.
   mlir::Value sliceVector(mlir::Value global, const Packing *packing) {
-    return global ? slice(global, Cut::over(packing)) : mlir::Value();
+    return global ? slice(global, cutBy(packing)) : mlir::Value();
+  }
+  /// Over the devices that the op is over.
+  Cut cutBy(const Packing *packing) const {
+    return Cut::over(packing, getOver());
+  }
+  Cut overRows(cost::Layout layout) const {
+    return state.slices.overRows(layout);
   }
   Cut overExperts(int64_t experts);
 
@@ -160,9 +173,7 @@ public:
 
   /// Whether experts and rows are all on this device, so that nothing is
   /// exchanged and dispatch and combine stay as they are.
-  bool exchangesNothing() const {
-    return tp() == 1 && getSize(GridAxis::Ep) == 1;
-  }
+  bool exchangesNothing() const { return getSize(Axis::Stage) == 1; }
   /// What sent the rows of `activation`, as `counts` say it; null, with a
   /// diagnostic, where the counts are of other rows.
   mlir::FailureOr<DispatchOp> getDispatch(mlir::Value activation,
@@ -176,6 +187,7 @@ public:
   const Exchange *getExchange(DispatchOp dispatch, cost::Layout layout) {
     return state.exchanges.get(*this, dispatch, layout);
   }
+  Exchanges &getExchanges() { return state.exchanges; }
   void defineRouting(mlir::Value global, mlir::Value local,
                      cost::Layout layout) {
     state.exchanges.defineRouting(*this, global, local, layout);

@@ -20,6 +20,7 @@
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
 
 #include "shardopt/Dialect/LLM/IR/Run.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <map>
 #include <memory>
@@ -73,6 +74,15 @@ private:
 /// a group of `headSize` adjacent entries.
 class Packings {
 public:
+  explicit Packings(const Degrees &degrees) : grid(degrees) {}
+
+  /// `size` features over `over`, which is tp or etp, so that an exchange needs
+  /// no other order: blocks over the larger of them. Where that is tp, an
+  /// expert group's device j has the blocks of all the devices that it is
+  /// outside; where it is etp, blocks over tp are cut again.
+  const Packing *hidden(int64_t size, Axis over);
+  /// The same features over c alone, in layout T.H.
+  const Packing *hiddenOverC(int64_t size);
   /// Contiguous blocks of ceil(size / ranks).
   const Packing *blocks(int64_t size, int64_t ranks);
   /// Two concatenated dims of `size` entries (gate, up), each in blocks.
@@ -82,7 +92,8 @@ public:
   /// Whole heads: ceil(heads / ranks) each.
   const Packing *heads(int64_t heads, int64_t headSize, int64_t ranks);
   /// The kv heads that the query heads of a rank touch, and the next ones where
-  /// another rank touches more.
+  /// another rank touches more. Where cp ranks that share positions all touch
+  /// the same, one without query heads has those as well.
   const Packing *kvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                          int64_t ranks);
   /// Keys and values side by side, each by the kv heads above.
@@ -91,13 +102,26 @@ public:
   /// The fused queries, keys and values: `heads`, then twice `kvHeads`.
   const Packing *qkvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                           int64_t ranks);
+  /// Of all cp ranks that share the positions of a sequence: the query heads,
+  /// the kv heads that these touch, and both as `qkvHeads` has them.
+  const Packing *contextHeads(int64_t heads, int64_t headSize, int64_t ranks,
+                              int64_t cp);
+  const Packing *contextKvHeads(int64_t heads, int64_t kvHeads,
+                                int64_t headSize, int64_t ranks, int64_t cp);
+  const Packing *contextQkvHeads(int64_t heads, int64_t kvHeads,
+                                 int64_t headSize, int64_t ranks, int64_t cp);
   /// Of each of `heads` heads, the rotary pairs (i, i + headSize / 2) with i in
   /// the rank's block: first the first halves, then the second ones.
   const Packing *pairs(int64_t heads, int64_t headSize, int64_t ranks);
 
 private:
-  using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
+  using Key = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
+  /// Queries, then twice (keys and values) one half.
+  Packing besideQueries(const Packing *queries, const Packing *pair);
+  const Packing *twice(Key key, const Packing *half);
   template <typename Make> const Packing *get(Key key, Make make);
+
+  StageGrid grid;
   std::map<Key, std::unique_ptr<Packing>> made;
 };
 

@@ -21,7 +21,7 @@ struct ResidualTarget;
 /// no dim of their own, are written here, as the ops that read them want it.
 class Partitioner {
 public:
-  /// `grid` names the module's grid, with axes pp, ep and tp. `skew` is the
+  /// `grid` names the module's grid, that of the degrees. `skew` is the
   /// imbalance of the load of experts.
   Partitioner(mlir::FlatSymbolRefAttr grid, const cost::Workload &workload,
               const Degrees &degrees, const cost::TimeModel &time,
@@ -33,6 +33,8 @@ public:
   mlir::LogicalResult run(mlir::FunctionOpInterface func);
 
 private:
+  /// What devices compute of their place, at the end of the entry.
+  void placeDevices(mlir::Location loc);
   mlir::LogicalResult runOnBlock(mlir::Block &block);
   mlir::LogicalResult runOnOp(mlir::Operation &op);
   mlir::LogicalResult runOnShardable(ShardableOpInterface op);
@@ -49,7 +51,7 @@ private:
   void settleStart(mlir::Value value, ::llvm::StringRef cause);
   /// Leaves of a value that copy alone that its next reader wants.
   void settle(mlir::Value value, const ResidualTarget &target,
-              const Charges &charges, ::llvm::StringRef cause);
+              const StepCharges &steps, ::llvm::StringRef cause);
   ResidualTarget getTarget(mlir::Value value, cost::Layout arrives) const;
 
   Emitter emitFor(mlir::Operation *op, ::llvm::StringRef cause) {

@@ -16,6 +16,8 @@
 
 namespace shardopt::llm {
 
+class Emitter;
+
 /// A set of rows that values share, and how layout T cuts it. Values of one
 /// type may lie in different spaces: rows of tokens, and the copies of them
 /// that a dispatch sends to experts.
@@ -24,6 +26,9 @@ struct RowSpace {
   RowBlocks blocks;       ///< null values where all blocks are whole
   double cost = 0;        ///< rows for which reshards are charged
   DispatchOp dispatch;    ///< what sent the rows of experts; else null
+  Axis over = Axis::Tp;   ///< the devices that layouts are over
+  /// Rows stand [outer][rows], of which the second are cut.
+  int64_t outer = 1;
 };
 
 /// The row spaces of a function.
@@ -31,8 +36,10 @@ class RowSpaces {
 public:
   /// Those of tokens and prompts. What depends on the number of rows alone is
   /// computed at the end of `body`, the entry of the new program of `func`.
-  void create(mlir::OpBuilder &builder, mlir::Operation *func,
-              mlir::Block &body, const cost::Context &context);
+  /// Where all rows of a stage are gathered, `emit` makes blocks of all its
+  /// replicas alike.
+  void create(const Emitter &emit, mlir::Operation *func, mlir::Block &body,
+              const cost::Context &context);
 
   const RowSpace *getTokens() const { return &tokens; }
   /// The last rows of prompts of `sequence` tokens: all of them in decode.

@@ -17,21 +17,28 @@ namespace shardopt::llm {
 
 /// How one dim of a weight or of a cache is cut.
 struct Cut {
-  GridAxis axis = GridAxis::Tp;
-  const Packing *packing = nullptr; ///< static entries; null: not cut by them
-  ::llvm::SmallVector<GridAxis, 2> rows; ///< axes that cut a dynamic dim
+  Axis axis = Axis::Tp;
+  const Packing *packing = nullptr;  ///< static entries; null: not cut by them
+  ::llvm::SmallVector<Axis, 2> rows; ///< axes that cut a dynamic dim
+  bool areRowsAlike = false;         ///< see lowered::SliceDim
+  std::optional<Axis> stride;        ///< cuts a dynamic dim by turns
 
-  static Cut over(const Packing *packing) {
-    return {GridAxis::Tp, packing, {}};
+  static Cut over(const Packing *packing, Axis axis = Axis::Tp) {
+    Cut cut;
+    cut.axis = axis;
+    cut.packing = packing;
+    return cut;
   }
-  /// Rows of a program's arguments: over ep, and over tp too in layout T.
-  static Cut overRows(cost::Layout layout);
 };
 
 /// What devices have of the weights and caches of a function.
 class Slices {
 public:
-  explicit Slices(LocalValues &values) : values(values) {}
+  Slices(LocalValues &values, const DeviceGrid &grid)
+      : values(values), grid(grid) {}
+
+  /// Rows of a program's arguments: over replicas, and over tp too in layout T.
+  Cut overRows(cost::Layout layout) const;
 
   /// Params that the body `block` reads from outside are written before
   /// `repeat`.
@@ -93,6 +100,7 @@ private:
                              mlir::Operation *user);
 
   LocalValues &values;
+  const DeviceGrid &grid;
   /// Slices made of a param so far, by their description.
   ::llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> params;
   ::llvm::DenseMap<mlir::Value, unsigned> slicesOfParam;
