@@ -19,14 +19,14 @@ page compares the proved optimum of {count} workloads with the best that `megatr
 over all degrees, each with its own: {models} models on {machines} machines with at most {devices} devices, in decode and in prefill.
 
 - In {paying} of {feasible} workloads that have a plan, the optimum is {threshold} % or more above all three styles; in
-  {sixth} it is 6 % or more. {only} have a plan only because dims are free.
+  {sixth} it is 6 % or more.
 - In decode {decode_paying} of {decode_feasible} pay, the largest {decode_largest}; in prefill {prefill_paying} of {prefill_feasible},
   the largest {prefill_largest}.
 - Elsewhere Megatron's dims are as good: at tp 1 all dims are one strategy, and where memory alone binds they change little.
 
 Decode has to keep 50 ms a token; prefill has 1 s to the first token, or context / 8 ms where that is more. Throughput is that of
 the [roofline](CostModel.md); every optimum is proved by [`searcher=exact`](Search.md#proof). `./dev bench dims` prints these
-numbers again in about a minute.
+numbers again. The largest gains of prefill are at the limit: without them, a plan of several stages is too late.
 
 ![The gain of every workload](figures/dims.svg)
 """
@@ -75,7 +75,6 @@ def summary(results):
         "feasible": len(feasible),
         "threshold": round(100 * (THRESHOLD - 1)),
         "sixth": sum(r.gain >= 1.06 for r in feasible),
-        "only": sum(r.gain == math.inf for r in feasible),
     }
     for phase in CONTEXTS:
         of_phase = [r for r in feasible if r.cell.phase == phase]
@@ -95,14 +94,13 @@ def of_models(results):
         rows.append(
             [
                 model,
-                "shown" if model in SHOWN else "kept",
+                "tuning" if model in SHOWN else "the score",
                 len(of_model),
                 len(paying(of_model)),
                 gain_text(max(finite, default=None)),
-                sum(r.gain == math.inf for r in of_model),
             ]
         )
-    return table(["model", "", "have a plan", "pay", "largest gain", "only with free dims"], rows)
+    return table(["model", "for", "have a plan", "pay", "largest gain"], rows)
 
 
 class Explanation:
@@ -196,7 +194,7 @@ def explained(results):
 def text(results, tools, modules):
     lines = [summary(results), "## Models", ""]
     lines.append(
-        "Searchers are tuned on the workloads of the models that are *shown* alone; those that are *kept* are for a score at the end.\n"
+        "Searchers are tuned on the workloads of some models alone; those of the others are kept for a score at the end.\n"
     )
     lines += [of_models(results), "", "## The largest gains", ""]
     rows = [
