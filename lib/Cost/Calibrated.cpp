@@ -228,7 +228,7 @@ double Calibrated::inDomain(CollectiveKind kind, double ranks,
 double Calibrated::seconds(const Collective &collective,
                            const Degrees &degrees) const {
   const double general = roofline.seconds(collective, degrees);
-  const AxisGroup along = StageGrid(degrees).group(collective.axis);
+  const AxisGroup along = groupOf(collective.axis, degrees);
   if (collective.kind == CollectiveKind::Send || along.size == 1 ||
       !nccl[static_cast<size_t>(collective.kind)])
     return general;

@@ -18,8 +18,8 @@ using namespace shardopt::cost;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double cost::scoreOf(const Pipeline &pipeline, const Context &context,
-                     const Limits &limits, Objective objective) {
-  if (objective == Objective::Throughput)
+                     const Limits &limits, Goal goal) {
+  if (goal == Goal::Throughput)
     return throughput(pipeline, context, limits);
   return -latencySeconds(pipeline, context) * 1e3;
 }
@@ -110,10 +110,10 @@ void DimFrames::relax(unsigned body) {
 //===----------------------------------------------------------------------===//
 
 DimFrames::DimFrames(const Tables &tables, Span<const DimSet> domains,
-                     Objective objective)
+                     Goal goal)
     : tables(tables), model(tables.costs().model()), domains(domains),
-      objective(objective), variations(model.bodies.size()),
-      relaxed(model.bodies.size()), layers(model.bodies.size()) {
+      goal(goal), variations(model.bodies.size()), relaxed(model.bodies.size()),
+      layers(model.bodies.size()) {
   if (tables.isStructurallyInvalid())
     return;
   for (unsigned body = 0; body < model.bodies.size(); ++body)
@@ -160,19 +160,19 @@ void DimFrames::addFrame(DimFrame frame) {
     obstacle = reason == Reason::None ? reason : std::max(obstacle, reason);
   if (reason != Reason::None)
     return;
-  frame.bound = scoreOf(pipeline, tables, objective);
+  frame.bound = scoreOf(pipeline, tables, goal);
   list.push_back(frame);
 }
 
 DimsBound cost::boundDims(const Tables &tables, Span<const DimSet> domains,
-                          Objective objective) {
-  const DimFrames all(tables, domains, objective);
+                          Goal goal) {
+  const DimFrames all(tables, domains, goal);
   DimsBound result;
   result.infeasible = all.infeasible();
   result.leastBytes = all.leastBytes();
   if (!all.frames().empty()) {
     const double best = all.frames().front().bound;
-    result.value = objective == Objective::Throughput ? best : -best;
+    result.value = goal == Goal::Throughput ? best : -best;
   }
   return result;
 }

@@ -19,13 +19,12 @@ namespace shardopt::cost {
 /// most: its sums are rounded in another order.
 inline constexpr double boundSlack = 1e-12;
 
-/// The objective, signed so that more is better.
+/// The goal, signed so that more is better.
 double scoreOf(const Pipeline &pipeline, const Context &context,
-               const Limits &limits, Objective objective);
+               const Limits &limits, Goal goal);
 inline double scoreOf(const Pipeline &pipeline, const Tables &tables,
-                      Objective objective) {
-  return scoreOf(pipeline, tables.context(), tables.costs().limits(),
-                 objective);
+                      Goal goal) {
+  return scoreOf(pipeline, tables.context(), tables.costs().limits(), goal);
 }
 
 /// Why `pipeline` exceeds a limit by more than rounding, or None.
@@ -62,8 +61,7 @@ struct DimFrame {
 /// relaxed layer bound those of all layers that it stands for.
 class DimFrames {
 public:
-  DimFrames(const Tables &tables, Span<const DimSet> domains,
-            Objective objective);
+  DimFrames(const Tables &tables, Span<const DimSet> domains, Goal goal);
 
   /// The frames that may hold something feasible, best bound first.
   const std::vector<DimFrame> &frames() const { return list; }
@@ -93,7 +91,7 @@ private:
   const Tables &tables;
   const Model &model;
   const Span<const DimSet> domains;
-  const Objective objective;
+  const Goal goal;
 
   std::vector<std::vector<unsigned>> variations; ///< by body and exit
   /// By body, anchor and variation.

@@ -16,15 +16,8 @@
 
 namespace shardopt::cost {
 
-/// The least seconds and the least bytes of all walks to one exit; infinite if
-/// there is none. They may be those of two different walks.
-struct LeastCost {
-  double seconds = 0;
-  double bytes = 0;
-};
-
-/// By exit of the trellis, over the walks in `domains` (by variable) whose
-/// first dim is `anchor`.
+/// The least of all walks to each exit of the trellis, over the walks in
+/// `domains` (by variable) whose first dim is `anchor`.
 std::vector<LeastCost> leastCosts(const Trellis &trellis, Dim anchor,
                                   Span<const DimSet> domains);
 

@@ -38,13 +38,11 @@ struct Candidate {
 
 class DimOptimizer {
 public:
-  DimOptimizer(const Tables &tables, Span<const DimSet> domains,
-               Objective objective)
+  DimOptimizer(const Tables &tables, Span<const DimSet> domains, Goal goal)
       : tables(tables), model(tables.costs().model()), domains(domains),
-        objective(objective),
-        numBodies(static_cast<unsigned>(model.bodies.size())),
-        all(tables, domains, objective), pathsOf(numBodies),
-        candidatesOf(numBodies), layers(numBodies), chosen(numBodies) {}
+        goal(goal), numBodies(static_cast<unsigned>(model.bodies.size())),
+        all(tables, domains, goal), pathsOf(numBodies), candidatesOf(numBodies),
+        layers(numBodies), chosen(numBodies) {}
 
   /// The optimum, if it is as good as `incumbent`; any of several.
   std::optional<Optimum> solve(std::optional<double> incumbent);
@@ -61,7 +59,7 @@ private:
   const Tables &tables;
   const Model &model;
   const Span<const DimSet> domains;
-  const Objective objective;
+  const Goal goal;
   const unsigned numBodies;
   const DimFrames all;
 
@@ -82,7 +80,7 @@ bool DimOptimizer::cannotImprove(double bound) const {
 
 std::optional<Optimum> DimOptimizer::solve(std::optional<double> incumbent) {
   if (incumbent)
-    bestScore = objective == Objective::Throughput ? *incumbent : -*incumbent;
+    bestScore = goal == Goal::Throughput ? *incumbent : -*incumbent;
   for (const DimFrame &frame : all.frames()) {
     if (cannotImprove(frame.bound))
       break;
@@ -121,7 +119,7 @@ static LayerChoice layerOf(const LayerPaths::Path &path, const Trellis &trellis,
 double DimOptimizer::assembledScore(const DimFrame &frame) const {
   const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
   return violatedLimit(pipeline, tables) == Reason::None
-             ? scoreOf(pipeline, tables, objective)
+             ? scoreOf(pipeline, tables, goal)
              : -infinity;
 }
 
@@ -161,7 +159,7 @@ void DimOptimizer::choose(const DimFrame &frame, unsigned body) {
       const Pipeline pipeline =
           tables.assemble(frame.embed, frame.head, layers);
       if (judge(pipeline, tables.context(), tables.costs().limits()).valid)
-        offer(frame, scoreOf(pipeline, tables, objective));
+        offer(frame, scoreOf(pipeline, tables, goal));
     } else if (const double bound = assembledScore(frame);
                bound > -infinity && !cannotImprove(bound)) {
       choose(frame, body + 1);
@@ -187,10 +185,9 @@ void DimOptimizer::offer(const DimFrame &frame, double score) {
 /// where another stage is the slowest; so each variable in turn is tried with
 /// smaller dims.
 static Optimum smallest(Optimum optimum, const Tables &tables,
-                        Span<const DimSet> domains, Objective objective) {
-  const double value = objective == Objective::Throughput
-                           ? optimum.evaluation.throughput
-                           : optimum.evaluation.latencyMs;
+                        Span<const DimSet> domains, Goal goal) {
+  const double value = goal == Goal::Throughput ? optimum.evaluation.throughput
+                                                : optimum.evaluation.latencyMs;
   std::vector<DimSet> narrowed(domains.begin(), domains.end());
   for (size_t variable = 0; variable < narrowed.size(); ++variable) {
     for (Dim dim : dimsBelow(maxDims)) {
@@ -200,7 +197,7 @@ static Optimum smallest(Optimum optimum, const Tables &tables,
       if (!contains(domains[variable], dim))
         continue;
       std::optional<Optimum> other =
-          DimOptimizer(tables, narrowed, objective).solve(value);
+          DimOptimizer(tables, narrowed, goal).solve(value);
       if (other) {
         optimum = std::move(*other);
         break;
@@ -211,12 +208,11 @@ static Optimum smallest(Optimum optimum, const Tables &tables,
 }
 
 std::optional<Optimum> cost::optimalDims(const Tables &tables,
-                                         Span<const DimSet> domains,
-                                         Objective objective,
+                                         Span<const DimSet> domains, Goal goal,
                                          std::optional<double> incumbent) {
   std::optional<Optimum> optimum =
-      DimOptimizer(tables, domains, objective).solve(incumbent);
+      DimOptimizer(tables, domains, goal).solve(incumbent);
   if (!optimum)
     return std::nullopt;
-  return smallest(std::move(*optimum), tables, domains, objective);
+  return smallest(std::move(*optimum), tables, domains, goal);
 }

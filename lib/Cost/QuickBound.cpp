@@ -17,22 +17,13 @@ using namespace shardopt::cost;
 
 static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-namespace {
-
-/// The least seconds and bytes of an op; they may be of two different dims.
-struct Least {
-  double seconds = unbounded;
-  double bytes = unbounded;
-};
-
-} // namespace
-
 /// The layouts that an operand of some op can come in, over `grid`.
 static Span<const Layout> layoutsOn(const StageGrid &grid) {
-  return {allLayouts, grid.q() == 1 ? numWholeLayouts : numLayouts};
+  const bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
+  return {allLayouts, isCutOverQ ? numLayouts : numWholeLayouts};
 }
 
-static void include(Least &least, const OpModel &op, Dim dim,
+static void include(LeastCost &least, const OpModel &op, Dim dim,
                     Span<const Placement> incoming, const Context &context,
                     const TimeModel &time) {
   if (!op.rule(dim, incoming, context).isLegal())
@@ -43,9 +34,9 @@ static void include(Least &least, const OpModel &op, Dim dim,
 }
 
 /// The least of `op` over the dims in `domain` and all layouts of its operands.
-static Least leastOf(const OpModel &op, size_t numOperands, DimSet domain,
-                     const Context &context, const TimeModel &time) {
-  Least least;
+static LeastCost leastOf(const OpModel &op, size_t numOperands, DimSet domain,
+                         const Context &context, const TimeModel &time) {
+  LeastCost least{unbounded, unbounded};
   // What rows weigh does not matter to what is not resharded.
   std::array<Placement, 2> incoming;
   for (const DimChoice &choice : op.choices()) {
@@ -71,36 +62,45 @@ static Least leastOf(const OpModel &op, size_t numOperands, DimSet domain,
 }
 
 DimsBound cost::boundQuickly(const CostModel &costs,
-                             const TableRequest &request, Objective objective) {
+                             const TableRequest &request, Goal goal) {
   DimsBound result;
   result.infeasible = Reason::Structural;
   if (!costs.fits(request.degrees))
     return result;
+  if (request.shared)
+    request.shared->makeRoom();
   const Model &model = costs.model();
   const TimeModel &time = costs.time();
   const Context outer = costs.context(request.degrees, request.range);
   auto least = [&](const Node &node, size_t numOperands,
                    const Context &context) {
     const DimSet domain = request.domains[node.variable];
-    return leastOf(*node.op, numOperands, domain, context, time);
+    const std::optional<OpKey> key =
+        request.shared ? OpKey::of(node, context) : std::nullopt;
+    if (!key)
+      return leastOf(*node.op, numOperands, domain, context, time);
+    const auto [known, isNew] = request.shared->least(key->within(domain));
+    if (isNew)
+      known = leastOf(*node.op, numOperands, domain, context, time);
+    return known;
   };
-  std::vector<Least> kinds;
+  std::vector<LeastCost> kinds;
   for (const LayerKind &kind : costs.layers().kinds()) {
     const Context context = costs.context(request.degrees, kind, request.range);
-    Least sum{0, 0};
+    LeastCost sum{0, 0};
     for (const Node &node : model.bodies[kind.body].nodes) {
-      const Least op = least(node, node.operands.size(), context);
+      const LeastCost op = least(node, node.operands.size(), context);
       sum.seconds += op.seconds;
       sum.bytes += op.bytes;
     }
     kinds.push_back(sum);
   }
-  const Least embed = least(model.embed, 0, outer);
-  const Least head = least(model.head, 1, outer);
+  const LeastCost embed = least(model.embed, 0, outer);
+  const LeastCost head = least(model.head, 1, outer);
 
   Pipeline pipeline;
   for (const Stage &stage : costs.layers().stages(request.degrees.pp)) {
-    Least sum{0, 0};
+    LeastCost sum{0, 0};
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!stage.kinds[kind])
         continue;
@@ -123,7 +123,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     return result;
   result.leastBytes = pipeline.maxBytes;
   result.infeasible = violatedLimit(pipeline, outer, costs.limits());
-  const double score = scoreOf(pipeline, outer, costs.limits(), objective);
-  result.value = objective == Objective::Throughput ? score : -score;
+  const double score = scoreOf(pipeline, outer, costs.limits(), goal);
+  result.value = goal == Goal::Throughput ? score : -score;
   return result;
 }

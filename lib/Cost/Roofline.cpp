@@ -38,7 +38,7 @@ double Roofline::seconds(const Collective &collective,
   if (collective.kind == CollectiveKind::Send)
     return send(collective.bytes, degrees.devices());
 
-  const AxisGroup along = StageGrid(degrees).group(collective.axis);
+  const AxisGroup along = groupOf(collective.axis, degrees);
   if (along.size == 1)
     return 0;
   const Group ranks = group(along);

@@ -15,6 +15,8 @@ Tables::Tables(const CostModel &costs, const TableRequest &request)
   const Degrees &degrees = request.degrees;
   if (!costs.fits(degrees))
     return;
+  if (request.shared)
+    request.shared->makeRoom();
   for (unsigned body = 0; body < costs.model().bodies.size(); ++body)
     trellises.push_back(buildTrellis(costs, body, request));
   stages = costs.layers().stages(degrees.pp);

@@ -16,7 +16,7 @@ std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                                                   double rows, double rowBytes,
                                                   const Degrees &degrees,
                                                   Axis over) {
-  const int64_t ranks = StageGrid(degrees).size(over);
+  const int64_t ranks = groupOf(over, degrees).size;
   if (ranks == 1 || from == to || from == Layout::R)
     return std::nullopt;
   const double bytes = rows * rowBytes;

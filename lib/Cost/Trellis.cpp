@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Trellis.h"
 
 #include "ExitSeconds.h"
+#include "OpEntries.h"
 #include "StateNumbers.h"
 #include "VariationSet.h"
 #include "shardopt/Cost/LayerState.h"
@@ -21,22 +22,6 @@ using namespace shardopt::cost;
 
 namespace {
 
-constexpr unsigned maxOperands = 2;
-
-/// An op with one dim and given layouts of its operands.
-struct OpEntry {
-  bool known = false;
-  bool legal = false;
-  uint16_t variation = 0;
-  double seconds = 0; ///< without reshards
-  double bytes = 0;
-  InlineVector<OperandRule, maxOperands> operands;
-  InlineVector<ResultRule, 3> results;
-  /// Seconds of the reshard of an operand, by the layout of the copy that it
-  /// starts from; negative: not asked yet.
-  double reshards[maxOperands][numLayouts];
-};
-
 class TrellisBuilder {
 public:
   TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
@@ -45,6 +30,7 @@ public:
 
 private:
   void addStep(size_t nodeNumber);
+  OpEntries &entriesOf(const Node &node);
   Edge makeEdge(size_t nodeNumber, const StateKey &from, Dim dim);
   OpEntry &entry(const Node &node, Dim dim, Span<const Placement> incoming);
   void fill(OpEntry &entry, const Node &node, Dim dim,
@@ -68,6 +54,7 @@ private:
   const unsigned bodyNumber;
   const Degrees &degrees;
   const Span<const DimSet> domains;
+  SharedCosts *const shared;
   /// The kinds of this body and what their ops see. Edges cost the first.
   std::vector<unsigned> kinds;
   std::vector<Context> contexts;
@@ -78,7 +65,8 @@ private:
   /// The placement of each value in each layout; the layout implies the rest.
   std::vector<std::array<Placement, numLayouts>> places;
   StateNumbers states, nextStates;
-  std::vector<OpEntry> entries; ///< of the op at hand
+  OpEntries own;                ///< of an op that shares nothing
+  OpEntries *entries = nullptr; ///< of the op at hand
 };
 
 } // namespace
@@ -122,8 +110,8 @@ TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
                                const TableRequest &request)
     : costs(costs), time(costs.time()), body(costs.model().bodies[bodyNumber]),
       index(costs.body(bodyNumber)), bodyNumber(bodyNumber),
-      degrees(request.degrees), domains(request.domains), state(index),
-      places(body.numValues) {
+      degrees(request.degrees), domains(request.domains),
+      shared(request.shared), state(index), places(body.numValues) {
   const std::vector<LayerKind> &all = costs.layers().kinds();
   for (unsigned kind = 0; kind < all.size(); ++kind) {
     if (all[kind].body != bodyNumber)
@@ -154,10 +142,8 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
   step.numDims = numDims(choices);
   trellis.steps.push_back(step);
   trellis.edges.resize(step.firstEdge + size_t(step.numStates) * step.numDims);
-  size_t numEntries = step.numDims;
-  for (size_t i = 0; i < node.operands.size(); ++i)
-    numEntries *= numLayouts;
-  entries.assign(numEntries, OpEntry());
+  entries = &entriesOf(node);
+  entries->reserve(step.numDims, node.operands.size());
   nextStates.clear();
   for (unsigned from = 0; from < step.numStates; ++from)
     for (const DimChoice &choice : choices)
@@ -165,6 +151,17 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
         trellis.edges[step.edge(from, choice.dim)] =
             makeEdge(nodeNumber, states[from], choice.dim);
   std::swap(states, nextStates);
+}
+
+/// Entries of `node`, as far as they are known. Variations are numbered by
+/// trellis.
+OpEntries &TrellisBuilder::entriesOf(const Node &node) {
+  const bool varies = kinds.size() > 1 && node.op->dependsOnWindow();
+  if (shared && !varies)
+    if (std::optional<OpKey> key = OpKey::of(node, contexts.front()))
+      return shared->entries(*key);
+  own = OpEntries();
+  return own;
 }
 
 Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
@@ -229,15 +226,25 @@ OpEntry &TrellisBuilder::entry(const Node &node, Dim dim,
   size_t number = static_cast<size_t>(dim);
   for (const Placement &placement : incoming)
     number = number * numLayouts + static_cast<size_t>(placement.layout);
-  OpEntry &found = entries[number];
-  if (!found.known)
+  uint16_t &place = entries->places[number];
+  const bool isNew = place == 0;
+  if (isNew) {
+    entries->filled.emplace_back();
+    place = uint16_t(entries->filled.size());
+  }
+  OpEntry &found = entries->filled[place - 1];
+  // A layout says all else of a placement, but perhaps not for all degrees.
+  if (isNew ||
+      !std::equal(incoming.begin(), incoming.end(), found.incoming.begin()))
     fill(found, node, dim, incoming);
   return found;
 }
 
 void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
                           Span<const Placement> incoming) {
-  entry.known = true;
+  entry = OpEntry();
+  for (const Placement &placement : incoming)
+    entry.incoming.push_back(placement);
   const Rule rule = node.op->rule(dim, incoming, contexts.front());
   entry.legal = rule.isLegal();
   if (!entry.legal)

@@ -44,12 +44,11 @@ static std::optional<double> leastMemory(const Scenario &scenario,
     if (!scenario.costs().fits(degrees))
       continue;
     const cost::CostModel &costs = scenario.costs();
-    constexpr auto objective = cost::Objective::Latency;
     const cost::DimsBound bound =
         costs.hasTrellises()
-            ? cost::boundDims(cost::Tables(costs, degrees), sets, objective)
-            : cost::boundQuickly(costs, {degrees, std::nullopt, sets},
-                                 objective);
+            ? cost::boundDims(cost::Tables(costs, degrees), sets, Goal::Latency)
+            : cost::boundQuickly(costs, {degrees, std::nullopt, sets, nullptr},
+                                 Goal::Latency);
     if (bound.infeasible != Reason::Structural)
       least = std::min(least.value_or(noLimit), bound.leastBytes);
   }

@@ -13,10 +13,30 @@
 
 using namespace shardopt;
 
-static cost::Objective objectiveOf(search::Goal goal) {
-  return goal == search::Goal::Latency ? cost::Objective::Latency
-                                       : cost::Objective::Throughput;
-}
+class RooflineSimulator::Lease {
+public:
+  explicit Lease(const RooflineSimulator &simulator) : simulator(simulator) {
+    std::lock_guard<std::mutex> lock(simulator.mutex);
+    if (simulator.unused.empty()) {
+      costs = std::make_unique<cost::SharedCosts>();
+      return;
+    }
+    costs = std::move(simulator.unused.back());
+    simulator.unused.pop_back();
+  }
+  ~Lease() {
+    std::lock_guard<std::mutex> lock(simulator.mutex);
+    simulator.unused.push_back(std::move(costs));
+  }
+  Lease(const Lease &) = delete;
+  Lease &operator=(const Lease &) = delete;
+
+  cost::SharedCosts *get() const { return costs.get(); }
+
+private:
+  const RooflineSimulator &simulator;
+  std::unique_ptr<cost::SharedCosts> costs;
+};
 
 std::vector<cost::DimSet>
 RooflineSimulator::setsOf(const search::DimDomains &domains) {
@@ -42,12 +62,13 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
                                              search::Goal goal) const {
   if (!costs.fits(degrees))
     return {Reason::Structural, 0};
+  const Lease lease(*this);
   const std::vector<cost::DimSet> sets = setsOf(domains);
-  const cost::Objective objective = objectiveOf(goal);
   const cost::DimsBound bound =
       usesTrellises
-          ? cost::boundDims(*tables.get(degrees), sets, objective)
-          : cost::boundQuickly(costs, {degrees, std::nullopt, sets}, objective);
+          ? cost::boundDims(*tables.get(degrees, lease.get()), sets, goal)
+          : cost::boundQuickly(
+                costs, {degrees, std::nullopt, sets, lease.get()}, goal);
   return {bound.infeasible, bound.value};
 }
 
@@ -59,21 +80,23 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
                                 search::Goal goal, bool isQuick) const {
   if (!costs.fits(least))
     return search::DegreeBound{Reason::Structural, 0};
+  const Lease lease(*this);
   const std::vector<cost::DimSet> sets = setsOf(domains);
   auto bound = [&](bool wholeSequences) {
     const cost::TableRequest request{
-        least, cost::BatchRange{most, wholeSequences}, sets};
-    const cost::Objective objective = objectiveOf(goal);
+        least, cost::BatchRange{most, wholeSequences}, sets, lease.get()};
     const cost::DimsBound found =
         isQuick || !usesTrellises
-            ? cost::boundQuickly(costs, request, objective)
-            : cost::boundDims(cost::Tables(costs, request), sets, objective);
+            ? cost::boundQuickly(costs, request, goal)
+            : cost::boundDims(cost::Tables(costs, request), sets, goal);
     return search::DegreeBound{found.infeasible, found.value};
   };
   const cost::Context context = costs.context(least);
   search::DegreeBound result = bound(context.wholeSequences);
-  // In decode all sequences are whole; one batch is what it is.
-  if (most == least.batch || !context.isPrefill())
+  // In decode all sequences are whole, and one batch is what it is. Nothing is
+  // cut by tokens over one device, or where cp asks for heads.
+  if (most == least.batch || !context.isPrefill() || least.tp == 1 ||
+      least.cp > 1)
     return result;
   const search::DegreeBound other = bound(!context.wholeSequences);
   const bool isBetter =
@@ -87,15 +110,16 @@ std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
+  const Lease lease(*this);
   std::optional<cost::Optimum> optimum;
   if (usesTrellises) {
-    optimum = cost::optimalDims(*tables.get(degrees), setsOf(domains),
-                                objectiveOf(goal), incumbent);
+    optimum = cost::optimalDims(*tables.get(degrees, lease.get()),
+                                setsOf(domains), goal, incumbent);
   } else if (costs.fits(degrees)) {
     const std::vector<cost::DimSet> sets = setsOf(domains);
     const selection::StrategyGraph graph(costs, degrees, sets);
     selection::ChoiceResult found =
-        selection::optimalChoice(graph, objectiveOf(goal), incumbent);
+        selection::optimalChoice(graph, goal, incumbent);
     if (!found.proved)
       isUnproved = true;
     optimum = std::move(found.best);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 using namespace shardopt;
 
@@ -33,6 +34,63 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
     return given;
   return Error{"'" + option + "' is " + std::to_string(given) +
                ", expected a positive number of milliseconds"};
+}
+
+//===----------------------------------------------------------------------===//
+// Facts for a search
+//===----------------------------------------------------------------------===//
+
+/// What a device caches of one sequence with tp and cp and heads that are cut.
+static double cachedBytes(const cost::Model &model, int64_t tp, int64_t cp) {
+  Degrees degrees(tp, 1, 1, 1);
+  degrees.cp = cp;
+  double bytes = 0;
+  for (const cost::Segment &segment : model.segments)
+    for (const cost::Node &node : model.bodies[segment.body].nodes) {
+      if (!node.op->cutsContext())
+        continue;
+      std::vector<cost::Placement> incoming(node.operands.size());
+      for (int64_t window : segment.windows) {
+        cost::Context context = cost::makeContext(model.workload, degrees);
+        context.window = window;
+        bytes += node.op->cost(Dim::Zero, incoming, context).cacheBytes;
+      }
+    }
+  return bytes;
+}
+
+/// Asked for many degrees that have the same tp and cp, from any thread.
+static std::function<double(int64_t, int64_t)>
+cacheShareOf(const cost::Model &model) {
+  struct Known {
+    std::mutex mutex;
+    std::map<std::pair<int64_t, int64_t>, double> bytes;
+  };
+  return [&model, known = std::make_shared<Known>()](int64_t tp, int64_t cp) {
+    std::lock_guard<std::mutex> lock(known->mutex);
+    auto [at, isNew] = known->bytes.try_emplace({tp, cp});
+    if (isNew)
+      at->second = cachedBytes(model, tp, cp);
+    return at->second;
+  };
+}
+
+/// Refers to `model`.
+static search::SpaceFacts factsOf(const cost::Model &model) {
+  search::SpaceFacts facts;
+  facts.layers = model.numLayers();
+  for (const cost::Body &body : model.bodies)
+    facts.experts = std::max(facts.experts, body.experts);
+  facts.ops = model.opNames();
+  for (const cost::Node *node : model.nodesByVariable()) {
+    std::vector<Dim> &dims = facts.choices.emplace_back();
+    for (const cost::DimChoice &choice : node->op->choices())
+      dims.push_back(choice.dim);
+    if (node->op->cutsContext())
+      facts.contextOps.push_back(node->variable);
+  }
+  facts.cacheShare = cacheShareOf(model);
+  return facts;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,6 +148,7 @@ Scenario::create(std::string name, cost::Model model,
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel = std::make_unique<cost::CostModel>(
       std::move(model), timing->time, timing->skew, limits);
+  scenario->facts = factsOf(scenario->model());
   scenario->rooflineOracle =
       std::make_unique<RooflineSimulator>(*scenario->costModel);
   auto oracle = makeSimulator(*choice, *scenario);
@@ -106,54 +165,6 @@ Scenario::create(std::string name, cost::Model model,
 
 cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
   return cost::CostModel(model(), time, skew, limits);
-}
-
-//===----------------------------------------------------------------------===//
-// Facts for a search
-//===----------------------------------------------------------------------===//
-
-/// What a device caches of one sequence with tp and cp and heads that are cut.
-static double cachedBytes(const cost::Model &model, int64_t tp, int64_t cp) {
-  Degrees degrees(tp, 1, 1, 1);
-  degrees.cp = cp;
-  double bytes = 0;
-  for (const cost::Segment &segment : model.segments)
-    for (const cost::Node &node : model.bodies[segment.body].nodes) {
-      if (!node.op->cutsContext())
-        continue;
-      std::vector<cost::Placement> incoming(node.operands.size());
-      for (int64_t window : segment.windows) {
-        cost::Context context = cost::makeContext(model.workload, degrees);
-        context.window = window;
-        bytes += node.op->cost(Dim::Zero, incoming, context).cacheBytes;
-      }
-    }
-  return bytes;
-}
-
-search::SpaceFacts Scenario::spaceFacts() const {
-  search::SpaceFacts facts;
-  facts.layers = model().numLayers();
-  for (const cost::Body &body : model().bodies)
-    facts.experts = std::max(facts.experts, body.experts);
-  facts.ops = names;
-  for (const cost::Node *node : model().nodesByVariable()) {
-    std::vector<Dim> &dims = facts.choices.emplace_back();
-    for (const cost::DimChoice &choice : node->op->choices())
-      dims.push_back(choice.dim);
-    if (node->op->cutsContext())
-      facts.contextOps.push_back(node->variable);
-  }
-  // Asked for many degrees that have the same tp and cp.
-  using Known = std::map<std::pair<int64_t, int64_t>, double>;
-  facts.cacheShare = [model = &model(), known = std::make_shared<Known>()](
-                         int64_t tp, int64_t cp) {
-    auto [at, isNew] = known->try_emplace({tp, cp});
-    if (isNew)
-      at->second = cachedBytes(*model, tp, cp);
-    return at->second;
-  };
-  return facts;
 }
 
 search::Objective Scenario::objective(search::Goal goal) const {

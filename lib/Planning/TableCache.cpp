@@ -37,7 +37,7 @@ size_t TableCache::Hash::operator()(const Degrees &degrees) const {
 }
 
 std::shared_ptr<const cost::Tables>
-TableCache::get(const Degrees &degrees) const {
+TableCache::get(const Degrees &degrees, cost::SharedCosts *shared) const {
   {
     std::lock_guard<std::mutex> lock(mutex);
     auto known = tables.find(degrees);
@@ -46,7 +46,8 @@ TableCache::get(const Degrees &degrees) const {
   }
   // Built outside of the lock; two threads that build the same tables at once
   // build equal ones.
-  auto built = std::make_shared<const cost::Tables>(costs, degrees);
+  auto built = std::make_shared<const cost::Tables>(
+      costs, cost::TableRequest{degrees, std::nullopt, {}, shared});
   size_t bytes = sizeInBytes(*built);
   std::lock_guard<std::mutex> lock(mutex);
   if (keptBytes + bytes > maxKeptBytes) {

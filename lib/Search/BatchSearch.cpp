@@ -35,9 +35,9 @@ struct Range {
   bool isSingle() const { return first == last; }
 };
 
-/// Ranges whose batches differ by more are halved before they are bounded with
-/// care.
-constexpr int64_t narrowFactor = 2;
+/// Ranges whose batches differ by a larger factor, a quotient, are halved
+/// before they are bounded with care.
+constexpr int64_t narrowMost = 11, narrowLeast = 10;
 
 /// What has come of a range.
 struct Step {
@@ -125,8 +125,8 @@ std::optional<Range> BatchSearch::bounded(Range range,
 Step BatchSearch::look(const Range &range) const {
   Step step;
   const bool isNarrow =
-      space.degreesOf(range.grid, range.last).batch <=
-      narrowFactor * space.degreesOf(range.grid, range.first).batch;
+      narrowLeast * space.degreesOf(range.grid, range.last).batch <=
+      narrowMost * space.degreesOf(range.grid, range.first).batch;
   if (range.knowledge == Knowledge::Quick && isNarrow) {
     if (std::optional<Range> full = bounded(range, Knowledge::Full))
       step.rest.push_back(*full);

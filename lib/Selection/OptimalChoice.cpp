@@ -16,7 +16,6 @@
 
 using namespace shardopt;
 using namespace shardopt::selection;
-using cost::Objective;
 
 /// What rounding may take from a value, a part of it.
 static constexpr double slack = 1e-11;
@@ -29,9 +28,9 @@ using Term = Resource;
 
 class ChoiceSearch {
 public:
-  ChoiceSearch(const StrategyGraph &graph, Objective objective)
+  ChoiceSearch(const StrategyGraph &graph, Goal goal)
       : graph(graph), costs(graph.costs()), context(graph.context()),
-        objective(objective), terms(makeTerms()) {}
+        goal(goal), terms(makeTerms()) {}
 
   ChoiceResult run(std::optional<double> incumbent);
 
@@ -52,13 +51,13 @@ private:
   size_t largestTerm() const;
   double toMetric(double value) const;
 
-  bool isLatency() const { return objective == Objective::Latency; }
+  bool isLatency() const { return goal == Goal::Latency; }
   double termOf(size_t i, const Choice &choice) const;
 
   const StrategyGraph &graph;
   const cost::CostModel &costs;
   const cost::Context &context;
-  const Objective objective;
+  const Goal goal;
   const std::vector<Term> terms;
   Choice bestChoice;
   double best = infinity; ///< its value, in seconds
@@ -254,8 +253,7 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
   return result;
 }
 
-ChoiceResult selection::optimalChoice(const StrategyGraph &graph,
-                                      Objective objective,
+ChoiceResult selection::optimalChoice(const StrategyGraph &graph, Goal goal,
                                       std::optional<double> incumbent) {
-  return ChoiceSearch(graph, objective).run(incumbent);
+  return ChoiceSearch(graph, goal).run(incumbent);
 }

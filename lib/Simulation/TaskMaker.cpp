@@ -17,7 +17,7 @@ Task TaskMaker::task(const cost::Kernel &kernel) const {
 }
 
 Link TaskMaker::linkOf(Axis axis) const {
-  const AxisGroup group = StageGrid(degrees).group(axis);
+  const AxisGroup group = groupOf(axis, degrees);
   return group.size * group.stride <= domainSize ? Link::Domain : Link::Network;
 }
 

@@ -21,9 +21,8 @@ using namespace shardopt::cost::test;
 namespace {
 
 /// The first of the best strategies in lexicographic order.
-std::optional<Optimum> enumerate(const Tables &tables,
-                                 const std::vector<DimSet> &domains,
-                                 Objective objective) {
+std::optional<Optimum>
+enumerate(const Tables &tables, const std::vector<DimSet> &domains, Goal goal) {
   std::optional<Optimum> best;
   std::vector<Dim> dims(domains.size());
   auto visit = [&](auto &self, size_t variable) -> void {
@@ -32,7 +31,7 @@ std::optional<Optimum> enumerate(const Tables &tables,
       if (!found.valid)
         return;
       const bool better =
-          !best || (objective == Objective::Throughput
+          !best || (goal == Goal::Throughput
                         ? found.throughput > best->evaluation.throughput
                         : found.latencyMs < best->evaluation.latencyMs);
       if (better)
@@ -69,9 +68,9 @@ void expectOptimal(const CostModel &costs) {
         static_cast<int64_t>(1 + random() % 8), int64_t{1} << random() % 12};
     const Tables tables(costs, degrees);
     const std::vector<DimSet> domains = randomDomains(size, 9, random);
-    for (Objective objective : {Objective::Throughput, Objective::Latency}) {
-      const auto expected = enumerate(tables, domains, objective);
-      const auto found = optimalDims(tables, domains, objective);
+    for (Goal goal : {Goal::Throughput, Goal::Latency}) {
+      const auto expected = enumerate(tables, domains, goal);
+      const auto found = optimalDims(tables, domains, goal);
       ASSERT_EQ(found.has_value(), expected.has_value());
       if (!found)
         continue;
@@ -79,9 +78,9 @@ void expectOptimal(const CostModel &costs) {
       EXPECT_EQ(found->evaluation.throughput, expected->evaluation.throughput);
       EXPECT_EQ(found->evaluation.latencyMs, expected->evaluation.latencyMs);
 
-      const DimsBound bound = boundDims(tables, domains, objective);
+      const DimsBound bound = boundDims(tables, domains, goal);
       EXPECT_EQ(bound.infeasible, Reason::None);
-      if (objective == Objective::Throughput)
+      if (goal == Goal::Throughput)
         EXPECT_GE(bound.value * (1 + 1e-12), found->evaluation.throughput);
       else
         EXPECT_LE(bound.value * (1 - 1e-12), found->evaluation.latencyMs);
@@ -147,12 +146,11 @@ std::pair<Degrees, double> search(const CostModel &costs) {
         for (int64_t batch = 1; batch <= 8192; batch *= 2) {
           const Degrees degrees{tp, ep, pp, batch};
           const Tables tables(costs, degrees);
-          const DimsBound bound =
-              boundDims(tables, domains, Objective::Throughput);
+          const DimsBound bound = boundDims(tables, domains, Goal::Throughput);
           if (bound.infeasible != Reason::None || bound.value < best.second)
             continue;
           const auto found =
-              optimalDims(tables, domains, Objective::Throughput, best.second);
+              optimalDims(tables, domains, Goal::Throughput, best.second);
           if (found && found->evaluation.throughput > best.second)
             best = {degrees, found->evaluation.throughput};
         }
@@ -189,19 +187,19 @@ protected:
 
 TEST_F(Pinned, DimsAreHonoured) {
   domains[5] = only(Dim::None); // ffn_norm
-  const auto found = optimalDims(tables, domains, Objective::Throughput);
+  const auto found = optimalDims(tables, domains, Goal::Throughput);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->dims[5], Dim::None);
   EXPECT_LT(found->evaluation.throughput, 381.8);
 }
 
 TEST_F(Pinned, AnIncumbentThatCannotBeReachedGivesNothing) {
-  const auto best = optimalDims(tables, domains, Objective::Throughput);
+  const auto best = optimalDims(tables, domains, Goal::Throughput);
   ASSERT_TRUE(best);
   const double value = best->evaluation.throughput;
   // An equal one is as good.
-  EXPECT_TRUE(optimalDims(tables, domains, Objective::Throughput, value));
-  EXPECT_FALSE(optimalDims(tables, domains, Objective::Throughput,
+  EXPECT_TRUE(optimalDims(tables, domains, Goal::Throughput, value));
+  EXPECT_FALSE(optimalDims(tables, domains, Goal::Throughput,
                            std::nextafter(value, 1e9)));
 }
 
@@ -210,14 +208,14 @@ TEST_F(Pinned, OnlyIllegalDimsAreAStructuralObstacle) {
       makeCosts(gptMoe(60), {Phase::Prefill, 2048}, h100());
   const Tables promptTables(prompts, {4, 1, 12, 128});
   domains[3] = only(Dim::One); // attention
-  EXPECT_EQ(boundDims(promptTables, domains, Objective::Throughput).infeasible,
+  EXPECT_EQ(boundDims(promptTables, domains, Goal::Throughput).infeasible,
             Reason::Structural);
-  EXPECT_FALSE(optimalDims(promptTables, domains, Objective::Throughput));
+  EXPECT_FALSE(optimalDims(promptTables, domains, Goal::Throughput));
 }
 
 TEST_F(Pinned, TooLittleMemoryOrTime) {
   const Tables small(costs, {1, 1, 1, 1});
-  EXPECT_EQ(boundDims(small, domains, Objective::Throughput).infeasible,
+  EXPECT_EQ(boundDims(small, domains, Goal::Throughput).infeasible,
             Reason::Memory);
   Limits limits;
   limits.memoryBytes = 1e30;
@@ -225,10 +223,9 @@ TEST_F(Pinned, TooLittleMemoryOrTime) {
   const CostModel hurried(costs.model(), std::make_shared<Roofline>(h100()),
                           0.1, limits);
   const Tables slow(hurried, {8, 16, 4, 8192});
-  EXPECT_EQ(boundDims(slow, domains, Objective::Throughput).infeasible,
-            Reason::Slo);
+  EXPECT_EQ(boundDims(slow, domains, Goal::Throughput).infeasible, Reason::Slo);
   const Tables impossible(costs, {1, 32, 1, 1});
-  EXPECT_EQ(boundDims(impossible, domains, Objective::Throughput).infeasible,
+  EXPECT_EQ(boundDims(impossible, domains, Goal::Throughput).infeasible,
             Reason::Structural);
 }
 

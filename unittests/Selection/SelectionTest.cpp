@@ -129,17 +129,17 @@ void expectSameOptimum(const Case &test, int numDegrees) {
       continue;
     const std::vector<DimSet> domains = allDomains(costs);
     const StrategyGraph graph(costs, degrees, domains);
-    for (Objective objective : {Objective::Throughput, Objective::Latency}) {
+    for (Goal goal : {Goal::Throughput, Goal::Latency}) {
       SCOPED_TRACE(spell(degrees));
-      const auto expected = optimalDims(tables, domains, objective);
-      const ChoiceResult found = optimalChoice(graph, objective);
+      const auto expected = optimalDims(tables, domains, goal);
+      const ChoiceResult found = optimalChoice(graph, goal);
       EXPECT_TRUE(found.proved);
       ASSERT_EQ(found.best.has_value(), expected.has_value());
       if (!expected)
         continue;
       // Other metrics may differ where several dims are as good.
       const Evaluation &best = found.best->evaluation;
-      if (objective == Objective::Throughput)
+      if (goal == Goal::Throughput)
         EXPECT_NEAR(best.throughput, expected->evaluation.throughput,
                     1e-10 * best.throughput);
       else
@@ -263,9 +263,9 @@ TEST(SelectionTest, FindsWhatTheTrellisFindsOfTowers) {
     const Degrees degrees = randomDegrees(random);
     const std::vector<DimSet> domains = allDomains(costs);
     const auto expected =
-        optimalDims(Tables(costs, degrees), domains, Objective::Throughput);
-    const ChoiceResult found = optimalChoice(
-        StrategyGraph(costs, degrees, domains), Objective::Throughput);
+        optimalDims(Tables(costs, degrees), domains, Goal::Throughput);
+    const ChoiceResult found =
+        optimalChoice(StrategyGraph(costs, degrees, domains), Goal::Throughput);
     SCOPED_TRACE(spell(degrees));
     EXPECT_TRUE(found.proved);
     ASSERT_EQ(found.best.has_value(), expected.has_value());
@@ -305,8 +305,8 @@ TEST(SelectionTest, FindsTheBestOfManyTowers) {
         }
     };
     visit(visit, 0);
-    const ChoiceResult found = optimalChoice(
-        StrategyGraph(costs, degrees, domains), Objective::Throughput);
+    const ChoiceResult found =
+        optimalChoice(StrategyGraph(costs, degrees, domains), Goal::Throughput);
     EXPECT_TRUE(found.proved);
     ASSERT_EQ(found.best.has_value(), best > 0);
     numFeasible += best > 0;

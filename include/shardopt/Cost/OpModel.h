@@ -63,6 +63,16 @@ struct OpCost {
   double cacheBytes = 0;  ///< held by a device, per layer, all micro-batches
 };
 
+/// What rule and cost of an op read of degrees and batch, beside tp, the rows
+/// of a micro-batch, and q and c where operands may be cut over q. Degrees that
+/// differ in nothing that an op reads share what is known of it.
+enum class Reads : uint8_t {
+  Rows,      ///< nothing else
+  Sequences, ///< cp, and the sequences of a replica
+  Experts,   ///< dp, ep, the exchange and the routing
+  Everything,
+};
+
 /// Rule and cost of one op. Implementations are immutable and safe to ask from
 /// several threads; both functions are called some hundred times for every
 /// degree tuple and must not allocate.
@@ -83,6 +93,8 @@ public:
   /// micro-batch. Only asked where the rule is legal.
   virtual OpCost cost(Dim dim, Span<const Placement> incoming,
                       const Context &context) const = 0;
+
+  virtual Reads reads() const { return Reads::Everything; }
 
   /// Whether the cost reads `Context::window`. Rules never do.
   virtual bool dependsOnWindow() const { return false; }

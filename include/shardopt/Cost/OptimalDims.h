@@ -10,16 +10,11 @@
 #define SHARDOPT_COST_OPTIMALDIMS_H
 
 #include "shardopt/Cost/Tables.h"
+#include "shardopt/Support/Goal.h"
 
 #include <limits>
 
 namespace shardopt::cost {
-
-/// The metric to optimise.
-enum class Objective : uint8_t {
-  Throughput, ///< most tokens/s per device
-  Latency,    ///< least TPOT or TTFT
-};
 
 /// The dims that every op has.
 inline constexpr DimSet allDims = 0b111;
@@ -42,17 +37,16 @@ struct DimsBound {
   double leastBytes = std::numeric_limits<double>::infinity();
 };
 
-/// Bounds the objective over all dims in `domains`, one set a variable.
+/// Bounds the goal over all dims in `domains`, one set a variable.
 DimsBound boundDims(const Tables &tables, Span<const DimSet> domains,
-                    Objective objective);
+                    Goal goal);
 
 /// The best dims in `domains`, exactly: no valid choice is better, and of those
 /// that `evaluate` finds equal it is the lexicographically smallest. None if
 /// nothing is valid, or nothing is as good as `incumbent` (tokens/s per device,
 /// or ms).
 std::optional<Optimum> optimalDims(const Tables &tables,
-                                   Span<const DimSet> domains,
-                                   Objective objective,
+                                   Span<const DimSet> domains, Goal goal,
                                    std::optional<double> incumbent = {});
 
 } // namespace shardopt::cost

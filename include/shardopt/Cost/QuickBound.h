@@ -12,12 +12,12 @@
 
 namespace shardopt::cost {
 
-/// Bounds the objective over all dims in the domains of `request`, as
+/// Bounds the goal over all dims in the domains of `request`, as
 /// `boundDims` does: every op takes and holds the least that it can with any of
 /// its dims and layouts, and nothing is resharded. Costs a small part of what
 /// tables cost, and is looser.
 DimsBound boundQuickly(const CostModel &costs, const TableRequest &request,
-                       Objective objective);
+                       Goal goal);
 
 } // namespace shardopt::cost
 

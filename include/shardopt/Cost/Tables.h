@@ -27,7 +27,7 @@ struct LayerChoice {
 class Tables {
 public:
   Tables(const CostModel &costs, const Degrees &degrees)
-      : Tables(costs, TableRequest{degrees, std::nullopt, {}}) {}
+      : Tables(costs, TableRequest{degrees, std::nullopt, {}, nullptr}) {}
   Tables(const CostModel &costs, const TableRequest &request);
 
   const CostModel &costs() const { return *model; }

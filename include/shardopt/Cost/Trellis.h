@@ -9,6 +9,7 @@
 #define SHARDOPT_COST_TRELLIS_H
 
 #include "shardopt/Cost/CostModel.h"
+#include "shardopt/Cost/SharedCosts.h"
 
 namespace shardopt::cost {
 
@@ -96,6 +97,8 @@ struct TableRequest {
   /// Dims that are not in these, one set a variable, are illegal; empty: all
   /// are in.
   Span<const DimSet> domains;
+  /// What other requests of the same cost model have found out; may be null.
+  SharedCosts *shared = nullptr;
 };
 
 /// The trellis of `body`.

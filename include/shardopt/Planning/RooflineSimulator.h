@@ -14,6 +14,9 @@
 #include "shardopt/Search/Simulator.h"
 
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 namespace shardopt {
 
@@ -48,10 +51,15 @@ public:
   static std::vector<cost::DimSet> setsOf(const search::DimDomains &domains);
 
 private:
+  /// What a thread shares between degrees while it has it.
+  class Lease;
+
   const cost::CostModel &costs;
   const bool usesTrellises;
   TableCache tables;
   mutable std::atomic<bool> isUnproved{false};
+  mutable std::mutex mutex; ///< guards what follows
+  mutable std::vector<std::unique_ptr<cost::SharedCosts>> unused;
 };
 
 } // namespace shardopt

@@ -88,8 +88,8 @@ public:
   LatencyKey latencyKey() const {
     return isPrefill() ? LatencyKey::Ttft : LatencyKey::Tpot;
   }
-  search::SpaceFacts spaceFacts() const;
-  bool hasExperts() const { return spaceFacts().experts > 0; }
+  const search::SpaceFacts &spaceFacts() const { return facts; }
+  bool hasExperts() const { return facts.experts > 0; }
   search::Objective objective(search::Goal goal) const;
 
   /// The same with other limits.
@@ -101,6 +101,7 @@ private:
   ScenarioOptions settings;
   std::string name;
   std::vector<std::string> names;
+  search::SpaceFacts facts;
   Machine cluster;
   double slo = 0;
   std::shared_ptr<const cost::TimeModel> time;

@@ -23,7 +23,9 @@ class TableCache {
 public:
   explicit TableCache(const cost::CostModel &costs) : costs(costs) {}
 
-  std::shared_ptr<const cost::Tables> get(const Degrees &degrees) const;
+  /// `shared` is what to build them with, and may be null.
+  std::shared_ptr<const cost::Tables>
+  get(const Degrees &degrees, cost::SharedCosts *shared = nullptr) const;
 
 private:
   struct Hash {

@@ -8,15 +8,12 @@
 #ifndef SHARDOPT_SEARCH_OBJECTIVE_H
 #define SHARDOPT_SEARCH_OBJECTIVE_H
 
+#include "shardopt/Support/Goal.h"
 #include "shardopt/Support/Strategy.h"
 
 namespace shardopt::search {
 
-/// The metric that a search optimises.
-enum class Goal : uint8_t {
-  Throughput, ///< most tokens/s per device
-  Latency,    ///< least milliseconds, ties broken by throughput
-};
+using shardopt::Goal;
 
 /// Orders evaluations: valid ones before invalid ones, valid ones by the goal,
 /// invalid ones by how far they exceed the limits.

@@ -37,8 +37,7 @@ struct ChoiceResult {
 /// the choice is proved.
 ///
 /// `incumbent` (tokens/s per device, or ms) is what has to be reached.
-ChoiceResult optimalChoice(const StrategyGraph &graph,
-                           cost::Objective objective,
+ChoiceResult optimalChoice(const StrategyGraph &graph, Goal goal,
                            std::optional<double> incumbent = {});
 
 } // namespace shardopt::selection

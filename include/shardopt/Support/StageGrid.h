@@ -67,6 +67,21 @@ private:
   int64_t groupEtp = 1, sizeQ = 1, sizeC = 1;
 };
 
+/// The group along `axis` of the grid of `degrees`, without the grid where the
+/// degrees say it.
+inline AxisGroup groupOf(Axis axis, const Degrees &degrees) {
+  switch (axis) {
+  case Axis::Tp:
+    return {degrees.tp, 1};
+  case Axis::Cp:
+    return {degrees.cp, 1};
+  case Axis::Dp:
+    return {degrees.dp, degrees.tp};
+  default:
+    return StageGrid(degrees).group(axis);
+  }
+}
+
 /// Whether the devices of a stage can be grouped by `degrees`, for a model with
 /// or without routed experts.
 bool hasGrid(const Degrees &degrees, bool hasExperts);

@@ -24,6 +24,7 @@ struct Combine final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Experts; }
 };
 
 } // namespace shardopt::cost

@@ -25,6 +25,7 @@ struct Dispatch final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Experts; }
 };
 
 } // namespace shardopt::cost

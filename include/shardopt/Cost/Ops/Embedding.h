@@ -26,6 +26,7 @@ struct Embedding final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Rows; }
 };
 
 } // namespace shardopt::cost

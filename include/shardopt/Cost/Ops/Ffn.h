@@ -31,6 +31,11 @@ struct Ffn {
   double activationBytes = 2;
 };
 
+/// What a projection of such a block reads.
+constexpr Reads readsOf(FfnKind kind) {
+  return kind == FfnKind::Grouped ? Reads::Experts : Reads::Rows;
+}
+
 /// [rows, hidden] x [hidden, inner or 2 inner], then the activation. Dim 0
 /// contracts over a cut hidden size; the partial sum that it leaves is before
 /// the activation, gate and up columns included. Dim 1 cuts `inner`.
@@ -40,6 +45,7 @@ struct FfnUp final : OpModel, Ffn {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return readsOf(kind); }
 };
 
 /// [rows, inner] x [inner, hidden]. Dim 0 contracts over a cut `inner` (partial
@@ -50,6 +56,7 @@ struct FfnDown final : OpModel, Ffn {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return readsOf(kind); }
 };
 
 } // namespace shardopt::cost

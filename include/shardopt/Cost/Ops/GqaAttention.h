@@ -29,6 +29,7 @@ struct GqaAttention final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Sequences; }
   bool dependsOnWindow() const override { return true; }
   bool cutsContext() const override { return true; }
 };

@@ -31,6 +31,7 @@ struct Linear final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Rows; }
 };
 
 } // namespace shardopt::cost

@@ -29,6 +29,7 @@ struct LmHead final : OpModel {
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
+  Reads reads() const override { return Reads::Rows; }
 };
 
 } // namespace shardopt::cost

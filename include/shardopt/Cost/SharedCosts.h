@@ -1,0 +1,72 @@
+//===- SharedCosts.h - Costs of ops that degrees share ----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_SHAREDCOSTS_H
+#define SHARDOPT_COST_SHAREDCOSTS_H
+
+#include "shardopt/Cost/Model.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace shardopt::cost {
+
+struct OpEntries; // Trellis.cpp
+
+/// The least seconds and the least bytes of several choices; infinite if there
+/// is none. They may be those of two different ones.
+struct LeastCost {
+  double seconds = 0;
+  double bytes = 0;
+};
+
+/// An op and all that its rule and cost read (`Reads`).
+class OpKey {
+public:
+  /// Of `node` in a layer of `window`; none if it reads everything.
+  static std::optional<OpKey> of(const Node &node, const Context &context);
+
+  /// The same, of the dims in `domain` alone.
+  OpKey within(uint8_t domain) const;
+
+  struct Hash {
+    size_t operator()(const OpKey &key) const;
+  };
+  friend bool operator==(const OpKey &a, const OpKey &b) {
+    return a.words == b.words;
+  }
+
+private:
+  std::array<uint64_t, 10> words = {};
+};
+
+/// What is known of single ops, for whoever bounds or tabulates many degrees of
+/// one cost model one after the other: an op outside of the experts costs the
+/// same for every ep and exchange, one inside of them for every cp and pp. Not
+/// safe to use from several threads.
+class SharedCosts {
+public:
+  SharedCosts();
+  ~SharedCosts();
+
+  /// Forgets all if that is much. Nothing that was got from here is valid then.
+  void makeRoom();
+
+  /// What `key` has; of a new one it is for the caller to fill.
+  std::pair<LeastCost &, bool> least(const OpKey &key);
+  OpEntries &entries(const OpKey &key);
+
+private:
+  std::unordered_map<OpKey, LeastCost, OpKey::Hash> leasts;
+  std::unordered_map<OpKey, std::unique_ptr<OpEntries>, OpKey::Hash> tables;
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_SHAREDCOSTS_H
