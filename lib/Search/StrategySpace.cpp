@@ -195,7 +195,18 @@ bool StrategySpace::admits(const Degrees &degrees, const SpaceFacts &facts,
 
 std::string StrategySpace::listGrids(const SpaceFacts &facts,
                                      const SpaceRequest &request) {
+  // The first reason beyond the grid, else the first of all.
   std::string refused;
+  bool isOfGrid = true;
+  auto refuse = [&](const Degrees &at) {
+    const bool isGrid = hasGrid(at, facts.experts > 0);
+    if (!refused.empty() && !isGrid)
+      return;
+    if (std::string reason = whyNot(at, facts); !reason.empty()) {
+      refused = std::move(reason);
+      isOfGrid = !isGrid;
+    }
+  };
   Grid grid = {};
   while (true) {
     const Degrees at = degreesAt(grid, 0);
@@ -205,8 +216,8 @@ std::string StrategySpace::listGrids(const SpaceFacts &facts,
                         : devices <= request.maxDevices.value_or(INT64_MAX);
     if (isWithin && admits(at, facts, request))
       grids.push_back(grid);
-    else if (isWithin && refused.empty())
-      refused = whyNot(at, facts);
+    else if (isWithin && isOfGrid)
+      refuse(at);
     size_t variable = batch();
     while (variable > 0 && ++grid[variable - 1] == domainSize(variable - 1))
       grid[--variable] = 0;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Planning/Engines.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Search/ExactSearch.h"
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 
 using namespace shardopt;
 using namespace shardopt::cost::test;
@@ -114,23 +116,82 @@ TEST(ServingSpace, SaysWhyNothingGoesTogether) {
             "8 (listed), pp 1 (listed)");
 }
 
-/// The best of all strategies, of equals the first.
+/// Why `request` opens an empty space.
+std::string refusal(const ModelConfig &config,
+                    const search::SpaceRequest &request) {
+  auto scenario = scenarioOf(config, {cost::Phase::Decode, 8192}, {});
+  auto space = StrategySpace::create(scenario->spaceFacts(), request);
+  const std::string message = space ? "" : space.error().message;
+  return message.substr(0, message.rfind(": tp "));
+}
+
+TEST(ServingSpace, NamesTheDegreeThatDoesNotDivideAndTheNearest) {
+  auto pinned = [](int64_t tp, int64_t dp, int64_t ep, int64_t cp) {
+    search::SpaceRequest request;
+    request.pinned[Degree::Tp] = tp;
+    request.pinned[Degree::Dp] = dp;
+    request.pinned[Degree::Ep] = ep;
+    request.pinned[Degree::Cp] = cp;
+    return request;
+  };
+  EXPECT_EQ(refusal(qwen3Moe235B(), pinned(8, 1, 1, 3)),
+            "no degrees of the lists go together: cp 3 does not divide tp 8, "
+            "the nearest that does is 2");
+  EXPECT_EQ(refusal(qwen3Moe235B(), pinned(4, 3, 2, 1)),
+            "no degrees of the lists go together: ep 2 leaves etp = tp * dp / "
+            "ep 6, and of tp 4 and it neither divides the other, the nearest "
+            "that does is 1");
+  EXPECT_EQ(refusal(llama70B(), pinned(4, 2, 4, 1)),
+            "no degrees of the lists go together: ep 4 is not dp 2: without "
+            "experts both are the number of replicas");
+  search::SpaceRequest gather;
+  gather.pinned[Degree::Exchange] = exchangeGather;
+  EXPECT_EQ(refusal(llama70B(), gather),
+            "no degrees of the lists go together: exchange gather needs "
+            "experts, and the model has none");
+}
+
+TEST(ServingSpace, SaysWhatIsWrongWhereTheDegreesGoTogether) {
+  // tp 1, which cp 2 does not divide, comes first, and is beside the point.
+  auto scenario = scenarioOf(qwen3Moe235B(), {cost::Phase::Decode, 8192}, {});
+  search::SpaceRequest whole;
+  whole.pinned[Degree::Cp] = 2;
+  whole.pinnedDims.resize(scenario->opNames().size());
+  whole.pinnedDims[scenario->spaceFacts().contextOps.front()] = Dim::None;
+  EXPECT_EQ(refusal(qwen3Moe235B(), whole),
+            "no degrees of the lists go together: cp 2 needs dim 0 (heads) of "
+            "'attention', which is pinned to another");
+  search::SpaceRequest many;
+  many.kind = SpaceKind::Serving;
+  many.lists[Degree::Ep] = {256};
+  EXPECT_EQ(refusal(qwen3Moe235B(), many),
+            "no degrees of the lists go together: ep 256 exceeds the number of "
+            "experts 128");
+}
+
+using IsWanted = std::function<bool(const Strategy &)>;
+
+/// The best of all strategies that are wanted, of equals the first.
 std::optional<search::Plan> enumerate(const cost::CostModel &costs,
                                       const StrategySpace &space,
-                                      search::Goal goal) {
+                                      search::Goal goal,
+                                      const IsWanted &isWanted) {
   search::Objective objective;
   objective.goal = goal;
   std::optional<search::Plan> best;
   const search::DimDomains &domains = space.dimDomains();
+  const std::vector<cost::DimSet> sets = RooflineSimulator::setsOf(domains);
   for (const Degrees &degrees : space.degreeTuples()) {
-    const cost::Tables tables(costs, degrees);
+    const cost::Tables tables(
+        costs, cost::TableRequest{degrees, std::nullopt, sets, nullptr});
     std::vector<size_t> at(domains.size(), 0);
     for (bool isDone = false; !isDone;) {
       Strategy strategy{degrees, {}};
       for (size_t op = 0; op < at.size(); ++op)
         strategy.dims.push_back(domains[op][at[op]]);
       const Evaluation found = cost::evaluate(tables, strategy.dims);
-      if (found.valid && (!best || objective.better(found, best->evaluation)))
+      if (found.valid && (!best || objective.better(found, best->evaluation)) &&
+          isWanted(strategy))
         best = search::Plan{strategy, found};
       size_t op = at.size();
       while (op > 0 && ++at[op - 1] == domains[op - 1].size())
@@ -158,7 +219,7 @@ ModelConfig randomConfig(Rng &rng) {
 /// SHARDOPT_RANDOM_SPACES of them, or some.
 TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
   const char *wanted = std::getenv("SHARDOPT_RANDOM_SPACES");
-  const int count = wanted ? std::atoi(wanted) : 40;
+  const int count = wanted ? std::atoi(wanted) : 60;
   Rng rng(11);
   int numFeasible = 0;
   for (int i = 0; i < count; ++i) {
@@ -195,10 +256,29 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
       continue;
     const search::Goal goal =
         rng.below(4) ? search::Goal::Throughput : search::Goal::Latency;
-    const search::ExactResult exact = search::findOptimum(
-        *space, *scenario->simulator().decomposition(), goal);
+    // Some are searched for one engine, which may have none of the dims.
+    std::unique_ptr<EngineSimulator> engine;
+    if (rng.below(4) == 0) {
+      engine = std::make_unique<EngineSimulator>(
+          scenario->simulator(), allEngines[rng.below(3)],
+          EngineFacts(scenario->model()));
+      for (size_t op = 0; op < request.pinnedDims.size(); ++op)
+        request.pinnedDims[op].reset();
+      space = StrategySpace::create(scenario->spaceFacts(), request);
+      if (space)
+        space = engine->narrowed(*space);
+      if (!space)
+        continue;
+    }
+    const search::Simulator &judge =
+        engine ? static_cast<const search::Simulator &>(*engine)
+               : scenario->simulator();
+    const search::ExactResult exact =
+        search::findOptimum(*space, *judge.decomposition(), goal);
     const std::optional<search::Plan> wantedPlan =
-        enumerate(scenario->costs(), *space, goal);
+        enumerate(scenario->costs(), *space, goal, [&](const Strategy &s) {
+          return !engine || judge.evaluate(s).valid;
+        });
     ASSERT_TRUE(exact.proved);
     ASSERT_EQ(exact.best.has_value(), wantedPlan.has_value()) << i;
     if (!wantedPlan)
