@@ -22,14 +22,14 @@ using namespace shardopt::cost::test;
 
 namespace {
 
-struct Case {
+struct SearcherCase {
   ModelConfig config;
   cost::Workload workload;
   search::Goal goal;
 };
 
 /// Latent attention, windows and a dense model; decode and prefill.
-std::vector<Case> cases() {
+std::vector<SearcherCase> searcherCases() {
   auto smaller = [](ModelConfig config) {
     config.layers = 6;
     config.denseLayers = std::min<int64_t>(config.denseLayers, 1);
@@ -93,7 +93,7 @@ void run(const std::string &name, const Scenario &scenario,
 }
 
 TEST(ServingSearchers, AskForWhatIsLegalAndNeverBeatTheOptimum) {
-  for (const Case &c : cases()) {
+  for (const SearcherCase &c : searcherCases()) {
     ScenarioOptions options;
     options.maxDevices = 8;
     auto scenario =
