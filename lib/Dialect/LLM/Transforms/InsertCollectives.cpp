@@ -54,9 +54,13 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
     return emitError(module.getLoc(), "'llm.strategy' has no '")
            << spell(*missing) << "': expected a complete strategy";
   const Degrees degrees = strategy.filled();
-  bool hasExperts =
-      module.walk([](DispatchOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  bool hasExperts = module
+                        .walk([](ShardableOpInterface op) {
+                          return op.returnsFromExperts()
+                                     ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+                        })
+                        .wasInterrupted();
   bool isPlain = degrees.dp == degrees.ep && degrees.cp == 1;
   if (std::optional<std::string> error =
           gridError(degrees, hasExperts || (isPlain && !degrees.gathers())))
