@@ -103,12 +103,19 @@ ErrorOr<std::vector<RankOutcome>> Mpi::run(const Executable &program,
   if (!gathered)
     return gathered.error();
   std::vector<RankOutcome> outcomes;
-  for (int64_t rank = 0; isLeader() && rank < interface.ranks(); ++rank) {
+  std::optional<Error> unread;
+  for (int64_t rank = 0; isLeader() && !unread && rank < interface.ranks();
+       ++rank) {
     ErrorOr<RankOutcome> outcome = deserialize((*gathered)[rank]);
-    if (!outcome)
-      return outcome.error();
-    outcomes.push_back(std::move(*outcome));
+    if (outcome)
+      outcomes.push_back(std::move(*outcome));
+    else
+      unread = outcome.error();
   }
+  // The others go on only with the leader, or would wait for it for ever.
+  if (!agree(!unread))
+    return unread ? *unread
+                  : Error{"the first process could not read the results"};
   return outcomes;
 }
 

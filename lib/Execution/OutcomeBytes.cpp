@@ -7,6 +7,7 @@
 
 #include "shardopt/Execution/OutcomeBytes.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace shardopt;
@@ -56,10 +57,12 @@ public:
     uint64_t room = rest.size() / sizeof(uint32_t);
     for (int64_t &size : shape)
       size = number();
+    // Nothing is read for an empty tensor, however large its other sizes are.
+    bool isEmpty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     for (int64_t size : shape)
-      if (size < 0 || uint64_t(size) > room)
+      if (size < 0 || (!isEmpty && uint64_t(size) > room))
         failed = true;
-    if (failed || uint64_t(countElements(shape)) > room) {
+    if (failed || (!isEmpty && uint64_t(countElements(shape)) > room)) {
       failed = true;
       return {};
     }
