@@ -90,13 +90,7 @@ bool hasGrid(const Degrees &degrees, bool hasExperts);
 /// value that can; none: they can.
 std::optional<std::string> gridError(const Degrees &degrees, bool hasExperts);
 
-/// The same axis as one of the grid of a program, and back, where experts are
-/// cut as all else is.
-constexpr Axis axisOfGrid(GridAxis axis) {
-  return axis == GridAxis::Pp   ? Axis::Pp
-         : axis == GridAxis::Ep ? Axis::Ep
-                                : Axis::Tp;
-}
+/// The axis of a grid pp x ep x tp that devices along `axis` stand on.
 constexpr GridAxis gridAxisOf(Axis axis) {
   switch (axis) {
   case Axis::Dp:
