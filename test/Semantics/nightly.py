@@ -6,7 +6,9 @@
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
 --llm-optimize-collectives, a third in prefill and then decode on its caches;
-half of each with the degrees of serving engines. Lines that fail are printed, with the strategy. Exit status 1 if there are any.
+half of each with the degrees of serving engines. Programs whose layers are no chains
+are verified with 100 strategies each. Lines that fail are printed, with the strategy.
+Exit status 1 if there are any.
 """
 
 import argparse
@@ -22,6 +24,8 @@ from strategies import sample, write
 from tools import ROOT
 
 MODELS = ("small-moe", "small-dense", "small-mla")
+WIRINGS = ("parallel-block", "dense-residual", "two-towers")
+PER_WIRING = 100
 SPACE = {
     "tp": [1, 2, 3, 4, 5, 6, 8],
     "ep": [1, 2, 3, 4, 6],
@@ -84,7 +88,13 @@ def main():
                     runs = [*command, f"--seed={rng.randrange(2**31)}"]
                     what = f"{model}, {title}{degrees}"
                     failed += verify(args, what, runs, strategies, folder)
-    print(f"{6 * len(MODELS) * each} strategies, {failed} failed")
+        for model in WIRINGS:
+            module = ROOT / "examples/models" / f"{model}.mlir"
+            seed = rng.randrange(2**31)
+            strategies = sample(args.shard_opt, module, count=PER_WIRING, seed=seed, **SPACE)
+            failed += verify(args, model, [module], strategies, folder)
+    count = 6 * len(MODELS) * each + len(WIRINGS) * PER_WIRING
+    print(f"{count} strategies, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

@@ -2,11 +2,12 @@
 """Compares the collectives of programs with what the report charges for them.
 
     check_charges.py --shard-opt=build/bin/shard-opt \\
-        --shard-translate=build/bin/shard-translate config.json...
+        --shard-translate=build/bin/shard-translate config.json|model.mlir...
 
 Random strategies of each config, in both phases, are evaluated and lowered. With
 --vary, each is of a model of its own: as many layers, kinds of them, windows,
-heads and experts as it happens, and another context. In every stage, the bytes and microseconds that the program's collectives say they
+heads and experts as it happens, and another context. A program is taken as it is.
+In every stage, the bytes and microseconds that the program's collectives say they
 are charged, summed over layers by the op that caused them and by the kind as
 which they count, must be those of the report's breakdown. A token's way back to
 the first stage is between two steps, and so in no program.
@@ -184,6 +185,29 @@ def check(args, module, strategy, folder):
     return list(written(lowered).differences(wanted))
 
 
+def check_drawn(args, module, layers, count, rng, folder):
+    """The strategies drawn for a module that differ, each with words on it."""
+    pp = [pp for pp in DEGREES["pp"] if pp <= layers]
+    degrees = {**rng.choice((DEGREES, SERVING)), "pp": pp}
+    drawn = strategies.sample(args.shard_opt, module, count=count, seed=rng.random(), **degrees)
+    for strategy in drawn:
+        words = check(args, module, strategy, folder)
+        if words:
+            yield strategy, words
+
+
+def check_program(args, path, folder):
+    """How many of the strategies drawn for a program differ; prints each."""
+    rng = random.Random(args.seed + zlib.crc32(path.name.encode()))
+    repeats = re.findall(r"llm\.repeat (\d+)", path.read_text())
+    differ = 0
+    for _ in range(args.count):
+        for strategy, words in check_drawn(args, path, sum(map(int, repeats)), 1, rng, folder):
+            differ += 1
+            print(json.dumps(strategy), *words, sep="\n  ")
+    return differ
+
+
 def check_config(args, path, phase, folder):
     """How many of the strategies drawn for a config differ; prints each."""
     rng = random.Random(args.seed + zlib.crc32(f"{path.name} {phase}".encode()))
@@ -195,39 +219,39 @@ def check_config(args, path, phase, folder):
         config.write_text(json.dumps(model))
         options = (f"--phase={phase}", f"--context={context}", "-o", module)
         run(args.shard_translate, "--import-hf", config, *options)
-        pp = [pp for pp in DEGREES["pp"] if pp <= model["num_hidden_layers"]]
         count = 1 if args.vary else args.count
-        degrees = {**rng.choice((DEGREES, SERVING)), "pp": pp}
-        drawn = strategies.sample(
-            args.shard_opt, module, count=count, seed=rng.random(), **degrees
-        )
-        for strategy in drawn:
-            words = check(args, module, strategy, folder)
-            if words:
-                differ += 1
-                what = json.dumps(model) + f" context {context}\n" if args.vary else ""
-                print(what + json.dumps(strategy), *words, sep="\n  ")
+        layers = model["num_hidden_layers"]
+        for strategy, words in check_drawn(args, module, layers, count, rng, folder):
+            differ += 1
+            what = json.dumps(model) + f" context {context}\n" if args.vary else ""
+            print(what + json.dumps(strategy), *words, sep="\n  ")
     return differ
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shard-opt", required=True)
-    parser.add_argument("--shard-translate", required=True)
+    parser.add_argument("--shard-translate", help="not needed for programs")
     parser.add_argument("--count", type=int, default=4, help="strategies a config and phase")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--context", type=int, default=96)
     parser.add_argument("--vary", action="store_true", help="another model for each strategy")
-    parser.add_argument("configs", nargs="+", type=pathlib.Path)
+    parser.add_argument("models", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
 
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
-        for config in args.configs:
-            for phase in ("decode", "prefill"):
-                differ = check_config(args, config, phase, pathlib.Path(name))
+        for model in args.models:
+            runs = {f"{model.stem} decode": "decode", f"{model.stem} prefill": "prefill"}
+            if model.suffix == ".mlir":
+                runs = {model.stem: None}
+            for title, phase in runs.items():
+                if phase:
+                    differ = check_config(args, model, phase, pathlib.Path(name))
+                else:
+                    differ = check_program(args, model, pathlib.Path(name))
                 wrong += differ
-                print(f"{config.stem} {phase}: {differ} of {args.count} differ", flush=True)
+                print(f"{title}: {differ} of {args.count} differ", flush=True)
     sys.exit(1 if wrong else 0)
 
 
