@@ -49,12 +49,11 @@ static bool isActivation(Value value) {
 }
 
 FailureOr<cost::Body> BodyBuilder::build() {
-  auto first = dyn_cast<NormOpInterface>(layer.first().getOperation());
-  if (!first || first.getAddedResidual() ||
-      first.getNormed().get() != layer.residual)
+  auto read = layer.first().getActivations();
+  if (read.size() != 1 || read.front()->get() != layer.residual)
     return layer.first().emitOpError(
-        "is the first of a layer, expected a norm, as 'llm.rms_norm', of the "
-        "layer's residual, without a residual of its own");
+        "is the first of a layer, expected an op that reads the layer's "
+        "residual, as 'llm.rms_norm', and no other activation");
   ids[layer.residual] = body.residual = body.numValues++;
   for (ShardableOpInterface op : layer.ops)
     if (failed(addNode(op)))
@@ -118,22 +117,26 @@ static void collectSummands(AddOp add, SmallVectorImpl<Value> &summands) {
 }
 
 /// Residuals go through the layer, and norms may add to them on the way; what
-/// other ops make is added to them in the end.
+/// other ops make is added to them in the end. A layer may also leave with what
+/// one op made, as that of a norm behind the sum.
 LogicalResult BodyBuilder::readExit() {
   Operation *last = layer.exit.getDefiningOp();
-  auto sum = dyn_cast_or_null<AddOp>(last);
-  if (!sum)
-    return (last ? last : layer.last().getOperation())
-        ->emitOpError("makes what leaves the layer, expected an 'llm.add' of "
-                      "the residual and what the layer adds to it");
-  SmallVector<Value> summands;
-  collectSummands(sum, summands);
+  if (layer.exit == layer.residual)
+    return layer.last().emitOpError(
+        "is the last of a layer that leaves its residual as it was, expected "
+        "one that leaves what its ops make");
+  SmallVector<Value> summands = {layer.exit};
+  if (auto sum = dyn_cast_or_null<AddOp>(last)) {
+    summands.clear();
+    collectSummands(sum, summands);
+  }
   if (summands.size() > cost::Body::maxSummands)
-    return sum.emitOpError("ends a layer with a sum of ")
+    return last->emitOpError("ends a layer with a sum of ")
            << summands.size() << " values, expected at most "
            << cost::Body::maxSummands;
   for (Value summand : summands) {
-    FailureOr<cost::ValueId> id = idOf(summand, sum);
+    FailureOr<cost::ValueId> id =
+        idOf(summand, last ? last : layer.last().getOperation());
     if (failed(id))
       return failure();
     auto maker = summand.getDefiningOp();

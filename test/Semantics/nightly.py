@@ -24,7 +24,7 @@ from strategies import sample, write
 from tools import ROOT
 
 MODELS = ("small-moe", "small-dense", "small-mla")
-WIRINGS = ("parallel-block", "dense-residual", "two-towers")
+WIRINGS = ("parallel-block", "dense-residual", "two-towers", "post-norm")
 PER_WIRING = 100
 SPACE = {
     "tp": [1, 2, 3, 4, 5, 6, 8],

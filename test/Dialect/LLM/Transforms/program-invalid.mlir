@@ -62,11 +62,11 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 // -----
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
-  func.func @repeat_without_norm(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
+  func.func @first_op_reads_nothing_of_the_layer(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) invariants(%v = %u : tensor<8x8xbf16>) {
-      // expected-error @below {{is the first of a layer, expected a norm, as 'llm.rms_norm', of the layer's residual, without a residual of its own}}
-      %p = llm.linear "proj" %r, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+      // expected-error @below {{is the first of a layer, expected an op that reads the layer's residual, as 'llm.rms_norm', and no other activation}}
+      %p = llm.linear "proj" %x, %v : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
       %s = llm.add %r, %p : tensor<?x8xbf16>
       llm.yield %s : tensor<?x8xbf16>
     }
@@ -77,12 +77,12 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 // -----
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
-  func.func @no_residual_at_the_end(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
+  func.func @residual_as_it_was(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
     %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
-    // expected-error @below {{makes what leaves the layer, expected an 'llm.add' of the residual and what the layer adds to it}}
+    // expected-error @below {{is the last of a layer that leaves its residual as it was, expected one that leaves what its ops make}}
     %p = llm.linear "proj" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
-    %y = llm.lm_head "lm_head" %p norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    %y = llm.lm_head "lm_head" %x norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
     return %y : tensor<?xi32>
   }
 }

@@ -9,13 +9,14 @@
 // comes of them wants it, and what that moves is charged as the cost model has
 // it: for the layer that is left.
 //
-// A loop carries its residual in one layout, the anchor of its first norm, from
-// the last layer as from all others. The cost model knows where each layer
-// goes: the summands of the last one go straight to the next kind of layer, or
-// to the head, which may read fewer rows. So a collective at the end of a body
-// has one charge for the last iteration and one for the others. What no
-// collective of the body stands for, because its summand lies in the anchor
-// already, is left to the one that takes the residual on from there.
+// A loop carries its residual in one layout, the anchor (what its first op
+// takes it in), from the last layer as from all others. The cost model knows
+// where each layer goes: the summands of the last one go straight to the next
+// kind of layer, or to the head, which may read fewer rows. So a collective at
+// the end of a body has one charge for the last iteration and one for the
+// others. What no collective of the body stands for, because its summand lies
+// in the anchor already, is left to the one that takes the residual on from
+// there.
 //
 // Example: anchor T, head in R. A partial sum is reduce-scattered in every
 // layer; for the last one the model charges an all-reduce. The residual lies in
@@ -82,6 +83,25 @@ static Layout pick(ShardableOpInterface op, Layout zero, Layout one,
   return dim == Dim::Zero ? zero : dim == Dim::One ? one : none;
 }
 
+/// Whether `op` finds the residual of its layer as it wants it.
+static bool isFirstOfLayer(ShardableOpInterface op) {
+  if (auto norm = dyn_cast<NormOpInterface>(op.getOperation()))
+    return !norm.getAddedResidual();
+  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
+  return repeat &&
+         *repeat.getBodyBlock()->getOps<ShardableOpInterface>().begin() == op;
+}
+
+/// The layout in which `op`, the first of its layer, takes the residual.
+static Layout anchorOf(ShardableOpInterface op, const cost::Context &context) {
+  const cost::Placement any;
+  return cast<CostOpInterface>(op.getOperation())
+      .getOpModel()
+      ->rule(op.getShardingDim().value_or(Dim::None), {&any, 1}, context)
+      .operands[0]
+      .required.layout;
+}
+
 ResidualTarget Partitioner::getTarget(Value value, Layout arrives) const {
   ResidualTarget target;
   target.consumer = consumerOf(value);
@@ -91,11 +111,12 @@ ResidualTarget Partitioner::getTarget(Value value, Layout arrives) const {
   auto shardable = dyn_cast<ShardableOpInterface>(target.consumer);
   target.cause = shardable ? shardable.getShardingName()
                            : target.consumer->getName().stripDialect();
-  if (auto norm = dyn_cast<NormOpInterface>(target.consumer)) {
+  if (shardable && isFirstOfLayer(shardable)) {
+    target.layout = anchorOf(shardable, context);
+    target.beginsLayer = true;
+    target.cause = "layer_exit";
+  } else if (isa<NormOpInterface>(target.consumer)) {
     target.layout = pick(shardable, Layout::T, Layout::H, Layout::R);
-    target.beginsLayer = !norm.getAddedResidual();
-    if (target.beginsLayer)
-      target.cause = "layer_exit";
   } else if (isa<LmHeadOp>(target.consumer)) {
     target.layout =
         pick(shardable, Layout::H, Layout::R, cost::passThrough(arrives));
@@ -241,6 +262,21 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
     return success(); // written with the whole sum
   SmallVector<Value> leaves;
   collectSummands(op, leaves);
+  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
+  bool endsLayer = repeat && op->getBlock()->getTerminator()->getOperand(0) ==
+                                 op.getResult();
+  FailureOr<LocalValues::Placed> sum =
+      writeSum(op, leaves, op.getResult(), endsLayer ? repeat : RepeatOp());
+  if (failed(sum))
+    return failure();
+  state.values.define(op.getResult(), std::move(*sum));
+  return success();
+}
+
+FailureOr<LocalValues::Placed> Partitioner::writeSum(Operation *op,
+                                                     ArrayRef<Value> leaves,
+                                                     Value carrier,
+                                                     RepeatOp ended) {
   SmallVector<Summand> summands;
   const RowSpace *space = nullptr;
   for (Value leaf : leaves) {
@@ -248,7 +284,7 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
     if (!placed)
       return failure();
     if (space && placed->space != space)
-      return op.emitOpError("adds rows of ")
+      return op->emitOpError("adds rows of ")
              << space->name << " and other rows, of " << placed->space->name
              << ": expected its operands to have the same rows";
     space = placed->space;
@@ -262,21 +298,18 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
            cost::passThrough(summand.copy.layout) == Layout::T;
   });
   Layout arrives = inBlocks ? Layout::T : Layout::R;
-  ResidualTarget target = getTarget(op.getResult(), arrives);
+  ResidualTarget target = getTarget(carrier, arrives);
   ResidualTarget next = target;
   int64_t layers = 1;
-  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
-  bool endsLayer = repeat && op->getBlock()->getTerminator()->getOperand(0) ==
-                                 op.getResult();
-  if (endsLayer) {
-    layers = repeat.getCount();
-    if (ResidualTarget after = getTarget(repeat.getResult(), arrives);
+  if (ended) {
+    layers = ended.getCount();
+    if (ResidualTarget after = getTarget(ended.getResult(), arrives);
         after.layout)
       next = after;
   }
 
   Layout layout = target.layout.value_or(Layout::R);
-  const Packing *packing = featuresOf(state, op.getResult(), layout);
+  const Packing *packing = featuresOf(state, carrier, layout);
   Emitter emit = emitFor(op, target.cause.empty() ? op->getName().stripDialect()
                                                   : target.cause);
   arrange(emit, summands);
@@ -301,12 +334,11 @@ LogicalResult Partitioner::runOnAdd(AddOp op) {
   placed.copies = {{sum, layout, packing, nullptr}};
   placed.space = space;
   placed.rowBytes = state.values.lookup(leaves.front(), op)->rowBytes;
-  if (endsLayer && next.layout)
-    leftLayers[repeat] = left;
+  if (ended && next.layout)
+    leftLayers[ended] = left;
   else if (target.isHead)
     placed.left = left;
-  state.values.define(op.getResult(), std::move(placed));
-  return success();
+  return placed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,9 +426,18 @@ LogicalResult Partitioner::runOnYield(YieldOp op) {
   if (!last)
     return failure();
   Emitter emit = emitFor(op, getTarget(repeat.getResidual(), Layout::R).cause);
-  SmallVector<Value> values = {
-      state.values.get(emit, op.getOperand(0), residual.layout,
-                       residual.packing, last->space->cost)};
+  SmallVector<Value> values;
+  if (op.getOperand(0).getDefiningOp<AddOp>()) {
+    values.push_back(state.values.get(emit, op.getOperand(0), residual.layout,
+                                      residual.packing, last->space->cost));
+  } else {
+    // What one op made leaves the layer as a sum of one does.
+    FailureOr<LocalValues::Placed> left =
+        writeSum(op, op.getOperand(0), repeat.getResidual(), repeat);
+    if (failed(left))
+      return failure();
+    values.push_back(left->copies.front().value);
+  }
   for (Value cache : op.getOperands().drop_front()) {
     Value local = state.values.lookupPlain(cache);
     if (!local) {

@@ -43,6 +43,11 @@ private:
 
   // Residual.cpp
   mlir::LogicalResult runOnAdd(AddOp op);
+  /// Writes the sum of `leaves` for `op` where the reader of `carrier` wants
+  /// it. `ended` is the repeat whose layers it leaves, or null.
+  mlir::FailureOr<LocalValues::Placed>
+  writeSum(mlir::Operation *op, ::llvm::ArrayRef<mlir::Value> leaves,
+           mlir::Value carrier, RepeatOp ended);
   mlir::LogicalResult runOnRepeat(RepeatOp op);
   mlir::LogicalResult writeBody(RepeatOp op, RepeatOp local,
                                 LocalValues::Placed residual);
