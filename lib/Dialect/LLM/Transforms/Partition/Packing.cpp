@@ -227,20 +227,32 @@ static void appendHeads(Pieces &pieces, int64_t first, int64_t count,
   append(pieces, {-1, (count - held) * headSize});
 }
 
-/// The first kv head that rank `rank` touches.
-static int64_t firstKvHead(int64_t heads, int64_t kvHeads, int64_t ranks,
-                           int64_t rank) {
-  int64_t group = heads / kvHeads;
-  return rank * cost::localHeads(heads, ranks) / group;
+/// The kv head that a query head reads; without such a head, the end.
+static int64_t kvHeadOf(int64_t query, int64_t heads, int64_t kvHeads) {
+  return query < heads ? query / (heads / kvHeads) : kvHeads;
 }
 
 /// Appends the kv heads of rank `rank`: as many for each rank as any needs.
 static void appendKvHeads(Pieces &pieces, int64_t heads, int64_t kvHeads,
                           int64_t headSize, int64_t ranks, int64_t rank) {
-  bool idle = rank * cost::localHeads(heads, ranks) >= heads;
-  int64_t first = idle ? kvHeads : firstKvHead(heads, kvHeads, ranks, rank);
+  int64_t first =
+      kvHeadOf(rank * cost::localHeads(heads, ranks), heads, kvHeads);
   appendHeads(pieces, first, cost::localKvHeads(heads, kvHeads, ranks), kvHeads,
               headSize);
+}
+
+/// Appends the kv heads that the cp group of rank `rank` has between its first
+/// and its last device with heads: fewer than `count`, where others read more.
+static void appendContextKvHeads(Pieces &pieces, int64_t heads, int64_t kvHeads,
+                                 int64_t headSize, int64_t ranks, int64_t cp,
+                                 int64_t rank, int64_t count) {
+  const int64_t own = cost::localHeads(heads, ranks);
+  const int64_t begin = rank / cp * cp * own;
+  const int64_t last = (std::min(begin + cp * own, heads) - 1) / own * own;
+  const int64_t end = kvHeadOf(last, heads, kvHeads) +
+                      cost::localKvHeads(heads, kvHeads, ranks);
+  appendHeads(pieces, kvHeadOf(begin, heads, kvHeads), count,
+              std::min(end, kvHeads), headSize);
 }
 
 /// Appends what `rank` holds of a part that begins at global entry `begin`.
@@ -411,14 +423,11 @@ const Packing *Packings::contextKvHeads(int64_t heads, int64_t kvHeads,
                                         int64_t headSize, int64_t ranks,
                                         int64_t cp) {
   return get({10 + cp, heads, kvHeads, headSize, ranks}, [&] {
-    int64_t held = cp * cost::localHeads(heads, ranks);
-    int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
+    const int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
     return Packing("kv_heads", kvHeads * headSize,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
-                     int64_t query = rank / cp * held;
-                     int64_t first =
-                         query < heads ? query / (heads / kvHeads) : kvHeads;
-                     appendHeads(pieces, first, count, kvHeads, headSize);
+                     appendContextKvHeads(pieces, heads, kvHeads, headSize,
+                                          ranks, cp, rank, count);
                    }));
   });
 }
