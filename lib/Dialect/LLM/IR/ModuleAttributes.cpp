@@ -57,8 +57,9 @@ FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
   Attribute attribute = module->getAttr(loweredStrategyAttrName);
   if (!attribute)
     return std::optional<Degrees>();
-  Fields fields(attribute, "'" + loweredStrategyAttrName.str() + "'",
-                [&] { return emitError(module.getLoc()); });
+  // Of the reader only a reference is kept.
+  auto fail = [&] { return emitError(module.getLoc()); };
+  Fields fields(attribute, "'" + loweredStrategyAttrName.str() + "'", fail);
   PartialDegrees written;
   for (Degree degree : allDegrees)
     if (infoOf(degree).isRequired() || fields.has(spell(degree)))
@@ -107,8 +108,9 @@ FailureOr<std::optional<cost::Workload>> llm::readWorkload(ModuleOp module) {
   Attribute attribute = module->getAttr(loweredWorkloadAttrName);
   if (!attribute)
     return std::optional<cost::Workload>();
-  Fields fields(attribute, "'" + loweredWorkloadAttrName.str() + "'",
-                [&] { return emitError(module.getLoc()); });
+  // Of the reader only a reference is kept.
+  auto fail = [&] { return emitError(module.getLoc()); };
+  Fields fields(attribute, "'" + loweredWorkloadAttrName.str() + "'", fail);
   cost::Workload workload;
   workload.phase =
       cost::Phase(fields.choice("phase", {cost::spell(cost::Phase::Decode),
