@@ -7,7 +7,7 @@ import numpy as np
 
 from execution.interpreter import Interpreter
 from execution.numerics import rotate
-from execution.slices import MICRO, block_of
+from execution.slices import MICRO, block_of, cut, degrees_of
 
 RANDOM = np.random.default_rng(5)
 
@@ -108,6 +108,33 @@ class Slices(unittest.TestCase):
             for tp in range(2)
         ]
         self.assertEqual(blocks, [[0], [1], [2], [3], [4], [5], [6], []])
+
+    def test_rows_alike_are_cut_by_the_largest_part(self):
+        grid = {"dp": 3, "tp": 2}
+        axes = ["dp", "tp"]
+        places = [{"dp": dp, "tp": tp} for dp in range(3) for tp in range(2)]
+        own = [list(block_of(7, axes, place, grid)) for place in places]
+        self.assertEqual(own, [[0, 1], [2], [3, 4], [5], [6], []])
+        alike = [list(block_of(10, axes, place, grid, alike=True)) for place in places]
+        self.assertEqual(alike, [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], []])
+        held = {"dims": [{"rows": axes, "alike": None}]}
+        part = cut(np.arange(10), held, {"dp": 2, "tp": 0}, grid, 10)
+        self.assertEqual(list(part), [8, 9])
+
+    def test_strides_are_as_long_on_every_device(self):
+        held = {"dims": [{}, {"stride": "cp"}]}
+        value = np.arange(1, 8)[None]
+        parts = [cut(value, held, {"cp": cp}, {"cp": 3}, 1).tolist() for cp in range(3)]
+        self.assertEqual(parts, [[[1, 4, 7]], [[2, 5, 0]], [[3, 6, 0]]])
+
+    def test_degrees_are_runs_of_axes(self):
+        # tp 8, dp 4, ep 16, cp 2: etp 2.
+        axes = {"tp": [2, 3], "dp": [1], "ep": [1, 2], "etp": [3], "cp": [3]}
+        place, grid = degrees_of((0, 3, 2, 1), (1, 4, 4, 2), axes)
+        self.assertEqual(grid, {"pp": 1, "tp": 8, "dp": 4, "ep": 16, "etp": 2, "cp": 2})
+        self.assertEqual(place, {"pp": 0, "tp": 5, "dp": 3, "ep": 14, "etp": 1, "cp": 1})
+        place, grid = degrees_of((1, 0, 2), (2, 1, 3))
+        self.assertEqual((place, grid), ({"pp": 1, "ep": 0, "tp": 2}, {"pp": 2, "ep": 1, "tp": 3}))
 
 
 DISPATCHED = """

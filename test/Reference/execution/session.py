@@ -3,7 +3,7 @@
 import numpy as np
 
 from execution.interpreter import Interpreter
-from execution.slices import AXES, MICRO, cut
+from execution.slices import MICRO, cut, degrees_of
 
 
 def is_public(function):
@@ -49,13 +49,13 @@ class Session:
         self.caches = self.empty_caches(self.entry, self.devices, length)
 
     def place(self, device, micro=None):
-        """(coordinate, size) of the grid's axes, each by the axis' name.
+        """(coordinate, size) of the degrees, each by its name.
 
         micro: (index, number) of a micro-batch, where rows are cut into them.
         """
         grid = self.interpreter.grid
-        here = dict(zip(AXES, grid.coordinates(device)))
-        sizes = dict(zip(AXES, grid.shape))
+        strategy = self.interpreter.module.get("shardopt.strategy") or {}
+        here, sizes = degrees_of(grid.coordinates(device), grid.shape, strategy.get("axes"))
         if micro is not None:
             here[MICRO], sizes[MICRO] = micro
         return here, sizes

@@ -4,13 +4,17 @@ It has a dictionary for each dim: empty for a whole one; {axis, runs} with the
 entries that each coordinate of the grid axis holds, as runs [start, size,
 stride] or [start, size, stride, count, step], -1 for zeros; or {rows = axes}
 for rows, which are cut by whole prompts, by a ceiling over the first axis, and
-each part by a ceiling over the next. Between the two comes a cut into
-micro-batches, where stages work on them: an axis `micro` that no grid has.
+each part by a ceiling over the next: of the part's own size, or with `alike` of
+the largest part's. Between the two comes a cut into micro-batches, where stages
+work on them: an axis `micro` that no grid has. {stride = axis} is every n-th entry
+from the coordinate on, with zeros behind the end, as many on all n coordinates.
+
+An axis is a degree: `tp`, `ep` and `pp` of a uniform grid, and those that a
+strategy's `axes` make of runs of the grid's axes.
 """
 
 import numpy as np
 
-AXES = ("pp", "ep", "tp")  # of the grid
 MICRO = "micro"
 
 
@@ -32,12 +36,27 @@ def take(value, indices, axis):
     return np.where((indices >= 0).reshape(shape), taken, np.zeros_like(taken))
 
 
-def block_of(prompts, axes, place, grid):
+def degrees_of(coordinates, shape, axes=None):
+    """(coordinate, size) by degree; axes: {degree: grid axes, slowest first}."""
+    axes = axes or {"ep": [1], "tp": [2]}
+    axes = {"pp": [0], **axes} if shape else {}
+    place, grid = {}, {}
+    for name, run in axes.items():
+        sizes = [shape[axis] for axis in run]
+        grid[name] = int(np.prod(sizes, dtype=int))
+        place[name] = 0
+        for axis, size in zip(run, sizes):
+            place[name] = place[name] * size + coordinates[axis]
+    return place, grid
+
+
+def block_of(prompts, axes, place, grid, alike=False):
     """The prompts of a device: a range. place, grid: coordinate, size by axis."""
-    begin, end = 0, prompts
+    begin, end, largest = 0, prompts, prompts
     axes = [*axes[:1], MICRO, *axes[1:]] if MICRO in grid else axes
     for axis in axes:
-        block = -(-(end - begin) // grid[axis])
+        block = -(-(largest if alike else end - begin) // grid[axis])
+        largest = -(-largest // grid[axis])
         begin = min(end, begin + place[axis] * block)
         end = min(end, begin + block)
     return range(begin, end)
@@ -51,7 +70,11 @@ def cut(value, description, place, grid, prompts):
             value = take(value, entries(dim["runs"][place[dim["axis"]]]), axis)
         elif "rows" in dim:
             each = value.shape[axis] // prompts  # rows of a prompt
-            own = block_of(prompts, dim["rows"], place, grid)
+            own = block_of(prompts, dim["rows"], place, grid, "alike" in dim)
             rows = np.arange(own.start * each, own.stop * each)
             value = np.take(value, rows, axis=axis)
+        elif "stride" in dim:
+            size, stride = value.shape[axis], grid[dim["stride"]]
+            held = place[dim["stride"]] + stride * np.arange(-(-size // stride))
+            value = take(value, np.where(held < size, held, -1), axis)
     return value
