@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Verifies thousands of random strategies of the small models.
+"""Verifies thousands of random strategies of small models of every family.
 
-    ./dev verify [--count 5000] [--seed 1]
+    ./dev verify [--count 5000] [--seed 1] [--only small-mla]
 
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
@@ -23,13 +23,18 @@ import tools
 from strategies import sample, write
 from tools import ROOT
 
-MODELS = ("small-moe", "small-dense", "small-mla")
+sys.path.append(str(ROOT / "test" / "Reference"))
+
+from execution.small_models import CONFIGS  # noqa: E402
+
+SHIPPED = ("small-moe", "small-dense", "small-mla")
 WIRINGS = ("parallel-block", "dense-residual", "two-towers", "post-norm")
 PER_WIRING = 100
+CONTEXT = 24
 SPACE = {
     "tp": [1, 2, 3, 4, 5, 6, 8],
     "ep": [1, 2, 3, 4, 6],
-    "pp": [1, 2, 3],
+    "pp": [1, 1, 2, 3],
     "most_ranks": 24,
     "batch": [1, 2, 3, 4, 5, 6, 7, 8, 11, 16],
 }
@@ -37,7 +42,7 @@ SPACE = {
 SERVING = {
     **SPACE,
     "tp": [1, 2, 3, 4, 6, 8, 12],
-    "pp": [1, 1, 2, 3],
+    "pp": [1, 1, 1, 2, 3],
     "dp": [1, 2, 3, 4, 6, 8],
     "cp": [1, 1, 2, 3, 4, 6],
     "exchange": ["all_to_all", "gather"],
@@ -60,41 +65,63 @@ def verify(args, title, command, strategies, folder):
     return len(failed)
 
 
+def programs(args, name, folder):
+    """The modules of a model in decode and in prefill."""
+    modules = [folder / f"{name}.{phase}.mlir" for phase in ("decode", "prefill")]
+    config = folder / f"{name}.json"
+    if name in SHIPPED:
+        config = ROOT / "examples/models" / f"{name}.json"
+        modules[0] = config.with_suffix(".mlir")
+    else:
+        config.write_text(json.dumps(CONFIGS[name]))
+        tools.imported(args, config, "decode", CONTEXT, modules[0], "--logits")
+    tools.imported(args, config, "prefill", 7, modules[1], "--logits")
+    return modules
+
+
+def runs(args, folder):
+    """(title, arguments of shard-run, strategies) of every list."""
+    models = [name for name in (*SHIPPED, *CONFIGS) if args.only in name]
+    each = -(-args.count // (6 * max(1, len(models))))
+    rng = random.Random(args.seed)
+
+    def run(title, module, command, count, space):
+        strategies = sample(
+            args.shard_opt, module, count=count, seed=rng.randrange(2**31), **space
+        )
+        return title, [*command, f"--seed={rng.randrange(2**31)}"], strategies
+
+    for model in models:
+        decode, prefill = programs(args, model, folder)
+        for title, module, command in (
+            ("decode", decode, [decode]),
+            ("decode, optimized", decode, [decode, "--optimize-collectives"]),
+            ("prefill and decode", prefill, [prefill, f"--then={decode}"]),
+        ):
+            yield run(f"{model}, {title}", module, command, each, SPACE)
+            yield run(f"{model}, {title}, all degrees", module, command, each, SERVING)
+    for model in (name for name in WIRINGS if args.only in name):
+        module = ROOT / "examples/models" / f"{model}.mlir"
+        yield run(model, module, [module], PER_WIRING, SPACE)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="models with this in their name")
     args = parser.parse_args()
 
-    rng = random.Random(args.seed)
-    each = -(-args.count // (6 * len(MODELS)))
-    failed = 0
+    verified = failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for model in MODELS:
-            decode = ROOT / "examples/models" / f"{model}.mlir"
-            prefill = folder / f"{model}.mlir"
-            config = decode.with_suffix(".json")
-            tools.imported(args, config, "prefill", 7, prefill, "--logits")
-            for title, module, command in (
-                ("decode", decode, [decode]),
-                ("decode, optimized", decode, [decode, "--optimize-collectives"]),
-                ("prefill and decode", prefill, [prefill, f"--then={decode}"]),
-            ):
-                for degrees, space in (("", SPACE), (", all degrees", SERVING)):
-                    seed = rng.randrange(2**31)
-                    strategies = sample(args.shard_opt, module, count=each, seed=seed, **space)
-                    runs = [*command, f"--seed={rng.randrange(2**31)}"]
-                    what = f"{model}, {title}{degrees}"
-                    failed += verify(args, what, runs, strategies, folder)
-        for model in WIRINGS:
-            module = ROOT / "examples/models" / f"{model}.mlir"
-            seed = rng.randrange(2**31)
-            strategies = sample(args.shard_opt, module, count=PER_WIRING, seed=seed, **SPACE)
-            failed += verify(args, model, [module], strategies, folder)
-    count = 6 * len(MODELS) * each + len(WIRINGS) * PER_WIRING
-    print(f"{count} strategies, {failed} failed")
+        for title, command, strategies in runs(args, folder):
+            failed += verify(args, title, command, strategies, folder)
+            verified += len(strategies)
+    if not verified:
+        sys.exit(f"no model has '{args.only}' in its name")
+    print(f"{verified} strategies, {failed} failed")
     sys.exit(1 if failed else 0)
 
 
