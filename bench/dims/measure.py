@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+import itertools
 import json
 import pathlib
 import subprocess
@@ -35,6 +36,7 @@ class Tools:
     def __init__(self, build, scratch):
         self.binaries = pathlib.Path(build).resolve() / "bin"
         self.scratch = pathlib.Path(scratch)
+        self.numbers = itertools.count()  # of reports
 
     def run(self, name, *arguments):
         return subprocess.run(
@@ -51,17 +53,22 @@ class Tools:
             raise RuntimeError(f"{model}: {done.stderr.strip()}")
         return path
 
-    def search(self, cell, module):
-        """The cell's Result."""
-        report = self.scratch / f"{module.stem}-{cell.machine}-{cell.devices}.json"
+    def report(self, cell, module, *options):
+        """The report of an exact search, with more options than those of the cell."""
+        report = self.scratch / f"{next(self.numbers)}.json"
         slo, limit = cell.limit
-        options = f"searcher=exact machine={cell.machine} max-devices={cell.devices}"
-        options += f" {slo}={limit} report={report}"
-        done = self.run("shard-opt", module, f"--llm-search-sharding={options}", "-o", "/dev/null")
+        cluster = f"searcher=exact machine={cell.machine} max-devices={cell.devices}"
+        words = " ".join((cluster, f"{slo}={limit} report={report}", *options))
+        done = self.run("shard-opt", module, f"--llm-search-sharding={words}", "-o", "/dev/null")
         if not report.exists():
             raise RuntimeError(f"{cell}: {done.stderr.strip()}")
         found = json.loads(report.read_text())
         report.unlink()
+        return found
+
+    def search(self, cell, module):
+        """The cell's Result."""
+        found = self.report(cell, module)
         plans = {s: found["baselines"][s] for s in STYLES if found["baselines"][s]}
         style = max(plans, key=lambda s: plans[s]["throughput"], default="")
         return Result(cell, found["best"], style, plans.get(style), found["proved"])
@@ -87,13 +94,19 @@ class Tools:
         return plan
 
 
-def measure(cells, tools, jobs, note):
-    """The Result of each cell, in order; `note` is told how many are done."""
+def in_all(search, cells, tools, jobs, note):
+    """`search(cell, module)` of each cell, in order, and the modules by program;
+    `note` is told how many are done."""
     results, modules = [], {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         programs = list(dict.fromkeys(cell.program for cell in cells))
         modules = dict(zip(programs, pool.map(tools.import_program, programs)))
-        for result in pool.map(lambda c: tools.search(c, modules[c.program]), cells):
+        for result in pool.map(lambda c: search(c, modules[c.program]), cells):
             results.append(result)
             note(len(results))
     return results, modules
+
+
+def measure(cells, tools, jobs, note):
+    """The Result of each cell, in order."""
+    return in_all(tools.search, cells, tools, jobs, note)
