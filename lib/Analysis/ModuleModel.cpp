@@ -332,12 +332,13 @@ FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
 
 FailureOr<unsigned> ProgramReader::addKind(const LayerOps &layer,
                                            cost::Body body) {
+  // More than models have layers; only so that no count overflows.
+  constexpr size_t maxKinds = 1024;
   unsigned kind = bodies.size();
-  if (kind == cost::Model::maxBodies)
+  if (kind == maxKinds)
     return layer.first().emitOpError("begins one more kind of layer, expected "
                                      "at most ")
-           << cost::Model::maxBodies
-           << "; layers that are alike belong in an 'llm.repeat'";
+           << maxKinds << "; layers that are alike belong in an 'llm.repeat'";
   kindOps.emplace_back();
   for (ShardableOpInterface op : layer.ops) {
     if (!kindOfName.try_emplace(op.getShardingName(), kind).second)

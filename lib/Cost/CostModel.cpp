@@ -26,6 +26,8 @@ bool CostModel::fits(const Degrees &degrees) const {
 }
 
 bool CostModel::hasTrellises() const {
+  if (program.bodies.size() > Model::maxBodies)
+    return false;
   for (size_t body = 0; body < bodyIndices.size(); ++body) {
     for (const std::vector<ValueId> &live : bodyIndices[body].liveAfter)
       if (live.size() > Body::maxLiveValues)

@@ -45,8 +45,8 @@ public:
   Context context(const Degrees &degrees, const LayerKind &kind,
                   const std::optional<BatchRange> &range = {}) const;
 
-  /// Whether a trellis can be made of every body: whether the values that are
-  /// needed at a time, and the operands of an op, are few enough.
+  /// Whether a trellis can be made of every body: whether bodies, the values
+  /// that are needed at a time, and the operands of an op, are few enough.
   bool hasTrellises() const;
 
   /// The way of a token id back to the first stage: in decode, if there are

@@ -68,8 +68,8 @@ struct DegreeExcess {
 };
 
 /// A whole model and its workload, without degrees or dims. Made from a module;
-/// plain data. Variables number embedding, body ops and head without gaps. At
-/// most `maxBodies` bodies, at least one layer.
+/// plain data. Variables number embedding, body ops and head without gaps; at
+/// least one layer. A trellis is made of at most `maxBodies` bodies.
 struct Model {
   static constexpr size_t maxBodies = 8;
 

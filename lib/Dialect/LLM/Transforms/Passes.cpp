@@ -55,6 +55,7 @@ void llm::registerPasses(const PlanningHost &host) {
   registerPass([host] { return createSearchShardingPass(host); });
   registerApplyStrategyPass();
   registerDropShardingPass();
+  registerSeparateLayersPass();
   registerExportProblemPass();
   registerLLMCollectivesPasses();
   registerLLMExecutionPasses();

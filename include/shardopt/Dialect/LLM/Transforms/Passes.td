@@ -318,4 +318,54 @@ def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
   }];
 }
 
+def SeparateLayersPass : Pass<"llm-separate-layers", "::mlir::ModuleOp"> {
+  let summary = "Give layers ops, and so sharding dims, of their own";
+  let description = [{
+    Ops of one name have one dim. This replaces each `llm.repeat` by several, one
+    behind the other, whose ops have names of their own: one for each layer
+    (`by=layer`), or one for each run of layers with the same window, those of
+    equal windows with equal names (`by=window`). Weights are found by the numbers
+    of their layers, as before. Caches, which are arguments and results of the
+    function, become one for each of the repeats.
+
+    A search of such a program chooses dims for each layer, or for each window; see
+    `docs/Selection.md`. All layers being costed one by one, it takes longer.
+
+    Input:
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
+      %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) invariants(%n = %w : tensor<8xbf16>) {
+        %a = llm.rms_norm "norm" %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+        %s = llm.add %r, %a : tensor<?x8xbf16>
+        llm.yield %s : tensor<?x8xbf16>
+      }
+      return %y : tensor<?x8xbf16>
+    }
+    ```
+
+    Output:
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>, %u: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
+      %y = llm.repeat 1 layers<0> init(%r = %x : tensor<?x8xbf16>) invariants(%n = %w : tensor<8xbf16>) {
+        %a = llm.rms_norm "layer0.norm" %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+        %s = llm.add %r, %a : tensor<?x8xbf16>
+        llm.yield %s : tensor<?x8xbf16>
+      }
+      %z = llm.repeat 1 layers<1> init(%r = %y : tensor<?x8xbf16>) invariants(%n = %w : tensor<8xbf16>) {
+        %a = llm.rms_norm "layer1.norm" %r weight(%n) {epsilon = 1.0e-5} : tensor<?x8xbf16>
+        %s = llm.add %r, %a : tensor<?x8xbf16>
+        llm.yield %s : tensor<?x8xbf16>
+      }
+      return %z : tensor<?x8xbf16>
+    }
+    ```
+  }];
+  let options = [
+    Option<"by", "by", "std::string", [{"layer"}],
+      "What has ops of its own: layer or window">,
+  ];
+}
+
 #endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_PASSES_TD
