@@ -64,9 +64,13 @@ Annotation shardopt::readAnnotation(ModuleOp module, const ModuleModel &model) {
 
 void shardopt::writeAnnotation(ModuleOp module, const ModuleModel &model,
                                const Annotation &annotation) {
-  if (!annotation.degrees.isEmpty())
+  PartialDegrees degrees = annotation.degrees;
+  if (degrees.stages.isEven() &&
+      degrees.stages.total() == model.model.numLayers())
+    degrees.stages = {};
+  if (!degrees.isEmpty())
     module->setAttr(strategyAttrName,
-                    StrategyAttr::get(module.getContext(), annotation.degrees));
+                    StrategyAttr::get(module.getContext(), degrees));
   else
     module->removeAttr(strategyAttrName);
   for (auto [ops, dim] : ::llvm::zip_equal(model.ops, annotation.dims))

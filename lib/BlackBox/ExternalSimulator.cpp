@@ -253,10 +253,9 @@ ExternalSimulator::Pool::evaluateOn(Slot &slot, const Strategy &strategy) {
 Evaluation ExternalSimulator::Pool::evaluate(const Strategy &strategy) {
   Evaluation failed;
   failed.reason = Reason::Failed;
-  if (auto unread = findUnread(strategy.degrees, greeting.degrees)) {
-    note(Failure::Error, std::string("the simulator does not read '") +
-                             spell(*unread) + "', which is " +
-                             spell(*unread, strategy.degrees[*unread]));
+  if (auto unread = findUnread(strategy.degrees, greeting.degrees,
+                               greeting.readsStages)) {
+    note(Failure::Error, "the simulator does not read " + *unread);
     return failed;
   }
   Slot &slot = take();
@@ -317,6 +316,10 @@ const std::string &ExternalSimulator::name() const {
 
 const std::vector<Degree> &ExternalSimulator::degrees() const {
   return pool->greeting.degrees;
+}
+
+bool ExternalSimulator::readsStages() const {
+  return pool->greeting.readsStages;
 }
 
 unsigned ExternalSimulator::workers() const { return pool->options.workers; }

@@ -179,9 +179,8 @@ ErrorOr<Answer> PluginService::evaluate(const Strategy &strategy) {
   std::vector<uint8_t> dims;
   for (Dim dim : strategy.dims)
     dims.push_back(static_cast<uint8_t>(dim));
-  if (std::optional<Degree> unread = findUnread(strategy.degrees, read))
-    return Error{std::string("the plugin does not read '") + spell(*unread) +
-                 "', which is " + spell(*unread, strategy.degrees[*unread])};
+  if (auto unread = findUnread(strategy.degrees, read, /*readsStages=*/false))
+    return Error{"the plugin does not read " + *unread};
   std::vector<int64_t> values;
   for (Degree degree : read)
     values.push_back(strategy.degrees[degree]);

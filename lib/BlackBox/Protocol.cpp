@@ -70,21 +70,30 @@ ErrorOr<Greeting> blackbox::parseGreeting(std::string_view line) {
   greeting.name = root["name"].string("");
   // Names that this version does not have are those of a later one.
   if (json::Value degrees = root["degrees"])
-    for (const json::Value &name : degrees.elements())
-      if (std::optional<Degree> degree = parseDegree(name.string()))
+    for (const json::Value &name : degrees.elements()) {
+      const std::string spelling = name.string();
+      greeting.readsStages |= spelling == StageCut::key;
+      if (std::optional<Degree> degree = parseDegree(spelling))
         greeting.degrees.push_back(*degree);
+    }
   if (document->failed())
     return document->error();
   return greeting;
 }
 
-std::optional<Degree> blackbox::findUnread(const Degrees &degrees,
-                                           const std::vector<Degree> &read) {
+std::optional<std::string> blackbox::findUnread(const Degrees &degrees,
+                                                const std::vector<Degree> &read,
+                                                bool readsStages) {
+  auto describe = [](const std::string &name, const std::string &value) {
+    return "'" + name + "', which is " + value;
+  };
   const PartialDegrees written(degrees);
   for (Degree degree : allDegrees)
     if (written[degree] && !infoOf(degree).isRequired() &&
         std::find(read.begin(), read.end(), degree) == read.end())
-      return degree;
+      return describe(spell(degree), spell(degree, degrees[degree]));
+  if (!degrees.stages.isEmpty() && !readsStages)
+    return describe(StageCut::key, spell(degrees.stages));
   return std::nullopt;
 }
 

@@ -26,10 +26,13 @@ static std::string greetingLine(const Service &service) {
       .member("protocol", protocolVersion)
       .member("name", service.name());
   service.describe(writer);
-  if (const std::vector<Degree> read = service.degrees(); !read.empty()) {
+  const std::vector<Degree> read = service.degrees();
+  if (!read.empty() || service.readsStages()) {
     writer.key("degrees").beginArray();
     for (Degree degree : read)
       writer.value(std::string(spell(degree)));
+    if (service.readsStages())
+      writer.value(std::string(StageCut::key));
     writer.endArray();
   }
   writer.endObject();

@@ -228,8 +228,8 @@ std::optional<Breakdown> Accountant::run() {
   for (stage = 0; stage < degrees.pp; ++stage) {
     if (stage == 0)
       addEmbedding();
-    const int64_t end = layers.firstLayer(stage + 1, degrees.pp);
-    for (int64_t layer = layers.firstLayer(stage, degrees.pp); layer < end;
+    const int64_t end = layers.firstLayer(stage + 1, degrees);
+    for (int64_t layer = layers.firstLayer(stage, degrees); layer < end;
          ++layer)
       if (!addLayer(layer))
         return std::nullopt;

@@ -21,7 +21,7 @@ CostModel::CostModel(Model model, std::shared_ptr<const TimeModel> time,
 }
 
 bool CostModel::fits(const Degrees &degrees) const {
-  return program.hasGrid(degrees) &&
+  return program.hasGrid(degrees) && program.hasStages(degrees) &&
          !program.findExcess(degrees, bounds.maxDevices);
 }
 

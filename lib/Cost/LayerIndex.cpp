@@ -34,13 +34,6 @@ countBefore(const std::vector<unsigned> &classes, size_t numClasses) {
   return counts;
 }
 
-int64_t cost::firstLayerOfStage(int64_t numLayers, int64_t stage, int64_t pp) {
-  const int64_t each = numLayers / pp, extra = numLayers % pp;
-  const int64_t firstWithExtra = pp - 1 - extra;
-  return stage * each +
-         std::min(extra, std::max<int64_t>(0, stage - firstWithExtra));
-}
-
 LayerIndex::LayerIndex(const Model &model) {
   for (const Segment &segment : model.segments)
     for (int64_t window : segment.windows)
@@ -63,7 +56,7 @@ LayerIndex::LayerIndex(const Model &model) {
   transitionsBefore.push_back(transitionsBefore.back()); // the last has none
 }
 
-std::vector<Stage> LayerIndex::stages(int64_t pp) const {
+std::vector<Stage> LayerIndex::stages(const Degrees &degrees) const {
   auto difference = [](const std::vector<int64_t> &end,
                        const std::vector<int64_t> &begin) {
     std::vector<int64_t> counts(end.size());
@@ -73,11 +66,12 @@ std::vector<Stage> LayerIndex::stages(int64_t pp) const {
   };
 
   std::vector<Stage> stages;
-  for (int64_t s = 0; s < pp; ++s) {
-    const int64_t begin = firstLayer(s, pp), end = firstLayer(s + 1, pp);
+  for (int64_t s = 0; s < degrees.pp; ++s) {
+    const int64_t begin = firstLayer(s, degrees);
+    const int64_t end = firstLayer(s + 1, degrees);
     Stage stage;
     stage.isFirst = s == 0;
-    stage.isLast = s == pp - 1;
+    stage.isLast = s == degrees.pp - 1;
     stage.kinds = difference(kindsBefore[end], kindsBefore[begin]);
     stage.transitions =
         difference(transitionsBefore[end], transitionsBefore[begin]);

@@ -99,13 +99,18 @@ bool Model::hasGrid(const Degrees &degrees) const {
   return shardopt::hasGrid(degrees, hasExperts());
 }
 
+bool Model::hasStages(const Degrees &degrees) const {
+  return degrees.stages.isEmpty() ||
+         !stageCutError(degrees.stages, degrees.pp, numLayers());
+}
+
 std::optional<std::string> Model::structuralError(const Degrees &degrees,
                                                   int64_t maxDevices) const {
   std::optional<DegreeExcess> excess = findExcess(degrees, maxDevices);
-  if (!excess && hasGrid(degrees))
-    return std::nullopt;
-  if (!excess)
+  if (!excess && !hasGrid(degrees))
     return gridError(degrees, hasExperts());
+  if (!excess)
+    return stageCutError(degrees.stages, degrees.pp, numLayers());
   return excess->what + " " + std::to_string(excess->found) + " exceeds the " +
          excess->limit + " " + std::to_string(excess->most);
 }

@@ -99,7 +99,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   const LeastCost head = least(model.head, 1, outer);
 
   Pipeline pipeline;
-  for (const Stage &stage : costs.layers().stages(request.degrees.pp)) {
+  for (const Stage &stage : costs.layers().stages(request.degrees)) {
     LeastCost sum{0, 0};
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!stage.kinds[kind])

@@ -19,7 +19,7 @@ Tables::Tables(const CostModel &costs, const TableRequest &request)
     request.shared->makeRoom();
   for (unsigned body = 0; body < costs.model().bodies.size(); ++body)
     trellises.push_back(buildTrellis(costs, body, request));
-  stages = costs.layers().stages(degrees.pp);
+  stages = costs.layers().stages(degrees);
 
   const TimeModel &time = costs.time();
   const double rows = static_cast<double>(outer.rows);

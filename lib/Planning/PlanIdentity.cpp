@@ -95,6 +95,8 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
   for (Degree degree : space.openDegrees())
     identity.emplace_back(spell(degree),
                           spellDomain(space.degreeDomain(degree)));
+  if (!space.stages().isEmpty())
+    identity.emplace_back(StageCut::key, spell(space.stages()));
   identity.emplace_back("dims", spellDomains(space.dimDomains()));
   for (const auto &[name, value] : request.options.named())
     if (name != "agent-save") // an output

@@ -156,6 +156,15 @@ void TableWriter::writeColumns() {
       addRow(headingOf(degree), [&](const Column &column) {
         return spell(degree, column.plan->strategy.degrees[degree]);
       });
+  auto cutOf = [](const Column &column) -> const StageCut & {
+    return column.plan->strategy.degrees.stages;
+  };
+  if (std::any_of(columns.begin(), columns.end(), [&](const Column &column) {
+        return !cutOf(column).isEmpty();
+      }))
+    addRow("layers of the stages", [&](const Column &column) {
+      return cutOf(column).isEmpty() ? "even" : abbreviate(cutOf(column));
+    });
   addRow("devices", [](const Column &column) {
     return std::to_string(column.plan->strategy.degrees.devices());
   });

@@ -210,15 +210,21 @@ ErrorOr<search::SpaceRequest> Planner::readableRequest() const {
   if (!scenario.external())
     return readable;
   const std::vector<Degree> &read = scenario.external()->degrees();
+  auto refuse = [&](const char *name) {
+    return Error{"'simulator' is '" + scenario.simulatorName() +
+                 "', which does not read '" + name +
+                 "': expected a greeting that lists it in 'degrees'"};
+  };
+  if (!request.space.pinned.stages.isEmpty() &&
+      !scenario.external()->readsStages())
+    return refuse(StageCut::key);
   std::string unread;
   for (Degree degree : allDegrees) {
     if (infoOf(degree).isRequired() ||
         std::find(read.begin(), read.end(), degree) != read.end())
       continue;
     if (request.space.lists[degree] || request.space.pinned[degree])
-      return Error{"'simulator' is '" + scenario.simulatorName() +
-                   "', which does not read '" + spell(degree) +
-                   "': expected a greeting that lists it in 'degrees'"};
+      return refuse(spell(degree));
     if (request.space.kind != search::SpaceKind::Serving)
       continue;
     unread += (unread.empty() ? "'" : ", '") + std::string(spell(degree)) + "'";

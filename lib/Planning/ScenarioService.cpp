@@ -120,6 +120,10 @@ std::vector<Degree> ScenarioService::degrees() const {
   return further;
 }
 
+bool ScenarioService::readsStages() const {
+  return !scenario.external() || scenario.external()->readsStages();
+}
+
 //===----------------------------------------------------------------------===//
 // Evaluations
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,8 @@ size_t TableCache::Hash::operator()(const Degrees &degrees) const {
   WordHash hash;
   for (Degree degree : allDegrees)
     hash.add(static_cast<uint64_t>(degrees[degree]));
+  for (int64_t layers : degrees.stages.layers)
+    hash.add(static_cast<uint64_t>(layers));
   return hash.value();
 }
 

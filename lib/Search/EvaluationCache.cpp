@@ -14,6 +14,8 @@ size_t StrategyHash::operator()(const Strategy &strategy) const {
   WordHash hash;
   for (Degree degree : allDegrees)
     hash.add(strategy.degrees[degree]);
+  for (int64_t layers : strategy.degrees.stages.layers)
+    hash.add(layers);
   for (Dim dim : strategy.dims)
     hash.add(static_cast<uint64_t>(dim));
   return hash.value();

@@ -313,6 +313,23 @@ static bool isOpen(Degree degree, const SpaceFacts &facts,
          (facts.experts || degree == Degree::Cp);
 }
 
+/// Takes the stages that are pinned, and with them pp. An even cut is what
+/// strategies have that say nothing.
+std::optional<Error> StrategySpace::pinStages(const SpaceFacts &facts,
+                                              SpaceRequest &request) {
+  const StageCut &pinned = request.pinned.stages;
+  if (pinned.isEmpty())
+    return std::nullopt;
+  std::optional<int64_t> &pp = request.pinned[Degree::Pp];
+  if (!pp)
+    pp = int64_t(pinned.layers.size());
+  if (auto error = stageCutError(pinned, *pp, facts.layers))
+    return Error{*error};
+  if (!pinned.isEven())
+    cut = pinned;
+  return std::nullopt;
+}
+
 std::optional<Error> StrategySpace::openDegrees(const SpaceFacts &facts,
                                                 const SpaceRequest &request) {
   double tuples = 1;
@@ -343,7 +360,8 @@ std::optional<Error> StrategySpace::openDegrees(const SpaceFacts &facts,
 }
 
 ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
-                                             const SpaceRequest &request) {
+                                             const SpaceRequest &asked) {
+  SpaceRequest request = asked;
   assert((request.pinnedDims.empty() ||
           request.pinnedDims.size() == facts.ops.size()) &&
          "one pin an op, or none at all");
@@ -360,6 +378,8 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
   for (size_t op = 0; op < request.pinnedDims.size(); ++op)
     if (request.pinnedDims[op])
       space.dims[op] = {*request.pinnedDims[op]};
+  if (auto error = space.pinStages(facts, request))
+    return *error;
   if (auto error = space.openDegrees(facts, request))
     return *error;
   const std::string formula =
@@ -454,6 +474,7 @@ int64_t StrategySpace::batchAt(uint32_t index, const Degrees &others) const {
 
 Degrees StrategySpace::degreesAt(const Grid &grid, uint32_t batch) const {
   PartialDegrees given;
+  given.stages = cut;
   for (size_t variable = 0; variable < this->batch(); ++variable)
     given[open[variable]] = degrees[open[variable]][grid[variable]];
   Degrees at = given.filled();

@@ -7,6 +7,7 @@
 
 #include "shardopt/Selection/ScaledProblem.h"
 #include "shardopt/Support/Json.h"
+#include "shardopt/Support/StrategyJson.h"
 
 using namespace shardopt;
 using namespace shardopt::selection;
@@ -37,6 +38,7 @@ std::string selection::meaningJson(const StrategyGraph &graph,
   writer.key("degrees").beginObject();
   for (Degree degree : allDegrees)
     writer.member(spell(degree), degrees[degree]);
+  writeStages(writer, degrees.stages);
   writer.endObject();
   writer.member("seconds_per_unit", scaled.secondsPerUnit);
   writer.key("stages").beginArray();

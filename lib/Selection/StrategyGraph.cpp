@@ -16,7 +16,7 @@ StrategyGraph::StrategyGraph(const cost::CostModel &costs,
                              const Degrees &degrees,
                              Span<const cost::DimSet> domains)
     : model(&costs), outer(costs.context(degrees)),
-      stageList(costs.layers().stages(degrees.pp)) {
+      stageList(costs.layers().stages(degrees)) {
   GraphWriter(*this, domains).write();
 }
 

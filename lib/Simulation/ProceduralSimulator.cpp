@@ -92,7 +92,7 @@ ProceduralSimulator::Step::Step(const ProceduralSimulator &simulator,
                                 const Strategy &strategy)
     : simulator(simulator), costs(simulator.costs), degrees(strategy.degrees),
       outer(costs.context(degrees)), kinds(costs.layers().kinds()),
-      stages(costs.layers().stages(degrees.pp)),
+      stages(costs.layers().stages(degrees)),
       numClasses(static_cast<unsigned>(std::min<int64_t>(
           outer.microBatches,
           simulator.settings.contextSpread > 0 ? ExpertLoads::numClasses : 1))),

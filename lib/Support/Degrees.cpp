@@ -88,14 +88,14 @@ bool shardopt::operator==(const Degrees &a, const Degrees &b) {
   for (Degree degree : allDegrees)
     if (a[degree] != b[degree])
       return false;
-  return true;
+  return a.stages == b.stages;
 }
 
 bool shardopt::operator<(const Degrees &a, const Degrees &b) {
   for (Degree degree : allDegrees)
     if (a[degree] != b[degree])
       return a[degree] < b[degree];
-  return false;
+  return a.stages.layers < b.stages.layers;
 }
 
 std::string shardopt::spell(const Degrees &degrees) {
@@ -104,6 +104,8 @@ std::string shardopt::spell(const Degrees &degrees) {
     text += (text.empty() ? "" : ", ") + std::string(spell(degree)) + " " +
             spell(degree, value);
   });
+  if (!degrees.stages.isEmpty())
+    text += std::string(", ") + StageCut::key + " " + spell(degrees.stages);
   return text;
 }
 
@@ -111,7 +113,8 @@ std::string shardopt::spell(const Degrees &degrees) {
 // Partial degrees
 //===----------------------------------------------------------------------===//
 
-PartialDegrees::PartialDegrees(const Degrees &degrees) {
+PartialDegrees::PartialDegrees(const Degrees &degrees)
+    : stages(degrees.stages) {
   for (Degree degree : allDegrees) {
     const DegreeInfo &info = infoOf(degree);
     if (info.isRequired() || degrees[degree] != info.fallback(degrees))
@@ -135,5 +138,6 @@ Degrees PartialDegrees::filled() const {
   for (Degree degree : allDegrees)
     if (!(*this)[degree] && !infoOf(degree).isRequired())
       degrees[degree] = infoOf(degree).fallback(degrees);
+  degrees.stages = stages;
   return degrees;
 }

@@ -18,11 +18,14 @@ using namespace shardopt::json;
 
 namespace {
 
-/// The keys of a strategy, in the order in which it is written, are the degrees
-/// and then the dims.
-constexpr size_t dimsKey = numDegrees;
+/// The keys of a strategy, in the order in which it is written, are the
+/// degrees, the stages and then the dims.
+constexpr size_t stagesKey = numDegrees;
+constexpr size_t dimsKey = numDegrees + 1;
 
 std::string keyName(size_t key) {
+  if (key == stagesKey)
+    return StageCut::key;
   return key == dimsKey ? "dims" : spell(allDegrees[key]);
 }
 
@@ -43,6 +46,8 @@ public:
       break;
     case Place::Strategy:
       return degree(number);
+    case Place::StagesArray:
+      return stage(number);
     case Place::DimsArray:
       return dim(number, op++);
     case Place::DimsObject:
@@ -82,9 +87,9 @@ public:
     return true;
   }
   bool beginArray() {
-    if (at != Place::Strategy || current != dimsKey)
+    if (at != Place::Strategy || isDegree(current))
       return refuseFound("an array");
-    at = Place::DimsArray;
+    at = current == stagesKey ? Place::StagesArray : Place::DimsArray;
     return true;
   }
   bool onKey(const std::string &name) {
@@ -98,11 +103,16 @@ public:
       return refuseMissing(size_t(*missing));
     if (!hasDims)
       return refuseMissing(dimsKey);
+    if (std::optional<std::string> error = given.stagesError())
+      return refuse("/" + keyName(stagesKey) + ": " + *error);
     strategy.degrees = given.filled();
     return true;
   }
   bool endArray() {
+    const bool wereStages = at == Place::StagesArray;
     at = Place::Strategy;
+    if (wereStages)
+      return !given.stages.isEmpty() || refuseFound("an empty one");
     if (op != opNames.size())
       return refuse("/dims: expected " + std::to_string(opNames.size()) +
                     " dims, one an op, found " + std::to_string(op));
@@ -116,20 +126,42 @@ public:
     if (at == Place::Strategy)
       return refuse("/" + keyName(current) + ": expected " + wanted(current) +
                     ", found " + found);
+    if (at == Place::StagesArray)
+      return refuse("/" + keyName(stagesKey) + "/" +
+                    std::to_string(given.stages.layers.size()) + ": expected " +
+                    wantedOf(Degree::Pp) + ", found " + found);
     return refuseDim("0, 1 or 2 (none)", found);
   }
 
   /// Whether a reader of documents skips the member `name` at this place.
   bool ignores(const std::string &name) const {
-    return at == Place::Strategy && !parseDegree(name) &&
-           name != keyName(dimsKey);
+    return at == Place::Strategy && !parseKey(name);
   }
 
 private:
-  enum class Place : uint8_t { Outside, Strategy, DimsArray, DimsObject };
+  enum class Place : uint8_t {
+    Outside,
+    Strategy,
+    StagesArray,
+    DimsArray,
+    DimsObject
+  };
   static constexpr Dim unset = Dim(255);
 
+  static bool isDegree(size_t key) { return key < numDegrees; }
+
+  static std::optional<size_t> parseKey(const std::string &name) {
+    if (std::optional<Degree> degree = parseDegree(name))
+      return size_t(*degree);
+    for (size_t key : {stagesKey, dimsKey})
+      if (name == keyName(key))
+        return key;
+    return std::nullopt;
+  }
+
   static std::string wanted(size_t key) {
+    if (key == stagesKey)
+      return StageCut::wanted;
     if (key == dimsKey)
       return "an array of dims or an object of dims by op name";
     return wantedOf(allDegrees[key]);
@@ -137,7 +169,7 @@ private:
 
   /// Whether the values of `key` are names.
   static bool isNamed(size_t key) {
-    return key != dimsKey && degreeTable[key].names;
+    return isDegree(key) && degreeTable[key].names;
   }
 
   bool refuseDim(const std::string &wanted, const std::string &found) {
@@ -151,10 +183,17 @@ private:
   }
 
   bool degree(int64_t number) {
-    if (current == dimsKey || isNamed(current) || number < 1 ||
+    if (!isDegree(current) || isNamed(current) || number < 1 ||
         number > degreeTable[current].most)
       return refuseFound(std::to_string(number));
     given.entries[current] = number;
+    return true;
+  }
+
+  bool stage(int64_t layers) {
+    if (layers < 1 || layers > maxDegree)
+      return refuseFound(std::to_string(layers));
+    given.stages.layers.push_back(layers);
     return true;
   }
 
@@ -171,17 +210,22 @@ private:
   }
 
   bool strategyKey(const std::string &name) {
-    std::optional<Degree> degree = parseDegree(name);
-    if (!degree && name != keyName(dimsKey)) {
+    const std::optional<size_t> key = parseKey(name);
+    if (!key) {
       std::vector<std::string> known = degreeNames();
+      known.push_back(keyName(stagesKey));
       known.push_back(keyName(dimsKey));
       return refuse("/" + abbreviate(name) + ": unknown key; " +
                     listKnown(name, known));
     }
-    current = degree ? size_t(*degree) : dimsKey;
-    if (degree ? given[*degree].has_value() : hasDims)
+    current = *key;
+    const bool isRepeated = current == stagesKey ? !given.stages.isEmpty()
+                            : current == dimsKey
+                                ? hasDims
+                                : given.entries[current].has_value();
+    if (isRepeated)
       return refuse("/" + name + ": given twice");
-    hasDims |= !degree;
+    hasDims |= current == dimsKey;
     return true;
   }
 
@@ -270,6 +314,15 @@ Strategy shardopt::readStrategy(const json::Value &value,
   return std::move(handler.strategy);
 }
 
+void shardopt::writeStages(json::Writer &writer, const StageCut &cut) {
+  if (cut.isEmpty())
+    return;
+  writer.key(StageCut::key).beginArray();
+  for (int64_t layers : cut.layers)
+    writer.value(layers);
+  writer.endArray();
+}
+
 void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,
                              const std::vector<std::string> &opNames) {
   assert(strategy.dims.size() == opNames.size() && "one dim an op");
@@ -281,6 +334,7 @@ void shardopt::writeStrategy(json::Writer &writer, const Strategy &strategy,
     else
       writer.value(value);
   });
+  writeStages(writer, strategy.degrees.stages);
   writer.key("dims").beginObject();
   for (size_t i = 0; i < opNames.size(); ++i)
     writer.member(opNames[i], int(strategy.dims[i]));

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """Verifies thousands of random strategies of small models of every family.
 
-    ./dev verify [--count 5000] [--seed 1] [--only small-mla]
+    ./dev verify [--count 5000] [--cuts 500] [--seed 1] [--only small-mla]
 
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
 --llm-optimize-collectives, a third in prefill and then decode on its caches;
 half of each with the degrees of serving engines. Programs whose layers are no chains
-are verified with 100 strategies each. Lines that fail are printed, with the strategy.
+are verified with 100 strategies each, and stages of unlike numbers of layers with 500
+in all. Lines that fail are printed, with the strategy.
 Exit status 1 if there are any.
 """
 
@@ -37,6 +38,16 @@ SPACE = {
     "pp": [1, 1, 2, 3],
     "most_ranks": 24,
     "batch": [1, 2, 3, 4, 5, 6, 7, 8, 11, 16],
+}
+# Stages of unlike numbers of layers, of models that have more of them.
+LAYERS = {"small-moe": 7, "small-dense": 8, "small-mla": 6}
+CUTS = {
+    **SPACE,
+    "tp": [1, 2, 3],
+    "ep": [1, 2],
+    "pp": [2, 3, 4, 5],
+    "most_ranks": 12,
+    "cuts": True,
 }
 # Those that serving engines have as well.
 SERVING = {
@@ -79,6 +90,20 @@ def programs(args, name, folder):
     return modules
 
 
+def deeper(args, name, layers, folder):
+    """The modules of a shipped model with more layers, in decode and in prefill."""
+    config = json.loads((ROOT / "examples/models" / f"{name}.json").read_text())
+    config["num_hidden_layers"] = layers
+    if "layer_types" in config:
+        config["layer_types"] = (config["layer_types"] * layers)[:layers]
+    written = folder / f"{name}-deep.json"
+    written.write_text(json.dumps(config))
+    modules = [folder / f"{name}-deep.{phase}.mlir" for phase in ("decode", "prefill")]
+    tools.imported(args, written, "decode", CONTEXT, modules[0], "--logits")
+    tools.imported(args, written, "prefill", 7, modules[1], "--logits")
+    return modules
+
+
 def runs(args, folder):
     """(title, arguments of shard-run, strategies) of every list."""
     models = [name for name in (*SHIPPED, *CONFIGS) if args.only in name]
@@ -103,12 +128,20 @@ def runs(args, folder):
     for model in (name for name in WIRINGS if args.only in name):
         module = ROOT / "examples/models" / f"{model}.mlir"
         yield run(model, module, [module], PER_WIRING, SPACE)
+    deep = {name: layers for name, layers in LAYERS.items() if args.only in name}
+    for model, layers in deep.items():
+        decode, prefill = deeper(args, model, layers, folder)
+        each = -(-args.cuts // (2 * len(deep)))
+        yield run(f"{model}, decode, cuts", decode, [decode], each, CUTS)
+        command = [prefill, f"--then={decode}"]
+        yield run(f"{model}, prefill and decode, cuts", prefill, command, each, CUTS)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--cuts", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="models with this in their name")
     args = parser.parse_args()

@@ -14,6 +14,7 @@ import itertools
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -103,8 +104,21 @@ def draw_dims(rng, args, names, degrees):
     return dims
 
 
+def count_layers(module):
+    """Layers of a program, in its repeats."""
+    return sum(map(int, re.findall(r"llm\.repeat (\d+)", pathlib.Path(module).read_text())))
+
+
+def draw_cut(rng, layers, pp):
+    """Layers of each stage, every cut as likely as any other."""
+    ends = [0, *sorted(rng.sample(range(1, layers), pp - 1)), layers]
+    return [end - begin for begin, end in zip(ends, ends[1:])]
+
+
 def draw(rng, args, names):
     strategy = {**draw_degrees(rng, args, names), "batch": rng.choice(args.batch)}
+    if args.cuts and strategy["pp"] <= args.layers:
+        strategy["stages"] = draw_cut(rng, args.layers, strategy["pp"])
     strategy["dims"] = draw_dims(rng, args, names, strategy)
     return strategy
 
@@ -112,6 +126,7 @@ def draw(rng, args, names):
 def random_strategies(args, names):
     """`count` legal strategies, each variable drawn alone."""
     rng = random.Random(args.seed)
+    args.layers = count_layers(args.module)
     found = []
     for _ in range(100):
         candidates = [draw(rng, args, names) for _ in range(2 * args.count)]
@@ -133,6 +148,7 @@ DEFAULTS = {
     "batch": [1, 2, 3, 4, 5, 7],
     "pin": {},
     "most_ranks": 1 << 20,
+    "cuts": False,
 }
 
 
@@ -295,6 +311,7 @@ def main():
     parser.add_argument("--exchange", type=lambda text: text.split(","), default=[])
     parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
     parser.add_argument("--most-ranks", type=int, default=DEFAULTS["most_ranks"])
+    parser.add_argument("--cuts", action="store_true", help="stages of unlike layers")
     parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
     args = parser.parse_args()
     args.pin = dict(args.pin)

@@ -22,24 +22,36 @@ using namespace shardopt::llm;
 // Degrees
 //===----------------------------------------------------------------------===//
 
-/// Ways: the degrees from the last to the first, and the batch. Each becomes 1.
+/// Ways: the degrees from the last to the first, and the batch, each of which
+/// becomes 1; and the stages, which become even, as without pipelining.
 static bool dropDegree(Operation *op, unsigned way) {
   auto strategy = op->getAttrOfType<StrategyAttr>(strategyAttrName);
   if (!strategy)
     return false;
   PartialDegrees degrees = strategy.getDegrees();
+  auto rewrite = [&] {
+    op->setAttr(strategyAttrName, StrategyAttr::get(op->getContext(), degrees));
+    return true;
+  };
+  if (way == numDegrees) {
+    if (degrees.stages.isEmpty())
+      return false;
+    degrees.stages = {};
+    return rewrite();
+  }
   // The batch is the last of the table.
   std::optional<int64_t> &degree =
       degrees.entries[way + 1 < numDegrees ? numDegrees - 2 - way : way];
   if (!degree || *degree == 1)
     return false;
   degree = 1;
-  op->setAttr(strategyAttrName, StrategyAttr::get(op->getContext(), degrees));
-  return true;
+  if (degrees.stagesError())
+    degrees.stages = {};
+  return rewrite();
 }
 
 static unsigned countDegrees(Operation *op) {
-  return op->hasAttrOfType<StrategyAttr>(strategyAttrName) ? numDegrees : 0;
+  return op->hasAttrOfType<StrategyAttr>(strategyAttrName) ? numDegrees + 1 : 0;
 }
 
 //===----------------------------------------------------------------------===//

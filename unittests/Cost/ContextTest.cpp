@@ -85,15 +85,16 @@ TEST(LayerIndex, StagesBeforeTheLastGetTheLayersLeftOver) {
   const LayerIndex index(layersOf(10));
   std::vector<int64_t> first;
   for (int64_t stage = 0; stage <= 4; ++stage)
-    first.push_back(index.firstLayer(stage, 4));
+    first.push_back(index.firstLayer(stage, Degrees(1, 1, 4, 1)));
   EXPECT_EQ(first, (std::vector<int64_t>{0, 2, 5, 8, 10}));
   // Two left over: all but the last get one.
-  EXPECT_EQ(LayerIndex(layersOf(11)).firstLayer(1, 3), 4);
-  EXPECT_EQ(LayerIndex(layersOf(11)).firstLayer(2, 3), 8);
+  EXPECT_EQ(LayerIndex(layersOf(11)).firstLayer(1, Degrees(1, 1, 3, 1)), 4);
+  EXPECT_EQ(LayerIndex(layersOf(11)).firstLayer(2, Degrees(1, 1, 3, 1)), 8);
 }
 
 TEST(LayerIndex, EqualStagesAreListedOnce) {
-  const std::vector<Stage> stages = LayerIndex(layersOf(80)).stages(24);
+  const std::vector<Stage> stages =
+      LayerIndex(layersOf(80)).stages(Degrees(1, 1, 24, 1));
   // 3 layers in the first 15 stages and the last, 4 in the 8 before it.
   ASSERT_EQ(stages.size(), 4u);
   EXPECT_EQ(stages[0].repeats, 1);
@@ -108,10 +109,11 @@ TEST(LayerIndex, CountsLayersByBodyAndWindow) {
   const LayerIndex gptOss(makeModel(gptOss120B(), {Phase::Decode, 1}));
   ASSERT_EQ(gptOss.kinds().size(), 2u);
   EXPECT_EQ(gptOss.kinds()[0].window, 128);
-  EXPECT_EQ(gptOss.stages(1)[0].kinds, (std::vector<int64_t>{18, 18}));
+  EXPECT_EQ(gptOss.stages(Degrees(1, 1, 1, 1))[0].kinds,
+            (std::vector<int64_t>{18, 18}));
 
   const LayerIndex deepSeek(makeModel(deepSeekV3(), {Phase::Decode, 1}));
-  const std::vector<Stage> stages = deepSeek.stages(3);
+  const std::vector<Stage> stages = deepSeek.stages(Degrees(1, 1, 3, 1));
   ASSERT_EQ(stages.size(), 3u);
   EXPECT_EQ(stages[0].kinds, (std::vector<int64_t>{3, 17}));
   // Two dense layers before a dense one, one before a routed one.

@@ -59,6 +59,18 @@ std::vector<DimSet> randomDomains(size_t size, size_t free,
   return domains;
 }
 
+/// `degrees`, with stages of unlike layers every second time.
+Degrees cutAtRandom(const CostModel &costs, Degrees degrees,
+                    std::mt19937 &random) {
+  const int64_t layers = costs.model().numLayers();
+  if (random() % 2 || degrees.pp > layers)
+    return degrees;
+  degrees.stages.layers.assign(degrees.pp, 1);
+  for (int64_t i = degrees.pp; i < layers; ++i)
+    ++degrees.stages.layers[random() % degrees.pp];
+  return degrees;
+}
+
 void expectOptimal(const CostModel &costs) {
   const size_t size = costs.model().numVariables();
   std::mt19937 random(7);
@@ -66,7 +78,7 @@ void expectOptimal(const CostModel &costs) {
     const Degrees degrees{
         int64_t{1} << random() % 6, int64_t{1} << random() % 4,
         static_cast<int64_t>(1 + random() % 8), int64_t{1} << random() % 12};
-    const Tables tables(costs, degrees);
+    const Tables tables(costs, cutAtRandom(costs, degrees, random));
     const std::vector<DimSet> domains = randomDomains(size, 9, random);
     for (Goal goal : {Goal::Throughput, Goal::Latency}) {
       const auto expected = enumerate(tables, domains, goal);

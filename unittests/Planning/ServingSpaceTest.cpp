@@ -239,6 +239,11 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     request.maxDevices = options.maxDevices;
     request.mostSequences = 1 + int64_t(rng.below(12));
     request.lists[Degree::Pp] = {1, 2};
+    const int64_t layers = scenario->spaceFacts().layers;
+    if (rng.below(4) == 0) {
+      const int64_t first = 1 + int64_t(rng.below(layers - 1));
+      request.pinned.stages.layers = {first, layers - first};
+    }
     if (rng.below(4) == 0)
       request.lists[Degree::Tp] = {1, 2, 3, 6};
     if (rng.below(4) == 0)

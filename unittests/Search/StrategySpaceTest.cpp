@@ -217,3 +217,41 @@ TEST(StrategySpace, RepairKeepsItsVariableAndChangesAsFewAsItCan) {
   space.repair(point, space.batch(), rng);
   EXPECT_EQ(point, fine);
 }
+
+TEST(StrategySpace, PinnedStagesPinPpAndAreInEveryStrategy) {
+  SpaceRequest request;
+  request.pinned.stages.layers = {30, 20, 10};
+  StrategySpace space = create(facts(60, 16), request);
+  EXPECT_EQ(space.degreeDomain(Degree::Pp), (Values{3}));
+  Rng rng(1);
+  Strategy strategy = space.strategyAt(space.sample(rng));
+  EXPECT_EQ(strategy.degrees.stages, request.pinned.stages);
+  EXPECT_TRUE(space.contains(strategy));
+  strategy.degrees.stages = {};
+  EXPECT_FALSE(space.contains(strategy));
+}
+
+TEST(StrategySpace, EvenStagesAreThoseThatSayNothing) {
+  SpaceRequest request;
+  request.pinned.stages.layers = {20, 20, 20};
+  StrategySpace space = create(facts(60, 16), request);
+  EXPECT_EQ(space.degreeDomain(Degree::Pp), (Values{3}));
+  EXPECT_TRUE(space.stages().isEmpty());
+}
+
+TEST(StrategySpace, StagesThatDivideNothing) {
+  SpaceRequest request;
+  request.pinned.stages.layers = {30, 20};
+  EXPECT_EQ(errorOf(request), "'stages' adds up to 50 layers, expected all 60, "
+                              "such as 2 x 30");
+  request.pinned.stages.layers = {60, 0};
+  EXPECT_EQ(errorOf(request),
+            "'stages' has 0 layers in stage 1, expected 1 to 1048576");
+  request.pinned.stages.layers = {30, 30};
+  request.pinned[Degree::Pp] = 3;
+  EXPECT_EQ(errorOf(request),
+            "'stages' has the layers of 2 stages, expected as many as pp, 3");
+  request.pinned[Degree::Pp].reset();
+  request.lists[Degree::Pp] = Values{1, 3};
+  EXPECT_EQ(errorOf(request), "'pp' is pinned to 2, but its list is 1, 3");
+}

@@ -57,6 +57,37 @@ TEST(ParseStrategyLine, readsWhatIsWritten) {
   EXPECT_EQ(*strategy, example);
 }
 
+TEST(ParseStrategyLine, stages) {
+  Strategy cut = example;
+  cut.degrees.stages.layers = {8, 7, 9, 8};
+  const std::string text = strategyToJson(cut, ops);
+  EXPECT_EQ(text, R"({"tp": 8, "ep": 16, "pp": 4, "batch": 8192, )"
+                  R"("stages": [8, 7, 9, 8], )"
+                  R"("dims": {"embed": 0, "router": 1, "lm_head": 2}})");
+  ErrorOr<Strategy> strategy = parseStrategyLine(text, ops);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  EXPECT_EQ(*strategy, cut);
+  EXPECT_FALSE(*strategy == example);
+}
+
+TEST(ParseStrategyLine, wrongStages) {
+  auto error = [](const std::string &stages) {
+    return parseError(R"({"tp": 8, "ep": 16, "pp": 4, "stages": )" + stages +
+                      R"(, "batch": 8192, "dims": [0, 1, 2]})");
+  };
+  EXPECT_EQ(error("8"), "/stages: expected a list of the layers of "
+                        "each stage, found 8");
+  EXPECT_EQ(error("[]"), "/stages: expected a list of the layers of "
+                         "each stage, found an empty one");
+  EXPECT_EQ(error("[8, 0]"), "/stages/1: expected an integer from 1 "
+                             "to 1048576, found 0");
+  EXPECT_EQ(error("[8, 8.5]"), "/stages/1: expected an integer from "
+                               "1 to 1048576, found 8.5");
+  EXPECT_EQ(error("[8, 8, 8]"),
+            "/stages: 'stages' has the layers of 3 stages, expected "
+            "as many as pp, 4");
+}
+
 TEST(ParseStrategyLine, noOps) {
   EXPECT_TRUE(parseStrategyLine(withDims("[]"), {}));
   EXPECT_TRUE(parseStrategyLine(withDims("{}"), {}));
@@ -137,9 +168,10 @@ TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
   EXPECT_EQ(parseError(R"({"tp": 8, "ep": 16, "pp": 1, "batch": 1})"),
             "/dims: missing, expected an array of dims or an object of dims by "
             "op name");
-  EXPECT_EQ(parseError(R"({"batches": 1})"),
-            "/batches: unknown key; known: batch, tp, ep, cp, dims, dp, "
-            "pp, exchange");
+  EXPECT_EQ(
+      parseError(R"({"batches": 1})"),
+      "/batches: unknown key; known: batch, stages, tp, ep, cp, dims, dp, "
+      "pp, exchange");
   EXPECT_EQ(parseError(R"({"tp": 8, "tp": 8})"), "/tp: given twice");
 }
 

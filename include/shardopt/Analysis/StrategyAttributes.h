@@ -42,7 +42,7 @@ struct Annotation {
 Annotation readAnnotation(mlir::ModuleOp module, const ModuleModel &model);
 
 /// Writes `annotation` on `module`, whose model is `model`; what it lacks is
-/// removed.
+/// removed, and so are stages that have as many layers as if none were given.
 void writeAnnotation(mlir::ModuleOp module, const ModuleModel &model,
                      const Annotation &annotation);
 

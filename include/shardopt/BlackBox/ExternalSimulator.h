@@ -62,6 +62,8 @@ public:
   /// The degrees that it reads beside those that every strategy has. A strategy
   /// that needs another one is a failure, of which it is not asked.
   const std::vector<Degree> &degrees() const;
+  /// The same of the layers of each stage.
+  bool readsStages() const;
   unsigned workers() const;
 
   FailureCounts failures() const;

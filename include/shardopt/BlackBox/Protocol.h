@@ -62,16 +62,18 @@ struct Greeting {
   /// The degrees that it reads beside those that every strategy has: members
   /// `degrees` of the greeting. It is asked about defaults of all others.
   std::vector<Degree> degrees;
+  bool readsStages = false; ///< likewise: the layers of each stage
 };
 
 /// Reads a worker's greeting. An error is what the worker says is wrong, or
 /// what is wrong with the line.
 ErrorOr<Greeting> parseGreeting(std::string_view line);
 
-/// The first degree that `strategy` needs to be another than its default and
-/// that is not one of `read`.
-std::optional<Degree> findUnread(const Degrees &degrees,
-                                 const std::vector<Degree> &read);
+/// The first that a strategy needs to be another than its default and that is
+/// not one of `read`, with its value: "'dp', which is 4".
+std::optional<std::string> findUnread(const Degrees &degrees,
+                                      const std::vector<Degree> &read,
+                                      bool readsStages);
 
 /// The limits that tell the reason of an invalid answer which gives none that
 /// is known.

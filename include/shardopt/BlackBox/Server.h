@@ -34,6 +34,8 @@ public:
   virtual std::string name() const = 0;
   /// The degrees that it reads beside those that every strategy has.
   virtual std::vector<Degree> degrees() const { return {}; }
+  /// Whether it reads the layers of each stage.
+  virtual bool readsStages() const { return false; }
   /// Writes further members of the greeting.
   virtual void describe(json::Writer &) const {}
 

@@ -35,11 +35,6 @@ struct Stage {
   unsigned nextBody = 0; ///< of the next stage's first layer, if there is one
 };
 
-/// First layer of stage `stage` of `pp`, for `numLayers` layers; that of stage
-/// `pp` is `numLayers`. Layers are divided evenly; of the L mod pp that are
-/// left over, the stages just before the last get one each.
-int64_t firstLayerOfStage(int64_t numLayers, int64_t stage, int64_t pp);
-
 /// The layers of a model by kind, so that a stage costs a few products however
 /// many layers it has.
 class LayerIndex {
@@ -55,13 +50,14 @@ public:
   unsigned firstBody() const { return kindOfLayer(0).body; }
   unsigned lastBody() const { return kindOfLayer(numLayers() - 1).body; }
 
-  /// First layer of stage `stage` of `pp`.
-  int64_t firstLayer(int64_t stage, int64_t pp) const {
-    return firstLayerOfStage(numLayers(), stage, pp);
+  /// First layer of stage `stage` of `degrees`; that of stage pp is
+  /// `numLayers`.
+  int64_t firstLayer(int64_t stage, const Degrees &degrees) const {
+    return degrees.stages.firstLayer(numLayers(), stage, degrees.pp);
   }
 
   /// The stages of a pipeline in order.
-  std::vector<Stage> stages(int64_t pp) const;
+  std::vector<Stage> stages(const Degrees &degrees) const;
 
 private:
   std::vector<LayerKind> kindList;

@@ -106,6 +106,8 @@ struct Model {
                                          int64_t maxDevices) const;
   /// Whether the degrees group the devices of a stage, and this model in them.
   bool hasGrid(const Degrees &degrees) const;
+  /// Whether the stages of the degrees divide the layers.
+  bool hasStages(const Degrees &degrees) const;
   /// Why they are invalid, whatever the dims, as a phrase with the values
   /// found.
   std::optional<std::string> structuralError(const Degrees &degrees,

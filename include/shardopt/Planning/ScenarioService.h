@@ -32,6 +32,7 @@ public:
   std::string name() const override;
   void describe(json::Writer &writer) const override;
   std::vector<Degree> degrees() const override;
+  bool readsStages() const override;
   const std::vector<std::string> &opNames() const override;
   LatencyKey latencyKey() const override;
   ErrorOr<blackbox::Answer> evaluate(const Strategy &strategy) override;

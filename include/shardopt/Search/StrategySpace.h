@@ -66,7 +66,8 @@ using Point = std::vector<uint32_t>;
 /// them, and one dim an op, each with a finite domain; and the number of
 /// devices that the degrees may take. Degrees with a fallback are open where a
 /// list, a pin or the kind of the space asks for them, all others always.
-/// Combinations that do not divide each other are not in it.
+/// Combinations that do not divide each other are not in it. Where the layers
+/// of each stage are pinned, that pins pp.
 ///
 /// In a serving space, dp and ep of a model without experts are one variable,
 /// ep is 1, dp or as large as the experts allow, and cp above 1 only where that
@@ -122,6 +123,8 @@ public:
   Degrees degreesOf(size_t grid, size_t batch) const {
     return degreesAt(grids[grid], uint32_t(batch));
   }
+  /// The layers of each stage in every strategy; empty: divided evenly.
+  const StageCut &stages() const { return cut; }
   /// The batches that fit, in words.
   std::string describeBatches() const;
   /// The same strategy with the next larger batch; none if there is none.
@@ -157,6 +160,8 @@ private:
   Degrees degreesAt(const Grid &grid, uint32_t batch) const;
   int64_t batchAt(uint32_t index, const Degrees &others) const;
   std::optional<uint32_t> indexOfBatch(const Degrees &wanted) const;
+  std::optional<Error> pinStages(const SpaceFacts &facts,
+                                 SpaceRequest &request);
   std::optional<Error> openDegrees(const SpaceFacts &facts,
                                    const SpaceRequest &request);
   bool admits(const Degrees &degrees, const SpaceFacts &facts,
@@ -175,6 +180,7 @@ private:
   std::vector<Degree> open;
   DegreeMap<std::vector<int64_t>> degrees; ///< empty where not open
   DimDomains dims;
+  StageCut cut;
   std::vector<Grid> grids;     ///< those within the device limit, ascending
   std::vector<int64_t> ladder; ///< of b; empty: batches are listed
 };

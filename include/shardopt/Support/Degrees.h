@@ -15,6 +15,7 @@
 #define SHARDOPT_SUPPORT_DEGREES_H
 
 #include "shardopt/Support/GridAxis.h"
+#include "shardopt/Support/StageCut.h"
 
 #include <array>
 #include <cstddef>
@@ -61,6 +62,9 @@ struct Degrees {
 #define SHARDOPT_DEGREE(name, ...) int64_t name = 1;
 #include "shardopt/Support/Degrees.def"
 
+  /// The layers of each of the pp stages.
+  StageCut stages;
+
   int64_t &operator[](Degree degree);
   int64_t operator[](Degree degree) const;
 
@@ -74,7 +78,7 @@ struct Degrees {
 
 bool operator==(const Degrees &a, const Degrees &b);
 inline bool operator!=(const Degrees &a, const Degrees &b) { return !(a == b); }
-/// Lexicographic, in the order of the table.
+/// Lexicographic, in the order of the table, the stages last.
 bool operator<(const Degrees &a, const Degrees &b);
 
 /// What a degree divides, and so cannot exceed.
@@ -143,6 +147,8 @@ template <typename T> struct DegreeMap {
 
 /// Degrees of which some may not be given.
 struct PartialDegrees : DegreeMap<std::optional<int64_t>> {
+  StageCut stages; ///< empty: not given
+
   PartialDegrees() = default;
   /// What is written of `degrees`: all but those that have their fallback.
   explicit PartialDegrees(const Degrees &degrees);
@@ -152,9 +158,18 @@ struct PartialDegrees : DegreeMap<std::optional<int64_t>> {
   std::optional<Degree> firstMissing() const;
   /// All of them: what is not given has its fallback, or is 1.
   Degrees filled() const;
+  /// Why the stages are none of the pp that is given.
+  std::optional<std::string> stagesError() const {
+    return stageCutError(stages, (*this)[Degree::Pp]);
+  }
+
+  friend bool operator==(const PartialDegrees &a, const PartialDegrees &b) {
+    return a.entries == b.entries && a.stages == b.stages;
+  }
 };
 
-/// Calls `visit(degree, value)` for what is written of `degrees`.
+/// Calls `visit(degree, value)` for what is written of `degrees` but for the
+/// stages.
 template <typename Visit>
 void visitWritten(const Degrees &degrees, Visit visit) {
   const PartialDegrees written(degrees);
@@ -163,7 +178,7 @@ void visitWritten(const Degrees &degrees, Visit visit) {
       visit(degree, *written[degree]);
 }
 
-/// "tp 8, ep 4, pp 2, batch 64".
+/// "tp 8, ep 4, pp 2, batch 64", and "stages 3, 5" where these are not even.
 std::string spell(const Degrees &degrees);
 
 } // namespace shardopt

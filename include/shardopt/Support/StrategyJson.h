@@ -30,7 +30,8 @@ namespace shardopt {
 /// (heads), 1 (head_dim) or none".
 using DimReader = std::function<ErrorOr<Dim>(size_t op, std::string_view text)>;
 
-/// Reads one strategy, `{"tp":8,"ep":16,"pp":4,"batch":8192,"dims":[0,0,1]}`.
+/// Reads one strategy, `{"tp":8,"ep":16,"pp":4,"batch":8192,"dims":[0,0,1]}`,
+/// with `"stages":[8,7,9,8]` where layers are not divided evenly.
 /// `dims` holds 0, 1 or 2 (none) for every op: an array in the order of
 /// `opNames`, or an object by op name; strings too, if there is a `reader` of
 /// them. Nothing may be missing, unknown or given
@@ -45,6 +46,10 @@ ErrorOr<Strategy> parseStrategyLine(std::string_view text,
 /// it does not know are ignored. What is wrong becomes the document's error.
 Strategy readStrategy(const json::Value &value,
                       const std::vector<std::string> &opNames);
+
+/// Writes the member `stages` of the object being written, unless `cut` is
+/// empty.
+void writeStages(json::Writer &writer, const StageCut &cut);
 
 /// Writes `strategy` as an object, its dims as an object by op name:
 /// {"tp": 8, "ep": 16, "pp": 4, "batch": 8192, "dims": {"embed": 0, …}}.

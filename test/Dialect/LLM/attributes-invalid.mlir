@@ -231,13 +231,33 @@ module attributes {llm.source = {}} {}
 
 // -----
 
-// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, batch, exchange}}
+// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, batch, stages, exchange}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, tpp = 2>} {}
 
 // -----
 
 // expected-error @+1 {{'exchange' is 'all', expected all_to_all or gather}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, exchange = all>} {}
+
+// -----
+
+// expected-error @+1 {{'stages' has 0 layers in stage 1, expected 1 to 1048576}}
+module attributes {llm.strategy = #llm.strategy<pp = 2, stages = [3, 0]>} {}
+
+// -----
+
+// expected-error @+1 {{'stages' has the layers of 1 stage, expected as many as pp, 2}}
+module attributes {llm.strategy = #llm.strategy<pp = 2, stages = [3]>} {}
+
+// -----
+
+// expected-error @+1 {{'stages' is empty, expected a list of the layers of each stage}}
+module attributes {llm.strategy = #llm.strategy<pp = 2, stages = []>} {}
+
+// -----
+
+// expected-error @+1 {{'stages' is given twice}}
+module attributes {llm.strategy = #llm.strategy<stages = [3, 1], stages = [3, 1]>} {}
 
 // -----
 

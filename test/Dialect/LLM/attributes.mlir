@@ -8,11 +8,13 @@ func.func private @dim() attributes {a = #llm.dim<0>, b = #llm.dim<1>, c = #llm.
 
 // CHECK-LABEL: @strategy
 // CHECK-SAME:    all = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>
+// CHECK-SAME:    cut = #llm.strategy<tp = 1, ep = 1, pp = 3, batch = 8, stages = [8, 8, 7]>
 // CHECK-SAME:    none = #llm.strategy<>
 // CHECK-SAME:    pin = #llm.strategy<pp = 2>
 func.func private @strategy() attributes {
   all = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>,
   none = #llm.strategy<>,
+  cut = #llm.strategy<tp = 1, ep = 1, stages = [8, 8, 7], pp = 3, batch = 8>,
   pin = #llm.strategy<pp = 2>}
 
 // CHECK-LABEL: @workload

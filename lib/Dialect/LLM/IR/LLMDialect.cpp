@@ -95,6 +95,21 @@ void DimAttr::print(AsmPrinter &printer) const {
 // #llm.strategy
 //===----------------------------------------------------------------------===//
 
+/// What follows "stages": " = [8, 8, 7]".
+static ParseResult parseStages(AsmParser &parser, StageCut &cut) {
+  if (parser.parseEqual())
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(cut.layers.emplace_back());
+      }))
+    return failure();
+  if (cut.isEmpty())
+    return parser.emitError(loc, "'")
+           << StageCut::key << "' is empty, expected " << StageCut::wanted;
+  return success();
+}
+
 /// One "tp = 8".
 static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
   SMLoc loc = parser.getCurrentLocation();
@@ -103,11 +118,17 @@ static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
   if (parser.parseKeywordOrString(&name))
     return failure();
   std::optional<Degree> degree = parseDegree(name);
-  if (!degree)
+  const bool isStages = name == StageCut::key;
+  if (!degree && !isStages) {
+    std::vector<std::string> known = degreeNames();
+    known.push_back(StageCut::key);
     return parser.emitError(loc, "unknown degree '")
-           << abbreviate(name) << "'; " << listKnown(name, degreeNames());
-  if (degrees[*degree])
+           << abbreviate(name) << "'; " << listKnown(name, known);
+  }
+  if (isStages ? !degrees.stages.isEmpty() : degrees[*degree].has_value())
     return parser.emitError(loc, "'") << name << "' is given twice";
+  if (isStages)
+    return parseStages(parser, degrees.stages);
   if (parser.parseEqual())
     return failure();
   if (!infoOf(*degree).names) {
@@ -150,6 +171,9 @@ void StrategyAttr::print(AsmPrinter &printer) const {
       printer << separator << spell(degree) << " = " << spell(degree, *value);
       separator = ", ";
     }
+  if (!written.stages.isEmpty())
+    printer << separator << StageCut::key << " = [" << spell(written.stages)
+            << ']';
   printer << '>';
 }
 
@@ -168,6 +192,8 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "'" << spell(degree) << "' must be at most "
                          << infoOf(degree).most << ", found " << *value;
   }
+  if (std::optional<std::string> error = degrees.stagesError())
+    return emitError() << *error;
   return success();
 }
 

@@ -64,8 +64,14 @@ FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
   for (Degree degree : allDegrees)
     if (infoOf(degree).isRequired() || fields.has(spell(degree)))
       written[degree] = readDegree(fields, degree);
+  if (fields.has(StageCut::key))
+    written.stages.layers = fields.integers(StageCut::key);
   if (fields.hasFailed())
     return failure();
+  if (std::optional<std::string> error = written.stagesError()) {
+    fields.fail() << "'" << loweredStrategyAttrName << "': " << *error;
+    return failure();
+  }
   const Degrees degrees = written.filled();
   if (std::optional<std::string> error = gridError(degrees, true)) {
     fields.fail() << "'" << loweredStrategyAttrName << "': " << *error;
@@ -90,6 +96,9 @@ void llm::lowerStrategy(ModuleOp module, const Degrees &degrees) {
       written = builder.getStringAttr(spell(degree, value));
     fields.set(spell(degree), written);
   });
+  if (!degrees.stages.isEmpty())
+    fields.set(StageCut::key,
+               builder.getDenseI64ArrayAttr(degrees.stages.layers));
   if (DictionaryAttr axes = describeAxes(module.getContext(), degrees))
     fields.set("axes", axes);
   module->setAttr(loweredStrategyAttrName,

@@ -100,6 +100,10 @@ std::optional<Error> ApplyStrategyPass::readOptions(Annotation &annotation,
                    "' and 'strategies' are given, expected one of them"};
     annotation.degrees[degree] = value;
   }
+  if (!stages.empty() && !strategies.empty())
+    return Error{"'stages' and 'strategies' are given, expected one of them"};
+  if (auto error = readStages(annotation.degrees))
+    return error;
   if (!dims.empty()) {
     if (!strategies.empty())
       return Error{"'dims' and 'strategies' are given, expected one of them"};

@@ -57,6 +57,8 @@ ExportProblemPass::readDegrees(PartialDegrees &degrees) const {
       return Error{std::string("'") + spell(degree) + "' is " +
                    abbreviate(text) + ", expected " + wantedOf(degree)};
   }
+  if (auto error = readStages(degrees))
+    return error;
   if (std::optional<Degree> missing = degrees.firstMissing())
     return Error{std::string("'") + spell(*missing) +
                  "' is missing, expected it as an option or in '" +

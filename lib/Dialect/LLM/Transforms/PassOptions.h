@@ -12,6 +12,7 @@
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/PlanningHost.h"
 #include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/StageCut.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,6 +64,19 @@ protected:
 #include "shardopt/Support/Degrees.def"
     }};
     return *options[degree];
+  }
+
+  /// Replaces the stages of `degrees` by those of the option, if it is given.
+  /// An option that says pp alone would leave stages of another number.
+  std::optional<Error> readStages(PartialDegrees &degrees) const {
+    ErrorOr<StageCut> cut = parseStageCut(this->stages.getValue());
+    if (!cut)
+      return cut.error();
+    if (!cut->isEmpty())
+      degrees.stages = std::move(*cut);
+    if (std::optional<std::string> error = degrees.stagesError())
+      return Error{std::move(*error)};
+    return std::nullopt;
   }
 };
 

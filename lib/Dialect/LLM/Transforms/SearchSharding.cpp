@@ -56,7 +56,8 @@ private:
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
   search::SearcherOptions searcherOptions() const;
-  void readPins(const ModuleModel &program, PlanRequest &request);
+  std::optional<Error> readPins(const ModuleModel &program,
+                                PlanRequest &request);
   std::optional<Error> checkFiles();
   LogicalResult open(Outputs &outputs);
   LogicalResult keep(Outputs &outputs);
@@ -81,6 +82,8 @@ std::optional<Error> SearchShardingPass::readRequest(PlanRequest &request) {
       return list.error();
     request.space.lists[degree] = std::move(*list);
   }
+  if (auto error = readStages(request.space.pinned))
+    return error;
   if (!engine.empty()) {
     ErrorOr<Engine> chosen = parseEngine(engine);
     if (!chosen)
@@ -146,17 +149,25 @@ search::SearcherOptions SearchShardingPass::searcherOptions() const {
   return options;
 }
 
-void SearchShardingPass::readPins(const ModuleModel &program,
-                                  PlanRequest &request) {
+std::optional<Error> SearchShardingPass::readPins(const ModuleModel &program,
+                                                  PlanRequest &request) {
   if (pins == "ignore")
-    return;
+    return std::nullopt;
   Annotation annotation = readAnnotation(getOperation(), program);
+  const StageCut asked = request.space.pinned.stages;
+  const StageCut &pinned = annotation.degrees.stages;
+  if (!asked.isEmpty() && !pinned.isEmpty() && asked != pinned)
+    return Error{"'stages' is pinned to " + spell(pinned) +
+                 ", but its option is " + spell(asked)};
   request.space.pinned = annotation.degrees;
+  if (!asked.isEmpty())
+    request.space.pinned.stages = asked;
   request.space.pinnedDims = annotation.dims;
   if (annotation.strategy())
     emitRemark(getOperation().getLoc(),
                "the module carries a complete strategy, which is evaluated, "
                "not searched; pins=ignore searches afresh");
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,6 +237,9 @@ void SearchShardingPass::emitRemarks(const PlanSummary &summary) {
         else
           remark << remark::metric(spell(degree), value);
       });
+  if (!summary.plan->strategy.degrees.stages.isEmpty())
+    remark << remark::metric(StageCut::key,
+                             spell(summary.plan->strategy.degrees.stages));
   remark << remark::metric("throughput", summary.plan->evaluation.throughput)
          << remark::metric("proved", summary.search.proved)
          << remark::metric("evaluations", summary.search.evaluations);
@@ -277,7 +291,8 @@ LogicalResult SearchShardingPass::run() {
   if (failed(planned) || failed(open(outputs)))
     return failure();
   const Scenario &scenario = *planned->scenario;
-  readPins(planned->program, request);
+  if (std::optional<Error> error = readPins(planned->program, request))
+    return emitError(module.getLoc(), error->message);
   if (!checkpoint.empty())
     request.program = fingerprintProgram(module);
   if (outputs.trace)

@@ -72,7 +72,7 @@ static LogicalResult splitEntry(func::FuncOp func, shard::GridOp grid,
   if (!SymbolTable::symbolKnownUseEmpty(func, module))
     return func.emitOpError("is called: expected an entry, of which each "
                             "stage is one");
-  FailureOr<StagePlan> plan = StagePlan::create(func, grid, context.degrees.pp);
+  FailureOr<StagePlan> plan = StagePlan::create(func, grid, context.degrees);
   if (failed(plan))
     return failure();
   StageTransfer transfer(grid, context, time);

@@ -8,8 +8,6 @@
 #include "StagePlan.h"
 #include "ResidualRows.h"
 
-#include "shardopt/Cost/LayerIndex.h"
-
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -42,21 +40,38 @@ LogicalResult StagePlan::findLayers() {
     if (!mayBeLeftOut(op))
       return op.emitOpError("may have side effects, which belong to no stage");
   }
-  if (!repeats.empty())
-    return success();
-  return func.emitOpError("has no 'llm.repeat' to cut: expected the layers "
-                          "that ")
-         << numStages << " stages share";
+  if (repeats.empty())
+    return func.emitOpError("has no 'llm.repeat' to cut: expected the layers "
+                            "that ")
+           << numStages << " stages share";
+  if (auto error = stageCutError(cut, numStages, numLayers))
+    return func.emitOpError("cannot be cut: ") << *error;
+  return success();
+}
+
+std::optional<int64_t> StagePlan::findParting(RepeatOp repeat) const {
+  for (int64_t stage = 1; stage < numStages; ++stage)
+    if (const Iterations part = getPart(repeat, stage);
+        !part.isEmpty() && part.begin > 0)
+      return stage;
+  return std::nullopt;
 }
 
 LogicalResult StagePlan::findStacks() {
   for (RepeatOp repeat : repeats) {
     for (Value operand : repeat.getStacked()) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      if (!argument)
+      if (!argument) {
+        const std::optional<int64_t> stage = findParting(repeat);
+        if (!stage)
+          continue; // the one stage that has its layers computes it
         return repeat.emitOpError("has a stacked operand that is computed: "
                                   "expected an argument, of which each stage "
-                                  "gets its layers");
+                                  "gets its layers, or stages that have all "
+                                  "layers of the repeat or none, but stage ")
+               << *stage << " begins with its layer "
+               << getPart(repeat, *stage).begin;
+      }
       if (!argument.hasOneUse()) {
         InFlightDiagnostic error = func.emitOpError("argument ");
         error << argument.getArgNumber()
@@ -79,8 +94,7 @@ Iterations StagePlan::getPart(RepeatOp repeat, int64_t stage) const {
   auto clamp = [&](int64_t layer) {
     return std::clamp<int64_t>(layer - first, 0, repeat.getCount());
   };
-  return {clamp(cost::firstLayerOfStage(numLayers, stage, numStages)),
-          clamp(cost::firstLayerOfStage(numLayers, stage + 1, numStages))};
+  return {clamp(firstLayer(stage)), clamp(firstLayer(stage + 1))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,8 +150,7 @@ FailureOr<Boundary> StagePlan::makeBoundary(int64_t layer) {
 
 LogicalResult StagePlan::placeBoundaries() {
   for (int64_t stage = 1; stage < numStages; ++stage) {
-    FailureOr<Boundary> boundary =
-        makeBoundary(cost::firstLayerOfStage(numLayers, stage, numStages));
+    FailureOr<Boundary> boundary = makeBoundary(firstLayer(stage));
     if (failed(boundary))
       return failure();
     boundaries.push_back(*boundary);
@@ -146,12 +159,12 @@ LogicalResult StagePlan::placeBoundaries() {
 }
 
 FailureOr<StagePlan> StagePlan::create(func::FuncOp func, shard::GridOp grid,
-                                       int64_t numStages) {
+                                       const Degrees &degrees) {
   if (!func.getBody().hasOneBlock())
     return func.emitOpError("cannot be cut into stages: expected one block, "
                             "found ")
            << func.getBody().getBlocks().size();
-  StagePlan plan(func, grid, numStages);
+  StagePlan plan(func, grid, degrees);
   if (failed(plan.findLayers()) || failed(plan.findStacks()) ||
       failed(plan.placeBoundaries()))
     return failure();

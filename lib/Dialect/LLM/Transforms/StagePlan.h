@@ -43,12 +43,13 @@ struct Iterations {
 
 class StagePlan {
 public:
-  /// Plans `numStages` stages of `func`, whose one block it gives ops that
-  /// compute rows of boundaries. Errors: no layers, ops that have no stage,
-  /// stacks of layers that something beside their repeat reads, or a residual
-  /// of unknown rows.
-  static mlir::FailureOr<StagePlan>
-  create(mlir::func::FuncOp func, mlir::shard::GridOp grid, int64_t numStages);
+  /// Plans the stages of `degrees` for `func`, whose one block it gives ops
+  /// that compute rows of boundaries. Errors: no layers, stages that do not
+  /// divide them, ops that have no stage, stacks of layers that something
+  /// beside their repeat reads, or a residual of unknown rows.
+  static mlir::FailureOr<StagePlan> create(mlir::func::FuncOp func,
+                                           mlir::shard::GridOp grid,
+                                           const Degrees &degrees);
 
   mlir::func::FuncOp getFunction() const { return func; }
   mlir::shard::GridOp getGrid() const { return grid; }
@@ -70,9 +71,15 @@ public:
 
 private:
   StagePlan(mlir::func::FuncOp func, mlir::shard::GridOp grid,
-            int64_t numStages)
-      : func(func), grid(grid), numStages(numStages) {}
+            const Degrees &degrees)
+      : func(func), grid(grid), numStages(degrees.pp), cut(degrees.stages) {}
 
+  /// The first layer of `stage`, of those of all repeats.
+  int64_t firstLayer(int64_t stage) const {
+    return cut.firstLayer(numLayers, stage, numStages);
+  }
+  /// The first stage that begins in the middle of `repeat`.
+  std::optional<int64_t> findParting(RepeatOp repeat) const;
   mlir::LogicalResult findLayers();
   mlir::LogicalResult findStacks();
   mlir::LogicalResult placeBoundaries();
@@ -81,6 +88,7 @@ private:
   mlir::func::FuncOp func;
   mlir::shard::GridOp grid;
   int64_t numStages;
+  StageCut cut;
   ::llvm::SmallVector<RepeatOp> repeats;
   ::llvm::DenseMap<mlir::Operation *, int64_t> firstLayers; ///< of repeats
   int64_t numLayers = 0;

@@ -68,6 +68,9 @@ LogicalResult StageWriter::requireOperands(Operation *op) {
   for (Value invariant : repeat.getInvariants())
     if (failed(require(invariant, op)))
       return failure();
+  for (Value stack : repeat.getStacked())
+    if (!plan.getStackOwner(stack) && failed(require(stack, op)))
+      return failure();
   // In its middle a repeat goes on from what was received.
   return getPart(repeat).begin == 0 ? require(repeat.getInit(), op) : success();
 }

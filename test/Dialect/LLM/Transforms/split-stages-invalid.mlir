@@ -64,11 +64,35 @@ module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : 
 shard.grid @grid(shape = 2x1x1)
 func.func @stack_made(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %s = tensor.empty() : tensor<2x8xf32>
-  // expected-error @+1 {{has a stacked operand that is computed: expected an argument, of which each stage gets its layers}}
+  // expected-error @+1 {{has a stacked operand that is computed: expected an argument, of which each stage gets its layers, or stages that have all layers of the repeat or none, but stage 1 begins with its layer 1}}
   %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %s : tensor<2x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
   return %y : tensor<?x8xf32>
+}
+}
+
+// -----
+
+// (C1)
+module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, stages = array<i64: 2, 2>, tp = 1 : i64}} {
+shard.grid @grid(shape = 2x1x1)
+// expected-error @+1 {{cannot be cut: 'stages' adds up to 4 layers, expected all 3, such as 2, 1}}
+func.func @other_layers(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %y = llm.repeat 3 init(%r = %x : tensor<?x8xf32>) {
+    llm.yield %r : tensor<?x8xf32>
+  }
+  return %y : tensor<?x8xf32>
+}
+}
+
+// -----
+
+// expected-error @+1 {{'shardopt.strategy': 'stages' has the layers of 3 stages, expected as many as pp, 2}}
+module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, stages = array<i64: 1, 1, 1>, tp = 1 : i64}} {
+shard.grid @grid(shape = 2x1x1)
+func.func @other_stages(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  return %x : tensor<?x8xf32>
 }
 }
 

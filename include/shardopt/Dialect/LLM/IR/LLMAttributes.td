@@ -68,10 +68,15 @@ def LLM_StrategyAttr : LLM_Attr<"Strategy", "strategy"> {
   let summary = "Degrees of parallelism and batch";
   let description = [{
     On a module, as `llm.strategy`. What is absent is open to a search; what is
-    there before a search is a pin.
+    there before a search is a pin. `stages` are the layers of each of the `pp`
+    stages; where they are absent, layers are divided evenly.
 
     ```mlir
     module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 16, pp = 4, batch = 8192>} {}
+    ```
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 3, batch = 64, stages = [27, 28, 25]>} {}
     ```
   }];
   let parameters = (ins "::shardopt::PartialDegrees":$degrees);

@@ -21,8 +21,11 @@
 
 namespace shardopt {
 inline ::llvm::hash_code hash_value(const PartialDegrees &degrees) {
-  return ::llvm::hash_combine_range(degrees.entries.begin(),
-                                    degrees.entries.end());
+  return ::llvm::hash_combine(
+      ::llvm::hash_combine_range(degrees.entries.begin(),
+                                 degrees.entries.end()),
+      ::llvm::hash_combine_range(degrees.stages.layers.begin(),
+                                 degrees.stages.layers.end()));
 }
 } // namespace shardopt
 

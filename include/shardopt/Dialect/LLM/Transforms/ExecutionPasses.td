@@ -17,8 +17,9 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
     axis of its grid has. The function `f` goes; `f_stage0`, `f_stage1` and so on, with
     `shardopt.stage = {index, count}`, do what one stage does for one micro-batch:
 
-    - Layers, the iterations of the repeats, are divided evenly; of those that are left
-      over, the stages just before the last get one each. A repeat is cut with its
+    - Layers, the iterations of the repeats, are divided as the `stages` of the strategy say,
+      else evenly; of those that are left over, the stages just before the last get one each.
+      A repeat is cut with its
       `windows` and the `layers` of its params. The first stage has the embedding, the last
       the head.
     - The residual travels, as the loop carries it, by `shard.send` and `shard.recv` over
@@ -38,7 +39,8 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
     Constraints:
     - (C1) layers are in repeats that stand in the function itself, and nothing there has side
       effects
-    - (C2) stacked operands of these repeats are arguments that nothing else reads
+    - (C2) stacked operands of these repeats are arguments that nothing else reads, or computed
+      where one stage has all layers of the repeat
     - (C3) only the residual goes from layers of one stage to ops of another
 
     Input:

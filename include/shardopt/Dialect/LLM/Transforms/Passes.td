@@ -49,11 +49,17 @@ defvar ReportPassOptions = [
 ];
 
 // What each degree is, and which values a search tries.
-defvar DegreeOptions = !foreach(degree, DegreeTable,
-  Option<degree.name, degree.name, "std::string", [{""}], degree.summary>);
-defvar DegreeListOptions = !foreach(degree, DegreeTable,
+defvar StagesOptions = [
+  Option<"stages", "stages", "std::string", [{""}],
+    "Layers of each pipeline stage, joined by commas (default: divided evenly)">,
+];
+defvar DegreeOptions = !listconcat(!foreach(degree, DegreeTable,
+  Option<degree.name, degree.name, "std::string", [{""}], degree.summary>),
+  StagesOptions);
+defvar DegreeListOptions = !listconcat(!foreach(degree, DegreeTable,
   Option<degree.name, degree.name, "std::string", [{""}],
-    "Values that " # degree.name # " may take, joined by commas (default: " # degree.values # ")">);
+    "Values that " # degree.name # " may take, joined by commas (default: " # degree.values # ")">),
+  StagesOptions);
 
 //===----------------------------------------------------------------------===//
 // Strategies
