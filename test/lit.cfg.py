@@ -34,6 +34,8 @@ config.substitutions += [
 
 if config.have_torch:
     config.available_features.add("torch")
+if os.path.exists(os.path.join(bin_dir, "shardopt")):
+    config.available_features.add("python-package")
 
 # Features openmpi and mpich, each with its mpirun (%mpirun_openmpi -n 8 …). Ranks
 # may be more than cores, and root may start them, as in a container.

@@ -50,6 +50,8 @@ MLIR_LAYERS = {
     "Analysis": ["Planning", "Dialect/LLM/IR", "Cost", "Support"],
     "Conversion": ["Dialect/LLM/IR", "Support"],
     "Target": ["Dialect/LLM/IR", "Cost", "Machine", "Support"],
+    # The way in for programs without a compiler: its header is one of them.
+    "Frontend": ["Target", "Analysis", "Dialect/LLM/IR", "Cost", "Support"],
     "Dialect/LLM/Transforms/Partition": ["Dialect/LLM/IR", "Cost", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",

@@ -4,7 +4,9 @@
 A block fenced as ```console holds commands behind "$ ", each followed by what
 it prints (stdout and stderr); a line "…" stands for any number of lines, and
 a command without output promises nothing but exit status 0. A block fenced as
-```mlir is parsed, verified and printed by shard-opt.
+```mlir is parsed, verified and printed by shard-opt, one fenced as ```python runs
+with the package of the build. Where that was left out, what needs it is skipped,
+with a message.
 
 Commands run in a scratch folder that sees the tree's examples/ and machines/
 and, as build/, the given build folder.
@@ -82,9 +84,29 @@ def parse_ir(text, build):
     return result.stderr if result.returncode != 0 else None
 
 
+def run_python(text, scratch):
+    """None, or what a block of Python raises."""
+    result = subprocess.run(
+        ["/usr/bin/env", "PYTHONPATH=build/python", sys.executable, "-"],
+        cwd=scratch,
+        input=text,
+        capture_output=True,
+        text=True,
+    )
+    return result.stderr if result.returncode != 0 else None
+
+
 def wrong_examples(page, scratch, build):
     """Yields (line number, what is wrong) for the examples of one page."""
+    has_package = (build / "bin/shardopt").exists()
     for number, language, text in blocks(page):
+        if not has_package and (language == "python" or "bin/shardopt " in text):
+            print(f"{page}:{number}: skipped, the Python package was left out")
+            continue
+        if language == "python":
+            why = run_python(text, scratch)
+            if why:
+                yield number, why
         if language == "mlir":
             why = parse_ir(text, build)
             if why:

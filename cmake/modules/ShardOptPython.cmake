@@ -1,0 +1,50 @@
+# The Python package: its sources as links in build/python, the module beside
+# them, and `build/bin/shardopt`. Without pybind11 it is left out, with a message.
+
+set(PYBIND11_FINDPYTHON ON)
+set(Python_EXECUTABLE ${Python3_EXECUTABLE})
+find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
+find_package(pybind11 2.10 QUIET CONFIG)
+if(NOT SHARDOPT_ENABLE_COMPILER OR SHARDOPT_SANITIZE
+   OR NOT pybind11_FOUND OR NOT Python_FOUND)
+  message(STATUS
+    "The Python package is left out: it needs the compiler, pybind11-dev and python3-dev, and no sanitizer")
+  return()
+endif()
+
+set(package ${PROJECT_BINARY_DIR}/python/shardopt)
+file(MAKE_DIRECTORY ${package})
+file(GLOB sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/python/shardopt/*.py
+  ${PROJECT_SOURCE_DIR}/python/shardopt/*.pyi
+  ${PROJECT_SOURCE_DIR}/python/shardopt/*.json
+  ${PROJECT_SOURCE_DIR}/python/shardopt/py.typed)
+foreach(source ${sources})
+  cmake_path(GET source FILENAME name)
+  file(CREATE_LINK ${source} ${package}/${name} SYMBOLIC)
+endforeach()
+
+pybind11_add_module(shardopt-python MODULE NO_EXTRAS python/src/Module.cpp)
+set_target_properties(shardopt-python PROPERTIES
+  OUTPUT_NAME _shardopt
+  LIBRARY_OUTPUT_DIRECTORY ${package}
+  CXX_VISIBILITY_PRESET hidden)
+target_compile_definitions(shardopt-python PRIVATE
+  SHARDOPT_VERSION="${PROJECT_VERSION}")
+target_compile_options(shardopt-python PRIVATE
+  -Wall -Wextra -Wno-unused-parameter)
+target_link_libraries(shardopt-python PRIVATE ShardOptFrontend ShardOptPlanning)
+
+configure_file(${PROJECT_SOURCE_DIR}/python/shardopt.in
+  ${PROJECT_BINARY_DIR}/bin/shardopt @ONLY
+  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                   WORLD_READ WORLD_EXECUTE)
+
+if(SHARDOPT_INCLUDE_TESTS)
+  enable_testing()
+  add_test(NAME python/shardopt
+    COMMAND ${Python_EXECUTABLE} -m unittest discover -s python/tests -t python/tests
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(python/shardopt PROPERTIES ENVIRONMENT
+    "PYTHONPATH=${PROJECT_BINARY_DIR}/python;SHARDOPT_BUILD=${PROJECT_BINARY_DIR}")
+endif()

@@ -1,0 +1,46 @@
+//===- ModelFile.h - From a file to a model to plan for ---------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The way in for programs that plan in their own process and see no compiler:
+// MLIR stays behind this header.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_FRONTEND_MODELFILE_H
+#define SHARDOPT_FRONTEND_MODELFILE_H
+
+#include "shardopt/Cost/Model.h"
+#include "shardopt/Support/Error.h"
+
+#include <string>
+#include <string_view>
+
+namespace shardopt {
+
+/// What plans are made for: a model's costs, and its program.
+struct LoadedModel {
+  std::string name;    ///< empty if the module has none
+  std::string machine; ///< that `llm.machine` names; empty if it names none
+  std::string module;  ///< text of the module
+  cost::Model costs;
+};
+
+/// Imports the Hugging Face config at `path`. Errors are those of the importer,
+/// with the file and the JSON pointer.
+ErrorOr<LoadedModel> importConfigFile(const std::string &path,
+                                      const cost::Workload &workload);
+
+/// Reads the module at `path`, which says its workload itself. Errors are the
+/// diagnostics, one a line.
+ErrorOr<LoadedModel> readModuleFile(const std::string &path);
+/// The same of a text, for which `name` stands in messages.
+ErrorOr<LoadedModel> readModuleText(std::string_view text,
+                                    const std::string &name);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_FRONTEND_MODELFILE_H

@@ -1,0 +1,376 @@
+"""The command `shardopt`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn, Sequence
+
+FEASIBLE, INFEASIBLE, USAGE, EXHAUSTED = 0, 1, 2, 3
+
+_EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
+or the search was interrupted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers an unknown verb with the known ones, closest first."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"error: {message}", file=sys.stderr)
+        raise SystemExit(USAGE)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise ValueError
+    return value
+
+
+_number.__name__ = "number above 0"
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("model", nargs="?", help="config.json, a folder that holds one, or a module")
+    add("--machine", help="name or JSON file (default: h100_sxm)")
+    add("--devices", type=int, metavar="N", help="devices that there are: all count")
+    add("--max-devices", type=int, metavar="N", help="most that one plan may take")
+    add("--isl", type=int, metavar="TOKENS", help="tokens of a prompt")
+    add("--osl", type=int, metavar="TOKENS", help="tokens of an answer")
+    add("--context", type=int, metavar="TOKENS", help="instead of --isl and --osl")
+    add("--phase", help="decode (default) or prefill, with --context")
+    add("--tpot", dest="tpot_ms", type=_number, metavar="MS", help="limit on TPOT")
+    add("--ttft", dest="ttft_ms", type=_number, metavar="MS", help="limit on TTFT")
+    add("--engine", help="only what vllm, sglang or trtllm runs")
+    add("--space", help="serving (default) or uniform")
+    add("--objective", help="throughput (default) or latency")
+    add("--searcher", help="how to search (default: exactly)")
+    add("--budget", type=int, metavar="N", help="most evaluations")
+    add("--seed", type=int, metavar="N")
+    add("--config", metavar="FILE", help="settings as YAML or JSON")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="changes",
+        help="change a setting: pins.tp=8, pins.*.qkv_proj=heads",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("plan", help="plan file")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="shardopt",
+        description="Plans how large language models are sharded for inference.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_Parser)
+
+    def verb(name: str, summary: str) -> argparse.ArgumentParser:
+        made = verbs.add_parser(
+            name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
+        )
+        _add_output(made)
+        return made
+
+    made = verb("plan", "find the best plan")
+    _add_problem(made)
+    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made = verb("pareto", "the front of throughput against latency")
+    _add_problem(made)
+    made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
+    made = verb("fit", "the fewest devices for a load")
+    _add_problem(made)
+    made.add_argument("--rate", type=_number, required=True, help="tokens a second")
+    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
+    _add_plan(made)
+    made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
+    made = verb("diff", "how two plans differ")
+    made.add_argument("first")
+    made.add_argument("second")
+    made = verb("explain", "what the other dims of an op would cost")
+    _add_plan(made)
+    made.add_argument("op", nargs="?", help="default: all ops")
+    made = verb("export", "the command that launches a plan in a serving engine")
+    _add_plan(made)
+    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--devices-per-node", type=int, metavar="N")
+    made.add_argument("--output-dir", metavar="DIR", help="where files are written")
+    made = verb("judge", "what a launch command means, and how far from the best it is")
+    made.add_argument("command", help="the command, quoted")
+    _add_problem(made)
+    return parser
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    from .settings import KEYS, merged
+
+    flags = {name: getattr(args, name, None) for name in KEYS}
+    return merged(args.config, flags, args.changes)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
+
+
+def _keep(plan: Any, folder: str) -> str:
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / f"{plan.problem.phase}.json"
+    plan.to_json(path)
+    return str(path)
+
+
+def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
+    paths = [_keep(plan, args.output_dir) for plan in plans if args.output_dir]
+    if args.format == "json":
+        files = [plan.to_dict() for plan in plans]
+        _print_json(files[0] if len(files) == 1 else files)
+    else:
+        print("\n".join(plan.table for plan in plans), end="")
+        for path in paths:
+            print(f"\n  plan      {path}")
+            print(f"  next      shardopt export {path} --engine vllm")
+    return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from .plan import plan
+    from .settings import problems_of
+
+    return _show([plan(problem) for problem in problems_of(_settings(args))], args)
+
+
+def _one_problem(args: argparse.Namespace) -> Any:
+    from .errors import ShardoptError
+    from .settings import problems_of
+
+    problems = problems_of(_settings(args))
+    if len(problems) > 1:
+        raise ShardoptError(
+            f"'{args.verb}' is about one phase, expected --context and --phase "
+            "instead of --isl and --osl"
+        )
+    return problems[0]
+
+
+def _rows(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of one shape as a table."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+
+    def cell(value: Any) -> str:
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    lines = [names] + [[cell(row.get(name, "-")) for name in names] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
+    return "\n".join(
+        "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths))
+        for line in lines
+    )
+
+
+def _pareto(args: argparse.Namespace) -> int:
+    from .frontier import pareto
+
+    front = pareto(_one_problem(args), step=args.step)
+    if args.format == "json":
+        _print_json(front.rows())
+    else:
+        print(_rows(front.rows()))
+    return FEASIBLE
+
+
+def _fit(args: argparse.Namespace) -> int:
+    from .frontier import min_devices
+
+    plan = min_devices(_one_problem(args), args.rate)
+    if args.format == "table":
+        total = plan.metrics.throughput * plan.problem.devices
+        print(
+            f"  {plan.problem.devices} devices serve {total:.6g} of {args.rate:.6g} "
+            "tokens/s, and fewer do not\n"
+        )
+    return _show([plan], args)
+
+
+def _evaluate(args: argparse.Namespace) -> int:
+    from .errors import ShardoptError
+    from .plan import Plan, Strategy, evaluate
+
+    plan = Plan.from_json(args.plan)
+    if not args.strategies:
+        args.output_dir = None
+        return _show([plan], args)
+    strategies = []
+    text = Path(args.strategies).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+            strategies.append(Strategy.from_dict(values, plan.problem.model.ops))
+        except (ValueError, TypeError) as error:
+            raise ShardoptError(f"{args.strategies}:{number}: {error}") from None
+    rows = [metrics.to_dict() for metrics in evaluate(plan.problem, strategies)]
+    if args.format == "json":
+        for row in rows:
+            print(json.dumps(row))
+    else:
+        print(_rows(rows))
+    return FEASIBLE
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from .explain import diff
+    from .plan import Plan
+
+    found = diff(Plan.from_json(args.first), Plan.from_json(args.second))
+    if args.format == "json":
+        _print_json({"summary": found.summary, "ops": found.ops})
+    else:
+        print(found)
+    return FEASIBLE
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from .explain import explain
+    from .plan import Plan
+
+    found = explain(Plan.from_json(args.plan), args.op)
+    if args.format == "json":
+        _print_json(
+            [
+                {
+                    "op": one.op,
+                    "dim": one.dim,
+                    "others": {name: row.to_dict() for name, row, _ in one.rows},
+                }
+                for one in found
+            ]
+        )
+    else:
+        print("\n".join(map(str, found)))
+    return FEASIBLE
+
+
+def _export(args: argparse.Namespace) -> int:
+    from .export import export
+    from .plan import Plan
+
+    launch = export(Plan.from_json(args.plan), args.engine, args.devices_per_node)
+    paths = launch.write(args.output_dir) if args.output_dir else []
+    if args.format == "json":
+        import dataclasses
+
+        _print_json(dataclasses.asdict(launch))
+    else:
+        print(launch.script, end="")
+        for path in paths:
+            print(f"# written: {path}")
+    return FEASIBLE
+
+
+def _judge(args: argparse.Namespace) -> int:
+    from .judge import judge
+
+    found = judge(_one_problem(args), args.command)
+    if args.format == "json":
+        _print_json(
+            {
+                "engine": found.engine,
+                "plan": found.plan and found.plan.to_dict(),
+                "findings": found.findings,
+                "share": found.share,
+                "optimum": found.optimum.to_dict(),
+            }
+        )
+    else:
+        print(found)
+    return FEASIBLE if found.plan else INFEASIBLE
+
+
+_VERBS = {
+    "plan": _plan,
+    "pareto": _pareto,
+    "fit": _fit,
+    "evaluate": _evaluate,
+    "diff": _diff,
+    "explain": _explain,
+    "export": _export,
+    "judge": _judge,
+}
+
+
+def _refuse_unknown(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    """An unknown verb, before argparse lists them in its own order."""
+    from .errors import list_known
+
+    if words and not words[0].startswith("-") and words[0] not in _VERBS:
+        parser.error(f"unknown verb '{words[0]}'; " + list_known(words[0], _VERBS))
+
+
+def _run(words: list[str]) -> int:
+    from .errors import list_known
+
+    parser = _parser()
+    _refuse_unknown(parser, words)
+    args, others = parser.parse_known_args(words)
+    if args.version:
+        from .problem import version
+
+        print("shardopt", version())
+        return FEASIBLE
+    if not args.verb:
+        parser.print_help()
+        return USAGE
+    if others:
+        verbs = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr, index]
+        known = [
+            name
+            for action in verbs[args.verb]._actions
+            for name in action.option_strings
+            if name.startswith("--")
+        ]
+        name = others[0].partition("=")[0]
+        parser.error(f"unknown argument '{name}'; " + list_known(name, known))
+    return _VERBS[args.verb](args)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs a command line; returns the exit code."""
+    from .errors import BudgetExhausted, Inexpressible, Infeasible, ShardoptError
+
+    try:
+        return _run(list(sys.argv[1:] if words is None else words))
+    except Infeasible as error:
+        print(error.table, end="")
+        print(f"error: {error}", file=sys.stderr)
+        return INFEASIBLE
+    except (Inexpressible, BudgetExhausted, ShardoptError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        if isinstance(error, Inexpressible):
+            return INFEASIBLE
+        return EXHAUSTED if isinstance(error, BudgetExhausted) else USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FEASIBLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

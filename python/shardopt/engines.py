@@ -1,0 +1,100 @@
+"""The table of engines (`engines.json`), and how it is read.
+
+A row of `flags` says when a flag is written and its value, as expressions over
+the fields of a plan; `fields` says the same the other way, each field as an
+expression over the flags; `rules` must hold of flags, `limits` of plans.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from pathlib import Path
+from typing import Any, Mapping
+
+from .errors import ShardoptError, list_known
+from .plan import Plan
+from .problem import Model
+
+Names = dict[str, Any]
+
+
+@functools.lru_cache(maxsize=None)
+def table() -> dict[str, dict[str, Any]]:
+    """The rows of the table by engine."""
+    path = Path(__file__).with_name("engines.json")
+    rows = json.loads(path.read_text(encoding="utf-8"))["engines"]
+    return {row["engine"]: row for row in rows}
+
+
+def engines() -> dict[str, list[str]]:
+    """The engines, each with the series of versions that are known."""
+    return {name: row["versions"] for name, row in table().items()}
+
+
+def find_engine(text: str) -> tuple[dict[str, Any], str]:
+    """The row of "vllm" or "vllm==0.33.0", and the version: without one, the
+    newest known. Unknown names and versions are errors that name the nearest."""
+    name, _, version = text.partition("==")
+    if name not in table():
+        raise ShardoptError(f"unknown engine '{name}'; " + list_known(name, table()))
+    row = table()[name]
+    series = row["versions"]
+    if not version:
+        return row, series[-1]
+    for known in series:
+        rest = version[len(known) :] if version.startswith(known) else None
+        if rest is not None and not (rest[:1].isdigit() and known[-1].isdigit()):
+            return row, version
+    raise ShardoptError(
+        f"unknown version '{version}' of {name}: its flags may be others; "
+        + list_known(version, series)
+    )
+
+
+def value_of(expression: str, names: Mapping[str, Any]) -> Any:
+    """What an expression of the table is, over `names`."""
+    functions = {"ceil": math.ceil, "max": max, "min": min, "len": len}
+    functions.update(set=set, map=map, str=str)
+    return eval(expression, {"__builtins__": {}, **functions, **names})
+
+
+def facts_of(model: Model) -> Names:
+    """What flags depend on beside a strategy."""
+    return {
+        "experts": model.experts,
+        "has_dense_layers": model.has_dense_layers,
+        "phase": model.phase,
+        "context": model.context,
+    }
+
+
+def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
+    """The names of a plan in expressions of the table."""
+    strategy, model = plan.strategy, plan.problem.model
+    per_server = strategy.tp * strategy.pp
+    if model.experts:
+        per_server *= strategy.replicas
+    if devices_per_node is None:
+        domain = plan.problem.machine_parameters()["domain"]["devices"]
+        devices_per_node = domain if domain <= 8 else 4
+    stages: dict[int, int] = {}
+    for row in plan.breakdown or ():
+        if row["op"].rpartition(".")[2] == "attention":
+            stages[row["stage"]] = stages.get(row["stage"], 0) + row["layers"]
+    return {
+        **facts_of(model),
+        "tp": strategy.tp,
+        "dp": strategy.replicas,
+        "ep": strategy.ep if model.experts else 1,
+        "pp": strategy.pp,
+        "cp": strategy.cp,
+        "gathers": strategy.exchange == "gather",
+        "batch": strategy.batch,
+        "replicas_apart": True,
+        "devices": per_server,
+        "devices_per_node": devices_per_node,
+        "nodes": -(-per_server // devices_per_node),
+        "stage_layers": [stages[stage] for stage in sorted(stages)],
+    }

@@ -1,0 +1,57 @@
+"""What can go wrong, each kind a type of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+
+class ShardoptError(ValueError):
+    """An input that cannot be: the message has the place, what was found and
+    what was wanted."""
+
+
+class Infeasible(ShardoptError):
+    """Nothing holds all limits; carries what binds and what would fit."""
+
+    def __init__(self, message: str, table: str, report: dict[str, Any]):
+        super().__init__(message)
+        self.table = table
+        self.report = report
+
+    @property
+    def binding(self) -> dict[str, Any]:
+        """The limit that binds: `kind`, `part`, `value`, `limit`."""
+        return self.report["binding_constraint"]
+
+    @property
+    def next_feasible(self) -> dict[str, Any] | None:
+        """The smallest single change after which something fits (`change`), and
+        the strategy and metrics that it allows; None if no single one helps."""
+        return self.report["next_feasible"]
+
+
+class BudgetExhausted(ShardoptError):
+    """The search ended before it found a plan."""
+
+
+class Inexpressible(ShardoptError):
+    """An engine cannot run a plan: every reason, and the nearest plan that it
+    can run (None if it runs none)."""
+
+    def __init__(self, message: str, reasons: list[str], nearest: "Plan | None"):
+        super().__init__(message)
+        self.reasons = reasons
+        self.nearest = nearest
+
+
+def list_known(name: str, known: Iterable[str], most: int = 12) -> str:
+    """The end of a message about an unknown name: "known: …", closest first."""
+    from ._native import native
+
+    names = native().closest_first(name, sorted(known))
+    more = len(names) - most
+    others = f" and {more} others" if more > 0 else ""
+    return "known: " + ", ".join(names[:most]) + others

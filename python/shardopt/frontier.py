@@ -1,0 +1,110 @@
+"""More than one plan: the front of throughput against latency, and the fewest
+devices for a load."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Iterator, Sequence
+
+from .errors import Infeasible, ShardoptError
+from .plan import Plan, plan
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Frontier(Sequence[Plan]):
+    """Plans, each the proved optimum under its own latency, fastest last."""
+
+    plans: tuple[Plan, ...]
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.plans[index]
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    @property
+    def proved(self) -> bool:
+        return all(point.proved for point in self.plans)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a plan: metrics, then degrees."""
+        found = []
+        for point in self.plans:
+            row = point.metrics.to_dict()
+            strategy = point.strategy.to_dict()
+            del strategy["dims"], row["valid"], row["reason"]
+            row.update(strategy, devices=point.strategy.devices, proved=point.proved)
+            found.append(row)
+        return found
+
+
+def pareto(problem: Problem, step: float = 0.1) -> Frontier:
+    """The front of throughput per device against latency.
+
+    Starts at the best throughput under the problem's own limit, and asks again
+    for what is faster by at least `step` of the latency, down to the fastest
+    plan that there is. With `step=0` every point of the front is found.
+    """
+    if not 0 <= step < 1:
+        raise ShardoptError(f"'step' is {step!r}, expected a number from 0 to below 1")
+    limit = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
+    fastest = plan(problem, objective="latency")
+    point = plan(problem)
+    points = [point]
+    # Equal times may differ in the last bits.
+    shorter = (1 - step) * (1 - 1e-9)
+    while point.metrics.latency_ms * shorter > fastest.metrics.latency_ms:
+        point = plan(problem.replace(**{limit: point.metrics.latency_ms * shorter}))
+        points.append(point)
+    if point.metrics.latency_ms > fastest.metrics.latency_ms * (1 + 1e-9):
+        least = fastest.metrics.latency_ms * (1 + 1e-9)
+        points.append(plan(problem.replace(**{limit: least})))
+    return Frontier(tuple(points))
+
+
+def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
+    """The fewest devices that serve `rate` tokens a second, and their plan.
+
+    On n devices as many replicas of one plan work as fit. What they serve never
+    falls with n, so that the number before the one returned is proved to be too
+    few wherever the searches are proved.
+    """
+    if not (isinstance(rate, (int, float)) and 0 < rate < math.inf):
+        raise ShardoptError(f"'rate' is {rate!r}, expected tokens a second above 0")
+    tried: dict[int, Plan | None] = {}
+
+    def serving(devices: int) -> Plan | None:
+        if devices not in tried:
+            asked = problem.replace(devices=devices, max_devices=None)
+            try:
+                found = plan(asked)
+            except Infeasible:
+                tried[devices] = None
+            else:
+                total = found.metrics.throughput * devices
+                tried[devices] = found if total >= rate * (1 - 1e-12) else None
+        return tried[devices]
+
+    high = 1
+    while serving(high) is None:
+        if high >= most:
+            raise ShardoptError(
+                f"{rate:g} tokens/s need more than {most} devices, the most that "
+                "are tried"
+            )
+        high = min(2 * high, most)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if serving(middle) is not None:
+            high = middle
+        else:
+            low = middle
+    found = serving(high)
+    assert found is not None
+    return found

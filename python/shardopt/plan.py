@@ -1,0 +1,386 @@
+"""Strategies, their metrics, and plans with their file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Sequence
+
+from ._native import native
+from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
+from .problem import Problem, _checked, _limit, _whole, dim_of, model_of_text, version
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Degrees, and a dim for each op. Degrees that are not said have their
+    default: dp is ep, cp 1, the exchange an all-to-all."""
+
+    tp: int
+    ep: int
+    pp: int
+    batch: int
+    dims: tuple[tuple[str, int], ...]
+    dp: int | None = None
+    cp: int = 1
+    exchange: str = "all_to_all"
+
+    @classmethod
+    def from_dict(
+        cls, values: Mapping[str, Any], ops: Mapping[str, Mapping[int, str]]
+    ) -> "Strategy":
+        """Reads the form of reports: degrees, and `dims` by op or in order."""
+        known = [*native().degrees, "dims"]
+        for name in values:
+            if name not in known:
+                raise ShardoptError(
+                    f"a strategy has '{name}'; " + list_known(name, known)
+                )
+        for name in ("tp", "ep", "pp", "batch", "dims"):
+            if name not in values:
+                raise ShardoptError(f"a strategy lacks '{name}'")
+        dims = values["dims"]
+        if not isinstance(dims, Mapping):
+            if len(dims) != len(ops):
+                raise ShardoptError(
+                    f"'dims' has {len(dims)} dims, expected one for each of "
+                    f"{len(ops)} ops"
+                )
+            dims = dict(zip(ops, dims))
+        for name in dims:
+            if name not in ops:
+                raise ShardoptError(
+                    f"'dims' has '{name}', which is no op of the model; "
+                    + list_known(name, ops)
+                )
+        missing = [name for name in ops if name not in dims]
+        if missing:
+            raise ShardoptError(f"'dims' lacks '{missing[0]}'")
+        degrees = {
+            name: _whole(name, values[name], least=1)
+            for name in ("tp", "dp", "ep", "pp", "cp", "batch")
+            if values.get(name) is not None
+        }
+        exchange = values.get("exchange", "all_to_all")
+        if exchange not in native().exchanges:
+            raise ShardoptError(
+                f"'exchange' is {exchange!r}; "
+                + list_known(str(exchange), native().exchanges)
+            )
+        if degrees.get("dp") == degrees["ep"]:
+            del degrees["dp"]
+        cut = tuple((op, dim_of(op, dims[op], ops[op])) for op in ops)
+        return cls(dims=cut, exchange=exchange, **degrees)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form of reports: what has its default is not said."""
+        said: dict[str, Any] = {"tp": self.tp}
+        if self.dp is not None:
+            said["dp"] = self.dp
+        said.update(ep=self.ep, pp=self.pp)
+        if self.cp != 1:
+            said["cp"] = self.cp
+        if self.exchange != "all_to_all":
+            said["exchange"] = self.exchange
+        said["batch"] = self.batch
+        said["dims"] = dict(self.dims)
+        return said
+
+    @property
+    def replicas(self) -> int:
+        """Groups of devices that share the sequences: dp, or ep without it."""
+        return self.ep if self.dp is None else self.dp
+
+    @property
+    def devices(self) -> int:
+        return self.tp * self.replicas * self.pp
+
+    def numbers(self) -> list[int]:
+        """As the planner takes it: the degrees in its order, then the dims."""
+        exchange = native().exchanges.index(self.exchange) + 1
+        degrees = [self.tp, self.replicas, self.ep, self.pp, self.cp, exchange]
+        return [*degrees, self.batch, *(dim for _, dim in self.dims)]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What the planner says of a strategy; the names are those of reports."""
+
+    valid: bool
+    reason: str
+    throughput: float
+    latency_ms: float
+    memory_gb: float
+    phase: str = "decode"
+
+    @property
+    def tpot_ms(self) -> float:
+        return self._latency("decode")
+
+    @property
+    def ttft_ms(self) -> float:
+        return self._latency("prefill")
+
+    def _latency(self, phase: str) -> float:
+        if phase != self.phase:
+            raise AttributeError(f"these are metrics of {self.phase}")
+        return self.latency_ms
+
+    def to_dict(self) -> dict[str, Any]:
+        latency = "tpot_ms" if self.phase == "decode" else "ttft_ms"
+        return {
+            "throughput": self.throughput,
+            latency: self.latency_ms,
+            "memory_gb": self.memory_gb,
+            "valid": self.valid,
+            "reason": self.reason,
+        }
+
+
+def evaluate(
+    problem: Problem, strategies: Iterable["Strategy | Mapping[str, Any]"]
+) -> list[Metrics]:
+    """The metrics of each strategy, in order."""
+    ops = problem.model.ops
+    numbers = [
+        (
+            strategy
+            if isinstance(strategy, Strategy)
+            else Strategy.from_dict(strategy, ops)
+        ).numbers()
+        for strategy in strategies
+    ]
+    found = _checked(problem.handle.evaluate, numbers)  # type: ignore[attr-defined]
+    return [Metrics(*values, phase=problem.phase) for values in found]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A strategy, its certificate, and what there is to say of it."""
+
+    problem: Problem = field(repr=False)
+    strategy: Strategy
+    report: Mapping[str, Any] = field(repr=False)
+    table: str = field(repr=False)
+    interrupted: bool = False
+    command: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def metrics(self) -> Metrics:
+        best = self.report["best"]
+        latency = "tpot_ms" if self.problem.phase == "decode" else "ttft_ms"
+        return Metrics(
+            best["valid"],
+            best["reason"],
+            best["throughput"],
+            best[latency],
+            best["memory_gb"],
+            self.problem.phase,
+        )
+
+    @property
+    def proved(self) -> bool:
+        return self.report["proved"]
+
+    @property
+    def bound(self) -> float | None:
+        """No plan of the space is better than this."""
+        return self.report["bound"]
+
+    @property
+    def gap(self) -> float | None:
+        return self.report["gap"]
+
+    @property
+    def binding(self) -> Mapping[str, Any]:
+        return self.report["binding_constraint"]
+
+    @property
+    def baselines(self) -> Mapping[str, Any]:
+        """Megatron's plans: strategy and metrics of each, or None."""
+        return self.report["baselines"]
+
+    @property
+    def memory(self) -> Mapping[str, float]:
+        """Gigabytes of a device by part."""
+        return self.report["best"]["memory_parts_gb"]
+
+    @property
+    def breakdown(self) -> Sequence[Mapping[str, Any]]:
+        """What each op costs, a row an op and stage."""
+        return self.report["best"]["breakdown"]
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self.table)}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan file: all that is needed to evaluate the plan again."""
+        problem = self.problem
+        asked = {
+            name: getattr(problem, name)
+            for name in _ASKED
+            if getattr(problem, name) is not None
+        }
+        for name, value in asked.items():
+            if value == math.inf:
+                asked[name] = "inf"
+        asked["pins"] = dict(problem.pins)
+        return {
+            "shardopt_plan": SCHEMA,
+            "version": version(),
+            "command": list(self.command),
+            "problem": asked,
+            "machine": problem.machine_parameters(),
+            "strategy": self.strategy.to_dict(),
+            "report": self.report,
+            "model": {"path": problem.model.path, "module": problem.model.mlir},
+        }
+
+    def to_json(self, path: "str | os.PathLike[str] | None" = None) -> str:
+        """The text of the plan file, written to `path` where it is given."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, source: "str | os.PathLike[str]") -> "Plan":
+        """Reads a plan file, or a page that holds one, and evaluates the plan
+        again. One of another version, and one whose machine is no longer what
+        it was, are errors."""
+        values = _read_plan_file(Path(source))
+        name = str(source)
+        problem = _read_problem(values, name)
+        strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
+        return _evaluated(problem, strategy, values.get("command", ()))
+
+
+_ASKED = (
+    "machine",
+    "devices",
+    "max_devices",
+    "tpot_ms",
+    "ttft_ms",
+    "objective",
+    "space",
+    "engine",
+    "simulator",
+    "partition",
+    "searcher",
+    "budget",
+    "seed",
+)
+
+
+def _read_plan_file(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
+    if path.suffix == ".html":
+        found = re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.S)
+        if not found:
+            raise ShardoptError(f"'{path}' is a page without a plan")
+        text = found.group(1)
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ShardoptError(f"'{path}' is no plan file: {error}") from None
+    if not isinstance(values, dict) or "shardopt_plan" not in values:
+        raise ShardoptError(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
+    if values["shardopt_plan"] != SCHEMA:
+        raise ShardoptError(
+            f"'{path}': 'shardopt_plan' is {values['shardopt_plan']!r}, expected "
+            f"{SCHEMA}, the version that this program reads"
+        )
+    for key in ("problem", "machine", "strategy", "model"):
+        if not isinstance(values.get(key), dict):
+            raise ShardoptError(f"'{path}': /{key}: missing, expected an object")
+    return values
+
+
+def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
+    asked = dict(values["problem"])
+    for key in asked:
+        if key not in (*_ASKED, "pins"):
+            raise ShardoptError(
+                f"'{name}': /problem/{key}: unknown; "
+                + list_known(key, (*_ASKED, "pins"))
+            )
+    for key in ("tpot_ms", "ttft_ms"):
+        if asked.get(key) == "inf":
+            asked[key] = math.inf
+    module = values["model"].get("module")
+    if not isinstance(module, str):
+        raise ShardoptError(f"'{name}': /model/module: missing, expected a text")
+    path = values["model"].get("path", name)
+    problem = Problem(model_of_text(module, path), **asked)
+    now, then = problem.machine_parameters(), values["machine"]
+    for key in {**then, **now}:
+        if now.get(key) != then.get(key):
+            raise ShardoptError(
+                f"'{name}': the machine '{problem.machine_name}' is no longer "
+                f"what the plan was made for: '{key}' was {then.get(key)}, and is "
+                f"{now.get(key)}"
+            )
+    return problem
+
+
+def pinned(strategy: Strategy) -> dict[str, Any]:
+    """What leaves `strategy` alone of a space."""
+    exchange = strategy.exchange
+    return {
+        "lists": {
+            "tp": str(strategy.tp),
+            "dp": str(strategy.replicas),
+            "ep": str(strategy.ep),
+            "pp": str(strategy.pp),
+            "cp": str(strategy.cp),
+            "exchange": exchange,
+            "batch": str(strategy.batch),
+        },
+        "dims": dict(strategy.dims),
+    }
+
+
+def _evaluated(
+    problem: Problem, strategy: Strategy, command: Sequence[str] = ()
+) -> Plan:
+    """`strategy` as the plan that was given."""
+    asked = problem.request(engine="", searcher="", budget=0, **pinned(strategy))
+    table, report, why, _ = _checked(problem.handle.plan, asked)  # type: ignore[attr-defined]
+    report = json.loads(report)
+    if report["best"] is None:
+        raise Infeasible(why, table, report)
+    return Plan(problem, strategy, report, table, False, tuple(command))
+
+
+def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
+    """A strategy of the user's as a plan; `Infeasible` where it holds not all
+    limits."""
+    if not isinstance(strategy, Strategy):
+        strategy = Strategy.from_dict(strategy, problem.model.ops)
+    return _evaluated(problem, strategy)
+
+
+def plan(problem: Problem, **others: Any) -> Plan:
+    """The best plan of the problem. Raises `Infeasible` where there is none."""
+    asked = problem.request(**others)
+    table, text, why, interrupted = _checked(problem.handle.plan, asked)  # type: ignore[attr-defined]
+    report = json.loads(text)
+    best = report["best"]
+    if best is None:
+        if interrupted or report["stopped"] in ("budget", "signal"):
+            raise BudgetExhausted(why or "the search ended without a plan")
+        raise Infeasible(why, table, report)
+    strategy = Strategy.from_dict(best["strategy"], problem.model.ops)
+    return Plan(problem, strategy, report, table, interrupted, tuple(sys.argv))

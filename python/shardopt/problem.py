@@ -1,0 +1,275 @@
+"""Models, workloads, and what is asked of the planner."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ._native import native
+from .errors import ShardoptError, list_known
+
+
+def version() -> str:
+    """The version of the planner."""
+    return native().version
+
+
+def machines() -> list[str]:
+    """The machines that ship with shardopt."""
+    return native().machines()
+
+
+@dataclass(frozen=True)
+class Decode:
+    """Steps that make one token of each sequence, at `context` tokens."""
+
+    context: int
+    phase = "decode"
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Prompts of `tokens` tokens."""
+
+    tokens: int
+    phase = "prefill"
+
+    @property
+    def context(self) -> int:
+        return self.tokens
+
+
+def _checked(call: Any, *args: Any) -> Any:
+    try:
+        return call(*args)
+    except ShardoptError:
+        raise
+    except ValueError as error:
+        raise ShardoptError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model under a workload. `load_model` makes them."""
+
+    handle: Any = field(repr=False, compare=False)
+    path: str
+    mlir: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.handle.name
+
+    @property
+    def layers(self) -> int:
+        return self.handle.layers
+
+    @property
+    def phase(self) -> str:
+        return self.handle.phase
+
+    @property
+    def context(self) -> int:
+        return self.handle.context
+
+    @property
+    def experts(self) -> int:
+        """Routed experts of a layer; 0 if there are none."""
+        return self.handle.experts
+
+    @property
+    def has_dense_layers(self) -> bool:
+        return self.handle.has_dense_layers
+
+    @property
+    def ops(self) -> dict[str, dict[int, str]]:
+        """The ops in order, each with its dims and what they cut."""
+        return {name: dict(choices) for name, choices in self.handle.ops}
+
+
+def load_model(
+    path: str | os.PathLike[str], workload: Decode | Prefill | None = None
+) -> Model:
+    """The model of a Hugging Face config.json, of a folder that holds one, or of
+    a module (.mlir), which says its workload itself."""
+    place = Path(path)
+    if place.is_dir():
+        place = place / "config.json"
+    if not place.exists():
+        raise ShardoptError(
+            f"'{place}' is not there, expected a config.json, a folder that "
+            "holds one, or a module (.mlir)"
+        )
+    if place.suffix == ".mlir":
+        if workload is not None:
+            raise ShardoptError(
+                f"'{place}' is a module, which says its workload itself, and a "
+                f"{workload.phase} workload is given too"
+            )
+        handle = _checked(native().read_module, str(place))
+    else:
+        if workload is None:
+            raise ShardoptError(
+                f"'{place}' is a config, which says no workload: expected "
+                "Decode(context=…) or Prefill(tokens=…)"
+            )
+        context = _whole("context", workload.context, least=1)
+        handle = _checked(
+            native().import_config, str(place), workload.phase, context
+        )
+    return Model(handle, str(place), handle.module)
+
+
+def model_of_text(text: str, name: str) -> Model:
+    """The model of a module's text."""
+    handle = _checked(native().read_module_text, text, name)
+    return Model(handle, name, handle.module)
+
+
+def _whole(name: str, value: Any, least: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ShardoptError(
+            f"'{name}' is {value!r}, expected a whole number of at least {least}"
+        )
+    return value
+
+
+def _limit(name: str, value: Any) -> float:
+    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not good or math.isnan(value) or value <= 0:
+        raise ShardoptError(
+            f"'{name}' is {value!r}, expected milliseconds above 0, or inf for "
+            "no limit"
+        )
+    return float(value)
+
+
+Pins = Mapping[str, "int | str | Sequence[int]"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A model on a machine under limits: all that a plan depends on.
+
+    `devices` is what there is: throughput counts per device of them, with as
+    many replicas of a plan at work as fit. `max_devices` is the most that a plan
+    may take, and throughput is per device that it takes. `pins` holds values or
+    lists for degrees ("tp": 8, "ep": [1, 8], "batch": "8:64:+8") and dims for
+    ops by glob ("*.qkv_proj": "heads").
+    """
+
+    model: Model
+    machine: str | None = None
+    devices: int | None = None
+    max_devices: int | None = None
+    tpot_ms: float | None = None
+    ttft_ms: float | None = None
+    objective: str = "throughput"
+    space: str = "serving"
+    engine: str | None = None
+    simulator: str = "roofline"
+    partition: str = "even"
+    pins: Pins = field(default_factory=dict)
+    searcher: str | None = None
+    budget: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.devices is not None and self.max_devices is not None:
+            raise ShardoptError(
+                "'devices' and 'max_devices' are given, expected one of them"
+            )
+        for name in ("devices", "max_devices"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name), least=1)
+        for name in ("tpot_ms", "ttft_ms"):
+            if getattr(self, name) is not None:
+                _limit(name, getattr(self, name))
+        for name in ("budget", "seed"):
+            _whole(name, getattr(self, name))
+        lists, dims = self._read_pins()
+        settings: dict[str, Any] = {
+            "simulator": self.simulator,
+            "partition": self.partition,
+            "count_idle": self.devices is not None,
+            "max_devices": self.devices or self.max_devices or 0,
+        }
+        for name in ("machine", "tpot_ms", "ttft_ms"):
+            if getattr(self, name) is not None:
+                settings[name] = getattr(self, name)
+        handle = _checked(native().Problem, self.model.handle, settings)
+        object.__setattr__(self, "handle", handle)
+        object.__setattr__(self, "_lists", lists)
+        object.__setattr__(self, "_dims", dims)
+
+    def _read_pins(self) -> tuple[dict[str, str], dict[str, int]]:
+        lists: dict[str, str] = {}
+        dims: dict[str, int] = {}
+        degrees, ops = native().degrees, self.model.ops
+        for name, value in self.pins.items():
+            if name in degrees:
+                several = isinstance(value, (list, tuple))
+                lists[name] = ",".join(map(str, value)) if several else str(value)
+                continue
+            found = fnmatch.filter(ops, name)
+            if not found:
+                raise ShardoptError(
+                    f"'pins' has '{name}', which is neither a degree nor an op; "
+                    + list_known(name, [*degrees, *ops])
+                )
+            for op in found:
+                dims[op] = dim_of(op, value, ops[op])
+        return lists, dims
+
+    def request(self, **others: Any) -> dict[str, Any]:
+        """What the planner is asked, `others` in the place of our own."""
+        asked = {
+            "lists": self._lists,  # type: ignore[attr-defined]
+            "dims": self._dims,  # type: ignore[attr-defined]
+            "space": self.space,
+            "objective": self.objective,
+            "engine": self.engine or "",
+            "searcher": self.searcher or "",
+            "budget": self.budget,
+            "seed": self.seed,
+            "threads": os.cpu_count() or 1,
+        }
+        asked.update(others)
+        return asked
+
+    def replace(self, **changes: Any) -> "Problem":
+        """The same with other values."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def phase(self) -> str:
+        return self.model.phase
+
+    @property
+    def slo_ms(self) -> float:
+        """The limit on TPOT, or in prefill on TTFT."""
+        return self.handle.slo_ms  # type: ignore[attr-defined]
+
+    @property
+    def machine_name(self) -> str:
+        return self.handle.machine  # type: ignore[attr-defined]
+
+    def machine_parameters(self) -> dict[str, Any]:
+        """What the planner knows of the machine."""
+        name = self.machine or self.machine_name
+        return json.loads(_checked(native().machine_json, name))
+
+
+def dim_of(op: str, value: Any, choices: Mapping[int, str]) -> int:
+    """The dim of `op` that `value` names, by number or by what it cuts."""
+    for dim, name in choices.items():
+        if value in (dim, name) or value == str(dim):
+            return dim
+    wanted = ", ".join(f"{dim} ({name})" for dim, name in choices.items())
+    raise ShardoptError(f"the dim of '{op}' is {value!r}, expected one of {wanted}")

@@ -1,0 +1,145 @@
+"""What a run is asked, from a file, the command line and `--set`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from .errors import ShardoptError, list_known
+from .problem import Decode, Prefill, Problem, load_model
+
+KEYS = (
+    "model",
+    "machine",
+    "devices",
+    "max_devices",
+    "phase",
+    "context",
+    "isl",
+    "osl",
+    "tpot_ms",
+    "ttft_ms",
+    "objective",
+    "space",
+    "engine",
+    "simulator",
+    "partition",
+    "pins",
+    "searcher",
+    "budget",
+    "seed",
+)
+_WORKLOAD = ("model", "phase", "context", "isl", "osl")
+
+
+def parse_value(text: str) -> Any:
+    """A number where it is one, a list at commas, else the text."""
+    if "," in text:
+        return [parse_value(part) for part in text.split(",")]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """The settings of a YAML or JSON file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
+    if path.endswith(".json"):
+        import json
+
+        try:
+            values = json.loads(text)
+        except ValueError as error:
+            raise ShardoptError(f"'{path}': {error}") from None
+    else:
+        try:
+            import yaml
+        except ImportError:
+            raise ShardoptError(
+                f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
+            ) from None
+        try:
+            values = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ShardoptError(f"'{path}': {error}") from None
+    if not isinstance(values, dict):
+        raise ShardoptError(f"'{path}' holds no settings, expected 'name: value' lines")
+    return values
+
+
+def merged(
+    file: str | None, flags: Mapping[str, Any], changes: Sequence[str]
+) -> dict[str, Any]:
+    """The settings of a file, then flags, then `path=value` changes."""
+    values = read_file(file) if file else {}
+    values.update({name: value for name, value in flags.items() if value is not None})
+    values["pins"] = dict(values.get("pins") or {})
+    for change in changes:
+        path, found, text = change.partition("=")
+        if not found:
+            raise ShardoptError(f"'--set {change}' has no '=', expected path=value")
+        if path.startswith("pins."):
+            values["pins"][path[len("pins.") :]] = parse_value(text)
+        else:
+            values[path] = parse_value(text)
+    for name in values:
+        if name not in KEYS:
+            raise ShardoptError(f"unknown setting '{name}'; " + list_known(name, KEYS))
+    return values
+
+
+def _tokens(values: Mapping[str, Any], name: str) -> int:
+    value = values[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ShardoptError(
+            f"'{name}' is {value!r}, expected a whole number of tokens above 0"
+        )
+    return value
+
+
+def problems_of(values: Mapping[str, Any]) -> list[Problem]:
+    """One problem; or for `isl` and `osl` two, decode at the longest sequence and
+    prefill of a prompt, each for servers of its own."""
+    if "model" not in values:
+        raise ShardoptError("no model, expected a config.json, its folder or a module")
+    common = {
+        name: value for name, value in values.items() if name not in _WORKLOAD
+    }
+    for name in ("tpot_ms", "ttft_ms"):
+        if common.get(name) == "inf":
+            common[name] = math.inf
+    model = str(values["model"])
+    if "isl" in values or "osl" in values:
+        for name in ("isl", "osl"):
+            if name not in values:
+                raise ShardoptError(f"'isl' and 'osl' go together, and '{name}' is missing")
+        for name in ("phase", "context"):
+            if name in values:
+                raise ShardoptError(f"'{name}' does not go with 'isl' and 'osl'")
+        isl, osl = _tokens(values, "isl"), _tokens(values, "osl")
+        workloads = [Decode(isl + osl), Prefill(isl)]
+        return [Problem(load_model(model, load), **common) for load in workloads]
+    if model.endswith(".mlir"):
+        for name in ("phase", "context"):
+            if name in values:
+                raise ShardoptError(
+                    f"'{name}' does not go with a module, which says its workload"
+                )
+        return [Problem(load_model(model), **common)]
+    phase = values.get("phase", "decode")
+    if phase not in ("decode", "prefill"):
+        raise ShardoptError(
+            f"unknown phase '{phase}'; " + list_known(str(phase), ("decode", "prefill"))
+        )
+    if "context" not in values:
+        raise ShardoptError("no workload, expected --isl and --osl, or --context")
+    context = _tokens(values, "context")
+    load = Decode(context) if phase == "decode" else Prefill(context)
+    return [Problem(load_model(model, load), **common)]

@@ -1,0 +1,325 @@
+//===- Module.cpp - The planner for Python --------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The private module `_shardopt`: a few functions over numbers, strings and
+// JSON. What users see are the Python classes around it (python/shardopt). What
+// is wrong with an input is a ValueError with the message of our own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Frontend/ModelFile.h"
+#include "shardopt/Machine/Machine.h"
+#include "shardopt/Machine/MachineWriter.h"
+#include "shardopt/Planning/Planner.h"
+#include "shardopt/Support/Choice.h"
+#include "shardopt/Support/DegreeList.h"
+#include "shardopt/Support/Suggest.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <csignal>
+#include <future>
+
+namespace py = pybind11;
+using namespace shardopt;
+
+namespace {
+
+template <typename T> T orRaise(ErrorOr<T> value) {
+  if (!value)
+    throw py::value_error(value.error().message);
+  return std::move(*value);
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+LoadedModel importConfig(const std::string &path, const std::string &phase,
+                         int64_t context) {
+  cost::Workload workload;
+  workload.phase = orRaise(parseChoice<cost::Phase>(
+      "phase", phase,
+      {{"decode", cost::Phase::Decode}, {"prefill", cost::Phase::Prefill}}));
+  workload.context = context;
+  return orRaise(importConfigFile(path, workload));
+}
+
+using Choices = std::vector<std::pair<int, std::string>>;
+
+/// Each op with the dims that it has, and what they cut.
+std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
+  std::vector<std::pair<std::string, Choices>> ops;
+  for (const cost::Node *node : model.costs.nodesByVariable()) {
+    Choices choices;
+    for (const cost::DimChoice &choice : node->op->choices())
+      choices.emplace_back(int(choice.dim), choice.name);
+    ops.emplace_back(node->name, std::move(choices));
+  }
+  return ops;
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+using Numbers = std::vector<int64_t>;
+using Metrics = std::tuple<bool, std::string, double, double, double>;
+
+class Problem {
+public:
+  Problem(const LoadedModel &model, const py::dict &settings);
+
+  py::tuple plan(const py::dict &settings) const;
+  std::vector<Metrics> evaluate(const std::vector<Numbers> &strategies) const;
+  std::optional<std::string> whyNotRun(const std::string &engine,
+                                       const Numbers &strategy) const;
+  Numbers engineDims(const std::string &engine, const Numbers &strategy) const;
+
+  std::shared_ptr<const Scenario> scenario;
+
+private:
+  Strategy readStrategy(const Numbers &numbers) const;
+  PlanRequest readRequest(const py::dict &settings) const;
+};
+
+/// Moves the member `name` of `settings` into `value` where it is there.
+template <typename T>
+void take(const py::dict &settings, const char *name, T &value) {
+  if (settings.contains(name))
+    value = settings[name].cast<T>();
+}
+
+} // namespace
+
+Problem::Problem(const LoadedModel &model, const py::dict &settings) {
+  ScenarioOptions options;
+  options.timing.machine = model.machine;
+  take(settings, "machine", options.timing.machine);
+  take(settings, "comm_model", options.timing.commModel);
+  take(settings, "imbalance", options.timing.imbalance);
+  take(settings, "max_devices", options.maxDevices);
+  take(settings, "tpot_ms", options.sloTpotMs);
+  take(settings, "ttft_ms", options.sloTtftMs);
+  take(settings, "simulator", options.simulator);
+  take(settings, "partition", options.partition);
+  take(settings, "count_idle", options.countIdle);
+  options.warn = [](const std::string &) {};
+  scenario = orRaise(Scenario::create(model.name, model.costs, options));
+}
+
+/// The degrees in the order of the table, then a dim for each op.
+Strategy Problem::readStrategy(const Numbers &numbers) const {
+  const size_t ops = scenario->opNames().size();
+  if (numbers.size() != numDegrees + ops)
+    throw py::value_error("a strategy has " + std::to_string(numbers.size()) +
+                          " numbers, expected " + std::to_string(numDegrees) +
+                          " degrees and " + std::to_string(ops) + " dims");
+  Strategy strategy;
+  for (Degree degree : allDegrees) {
+    const int64_t value = numbers[size_t(degree)];
+    if (value < 1 || value > infoOf(degree).most)
+      throw py::value_error(std::string("'") + spell(degree) + "' is " +
+                            std::to_string(value) + ", expected " +
+                            wantedOf(degree));
+    strategy.degrees[degree] = value;
+  }
+  for (size_t op = 0; op < ops; ++op) {
+    const int64_t dim = numbers[numDegrees + op];
+    if (dim < 0 || dim >= int64_t(maxDims))
+      throw py::value_error("the dim of '" + scenario->opNames()[op] + "' is " +
+                            std::to_string(dim) + ", expected 0 to " +
+                            std::to_string(maxDims - 1));
+    strategy.dims.push_back(Dim(dim));
+  }
+  return strategy;
+}
+
+std::vector<Metrics>
+Problem::evaluate(const std::vector<Numbers> &strategies) const {
+  std::vector<Metrics> metrics;
+  metrics.reserve(strategies.size());
+  for (const Numbers &numbers : strategies) {
+    const Evaluation found =
+        scenario->simulator().evaluate(readStrategy(numbers));
+    metrics.emplace_back(found.valid, spell(found.reason), found.throughput,
+                         found.latencyMs, found.memoryGb);
+  }
+  return metrics;
+}
+
+std::optional<std::string> Problem::whyNotRun(const std::string &engine,
+                                              const Numbers &strategy) const {
+  return shardopt::whyNotRun(orRaise(parseEngine(engine)),
+                             readStrategy(strategy),
+                             EngineFacts(scenario->model()));
+}
+
+/// The dim that `engine` gives to each op under the degrees of `strategy`.
+Numbers Problem::engineDims(const std::string &engine,
+                            const Numbers &strategy) const {
+  const EngineFacts facts(scenario->model());
+  const Engine runner = orRaise(parseEngine(engine));
+  const Degrees degrees = readStrategy(strategy).degrees;
+  Numbers dims;
+  for (size_t op = 0; op < scenario->opNames().size(); ++op)
+    dims.push_back(int64_t(engineDim(runner, degrees, op, facts)));
+  return dims;
+}
+
+PlanRequest Problem::readRequest(const py::dict &settings) const {
+  PlanRequest request;
+  std::map<std::string, std::string> lists;
+  take(settings, "lists", lists);
+  for (const auto &[name, text] : lists) {
+    std::optional<Degree> degree = parseDegree(name);
+    if (!degree)
+      throw py::value_error("unknown degree '" + abbreviate(name) + "'; " +
+                            listKnown(name, degreeNames()));
+    request.space.lists[*degree] = orRaise(parseDegreeList(*degree, text));
+  }
+  std::map<std::string, int> dims;
+  take(settings, "dims", dims);
+  const std::vector<std::string> &names = scenario->opNames();
+  request.space.pinnedDims.resize(names.size());
+  for (const auto &[name, dim] : dims) {
+    const auto op = std::find(names.begin(), names.end(), name);
+    if (op == names.end())
+      throw py::value_error("unknown op '" + abbreviate(name) + "'; " +
+                            listKnown(name, names));
+    request.space.pinnedDims[op - names.begin()] = Dim(dim);
+  }
+  std::string engine, space = "uniform", objective = "throughput";
+  take(settings, "engine", engine);
+  if (!engine.empty()) {
+    request.engine = orRaise(parseEngine(engine));
+    space = "serving";
+  }
+  take(settings, "space", space);
+  request.space.kind = orRaise(parseChoice<search::SpaceKind>(
+      "space", space,
+      {{"uniform", search::SpaceKind::Uniform},
+       {"serving", search::SpaceKind::Serving}}));
+  take(settings, "objective", objective);
+  request.goal = orRaise(
+      parseChoice<search::Goal>("objective", objective,
+                                {{"throughput", search::Goal::Throughput},
+                                 {"latency", search::Goal::Latency}}));
+  if (scenario->maxDevices())
+    request.space.maxDevices = scenario->maxDevices();
+  take(settings, "searcher", request.searcher);
+  take(settings, "seed", request.seed);
+  take(settings, "budget", request.budget);
+  take(settings, "threads", request.threads);
+  return request;
+}
+
+/// The table, the report as JSON, why there is no plan (or None), and whether
+/// an interrupt ended the search. The search has a thread of its own, so that
+/// Python sees an interrupt while it runs.
+py::tuple Problem::plan(const py::dict &settings) const {
+  PlanRequest request = readRequest(settings);
+  StopToken stop;
+  request.stop = &stop;
+  auto running = std::async(std::launch::async,
+                            [&] { return makePlan(scenario, request); });
+  constexpr auto tick = std::chrono::milliseconds(50);
+  bool isInterrupted = false;
+  while (true) {
+    {
+      py::gil_scoped_release release;
+      if (running.wait_for(tick) == std::future_status::ready)
+        break;
+    }
+    if (PyErr_CheckSignals() != 0) {
+      PyErr_Clear();
+      stop.request(SIGINT);
+      isInterrupted = true;
+    }
+  }
+  PlanSummary summary = orRaise(running.get());
+  std::optional<std::string> why;
+  if (std::optional<Error> error = failureOf(summary))
+    why = error->message;
+  return py::make_tuple(summary.emptySpace ? "" : planTable(summary),
+                        reportJson(summary), why, isInterrupted);
+}
+
+static std::string machineJson(const std::string &nameOrFile) {
+  std::string text;
+  json::Writer writer(text);
+  writeMachine(writer, orRaise(loadMachine(nameOrFile)));
+  return text;
+}
+
+PYBIND11_MODULE(_shardopt, module) {
+  module.doc() = "The planner, behind shardopt's classes.";
+  module.attr("version") = SHARDOPT_VERSION;
+  module.attr("degrees") = degreeNames();
+  module.attr("exchanges") = std::vector<std::string>(std::begin(exchangeNames),
+                                                      std::end(exchangeNames));
+  module.def("machines", &knownMachines);
+  module.def("machine_json", &machineJson);
+  module.def("closest_first",
+             [](const std::string &name, std::vector<std::string> known) {
+               return closestFirst(name, std::move(known));
+             });
+  module.def("import_config", &importConfig);
+  module.def("read_module", [](const std::string &path) {
+    return orRaise(readModuleFile(path));
+  });
+  module.def("read_module_text",
+             [](const std::string &text, const std::string &name) {
+               return orRaise(readModuleText(text, name));
+             });
+  py::class_<LoadedModel>(module, "Model")
+      .def_readonly("name", &LoadedModel::name)
+      .def_readonly("machine", &LoadedModel::machine)
+      .def_readonly("module", &LoadedModel::module)
+      .def_property_readonly("phase",
+                             [](const LoadedModel &model) {
+                               return std::string(
+                                   spell(model.costs.workload.phase));
+                             })
+      .def_property_readonly(
+          "context",
+          [](const LoadedModel &model) { return model.costs.workload.context; })
+      .def_property_readonly(
+          "layers",
+          [](const LoadedModel &model) { return model.costs.numLayers(); })
+      .def_property_readonly("experts",
+                             [](const LoadedModel &model) {
+                               return EngineFacts(model.costs).experts;
+                             })
+      .def_property_readonly("has_dense_layers",
+                             [](const LoadedModel &model) {
+                               const EngineFacts facts(model.costs);
+                               return std::find(facts.isInDenseStack.begin(),
+                                                facts.isInDenseStack.end(),
+                                                true) !=
+                                      facts.isInDenseStack.end();
+                             })
+      .def_property_readonly("ops", &opsOf);
+  py::class_<Problem>(module, "Problem")
+      .def(py::init<const LoadedModel &, const py::dict &>())
+      .def_property_readonly("machine",
+                             [](const Problem &problem) {
+                               return problem.scenario->machine().name;
+                             })
+      .def_property_readonly(
+          "slo_ms",
+          [](const Problem &problem) { return problem.scenario->sloMs(); })
+      .def_property_readonly("memory_gb",
+                             [](const Problem &problem) {
+                               return problem.scenario->memoryCapacityGb();
+                             })
+      .def("plan", &Problem::plan)
+      .def("evaluate", &Problem::evaluate)
+      .def("why_not_run", &Problem::whyNotRun)
+      .def("engine_dims", &Problem::engineDims);
+}

@@ -1,0 +1,116 @@
+"""The command: exit codes, settings, outputs."""
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from shardopt.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+MOE = str(ROOT / "examples/models/small-moe.json")
+PROBLEM = [MOE, "--max-devices", "4", "--context", "24"]
+
+
+def run(*words):
+    """The exit code, what is printed, and the errors of a command line."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as exit:
+            code = exit.code
+    return code, out.getvalue(), err.getvalue()
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def planned(self, *others):
+        code, out, err = run("plan", *PROBLEM, "--output-dir", self.folder, *others)
+        self.assertEqual((code, err), (0, ""))
+        return self.folder / "decode.json"
+
+    def test_plan_then_every_verb_on_its_file(self):
+        path = self.planned()
+        code, out, _ = run("evaluate", path)
+        self.assertEqual(code, 0)
+        self.assertIn("plan", out)
+        code, out, _ = run("evaluate", path, "--format", "json")
+        plan = json.loads(out)
+        self.assertEqual(plan["strategy"], json.loads(path.read_text())["strategy"])
+        lines = self.folder / "list.jsonl"
+        lines.write_text(json.dumps(plan["strategy"]) + "\n")
+        code, out, _ = run("evaluate", path, "--strategies", lines, "--format", "json")
+        self.assertEqual(json.loads(out)["throughput"], plan["report"]["best"]["throughput"])
+        lines.write_text("\n{]\n")
+        code, _, err = run("evaluate", path, "--strategies", lines)
+        self.assertEqual(code, 2)
+        self.assertIn("list.jsonl:2:", err)
+        self.assertEqual(run("diff", path, path)[0], 0)
+        self.assertEqual(run("explain", path, "attention")[0], 0)
+
+    def test_serving_inputs_plan_both_phases(self):
+        code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
+                             "--tpot", 30, "--ttft", 1000, "--output-dir", self.folder)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("decode at a context of 24 tokens", out)
+        self.assertIn("prefill of prompts of 16 tokens", out)
+        self.assertTrue((self.folder / "prefill.json").exists())
+
+    def test_settings_of_a_file_flags_and_changes(self):
+        config = self.folder / "plan.yaml"
+        config.write_text(f"model: {MOE}\ncontext: 24\nmax_devices: 4\npins:\n  tp: 1\n")
+        def tp_of(*words):
+            code, out, err = run("plan", "--config", config, "--format", "json", *words)
+            self.assertEqual((code, err), (0, ""))
+            return json.loads(out)["strategy"]["tp"]
+        self.assertEqual(tp_of(), 1)
+        self.assertEqual(tp_of("--set", "pins.tp=2"), 2)
+        config.write_text("contxt: 8\n")
+        code, _, err = run("plan", MOE, "--config", config)
+        self.assertEqual(code, 2)
+        self.assertIn("unknown setting 'contxt'; known: context", err)
+
+    def test_usage_is_2_and_names_the_closest(self):
+        for words, message in [
+            (["paln"], "unknown verb 'paln'; known: plan"),
+            (["plan", *PROBLEM, "--machne", "x"], "known: --machine"),
+            (["plan", *PROBLEM, "--machine", "h100_sx"], "known: h100_sxm"),
+            (["plan", *PROBLEM, "--phase", "prefil"], "known: prefill"),
+            (["plan", *PROBLEM, "--tpot", "nan"], "invalid number above 0"),
+            (["plan", *PROBLEM, "--isl", "8"], "'osl' is missing"),
+            (["plan"], "no model"),
+            (["plan", MOE], "no workload"),
+            (["plan", *PROBLEM, "--set", "tp"], "has no '='"),
+            (["evaluate", "nothing.json"], "cannot be read"),
+            (["pareto", MOE, "--isl", "8", "--osl", "8"], "is about one phase"),
+        ]:
+            with self.subTest(words):
+                code, _, err = run(*words)
+                self.assertEqual(code, 2, err)
+                self.assertIn(message, err)
+
+    def test_infeasible_is_1(self):
+        llama = ROOT / "examples/configs/llama-3.1-70b.json"
+        code, out, err = run("plan", llama, "--devices", 1, "--context", 4096)
+        self.assertEqual(code, 1)
+        self.assertIn("would fit", out)
+        self.assertIn("feasible with", err)
+
+    def test_pareto_and_fit(self):
+        code, out, _ = run("pareto", *PROBLEM, "--step", 0.3, "--format", "json")
+        self.assertEqual(code, 0)
+        self.assertTrue(all(row["proved"] for row in json.loads(out)))
+        code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
+        self.assertEqual(code, 0)
+        self.assertIn("and fewer do not", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

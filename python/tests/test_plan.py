@@ -1,0 +1,198 @@
+"""Plans, their file, and errors."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import shardopt as so
+
+ROOT = Path(__file__).resolve().parents[2]
+MOE = ROOT / "examples/models/small-moe.json"
+LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
+
+
+def small(**others):
+    """A small model on few devices, so that a search takes no time."""
+    model = so.load_model(MOE, so.Decode(context=24))
+    return so.Problem(model, **{"machine": "h100_sxm", "max_devices": 4, **others})
+
+
+class ModelTest(unittest.TestCase):
+    def test_config_and_module_are_the_same_model(self):
+        config = so.load_model(MOE, so.Decode(context=24))
+        module = so.load_model(MOE.with_suffix(".mlir"))
+        self.assertEqual(config.ops, module.ops)
+        self.assertEqual((module.phase, module.context), ("decode", 24))
+        self.assertEqual(config.ops["attention"][0], "heads")
+        self.assertGreater(config.experts, 0)
+
+    def test_errors_name_the_place(self):
+        with self.assertRaisesRegex(so.ShardoptError, "is not there"):
+            so.load_model("nothing.json", so.Decode(8))
+        with self.assertRaisesRegex(so.ShardoptError, "says no workload"):
+            so.load_model(MOE)
+        with self.assertRaisesRegex(so.ShardoptError, "'context' is 0"):
+            so.load_model(MOE, so.Decode(0))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "config.json"
+            path.write_text('{"architectures": ["LlamaForCausalML"]}')
+            with self.assertRaisesRegex(so.ShardoptError, "LlamaForCausalLM"):
+                so.load_model(folder, so.Decode(8))
+            path = Path(folder) / "odd.mlir"
+            path.write_text("module { nonsense }")
+            with self.assertRaisesRegex(so.ShardoptError, "odd.mlir:1:10"):
+                so.load_model(path)
+
+
+class PlanTest(unittest.TestCase):
+    def test_plan_is_proved_and_beats_every_pin(self):
+        best = so.plan(small())
+        self.assertTrue(best.proved)
+        self.assertIn("proved optimal", best.table)
+        pinned = so.plan(small(pins={"tp": 2, "*qkv_proj": "heads"}))
+        self.assertEqual(pinned.strategy.tp, 2)
+        self.assertLessEqual(pinned.metrics.throughput, best.metrics.throughput)
+
+    def test_evaluate_gives_the_metrics_of_the_plan(self):
+        best = so.plan(small())
+        again, same = so.evaluate(
+            best.problem, [best.strategy, best.strategy.to_dict()]
+        )
+        self.assertEqual(again, best.metrics)
+        self.assertEqual(again, same)
+
+    def test_plan_file_is_a_round_trip(self):
+        best = so.plan(small(tpot_ms=math.inf, pins={"ep": [1, 2]}))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.json"
+            text = best.to_json(path)
+            again = so.Plan.from_json(path)
+            self.assertEqual(again.strategy, best.strategy)
+            self.assertEqual(again.metrics, best.metrics)
+            self.assertEqual(again.problem.pins, {"ep": [1, 2]})
+            for key, value, message in [
+                ("shardopt_plan", 7, "'shardopt_plan' is 7"),
+                ("strategy", None, "/strategy: missing"),
+                ("problem", {"machin": "h100"}, "/problem/machin: unknown; known: machine"),
+            ]:
+                path.write_text(json.dumps({**json.loads(text), key: value}))
+                with self.assertRaisesRegex(so.ShardoptError, message):
+                    so.Plan.from_json(path)
+            changed = json.loads(text)
+            changed["machine"]["memory"]["capacity_bytes"] = 1e9
+            path.write_text(json.dumps(changed))
+            with self.assertRaisesRegex(so.ShardoptError, "no longer"):
+                so.Plan.from_json(path)
+            changed = json.loads(text)
+            changed["strategy"]["dims"]["qkv"] = 0
+            path.write_text(json.dumps(changed))
+            with self.assertRaisesRegex(so.ShardoptError, "'qkv', which is no op"):
+                so.Plan.from_json(path)
+
+    def test_infeasible_carries_what_would_fit(self):
+        model = so.load_model(LLAMA, so.Decode(context=4096))
+        with self.assertRaises(so.Infeasible) as caught:
+            so.plan(so.Problem(model, max_devices=1))
+        self.assertEqual(caught.exception.binding["kind"], "memory")
+        self.assertEqual(caught.exception.next_feasible["change"]["to"], 2)
+
+    def test_wrong_inputs(self):
+        for others, message in [
+            ({"machine": "h100_sx"}, "unknown machine 'h100_sx'; known: h100_sxm"),
+            ({"max_devices": -1}, "'max_devices' is -1"),
+            ({"max_devices": True}, "'max_devices' is True"),
+            ({"devices": 4}, "expected one of them"),
+            ({"tpot_ms": math.nan}, "'tpot_ms' is nan"),
+            ({"tpot_ms": -5}, "'tpot_ms' is -5"),
+            ({"pins": {"tpp": 4}}, "neither a degree nor an op; known: pp, tp"),
+            ({"pins": {"attention": "head"}}, "expected one of 0 .heads"),
+        ]:
+            with self.subTest(others), self.assertRaisesRegex(so.ShardoptError, message):
+                small(**others)
+        for others, message in [
+            ({"engine": "vlm"}, "unknown engine 'vlm'; known: vllm"),
+            ({"objective": "latenc"}, "known: latency"),
+            ({"pins": {"tp": "two"}}, "tp"),
+        ]:
+            with self.subTest(others), self.assertRaisesRegex(so.ShardoptError, message):
+                so.plan(small(**others))
+        best = so.plan(small())
+        with self.assertRaisesRegex(so.ShardoptError, "a strategy has 'tpp'"):
+            so.evaluate(best.problem, [{"tpp": 1}])
+        values = best.strategy.to_dict()
+        for key, value in [("tp", 0), ("tp", 1.5), ("tp", True), ("exchange", "x")]:
+            with self.subTest(key=key), self.assertRaises(so.ShardoptError):
+                so.evaluate(best.problem, [{**values, key: value}])
+
+
+class FrontierTest(unittest.TestCase):
+    def test_front_falls_and_is_proved(self):
+        front = so.pareto(small(), step=0.2)
+        self.assertTrue(front.proved)
+        for slower, faster in zip(front, front[1:]):
+            self.assertLess(faster.metrics.latency_ms, slower.metrics.latency_ms)
+            self.assertLess(faster.metrics.throughput, slower.metrics.throughput)
+        fastest = so.plan(small(objective="latency"))
+        self.assertAlmostEqual(
+            front[-1].metrics.latency_ms, fastest.metrics.latency_ms, places=6
+        )
+        with self.assertRaisesRegex(so.ShardoptError, "'step' is 2"):
+            so.pareto(small(), step=2)
+
+    def test_fewest_devices_are_fewest(self):
+        problem = small(max_devices=None, pins={"batch": [1, 2, 4, 8]})
+        most = so.plan(problem.replace(devices=3)).metrics.throughput * 3
+        plan = so.min_devices(problem, rate=most)
+        total = plan.metrics.throughput * plan.problem.devices
+        self.assertGreaterEqual(total, most * (1 - 1e-9))
+        for devices in range(1, plan.problem.devices):
+            fewer = so.plan(problem.replace(devices=devices))
+            self.assertLess(fewer.metrics.throughput * devices, most)
+        with self.assertRaisesRegex(so.ShardoptError, "'rate' is nan"):
+            so.min_devices(problem, math.nan)
+
+
+class ExplainTest(unittest.TestCase):
+    def test_other_dims_of_the_optimum_are_no_better(self):
+        best = so.plan(small())
+        found = so.explain(best)
+        self.assertEqual([one.op for one in found], list(best.problem.model.ops))
+        for one in found:
+            for _, metrics, share in one.rows:
+                if metrics.valid:
+                    self.assertLessEqual(share, 1 + 1e-9)
+        self.assertTrue(str(so.explain(best, "attention")[0]).startswith("attention: "))
+        with self.assertRaisesRegex(so.ShardoptError, "known: attention"):
+            so.explain(best, "attenton")
+
+    def test_difference_of_a_plan_with_itself(self):
+        best = so.plan(small())
+        self.assertNotIn("*", str(so.diff(best, best)))
+        prefill = so.load_model(MOE, so.Prefill(tokens=24))
+        other = so.plan(so.Problem(prefill, max_devices=4))
+        with self.assertRaisesRegex(so.ShardoptError, "other phases"):
+            so.diff(best, other)
+
+
+class ImportTest(unittest.TestCase):
+    def test_import_loads_neither_the_planner_nor_anything_heavy(self):
+        code = (
+            "import sys, shardopt; heavy = {'shardopt._shardopt', 'numpy', 'pandas', "
+            "'yaml', 'argparse'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", code],
+            env={**os.environ, "PYTHONPATH": str(Path(so.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
