@@ -91,14 +91,20 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
             : cost::boundDims(cost::Tables(costs, request), sets, goal);
     return search::DegreeBound{found.infeasible, found.value};
   };
+  // In decode all sequences are whole. Nothing is cut by tokens over one
+  // device, or where cp asks for heads.
   const cost::Context context = costs.context(least);
-  search::DegreeBound result = bound(context.wholeSequences);
-  // In decode all sequences are whole, and one batch is what it is. Nothing is
-  // cut by tokens over one device, or where cp asks for heads.
-  if (most == least.batch || !context.isPrefill() || least.tp == 1 ||
-      least.cp > 1)
-    return result;
-  const search::DegreeBound other = bound(!context.wholeSequences);
+  if (!context.isPrefill() || least.tp == 1 || least.cp > 1)
+    return bound(context.wholeSequences);
+  Degrees last = least;
+  last.batch = most;
+  const int64_t fewest = context.microBatch;
+  const int64_t largest = costs.context(last).microBatch;
+  const bool maybeWhole = largest / least.tp * least.tp >= fewest;
+  if (!maybeWhole || fewest == largest)
+    return bound(maybeWhole);
+  search::DegreeBound result = bound(false);
+  const search::DegreeBound other = bound(true);
   const bool isBetter =
       result.infeasible != Reason::None ||
       (other.infeasible == Reason::None &&
