@@ -8,6 +8,7 @@
 #include "ToySimulator.h"
 #include "shardopt/Agent/Registration.h"
 #include "shardopt/Search/Driver.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,26 @@ TEST_P(LearnedSearcher, StaysInTheSpace) {
   for (const Strategy &strategy : asked) {
     ASSERT_TRUE(space.contains(strategy));
     ASSERT_EQ(strategy.dims[2], Dim::One);
+  }
+}
+
+TEST_P(LearnedSearcher, AsksOverDegreesOfEnginesForWhatIsLegal) {
+  SpaceRequest open = request();
+  open.kind = SpaceKind::Serving;
+  open.mostSequences = 32;
+  const StrategySpace serving = makeSpace(6, open);
+  ToyContext over{serving, simulator, simulator.objective(), 11, 200};
+  over.options = context.options;
+  std::vector<Strategy> asked = trajectory(GetParam(), over);
+  EXPECT_EQ(asked.size(), 200u);
+  auto isWide = [](const Strategy &strategy) {
+    return strategy.degrees.dp != strategy.degrees.ep;
+  };
+  EXPECT_TRUE(std::any_of(asked.begin(), asked.end(), isWide));
+  for (const Strategy &strategy : asked) {
+    ASSERT_TRUE(serving.contains(strategy)) << spell(strategy.degrees);
+    ASSERT_TRUE(hasGrid(strategy.degrees, true)) << spell(strategy.degrees);
+    ASSERT_LE(strategy.degrees.devices(), 32) << spell(strategy.degrees);
   }
 }
 
