@@ -136,10 +136,15 @@ void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries) {
 
 void Elimination::addBoundary(const std::vector<double> &unary,
                               const Assignment &assignment) {
-  size_t n = order.size();
-  costs.resize(n);
-  buckets.assign(n, {});
+  size_t n = order.size(), numLinks = 0;
+  costs.resize(std::max(costs.size(), n));
+  buckets.resize(std::max(buckets.size(), n));
+  for (int32_t node : order)
+    numLinks += network.linksOf(node).size();
+  pairs.clear();
+  pairs.reserve(numLinks); // factors point into it
   for (size_t p = 0; p < n; ++p) {
+    buckets[p].clear();
     int32_t node = order[p];
     size_t k = network.sizes[node];
     const double *own = unary.data() + network.first[node];
@@ -148,8 +153,8 @@ void Elimination::addBoundary(const std::vector<double> &unary,
       const Network::Edge &edge = network.edges[link.edge];
       int32_t place = placeOf[link.other];
       if (place > int32_t(p)) {
-        buckets[p].push_back(
-            {network.tableFrom(edge, node), {int32_t(p), place}});
+        pairs.push_back({int32_t(p), place});
+        buckets[p].push_back({network.tableFrom(edge, node), pairs.back()});
       } else if (place < 0) {
         const double *row = network.tableFrom(edge, link.other) +
                             size_t(assignment[link.other]) * k;
@@ -160,75 +165,72 @@ void Elimination::addBoundary(const std::vector<double> &unary,
   }
 }
 
-namespace {
-/// The strides of a factor along a scope that holds its own, and where it
-/// stands.
-struct Cursor {
-  const double *at;
-  std::vector<size_t> strides;
-  bool hasLast; ///< whether it depends on the last of the scope
-};
-} // namespace
-
-void Elimination::eliminate(int32_t place) {
+void Elimination::placeCursors(int32_t place) {
   const std::vector<int32_t> &scope = scopes[place];
-  size_t k = network.sizes[order[place]];
-  std::vector<size_t> sizes;
-  for (int32_t p : scope)
-    sizes.push_back(network.sizes[order[p]]);
-  size_t total = 1;
-  for (size_t size : sizes)
-    total *= size;
-  size_t length = sizes.empty() ? 1 : sizes.back();
-
-  std::vector<Cursor> cursors;
-  std::vector<size_t> ownStrides;
-  for (const Factor &factor : buckets[place]) {
-    Cursor cursor{factor.table, std::vector<size_t>(scope.size(), 0), false};
+  cursors.clear();
+  strides.assign(buckets[place].size() * scope.size(), 0);
+  for (size_t c = 0; c < buckets[place].size(); ++c) {
+    const Factor &factor = buckets[place][c];
+    size_t *own = strides.data() + c * scope.size();
     size_t stride = 1;
     for (size_t d = factor.scope.size(); d-- > 1;) {
       size_t at =
           std::lower_bound(scope.begin(), scope.end(), factor.scope[d]) -
           scope.begin();
-      cursor.strides[at] = stride;
+      own[at] = stride;
       stride *= sizes[at];
     }
-    ownStrides.push_back(stride);
-    cursor.hasLast = !scope.empty() && cursor.strides.back() == 1 &&
-                     factor.scope.back() == scope.back();
-    cursors.push_back(std::move(cursor));
+    // The last of the scope comes last in every factor that has it.
+    bool hasLast = !scope.empty() && own[scope.size() - 1] == 1;
+    size_t rowStride = scope.size() < 2 ? 0 : own[scope.size() - 2];
+    cursors.push_back({factor.table, stride, rowStride, hasLast});
   }
+}
+
+void Elimination::nextBlock() {
+  for (size_t d = digits.size(); d-- > 0;) {
+    bool carries = ++digits[d] == sizes[d];
+    for (size_t c = 0; c < cursors.size(); ++c) {
+      size_t stride = strides[c * sizes.size() + d];
+      cursors[c].at +=
+          carries ? -ptrdiff_t((sizes[d] - 1) * stride) : ptrdiff_t(stride);
+    }
+    if (!carries)
+      return;
+    digits[d] = 0;
+  }
+}
+
+void Elimination::eliminate(int32_t place) {
+  const std::vector<int32_t> &scope = scopes[place];
+  size_t k = network.sizes[order[place]];
+  sizes.clear();
+  size_t total = 1;
+  for (int32_t p : scope) {
+    sizes.push_back(network.sizes[order[p]]);
+    total *= sizes.back();
+  }
+  // A block has all strategies of the last two of the scope.
+  size_t length = scope.empty() ? 1 : sizes.back();
+  size_t count = scope.size() < 2 ? 1 : sizes[scope.size() - 2];
+  digits.assign(scope.size() < 2 ? 0 : scope.size() - 2, 0);
+  placeCursors(place);
 
   std::vector<double> &table = tables[place];
   table.assign(total, std::numeric_limits<double>::infinity());
-  std::vector<const double *> rows(cursors.size());
-  std::vector<size_t> digits(scope.size());
-  for (size_t x = 0; x < k; ++x) {
-    for (size_t c = 0; c < cursors.size(); ++c)
-      cursors[c].at = buckets[place][c].table + x * ownStrides[c];
-    std::fill(digits.begin(), digits.end(), 0);
-    for (size_t at = 0; at < total; at += length) {
-      double base = costs[place][x];
-      size_t numRows = 0;
-      for (const Cursor &cursor : cursors)
-        if (cursor.hasLast)
-          rows[numRows++] = cursor.at;
-        else
-          base += *cursor.at;
-      lowerRow(base, rows.data(), numRows, length, table.data() + at);
-      // The next row: count up all digits but the last.
-      for (size_t d = scope.size(); d-- > 0;) {
-        if (d + 1 == scope.size())
-          continue;
-        bool carries = ++digits[d] == sizes[d];
-        for (Cursor &cursor : cursors)
-          cursor.at += carries ? -ptrdiff_t((sizes[d] - 1) * cursor.strides[d])
-                               : ptrdiff_t(cursor.strides[d]);
-        if (!carries)
-          break;
-        digits[d] = 0;
+  scalars.resize(cursors.size());
+  rows.resize(cursors.size());
+  for (size_t at = 0; at < total; at += count * length) {
+    for (size_t x = 0; x < k; ++x) {
+      size_t numScalars = 0, numRows = 0;
+      for (const Cursor &cursor : cursors) {
+        Strided next{cursor.at + x * cursor.ownStride, cursor.rowStride};
+        (cursor.hasLast ? rows[numRows++] : scalars[numScalars++]) = next;
       }
+      lowerBlock(costs[place][x], {scalars.data(), numScalars},
+                 {rows.data(), numRows}, count, length, table.data() + at);
     }
+    nextBlock();
   }
   if (scope.empty())
     constant += table[0];

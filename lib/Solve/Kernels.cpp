@@ -37,20 +37,34 @@ void solve::minPlus(const double *from, size_t rows, const double *table,
 }
 
 SHARDOPT_WIDE
-void solve::lowerRow(double base, const double *const *rows, size_t count,
-                     size_t length, double *__restrict out) {
-  constexpr size_t block = 64;
-  double sums[block];
-  for (size_t begin = 0; begin < length; begin += block) {
-    size_t width = length - begin < block ? length - begin : block;
-    for (size_t j = 0; j < width; ++j)
-      sums[j] = base;
-    for (size_t i = 0; i < count; ++i) {
-      const double *row = rows[i] + begin;
-      for (size_t j = 0; j < width; ++j)
-        sums[j] += row[j];
+void solve::lowerBlock(double start, Span<const Strided> scalars,
+                       Span<const Strided> rows, size_t count, size_t length,
+                       double *__restrict out) {
+  constexpr size_t most = 64;
+  double sums[most];
+  for (size_t r = 0; r < count; ++r, out += length) {
+    double base = start;
+    for (const Strided &scalar : scalars)
+      base += scalar.at[r * scalar.stride];
+    if (rows.size() == 1) {
+      const double *row = rows.data()->at + r * rows.data()->stride;
+      for (size_t j = 0; j < length; ++j) {
+        double sum = base + row[j];
+        out[j] = sum < out[j] ? sum : out[j];
+      }
+      continue;
     }
-    for (size_t j = 0; j < width; ++j)
-      out[begin + j] = sums[j] < out[begin + j] ? sums[j] : out[begin + j];
+    for (size_t begin = 0; begin < length; begin += most) {
+      size_t width = length - begin < most ? length - begin : most;
+      for (size_t j = 0; j < width; ++j)
+        sums[j] = base;
+      for (const Strided &part : rows) {
+        const double *row = part.at + r * part.stride + begin;
+        for (size_t j = 0; j < width; ++j)
+          sums[j] += row[j];
+      }
+      for (size_t j = 0; j < width; ++j)
+        out[begin + j] = sums[j] < out[begin + j] ? sums[j] : out[begin + j];
+    }
   }
 }

@@ -8,6 +8,8 @@
 #ifndef SHARDOPT_LIB_SOLVE_KERNELS_H
 #define SHARDOPT_LIB_SOLVE_KERNELS_H
 
+#include "shardopt/Solve/Elimination.h"
+
 #include <cstddef>
 
 namespace shardopt::solve {
@@ -16,10 +18,13 @@ namespace shardopt::solve {
 void minPlus(const double *from, size_t rows, const double *table,
              size_t columns, double *out);
 
-/// Lowers out[j] to `base` + first[j] + … of `count` rows of `length` elements
-/// where that is less.
-void lowerRow(double base, const double *const *rows, size_t count,
-              size_t length, double *out);
+/// Lowers each of `count` rows of `length` elements of `out`, one behind the
+/// other, where a sum is less: in row r, `start`, the element that each of
+/// `scalars` has for r, and the `length` elements that each of `rows` has
+/// there.
+void lowerBlock(double start, Span<const Strided> scalars,
+                Span<const Strided> rows, size_t count, size_t length,
+                double *out);
 
 } // namespace shardopt::solve
 

@@ -17,6 +17,8 @@ using namespace shardopt::solve;
 
 /// Rounds without a better assignment before a worker starts anew.
 static constexpr int64_t firstPatience = 12;
+/// Steps after which prices are better than those of a short schedule.
+static constexpr int64_t firstUsefulStep = 100;
 
 Team::Team(const Graph &graph, const Network &network,
            const SolverOptions &options)
@@ -46,6 +48,9 @@ void Team::run(uint64_t budget, const std::function<double()> &timeSpent) {
   share();
   if (options.method == Method::Penalties)
     return;
+  if (wasDescending &&
+      (descent().stepsDone() >= firstUsefulStep || !isDescending()))
+    sharePrices();
   if (wasDescending && !isDescending())
     endDescent();
   if (!options.withoutNeighbourhoods && !options.withoutRestarts &&
@@ -72,13 +77,18 @@ void Team::share() {
       worker->incumbent() = shared;
 }
 
+/// Gives the prices that the first worker has come to to those that are done
+/// with their own.
+void Team::sharePrices() {
+  for (auto &worker : workers)
+    if (!worker->isAlone() && !worker->isDescending())
+      worker->setPrices(descent().multipliers());
+}
+
 void Team::endDescent() {
   constexpr size_t mostNodes = 1000;
   constexpr double exact = 0x1p53;
   wasDescending = false;
-  for (auto &worker : workers)
-    if (!worker->isAlone())
-      worker->setPrices(descent().multipliers());
   bool isExact = !shared.exists() || std::abs(shared.cost) < exact;
   if (!options.withoutTree && network.numNodes() <= mostNodes && isExact)
     workers[0]->plantTree(graph);

@@ -42,6 +42,7 @@ public:
 
 private:
   void share();
+  void sharePrices();
   void endDescent();
   void restartOne();
 

@@ -20,7 +20,8 @@ Worker::Worker(const Network &network, const SolverOptions &options, int number)
     : network(network), options(options), number(number), prices(network),
       regions(network, Rng(seedOf(options, number))),
       rng(~seedOf(options, number)) {
-  constexpr int64_t shortSchedule = 200;
+  // Rough prices do to begin with: those of the first worker follow.
+  constexpr int64_t shortSchedule = 60;
   prices.setSchedule(options.withoutMessages ? 1 : shortSchedule);
   if (options.method == Method::Penalties)
     penalties = std::make_unique<PenaltySearch>(

@@ -9,8 +9,17 @@
 #define SHARDOPT_SOLVE_ELIMINATION_H
 
 #include "shardopt/Solve/Network.h"
+#include "shardopt/Support/Span.h"
+
+#include <array>
 
 namespace shardopt::solve {
+
+/// Elements of a table that are `stride` apart.
+struct Strided {
+  const double *at;
+  size_t stride;
+};
 
 /// Finds best assignments of few nodes, the others given, by eliminating one
 /// after the other (bucket elimination; Dechter, Artificial Intelligence 113,
@@ -40,9 +49,19 @@ private:
   /// earliest first and slowest.
   struct Factor {
     const double *table;
-    std::vector<int32_t> scope;
+    Span<const int32_t> scope;
+  };
+  /// A factor while a node is eliminated: where it stands for the first
+  /// strategy of the node, and how far the next one is.
+  struct Cursor {
+    const double *at;
+    size_t ownStride, rowStride; ///< of the node, of the scope's last but one
+    bool hasLast;                ///< whether it depends on the scope's last
   };
   void eliminate(int32_t place);
+  void placeCursors(int32_t place);
+  /// Moves all cursors to the next block, the last two of the scope apart.
+  void nextBlock();
   /// The best strategy of a node, given those of the nodes after it.
   int32_t choose(int32_t place, const Assignment &assignment) const;
   void addBoundary(const std::vector<double> &unary,
@@ -57,7 +76,12 @@ private:
   // Of one minimisation.
   std::vector<std::vector<double>> costs; ///< unary costs by place
   std::vector<std::vector<Factor>> buckets;
+  std::vector<std::array<int32_t, 2>> pairs; ///< scopes of edges
   std::vector<std::vector<double>> tables;
+  // Of one node.
+  std::vector<Cursor> cursors;
+  std::vector<size_t> sizes, digits, strides; ///< strides by cursor and scope
+  std::vector<Strided> scalars, rows;
   double constant = 0;
 };
 
