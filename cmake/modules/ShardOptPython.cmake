@@ -35,6 +35,12 @@ target_compile_options(shardopt-python PRIVATE
   -Wall -Wextra -Wno-unused-parameter)
 target_link_libraries(shardopt-python PRIVATE ShardOptFrontend ShardOptPlanning)
 
+# pip copies the sources itself, and makes the command.
+if(SKBUILD)
+  install(TARGETS shardopt-python DESTINATION shardopt COMPONENT Python)
+  return()
+endif()
+
 configure_file(${PROJECT_SOURCE_DIR}/python/shardopt.in
   ${PROJECT_BINARY_DIR}/bin/shardopt @ONLY
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE

@@ -10,21 +10,61 @@ Nothing here needs more than the standard library; the planner itself is loaded
 when it is first asked.
 """
 
-from .errors import BudgetExhausted, Infeasible, Inexpressible, ShardoptError
-from .explain import Difference, Explanation, diff, explain
-from .export import Launch, engines, export
-from .frontier import Frontier, min_devices, pareto
-from .judge import Judgement, judge
-from .plan import Metrics, Plan, Strategy, evaluate, plan
-from .problem import (
-    Decode,
-    Model,
-    Prefill,
-    Problem,
-    load_model,
-    machines,
-    version,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .figures import chart, charts
+    from .errors import BudgetExhausted, Infeasible, Inexpressible, ShardoptError
+    from .explanations import Difference, Explanation, diff, explain
+    from .launches import Launch, engines, export
+    from .frontier import Frontier, min_devices, pareto
+    from .judgements import Judgement, judge
+    from .pages import page, report
+    from .plans import Metrics, Plan, Strategy, evaluate, plan
+    from .problem import (
+        Decode,
+        Model,
+        Prefill,
+        Problem,
+        load_model,
+        machines,
+        version,
+    )
+
+_HOMES = {
+    "figures": ("chart", "charts"),
+    "errors": ("BudgetExhausted", "Inexpressible", "Infeasible", "ShardoptError"),
+    "explanations": ("Difference", "Explanation", "diff", "explain"),
+    "frontier": ("Frontier", "min_devices", "pareto"),
+    "judgements": ("Judgement", "judge"),
+    "launches": ("Launch", "engines", "export"),
+    "pages": ("page", "report"),
+    "plans": ("Metrics", "Plan", "Strategy", "evaluate", "plan"),
+    "problem": (
+        "Decode",
+        "Model",
+        "Prefill",
+        "Problem",
+        "load_model",
+        "machines",
+        "version",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module("." + home, __name__), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 __all__ = [
     "BudgetExhausted",
@@ -43,6 +83,8 @@ __all__ = [
     "Problem",
     "ShardoptError",
     "Strategy",
+    "chart",
+    "charts",
     "diff",
     "engines",
     "evaluate",
@@ -52,7 +94,9 @@ __all__ = [
     "load_model",
     "machines",
     "min_devices",
+    "page",
     "pareto",
     "plan",
+    "report",
     "version",
 ]

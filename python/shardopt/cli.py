@@ -112,6 +112,11 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
     made.add_argument("--devices-per-node", type=int, metavar="N")
     made.add_argument("--output-dir", metavar="DIR", help="where files are written")
+    made = verb("report", "a page with charts, which is a plan file too")
+    _add_plan(made)
+    made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
+    made.add_argument("--no-front", action="store_true", help="without the front")
+    made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
     made = verb("judge", "what a launch command means, and how far from the best it is")
     made.add_argument("command", help="the command, quoted")
     _add_problem(made)
@@ -151,7 +156,7 @@ def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    from .plan import plan
+    from .plans import plan
     from .settings import problems_of
 
     return _show([plan(problem) for problem in problems_of(_settings(args))], args)
@@ -211,12 +216,12 @@ def _fit(args: argparse.Namespace) -> int:
 
 def _evaluate(args: argparse.Namespace) -> int:
     from .errors import ShardoptError
-    from .plan import Plan, Strategy, evaluate
+    from .plans import Plan, Strategy, evaluate, given
 
     plan = Plan.from_json(args.plan)
     if not args.strategies:
         args.output_dir = None
-        return _show([plan], args)
+        return _show([given(plan.problem, plan.strategy)], args)
     strategies = []
     text = Path(args.strategies).read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
@@ -237,8 +242,8 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    from .explain import diff
-    from .plan import Plan
+    from .explanations import diff
+    from .plans import Plan
 
     found = diff(Plan.from_json(args.first), Plan.from_json(args.second))
     if args.format == "json":
@@ -249,8 +254,8 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from .explain import explain
-    from .plan import Plan
+    from .explanations import explain
+    from .plans import Plan
 
     found = explain(Plan.from_json(args.plan), args.op)
     if args.format == "json":
@@ -270,8 +275,8 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from .export import export
-    from .plan import Plan
+    from .launches import export
+    from .plans import Plan
 
     launch = export(Plan.from_json(args.plan), args.engine, args.devices_per_node)
     paths = launch.write(args.output_dir) if args.output_dir else []
@@ -287,7 +292,7 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _judge(args: argparse.Namespace) -> int:
-    from .judge import judge
+    from .judgements import judge
 
     found = judge(_one_problem(args), args.command)
     if args.format == "json":
@@ -305,6 +310,21 @@ def _judge(args: argparse.Namespace) -> int:
     return FEASIBLE if found.plan else INFEASIBLE
 
 
+def _report(args: argparse.Namespace) -> int:
+    from .frontier import pareto
+    from .pages import report
+    from .plans import Plan
+
+    plan = Plan.from_json(args.plan)
+    front = None if args.no_front else pareto(plan.problem, step=args.step)
+    report(plan, args.output, front)
+    if args.format == "json":
+        _print_json({"page": args.output})
+    else:
+        print(f"  page      {args.output}")
+    return FEASIBLE
+
+
 _VERBS = {
     "plan": _plan,
     "pareto": _pareto,
@@ -314,6 +334,7 @@ _VERBS = {
     "explain": _explain,
     "export": _export,
     "judge": _judge,
+    "report": _report,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterable
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plans import Plan
 
 
 class ShardoptError(ValueError):

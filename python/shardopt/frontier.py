@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator, Sequence
 
 from .errors import Infeasible, ShardoptError
-from .plan import Plan, plan
+from .plans import Plan, plan
 from .problem import Problem
 
 

@@ -257,6 +257,11 @@ class Problem:
         return self.handle.slo_ms  # type: ignore[attr-defined]
 
     @property
+    def memory_gb(self) -> float:
+        """What a device may hold, 1e9 bytes."""
+        return self.handle.memory_gb  # type: ignore[attr-defined]
+
+    @property
     def machine_name(self) -> str:
         return self.handle.machine  # type: ignore[attr-defined]
 

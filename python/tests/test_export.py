@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
-from shardopt.engines import table
+from shardopt.engine_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
 QWEN = ROOT / "examples/configs/qwen3-235b-a22b.json"
@@ -84,6 +84,11 @@ class ExportTest(unittest.TestCase):
         self.assertIn("embed is whole, and vllm has it cut by vocab", caught.exception.reasons)
         self.assertGreaterEqual(len(caught.exception.reasons), 2)
         so.export(caught.exception.nearest, "vllm")
+
+    def test_dims_that_cost_the_same_are_the_engines(self):
+        model = so.load_model(ROOT / "examples/models/small-moe.json", so.Decode(24))
+        one = so.plan(so.Problem(model, devices=1))
+        self.assertIn("max-num-seqs", so.export(one, "vllm").command)
 
     def test_uneven_stages(self):
         uneven = so.plan(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import ShardoptError, list_known
-from .plan import Metrics, Plan, evaluate
+from .plans import Metrics, Plan, evaluate
 
 
 @dataclass(frozen=True)

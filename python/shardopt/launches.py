@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 
-from .engines import engines, fields_of, find_engine, value_of
+from .engine_table import engines, fields_of, find_engine, value_of
 from .errors import Inexpressible, ShardoptError
-from .plan import Plan
-from .plan import plan as find_plan
+from .plans import Plan, evaluate
+from .plans import plan as find_plan
 
 __all__ = ["Launch", "engines", "export"]
 
@@ -73,8 +74,12 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
     numbers, ops = plan.strategy.numbers(), plan.problem.model.ops
     reasons = []
     wanted = handle.engine_dims(name, numbers)
+    # Where groups are of one device, other dims are the same program.
+    dims = tuple(zip(ops, wanted))
+    same = evaluate(plan.problem, [dataclasses.replace(plan.strategy, dims=dims)])
+    is_same = same == [plan.metrics]
     for (op, dim), known in zip(plan.strategy.dims, wanted):
-        if dim != known:
+        if dim != known and not is_same:
             cut, has = _cut(ops[op][dim]), _cut(ops[op].get(known, "none"))
             reasons.append(f"{op} is {cut}, and {name} has it {has}")
     degrees = handle.why_not_run(name, [*numbers[: -len(wanted)], *wanted])

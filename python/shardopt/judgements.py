@@ -6,11 +6,11 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from .engines import facts_of, find_engine, table, value_of
+from .engine_table import facts_of, find_engine, table, value_of
 from .errors import Infeasible, ShardoptError, list_known
-from .export import degrees_of
-from .plan import Plan
-from .plan import plan as find_plan
+from .launches import degrees_of
+from .plans import Plan
+from .plans import plan as find_plan
 from .problem import Problem
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -9,7 +10,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ._native import native
 from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
@@ -104,13 +105,14 @@ class Strategy:
 
     def numbers(self) -> list[int]:
         """As the planner takes it: the degrees in its order, then the dims."""
-        exchange = native().exchanges.index(self.exchange) + 1
-        degrees = [self.tp, self.replicas, self.ep, self.pp, self.cp, exchange]
-        return [*degrees, self.batch, *(dim for _, dim in self.dims)]
+        replicas = self.ep if self.dp is None else self.dp
+        exchange = 1 if self.exchange == "all_to_all" else 2
+        numbers = [self.tp, replicas, self.ep, self.pp, self.cp, exchange, self.batch]
+        numbers += [dim for _, dim in self.dims]
+        return numbers
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(NamedTuple):
     """What the planner says of a strategy; the names are those of reports."""
 
     valid: bool
@@ -145,20 +147,25 @@ class Metrics:
 
 
 def evaluate(
-    problem: Problem, strategies: Iterable["Strategy | Mapping[str, Any]"]
+    problem: Problem, strategies: Iterable["Strategy | Mapping[str, Any] | list[int]"]
 ) -> list[Metrics]:
-    """The metrics of each strategy, in order."""
+    """The metrics of each strategy, in order. The quickest form of one is what
+    `Strategy.numbers` gives, a list of integers."""
     ops = problem.model.ops
-    numbers = [
-        (
-            strategy
-            if isinstance(strategy, Strategy)
-            else Strategy.from_dict(strategy, ops)
-        ).numbers()
+    rows = [
+        strategy
+        if isinstance(strategy, list)
+        else strategy.numbers()
+        if isinstance(strategy, Strategy)
+        else Strategy.from_dict(strategy, ops).numbers()
         for strategy in strategies
     ]
-    found = _checked(problem.handle.evaluate, numbers)  # type: ignore[attr-defined]
-    return [Metrics(*values, phase=problem.phase) for values in found]
+    try:
+        found = _checked(problem.handle.evaluate, rows)  # type: ignore[attr-defined]
+    except TypeError:
+        raise ShardoptError("a strategy has a number that is no integer") from None
+    phase = problem.phase
+    return [Metrics(*values, phase) for values in found]
 
 
 @dataclass(frozen=True)
@@ -242,6 +249,7 @@ class Plan:
             "machine": problem.machine_parameters(),
             "strategy": self.strategy.to_dict(),
             "report": self.report,
+            "table": self.table,
             "model": {"path": problem.model.path, "module": problem.model.mlir},
         }
 
@@ -255,13 +263,29 @@ class Plan:
     @classmethod
     def from_json(cls, source: "str | os.PathLike[str]") -> "Plan":
         """Reads a plan file, or a page that holds one, and evaluates the plan
-        again. One of another version, and one whose machine is no longer what
-        it was, are errors."""
+        again: where its metrics are what they were, what the search said of it
+        holds too. A file of another version, and one whose machine is no longer
+        what it was, are errors."""
         values = _read_plan_file(Path(source))
         name = str(source)
         problem = _read_problem(values, name)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
-        return _evaluated(problem, strategy, values.get("command", ()))
+        found = _evaluated(problem, strategy, values.get("command", ()))
+        report, table = values.get("report"), values.get("table")
+        if isinstance(report, dict) and isinstance(table, str):
+            kept = dataclasses.replace(found, report=report, table=table)
+            if kept._is_like(found):
+                return kept
+        return found
+
+    def _is_like(self, other: "Plan") -> bool:
+        """Whether a report that was read says what `other` does."""
+        try:
+            return self.metrics == other.metrics and (
+                self.report["best"]["strategy"] == other.report["best"]["strategy"]
+            )
+        except (KeyError, TypeError):
+            return False
 
 
 _ASKED = (

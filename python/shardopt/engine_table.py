@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from .errors import ShardoptError, list_known
-from .plan import Plan
+from .plans import Plan
 from .problem import Model
 
 Names = dict[str, Any]

@@ -1,0 +1,103 @@
+"""A plan as one HTML file that needs nothing else: charts, table, and the plan
+itself, which every verb reads back."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from .figures import charts
+from .errors import ShardoptError
+from .frontier import Frontier
+from .plans import Plan
+from .problem import version
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1c1c1c; --paper: #fff; --line: #ccc; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e4e4; --paper: #161616; --line: #444; }
+}
+@media print { :root { --text: #000; --paper: #fff; } figure { break-inside: avoid; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--text);
+  background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
+dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
+figure { margin: 1.5rem 0; overflow-x: auto; }
+pre { overflow-x: auto; border-top: 1px solid var(--line);
+  border-bottom: 1px solid var(--line); padding: .6rem 0; font-size: 12px; }
+"""
+
+_DRAW = """
+const specs = JSON.parse(document.getElementById("charts").textContent);
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+function draw(isDark) {
+  for (const [name, spec] of Object.entries(specs))
+    vegaEmbed("#" + name, spec, {renderer: "svg", actions: false,
+      theme: isDark ? "dark" : undefined,
+      config: {background: null}}).catch(console.error);
+}
+dark.addEventListener("change", event => draw(event.matches));
+window.addEventListener("beforeprint", () => draw(false));
+window.addEventListener("afterprint", () => draw(dark.matches));
+draw(dark.matches);
+"""
+
+
+def _bundle() -> str:
+    """Vega-Lite as one script."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise ShardoptError(
+            "a page needs vl-convert-python, which holds the charts' library: "
+            "pip install vl-convert-python"
+        ) from None
+    return vl_convert.javascript_bundle()
+
+
+def _embedded(value: Any) -> str:
+    """JSON that ends no script."""
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+
+
+def page(plan: Plan, frontier: Frontier | None = None) -> str:
+    """The text of the page."""
+    problem = plan.problem
+    limit = "none" if problem.slo_ms == float("inf") else f"{problem.slo_ms:g} ms"
+    facts = {
+        "model": problem.model.name or problem.model.path,
+        "machine": problem.machine_name,
+        "workload": f"{problem.phase}, {problem.model.context} tokens",
+        "limit": limit,
+        "search": "proved optimal" if plan.proved else "best found",
+        "version": f"shardopt {version()}",
+        "command": shlex.join(plan.command) or "-",
+    }
+    rows = "".join(
+        f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>"
+        for name, value in facts.items()
+    )
+    specs = charts(plan, frontier)
+    figures = "".join(f'<figure id="{name}"></figure>\n' for name in specs)
+    title = html.escape(f"{facts['model']} on {facts['machine']}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title><style>{_STYLE}</style>\n"
+        f"<script>{_bundle()}</script></head>\n<body><h1>{title}</h1><dl>{rows}</dl>\n"
+        f"{figures}<h2>Table</h2><pre>{html.escape(plan.table)}</pre>\n"
+        f'<script type="application/json" id="charts">{_embedded(specs)}</script>\n'
+        '<script type="application/json" id="plan">'
+        f"{_embedded(plan.to_dict())}</script>\n<script>{_DRAW}</script></body></html>\n"
+    )
+
+
+def report(
+    plan: Plan, path: "str | os.PathLike[str]", frontier: Frontier | None = None
+) -> None:
+    """Writes the page to `path`."""
+    Path(path).write_text(page(plan, frontier), encoding="utf-8")
