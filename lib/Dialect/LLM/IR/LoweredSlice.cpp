@@ -166,11 +166,10 @@ static std::vector<Axis> readRows(Fields &fields) {
   return rows;
 }
 
-/// A dim whose global size is `size`, -1 where dynamic.
-static FailureOr<SliceDim> readDim(Attribute attribute, StringRef what,
-                                   int64_t size, EmitError emitError) {
+/// Reads a dim whose global size is `size`, -1 where dynamic, into `dim`.
+static LogicalResult readDim(Attribute attribute, StringRef what, int64_t size,
+                             EmitError emitError, SliceDim &dim) {
   Fields fields(attribute, what, emitError);
-  SliceDim dim;
   if (fields.has("axis")) {
     dim.axis = sliceAxes[fields.choice("axis", sliceAxisNames)];
     dim.runs = fields.get<ArrayAttr>("runs", "lists of runs");
@@ -190,7 +189,7 @@ static FailureOr<SliceDim> readDim(Attribute attribute, StringRef what,
       fields.fail() << "'stride' of " << what
                     << " belongs to a dynamic dim, found one of " << size;
   }
-  return fields.finish(dim);
+  return failure(fields.hasFailed());
 }
 
 FailureOr<Slice> Slice::read(Attribute attribute, EmitError emitError) {
@@ -212,12 +211,10 @@ FailureOr<Slice> Slice::read(Attribute attribute, EmitError emitError) {
   if (fields.hasFailed())
     return failure();
   for (auto [index, dim] : llvm::enumerate(dims)) {
-    FailureOr<SliceDim> read =
-        readDim(dim, "dim " + std::to_string(index) + " of " + what,
-                slice.shape[index], emitError);
-    if (failed(read))
+    if (failed(readDim(dim, "dim " + std::to_string(index) + " of " + what,
+                       slice.shape[index], emitError,
+                       slice.dims.emplace_back())))
       return failure();
-    slice.dims.push_back(std::move(*read));
   }
   return slice;
 }
