@@ -12,6 +12,17 @@ include(StdLayers)
 option(SHARDOPT_UNITY "Compile the sources of a target in batches" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
+# What every target is compiled with. GCC believes optionals of LLVM
+# uninitialised (LLVM is built without that warning too), and names a batch as
+# the file that its anonymous namespaces are included from.
+set(SHARDOPT_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND SHARDOPT_WARNINGS -Wno-maybe-uninitialized)
+  if(SHARDOPT_UNITY)
+    list(APPEND SHARDOPT_WARNINGS -Wno-subobject-linkage)
+  endif()
+endif()
+
 # shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
 #
 # A static library named after its folder (lib/Search -> ShardOptSearch). Plain
@@ -26,7 +37,7 @@ function(shardopt_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_compile_options(${name} PRIVATE ${SHARDOPT_WARNINGS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_MLIR)
     shardopt_use_mlir(${name})
@@ -63,7 +74,7 @@ function(shardopt_tool name)
     shardopt_use_mlir(${name})
     target_link_libraries(${name} PRIVATE ShardOptToolMain)
   endif()
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_compile_options(${name} PRIVATE ${SHARDOPT_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   shardopt_sanitize(${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

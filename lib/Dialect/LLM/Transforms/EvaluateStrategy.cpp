@@ -11,6 +11,7 @@
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/Plan.h"
 #include "shardopt/Planning/StrategyList.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -133,11 +134,7 @@ EvaluateStrategyPass::evaluateAnnotation(const ModuleScenario &planned) {
 LogicalResult EvaluateStrategyPass::writeReport(const PlanSummary &summary) {
   if (report.empty())
     return success();
-  ErrorOr<OutputFile> out = OutputFile::open(report);
-  if (!out)
-    return emitError(getOperation().getLoc(), out.error().message);
-  out->write(reportJson(summary));
-  if (std::optional<Error> error = out->keep())
+  if (std::optional<Error> error = writeFile(report, reportJson(summary)))
     return emitError(getOperation().getLoc(), error->message);
   return success();
 }

@@ -13,7 +13,7 @@
 #include "shardopt/Planning/Trace.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/DegreeList.h"
-#include "shardopt/Support/OutputFile.h"
+#include "shardopt/Support/WriteFile.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
@@ -191,9 +191,7 @@ std::optional<Error> SearchShardingPass::checkFiles() {
 LogicalResult SearchShardingPass::open(Outputs &outputs) {
   for (auto [path, file] : {std::pair(&report, &outputs.report),
                             std::pair(&trace, &outputs.trace)}) {
-    if (path->empty())
-      continue;
-    ErrorOr<OutputFile> opened = OutputFile::open(*path);
+    ErrorOr<std::optional<OutputFile>> opened = openIfNamed(*path);
     if (!opened)
       return emitError(getOperation().getLoc(), opened.error().message);
     *file = std::move(*opened);

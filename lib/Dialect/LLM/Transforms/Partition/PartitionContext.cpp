@@ -331,7 +331,8 @@ FailureOr<Value> ContextAttention::decode() {
   auto merged = cast<RankedTensorType>(result.getType());
   return p
       .create<LatentValuesOp>(
-          merged.clone({merged.getDimSize(0), ownHeads * *op.getValueDim()}),
+          merged.clone(
+              {merged.getDimSize(0), ownHeads * int64_t(*op.getValueDim())}),
           result, kvUp, i64(ownHeads), i64(*op.getNopeDim()))
       .getResult();
 }
