@@ -147,3 +147,33 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
     return %b : tensor<?x32xbf16>
   }
 }
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  func.func @caches_change_places(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %n: tensor<32xbf16>, %w: tensor<32x96xbf16>, %o: tensor<32x32xbf16>, %a: tensor<2x?x?x2x8xbf16>, %b: tensor<2x?x?x2x8xbf16>, %c: tensor<2x?x?x2x8xbf16>, %d: tensor<2x?x?x2x8xbf16>) -> tensor<?x32xbf16> {
+    %y:5 = llm.repeat 2 init(%r = %x : tensor<?x32xbf16>) caches(%k = %a : tensor<2x?x?x2x8xbf16>, %v = %b : tensor<2x?x?x2x8xbf16>, %l = %c : tensor<2x?x?x2x8xbf16>, %u = %d : tensor<2x?x?x2x8xbf16>) invariants(%at = %p : tensor<?xi32>, %norm = %n : tensor<32xbf16>, %qkv = %w : tensor<32x96xbf16>, %out = %o : tensor<32x32xbf16>) {
+      %h = llm.rms_norm "norm" dim<none> %r weight(%norm) {epsilon = 1.0e-5} : tensor<?x32xbf16>
+      %q = llm.qkv_proj "left_qkv" dim<1> %h, %qkv {head_dim = 8, heads = 8, kv_heads = 2} : tensor<?x32xbf16> -> tensor<?x96xbf16>
+      // expected-note@+1 {{read here}}
+      %s, %nk, %nv = llm.attention gqa "left" dim<0> %q at(%at) cache(%k, %v) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+      %t, %nl, %nu = llm.attention gqa "right" dim<1> %q at(%at) cache(%l, %u) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+      %f = llm.linear "left_out" dim<none> %h, %out : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
+      %e = llm.add %r, %f : tensor<?x32xbf16>
+      // expected-error@+1 {{gives as cache #0 a tensor that is cut over devices in another way: expected the cut of the cache that the layer reads}}
+      llm.yield %e, %nl, %nu, %nk, %nv : tensor<?x32xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
+    }
+    return %y#0 : tensor<?x32xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  // expected-error@+1 {{returns as cache #0 a tensor that is cut over devices in another way: expected the cut of the argument}}
+  func.func @returned_caches_change_places(%q: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %v: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %l: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %u: tensor<?x?x2x8xbf16> {llm.role = "cache"}) -> (tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}) {
+    %s, %nk, %nv = llm.attention gqa "left" dim<0> %q at(%p) cache(%k, %v) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+    %t, %nl, %nu = llm.attention gqa "right" dim<1> %q at(%p) cache(%l, %u) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+    return %nl, %nu, %nk, %nv : tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
+  }
+}

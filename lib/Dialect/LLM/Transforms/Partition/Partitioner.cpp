@@ -123,11 +123,11 @@ LogicalResult Partitioner::run(FunctionOpInterface func) {
   for (auto [global, local] :
        llvm::zip_equal(old.getArguments(), body->getArguments()))
     placeArgument(global, local, state.rows.getTokens());
-  if (failed(runOnBlock(old))) {
+  if (failed(runOnBlock(old)) ||
+      failed(state.slices.describeSignature(func, *body, builder))) {
     body->erase();
     return failure();
   }
-  state.slices.describeSignature(func, *body, builder);
   old.erase();
   // What nothing asked for at the entry.
   for (Operation *op = lastOfEntry; op;) {

@@ -7,6 +7,8 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/Slices.h"
 
+#include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
@@ -192,7 +194,54 @@ LogicalResult Slices::follow(Value outer, BlockArgument argument,
   return take(outer, argument, std::move(slice), type, user);
 }
 
+bool Slices::areCutAlike(Value one, Value other) const {
+  if (!isSliced(one) || !isSliced(other))
+    return isSliced(one) == isSliced(other);
+  return known.find(one)->second.slice->dims ==
+         known.find(other)->second.slice->dims;
+}
+
+/// The cache that a layer gives becomes what the next one reads, so that
+/// devices have the same part of both. What nothing cuts takes the other's
+/// slice.
+LogicalResult Slices::agreeOnCaches(RepeatOp from, RepeatOp to) {
+  auto yield = cast<YieldOp>(from.getBodyBlock()->getTerminator());
+  ValueRange given =
+      to.getBodyBlock()->getTerminator()->getOperands().drop_front();
+  ArrayRef<BlockArgument> taken = to.getSlices().take_front(given.size());
+  for (bool hasChanged = true; hasChanged;) {
+    hasChanged = false;
+    for (auto [read, left] : llvm::zip_equal(taken, given)) {
+      if (isSliced(read) == isSliced(left))
+        continue;
+      Value whole = isSliced(read) ? left : Value(read);
+      Value part = isSliced(read) ? Value(read) : left;
+      auto argument = dyn_cast<BlockArgument>(whole);
+      if (!argument)
+        continue;
+      if (failed(take(whole, argument, *known.find(part)->second.slice,
+                      cast<RankedTensorType>(part.getType()), yield)))
+        return failure();
+      hasChanged = true;
+    }
+  }
+  for (auto [index, read, left] : llvm::enumerate(taken, given)) {
+    if (areCutAlike(read, left))
+      continue;
+    auto diagnostic = yield.emitOpError("gives as cache #")
+                      << index
+                      << " a tensor that is cut over devices in another way: "
+                         "expected the cut of the cache that the layer reads";
+    if (Operation *reader = known.lookup(read).user)
+      diagnostic.attachNote(reader->getLoc()) << "read here";
+    return diagnostic;
+  }
+  return success();
+}
+
 LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to) {
+  if (failed(agreeOnCaches(from, to)))
+    return failure();
   auto argumentOf = [&](OperandRange operands, int64_t index, StringRef what) {
     auto argument = dyn_cast<BlockArgument>(operands[index]);
     if (!argument)
@@ -244,8 +293,30 @@ LogicalResult Slices::leaveBody(RepeatOp from, RepeatOp to) {
 // Signature
 //===----------------------------------------------------------------------===//
 
-void Slices::describeSignature(FunctionOpInterface func, Block &body,
-                               Builder &builder) {
+/// A caller has one place for a cache and what it becomes.
+LogicalResult Slices::checkCaches(FunctionOpInterface func, Block &body) {
+  SmallVector<Value> read;
+  for (BlockArgument argument : body.getArguments())
+    if (getRole(func.getArgAttrDict(argument.getArgNumber())) == Role::Cache)
+      read.push_back(argument);
+  SmallVector<Value> left;
+  for (OpOperand &result : body.getTerminator()->getOpOperands())
+    if (getRole(func.getResultAttrDict(result.getOperandNumber())) ==
+        Role::Cache)
+      left.push_back(result.get());
+  for (auto [index, cache] : llvm::enumerate(llvm::zip(read, left)))
+    if (!areCutAlike(std::get<0>(cache), std::get<1>(cache)))
+      return func.emitOpError("returns as cache #")
+             << index
+             << " a tensor that is cut over devices in another way: expected "
+                "the cut of the argument";
+  return success();
+}
+
+LogicalResult Slices::describeSignature(FunctionOpInterface func, Block &body,
+                                        Builder &builder) {
+  if (failed(checkCaches(func, body)))
+    return failure();
   Operation *terminator = body.getTerminator();
   func.setType(func.cloneTypeWith(body.getArgumentTypes(),
                                   terminator->getOperandTypes()));
@@ -271,4 +342,5 @@ void Slices::describeSignature(FunctionOpInterface func, Block &body,
             describeValue(result.get(), "result" + std::to_string(number)))
       func.setResultAttr(number, lowered::Slice::attrName, slice);
   }
+  return success();
 }

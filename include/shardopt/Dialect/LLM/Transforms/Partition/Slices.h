@@ -64,8 +64,9 @@ public:
   /// repeat has for it, and of its result.
   mlir::LogicalResult leaveBody(RepeatOp from, RepeatOp to);
   /// Says on the signature of `func` what arguments and results are slices of.
-  void describeSignature(mlir::FunctionOpInterface func, mlir::Block &body,
-                         mlir::Builder &builder);
+  mlir::LogicalResult describeSignature(mlir::FunctionOpInterface func,
+                                        mlir::Block &body,
+                                        mlir::Builder &builder);
   /// The entries of every coordinate over a group, as lists of runs.
   mlir::ArrayAttr describeRuns(const Packing *packing, mlir::Builder &builder);
 
@@ -80,6 +81,8 @@ private:
     auto found = known.find(local);
     return found != known.end() && found->second.slice;
   }
+  /// Whether devices have the same parts of both.
+  bool areCutAlike(mlir::Value one, mlir::Value other) const;
   lowered::Slice describe(::llvm::StringRef name, mlir::RankedTensorType type,
                           ::llvm::ArrayRef<Cut> cuts, mlir::Builder &builder);
   mlir::Value sliceParam(const Emitter &emit, mlir::Operation *user,
@@ -93,6 +96,9 @@ private:
   mlir::LogicalResult take(mlir::Value local, mlir::BlockArgument argument,
                            lowered::Slice slice, mlir::RankedTensorType type,
                            mlir::Operation *user);
+  mlir::LogicalResult agreeOnCaches(RepeatOp from, RepeatOp to);
+  mlir::LogicalResult checkCaches(mlir::FunctionOpInterface func,
+                                  mlir::Block &body);
   /// The operand `outer` of a repeat is cut in `dims`, as its body wants it.
   mlir::LogicalResult follow(mlir::Value outer, mlir::BlockArgument argument,
                              std::vector<lowered::SliceDim> dims,
