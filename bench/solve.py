@@ -8,6 +8,9 @@ between its markers in docs/Solve.md:
   parts   the cost and the bound where a part of the solver is left out
   curves  cost and bound over time, of several seeds
   large   the reading of an instance of 1.3 GB, generated for it
+
+With --rounds, rounds of search end a run instead of time: what is found then does
+not depend on what else the machine does.
 """
 
 import argparse
@@ -69,21 +72,22 @@ class Bench:
     def path(self, name):
         return self.data / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz"
 
-    def measure(self, path, seconds, *arguments):
+    def measure(self, path, *arguments):
         """The report of a run, and the lines of its trace."""
         with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
             report, trace = f"{scratch}/report.json", f"{scratch}/trace.jsonl"
             command = [self.tool, path, f"--report={report}", f"--trace={trace}"]
-            command += [f"--time-limit={seconds}", "--progress=none"]
-            command += [f"--threads={self.args.threads}", *arguments]
+            command += ["--progress=none", f"--threads={self.args.threads}", *arguments]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             found = json.loads(pathlib.Path(report).read_text())
             lines = pathlib.Path(trace).read_text().splitlines()
         return found, [json.loads(line) for line in lines]
 
     def run(self, name, *arguments):
-        seconds = INSTANCES[name][0] * self.args.scale
-        return self.measure(str(self.path(name)), seconds, *arguments)
+        limit = f"--time-limit={INSTANCES[name][0] * self.args.scale}"
+        if self.args.rounds:
+            limit = f"--iterations={self.args.rounds}"
+        return self.measure(str(self.path(name)), limit, *arguments)
 
     def seeds(self):
         return range(self.args.seed, self.args.seed + self.args.seeds)
@@ -108,6 +112,8 @@ class Table:
 def write_block(what, lines, args):
     """Replaces what stands between the markers of `what`."""
     note = f"{args.threads} threads, {args.scale:g} of the time limits"
+    if args.rounds:
+        note = f"{args.rounds} rounds"
     begin, end = f"<!-- solve {what}: begin", f"<!-- solve {what}: end -->"
     block = "\n".join([f"{begin}, {note} -->", "", *lines, "", end])
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
@@ -160,11 +166,11 @@ def run_parts(bench):
     return table.lines
 
 
-def at_time(trace, seconds):
-    """The last cost (as a number) and bound of a trace until some time."""
+def at(trace, what, most):
+    """The last cost (as a number) and bound of a trace until some time or round."""
     cost, bound = float("inf"), 0
     for entry in trace:
-        if entry["seconds"] > seconds:
+        if entry[what] > most:
             break
         cost = int(entry["cost"]) if entry["cost"] is not None else cost
         bound = int(entry["bound"]) if entry["bound"] is not None else bound
@@ -172,13 +178,14 @@ def at_time(trace, seconds):
 
 
 def run_curves(bench):
-    columns = ["", "seconds", "least cost", "median", "largest", "median bound"]
+    what = "iteration" if bench.args.rounds else "seconds"
+    columns = ["", what, "least cost", "median", "largest", "median bound"]
     table = Table(columns)
     for name in bench.names(OF_CURVES):
         traces = [bench.run(name, f"--seed={seed}")[1] for seed in bench.seeds()]
-        limit = INSTANCES[name][0] * bench.args.scale
-        for part in (0.05, 0.1, 0.2, 0.5, 1):
-            points = [at_time(trace, part * limit) for trace in traces]
+        limit = bench.args.rounds or INSTANCES[name][0] * bench.args.scale
+        for part in (0.25, 0.5, 0.75, 1) if bench.args.rounds else (0.05, 0.1, 0.2, 0.5, 1):
+            points = [at(trace, what, part * limit) for trace in traces]
             costs = [cost for cost, _ in points]
             table.add(
                 [
@@ -199,7 +206,7 @@ def run_large(bench):
         generator = [sys.executable, str(ROOT / "bench/generate_instance.py")]
         subprocess.run([*generator, "-o", path], check=True)
         size = os.path.getsize(path)
-        found, _ = bench.measure(path, 600, "--iterations=1")
+        found, _ = bench.measure(path, "--time-limit=600", "--iterations=1")
     phases = {phase["name"]: phase["seconds"] for phase in found["phases"]}
     table.add(
         [
@@ -229,6 +236,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--what", choices=MEASUREMENTS, default="table")
     parser.add_argument("--scale", type=float, default=1, help="of the time limits")
+    parser.add_argument("--rounds", type=int, help="instead of time")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--seeds", type=int, default=10, help="of the curves")
@@ -239,7 +247,7 @@ def main():
         if name not in INSTANCES:
             sys.exit(f"unknown instance '{name}', known are: {', '.join(INSTANCES)}")
     lines = MEASUREMENTS[args.what](Bench(args))
-    if not args.names and not args.no_docs:
+    if (not args.names or args.what != "table") and not args.no_docs:
         write_block(args.what, lines, args)
     return 0
 
