@@ -1,0 +1,1 @@
+"""What the degrees of serving engines are worth: their optima beside uniform ones."""

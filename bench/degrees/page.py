@@ -1,0 +1,161 @@
+"""The part of docs/Degrees.md that is made of the results."""
+
+import math
+import statistics
+import sys
+
+from dims.cells import MODELS, ROOT
+from search.markdown import NONE, table
+
+from . import two_dims
+from .cells import CONTEXTS, KNOWN_MODELS, MACHINES
+from .measure import ENGINES, read
+
+PAGE = ROOT / "docs/Degrees.md"
+BEGIN = "<!-- degrees: begin, written by ./dev bench degrees -->"
+END = "<!-- degrees: end -->"
+
+
+def gain_text(gain):
+    return NONE if gain is None else "new" if gain == math.inf else f"{gain:.2f}"
+
+
+def tokens(value):
+    return f"{value:.4g}" if value else NONE
+
+
+def span(values):
+    """The least and the largest, where they do not read alike; 0 is none."""
+    low, high = (f"{value:.2f}" if value else NONE for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def worth(rows):
+    """A table for each context."""
+    header = ["model, machine", "uniform", "serving", "gain", *ENGINES, "optimum"]
+    for context in CONTEXTS:
+        lines = []
+        for model in MODELS:
+            for machine in MACHINES:
+                (row,) = [
+                    row
+                    for row in rows
+                    if row.cell.is_in_table
+                    and (row.cell.model, row.cell.machine, row.cell.context)
+                    == (model, machine, context)
+                ]
+                of = row.throughput
+                shares = [gain_text(row.gain(engine, over="serving")) for engine in ENGINES]
+                lines.append(
+                    [
+                        f"{model}, {machine}",
+                        tokens(of["uniform"]),
+                        tokens(of["serving"]),
+                        gain_text(row.gain()),
+                        *shares,
+                        row.degrees or NONE,
+                    ]
+                )
+        yield f"A context of {context:,}:".replace(",", " ")
+        yield table(header, lines)
+
+
+def known(rows):
+    """What is gained by model, over the workloads with either SLO."""
+    lines = []
+    for model in KNOWN_MODELS:
+        own = [row for row in rows if row.cell.is_known and row.cell.model == model]
+        gains = [row.gain() for row in own]
+        finite = [gain for gain in gains if gain and gain < math.inf]
+        lines.append(
+            [
+                model,
+                len(own),
+                f"{statistics.mean(finite):.2f}",
+                f"{max(finite):.2f}",
+                sum(gain == math.inf for gain in gains),
+                sum(gain is None for gain in gains),
+            ]
+        )
+    header = ["model", "workloads", "mean gain", "best", "new plans", "no plan"]
+    return table(header, lines)
+
+
+def positions(rows):
+    """The best plan with cp above 1 beside the optimum, over machines."""
+    lines = []
+    for model in MODELS:
+        line = [model]
+        for context in CONTEXTS:
+            own = [
+                row
+                for row in rows
+                if row.cell.is_in_table and (row.cell.model, row.cell.context) == (model, context)
+            ]
+            shares = [
+                row.gain("shared", "serving") or 0 for row in own if row.throughput["serving"]
+            ]
+            line.append(span(shares) if any(shares) else NONE)
+        lines.append(line)
+    return table(["model", *(f"{context:,}".replace(",", " ") for context in CONTEXTS)], lines)
+
+
+def both_dims():
+    lines = []
+    for machine in two_dims.SHOWN_MACHINES:
+        for n in two_dims.DEVICES:
+            line = [f"{machine}, tp {n}"]
+            for rows in two_dims.ROWS:
+                found = [two_dims.ratio(model, machine, n, rows) for model in two_dims.SIZES]
+                line.append(span(found))
+            lines.append(line)
+    return table(["", *(f"{rows} rows" for rows in two_dims.ROWS)], lines)
+
+
+TEXT = """
+Tokens/s per device of proved optima, decode at an SLO of 50 ms, at most 64 devices. *Gain* is serving beside uniform, *new* where
+the uniform space has no plan at all; an engine's column is its best plan beside the serving optimum. A part of each gain is the batch
+that fits, all of it for most dense models at short contexts.
+
+{worth}
+
+Over two SLOs, 20 and 50 ms, and two machines, H100 and H200, at the three contexts:
+
+{known}
+
+### Where context parallelism loses
+
+The best plan with `cp` above 1 beside the optimum, from the worst to the best of the three machines; – where there is none:
+
+{positions}
+
+### Where weights cut in two dims lose
+
+No plan cuts a matrix over n1 · n2 devices, its input over n1 and its output over n2. An FFN then gathers h / n1 columns over n2 and
+scatters 2 ff / n2 over n1, gathers ff / n2 over n1 and scatters h / n1 over n2, where one dim has an all-reduce of h, or a gather and a
+scatter. The time of these exchanges beside the better of those, with the best n1 and Llama-3.1-70B and 405B: above 1, two dims lose.
+
+{both_dims}
+"""
+
+
+def text(rows):
+    made = TEXT.format(
+        worth="\n\n".join(worth(rows)),
+        known=known(rows),
+        positions=positions(rows),
+        both_dims=both_dims(),
+    )
+    return made.strip("\n")
+
+
+def update(check):
+    """Writes the part, or exits with 1 if it is another."""
+    page = PAGE.read_text()
+    head, rest = page.split(BEGIN)
+    tail = rest.split(END)[1]
+    new = f"{head}{BEGIN}\n\n{text(read())}\n\n{END}{tail}"
+    if not check:
+        PAGE.write_text(new)
+    elif new != page:
+        sys.exit(f"{PAGE} is not what the results give: ./dev bench degrees --page writes it")
