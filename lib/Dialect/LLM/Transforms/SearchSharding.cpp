@@ -8,6 +8,7 @@
 #include "PassOptions.h"
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Dialect/LLM/Transforms/SeparateLayers.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/Progress.h"
 #include "shardopt/Planning/Trace.h"
@@ -53,6 +54,8 @@ public:
 
 private:
   LogicalResult run();
+  /// Gives layers ops of their own, where `dims` asks for it.
+  LogicalResult separate();
   /// What the options ask for, beside pins.
   std::optional<Error> readRequest(PlanRequest &request);
   search::SearcherOptions searcherOptions() const;
@@ -273,6 +276,17 @@ LogicalResult SearchShardingPass::finish(const PlanSummary &summary,
   return emitError(module.getLoc(), failureOf(summary)->message);
 }
 
+LogicalResult SearchShardingPass::separate() {
+  using By = std::optional<SeparateBy>;
+  ErrorOr<By> by = parseChoice<By>("dims", dims,
+                                   {{"shared", std::nullopt},
+                                    {"per-window", SeparateBy::Window},
+                                    {"per-layer", SeparateBy::Layer}});
+  if (!by)
+    return emitError(getOperation().getLoc(), by.error().message);
+  return *by ? separateLayers(getOperation(), **by) : success();
+}
+
 LogicalResult SearchShardingPass::run() {
   ModuleOp module = getOperation();
   PlanRequest request;
@@ -285,6 +299,8 @@ LogicalResult SearchShardingPass::run() {
     options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
                                     : static_cast<int64_t>(devices);
   Outputs outputs;
+  if (failed(separate()))
+    return failure();
   FailureOr<ModuleScenario> planned = createScenario(module, options);
   if (failed(planned) || failed(open(outputs)))
     return failure();

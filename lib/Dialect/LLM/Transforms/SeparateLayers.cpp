@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Dialect/LLM/Transforms/SeparateLayers.h"
 #include "PassOptions.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
@@ -44,13 +45,14 @@ public:
   using SeparateLayersPassBase::SeparateLayersPassBase;
 
   void runOnOperation() override {
-    if (failed(run()))
+    ErrorOr<SeparateBy> chosen = parseChoice<SeparateBy>(
+        "by", by,
+        {{"layer", SeparateBy::Layer}, {"window", SeparateBy::Window}});
+    if (!chosen)
+      emitError(getOperation().getLoc(), chosen.error().message);
+    if (!chosen || failed(separateLayers(getOperation(), *chosen)))
       signalPassFailure();
   }
-
-private:
-  LogicalResult run();
-  SmallVector<Part> partsOf(RepeatOp repeat) const;
 };
 
 /// Replaces one repeat of a function.
@@ -192,16 +194,16 @@ LogicalResult RepeatSplitter::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// All of them
 //===----------------------------------------------------------------------===//
 
-SmallVector<Part> SeparateLayersPass::partsOf(RepeatOp repeat) const {
+static SmallVector<Part> partsOf(RepeatOp repeat, SeparateBy by) {
   SmallVector<Part> parts;
   for (int64_t i : llvm::seq<int64_t>(0, repeat.getCount())) {
+    int64_t window = repeat.getWindow(i);
     std::string tag = "layer" + std::to_string(repeat.getLayer(i));
-    if (by == "window")
-      tag = repeat.getWindow(i) ? "window" + std::to_string(repeat.getWindow(i))
-                                : "full";
+    if (by == SeparateBy::Window)
+      tag = window ? "window" + std::to_string(window) : "full";
     if (parts.empty() || parts.back().tag != tag)
       parts.push_back({i, 0, tag});
     ++parts.back().count;
@@ -209,19 +211,15 @@ SmallVector<Part> SeparateLayersPass::partsOf(RepeatOp repeat) const {
   return parts;
 }
 
-LogicalResult SeparateLayersPass::run() {
-  ModuleOp module = getOperation();
-  if (by != "layer" && by != "window")
-    return emitError(module.getLoc(),
-                     unknownChoice("by", by, {"layer", "window"}).message);
+LogicalResult llm::separateLayers(ModuleOp module, SeparateBy by) {
   SmallVector<RepeatOp> repeats;
   module.walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
   for (RepeatOp repeat : repeats) {
     if (!repeat->getParentOfType<func::FuncOp>())
       return repeat.emitOpError("is in no function, expected one whose "
                                 "arguments its caches are");
-    SmallVector<Part> parts = partsOf(repeat);
-    bool hasOneTag = by == "window" && parts.size() == 1;
+    SmallVector<Part> parts = partsOf(repeat, by);
+    bool hasOneTag = by == SeparateBy::Window && parts.size() == 1;
     if (!hasOneTag && failed(RepeatSplitter(repeat, parts).run()))
       return failure();
   }

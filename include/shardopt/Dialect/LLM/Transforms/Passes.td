@@ -280,6 +280,8 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "Which degrees are open: uniform (experts are cut as all else is) or serving (dp, cp and exchange too, with the batches that fit); default: uniform, or serving with engine">,
     Option<"engine", "engine", "std::string", [{""}],
       "Only plans that an engine runs: vllm, sglang or trtllm (default: any)">,
+    Option<"dims", "dims", "std::string", [{"shared"}],
+      "Whose dims are equal: shared (those of ops of one name), per-window or per-layer (which separate the layers first, as llm-separate-layers does)">,
     Option<"pins", "pins", "std::string", [{"honour"}],
       "What the module already says of its strategy: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
