@@ -71,7 +71,8 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", help="plan file")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and that of each verb."""
     parser = _Parser(
         prog="shardopt",
         description="Plans how large language models are sharded for inference.",
@@ -120,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     made = verb("judge", "what a launch command means, and how far from the best it is")
     made.add_argument("command", help="the command, quoted")
     _add_problem(made)
-    return parser
+    return parser, dict(verbs.choices)
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def _fit(args: argparse.Namespace) -> int:
 
     plan = min_devices(_one_problem(args), args.rate)
     if args.format == "table":
-        total = plan.metrics.throughput * plan.problem.devices
+        total = plan.metrics.throughput * (plan.problem.devices or 0)
         print(
             f"  {plan.problem.devices} devices serve {total:.6g} of {args.rate:.6g} "
             "tokens/s, and fewer do not\n"
@@ -349,7 +350,7 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def _run(words: list[str]) -> int:
     from .errors import list_known
 
-    parser = _parser()
+    parser, options = _parser()
     _refuse_unknown(parser, words)
     args, others = parser.parse_known_args(words)
     if args.version:
@@ -361,15 +362,12 @@ def _run(words: list[str]) -> int:
         parser.print_help()
         return USAGE
     if others:
-        verbs = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr, index]
-        known = [
-            name
-            for action in verbs[args.verb]._actions
-            for name in action.option_strings
-            if name.startswith("--")
-        ]
         name = others[0].partition("=")[0]
-        parser.error(f"unknown argument '{name}'; " + list_known(name, known))
+        known = options[args.verb]._option_string_actions
+        parser.error(
+            f"unknown argument '{name}'; "
+            + list_known(name, [word for word in known if word.startswith("--")])
+        )
     return _VERBS[args.verb](args)
 
 
@@ -379,18 +377,19 @@ def main(words: Sequence[str] | None = None) -> int:
 
     try:
         return _run(list(sys.argv[1:] if words is None else words))
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FEASIBLE
     except Infeasible as error:
         print(error.table, end="")
         print(f"error: {error}", file=sys.stderr)
         return INFEASIBLE
-    except (Inexpressible, BudgetExhausted, ShardoptError, OSError) as error:
+    except (ShardoptError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         if isinstance(error, Inexpressible):
             return INFEASIBLE
         return EXHAUSTED if isinstance(error, BudgetExhausted) else USAGE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FEASIBLE
 
 
 if __name__ == "__main__":

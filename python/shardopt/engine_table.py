@@ -55,7 +55,7 @@ def find_engine(text: str) -> tuple[dict[str, Any], str]:
 
 def value_of(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression of the table is, over `names`."""
-    functions = {"ceil": math.ceil, "max": max, "min": min, "len": len}
+    functions: Names = {"ceil": math.ceil, "max": max, "min": min, "len": len}
     functions.update(set=set, map=map, str=str)
     return eval(expression, {"__builtins__": {}, **functions, **names})
 

@@ -70,7 +70,7 @@ def _quoted(argument: str) -> str:
 def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[str]:
     """Every reason why `engine`, a name or "name==version", cannot run a plan."""
     row, _ = find_engine(engine)
-    name, handle = row["engine"], plan.problem.handle  # type: ignore[attr-defined]
+    name, handle = row["engine"], plan.problem.handle
     numbers, ops = plan.strategy.numbers(), plan.problem.model.ops
     reasons = []
     wanted = handle.engine_dims(name, numbers)

@@ -56,7 +56,7 @@ def _bundle() -> str:
             "a page needs vl-convert-python, which holds the charts' library: "
             "pip install vl-convert-python"
         ) from None
-    return vl_convert.javascript_bundle()
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
 
 
 def _embedded(value: Any) -> str:

@@ -161,11 +161,11 @@ def evaluate(
         for strategy in strategies
     ]
     try:
-        found = _checked(problem.handle.evaluate, rows)  # type: ignore[attr-defined]
+        found = _checked(problem.handle.evaluate, rows)
     except TypeError:
         raise ShardoptError("a strategy has a number that is no integer") from None
     phase = problem.phase
-    return [Metrics(*values, phase) for values in found]
+    return [Metrics._make((*values, phase)) for values in found]
 
 
 @dataclass(frozen=True)
@@ -359,31 +359,13 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     return problem
 
 
-def pinned(strategy: Strategy) -> dict[str, Any]:
-    """What leaves `strategy` alone of a space."""
-    exchange = strategy.exchange
-    return {
-        "lists": {
-            "tp": str(strategy.tp),
-            "dp": str(strategy.replicas),
-            "ep": str(strategy.ep),
-            "pp": str(strategy.pp),
-            "cp": str(strategy.cp),
-            "exchange": exchange,
-            "batch": str(strategy.batch),
-        },
-        "dims": dict(strategy.dims),
-    }
-
-
 def _evaluated(
     problem: Problem, strategy: Strategy, command: Sequence[str] = ()
 ) -> Plan:
     """`strategy` as the plan that was given."""
-    asked = problem.request(engine="", searcher="", budget=0, **pinned(strategy))
-    table, report, why, _ = _checked(problem.handle.plan, asked)  # type: ignore[attr-defined]
-    report = json.loads(report)
-    if report["best"] is None:
+    table, text, why = _checked(problem.handle.describe, strategy.numbers())
+    report = json.loads(text)
+    if why is not None:
         raise Infeasible(why, table, report)
     return Plan(problem, strategy, report, table, False, tuple(command))
 
@@ -399,7 +381,7 @@ def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
 def plan(problem: Problem, **others: Any) -> Plan:
     """The best plan of the problem. Raises `Infeasible` where there is none."""
     asked = problem.request(**others)
-    table, text, why, interrupted = _checked(problem.handle.plan, asked)  # type: ignore[attr-defined]
+    table, text, why, interrupted = _checked(problem.handle.plan, asked)
     report = json.loads(text)
     best = report["best"]
     if best is None:

@@ -179,6 +179,9 @@ class Problem:
     searcher: str | None = None
     budget: int = 0
     seed: int = 0
+    handle: Any = field(init=False, repr=False, compare=False)
+    _lists: dict[str, str] = field(init=False, repr=False, compare=False)
+    _dims: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.devices is not None and self.max_devices is not None:
@@ -214,8 +217,9 @@ class Problem:
         degrees, ops = native().degrees, self.model.ops
         for name, value in self.pins.items():
             if name in degrees:
-                several = isinstance(value, (list, tuple))
-                lists[name] = ",".join(map(str, value)) if several else str(value)
+                if isinstance(value, (list, tuple)):
+                    value = ",".join(map(str, value))
+                lists[name] = str(value)
                 continue
             found = fnmatch.filter(ops, name)
             if not found:
@@ -230,8 +234,8 @@ class Problem:
     def request(self, **others: Any) -> dict[str, Any]:
         """What the planner is asked, `others` in the place of our own."""
         asked = {
-            "lists": self._lists,  # type: ignore[attr-defined]
-            "dims": self._dims,  # type: ignore[attr-defined]
+            "lists": self._lists,
+            "dims": self._dims,
             "space": self.space,
             "objective": self.objective,
             "engine": self.engine or "",
@@ -254,16 +258,16 @@ class Problem:
     @property
     def slo_ms(self) -> float:
         """The limit on TPOT, or in prefill on TTFT."""
-        return self.handle.slo_ms  # type: ignore[attr-defined]
+        return self.handle.slo_ms
 
     @property
     def memory_gb(self) -> float:
         """What a device may hold, 1e9 bytes."""
-        return self.handle.memory_gb  # type: ignore[attr-defined]
+        return self.handle.memory_gb
 
     @property
     def machine_name(self) -> str:
-        return self.handle.machine  # type: ignore[attr-defined]
+        return self.handle.machine
 
     def machine_parameters(self) -> dict[str, Any]:
         """What the planner knows of the machine."""

@@ -60,7 +60,7 @@ def read_file(path: str) -> dict[str, Any]:
             raise ShardoptError(f"'{path}': {error}") from None
     else:
         try:
-            import yaml
+            import yaml  # type: ignore[import-untyped]
         except ImportError:
             raise ShardoptError(
                 f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
@@ -124,7 +124,7 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
             if name in values:
                 raise ShardoptError(f"'{name}' does not go with 'isl' and 'osl'")
         isl, osl = _tokens(values, "isl"), _tokens(values, "osl")
-        workloads = [Decode(isl + osl), Prefill(isl)]
+        workloads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
         return [Problem(load_model(model, load), **common) for load in workloads]
     if model.endswith(".mlir"):
         for name in ("phase", "context"):

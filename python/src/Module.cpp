@@ -76,6 +76,7 @@ public:
   Problem(const LoadedModel &model, const py::dict &settings);
 
   py::tuple plan(const py::dict &settings) const;
+  py::tuple describe(const Numbers &strategy) const;
   std::vector<Metrics> evaluate(const std::vector<Numbers> &strategies) const;
   std::optional<std::string> whyNotRun(const std::string &engine,
                                        const Numbers &strategy) const;
@@ -250,6 +251,25 @@ py::tuple Problem::plan(const py::dict &settings) const {
                         reportJson(summary), why, isInterrupted);
 }
 
+/// The table, the report as JSON, and why a strategy of the user's is invalid
+/// (or None).
+py::tuple Problem::describe(const Numbers &numbers) const {
+  const Strategy strategy = readStrategy(numbers);
+  PlanSummary summary(scenario);
+  summary.planName = "given";
+  summary.tellsEngines = !strategy.degrees.isUniform();
+  summary.plan =
+      search::Plan{strategy, scenario->simulator().evaluate(strategy)};
+  summary.search.evaluations = summary.search.distinctEvaluations = 1;
+  std::optional<std::string> why;
+  if (!summary.plan->evaluation.valid) {
+    summary.binding = explainInvalid(*scenario, *summary.plan);
+    why = "the strategy is invalid: " +
+          shardopt::describe(summary.binding, *scenario);
+  }
+  return py::make_tuple(planTable(summary), reportJson(summary), why);
+}
+
 static std::string machineJson(const std::string &nameOrFile) {
   std::string text;
   json::Writer writer(text);
@@ -319,6 +339,7 @@ PYBIND11_MODULE(_shardopt, module) {
                                return problem.scenario->memoryCapacityGb();
                              })
       .def("plan", &Problem::plan)
+      .def("describe", &Problem::describe)
       .def("evaluate", &Problem::evaluate)
       .def("why_not_run", &Problem::whyNotRun)
       .def("engine_dims", &Problem::engineDims);

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -85,6 +87,25 @@ class PageTest(unittest.TestCase):
         self.assertLess(len(text.encode()), 1.5e6)
         head = text[: text.index("<script>")]
         self.assertNotIn("http", head)
+
+    @unittest.skipUnless(
+        HAS_CONVERTER and shutil.which("chromium"),
+        "vl-convert-python or chromium is not installed",
+    )
+    def test_a_browser_draws_every_chart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            so.report(planned(devices=2, max_devices=None), path)
+            done = subprocess.run(
+                ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+                 f"--user-data-dir={folder}/profile", "--enable-logging=stderr",
+                 "--virtual-time-budget=20000", "--dump-dom", path.as_uri()],
+                capture_output=True, text=True, timeout=120,
+            )
+        self.assertNotIn("CONSOLE", done.stderr)
+        figures = re.findall(r'<figure id="(.*?)".*?</figure>', done.stdout, re.S)
+        self.assertEqual(figures, ["front", "memory", "layer", "sharding"])
+        self.assertEqual(done.stdout.count('class="marks"'), 4)
 
     @unittest.skipIf(HAS_CONVERTER, "vl-convert-python is installed")
     def test_missing_library_is_named(self):

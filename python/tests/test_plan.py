@@ -101,6 +101,18 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(caught.exception.binding["kind"], "memory")
         self.assertEqual(caught.exception.next_feasible["change"]["to"], 2)
 
+    def test_given_strategies_that_break_a_limit(self):
+        model = so.load_model(LLAMA, so.Decode(context=4096))
+        best = so.plan(so.Problem(model, max_devices=8))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.json"
+            values = best.to_dict()
+            values["strategy"]["batch"] = 1 << 20
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.Infeasible, "invalid: memory") as caught:
+                so.Plan.from_json(path)
+            self.assertIn("given", caught.exception.table)
+
     def test_wrong_inputs(self):
         for others, message in [
             ({"machine": "h100_sx"}, "unknown machine 'h100_sx'; known: h100_sxm"),
