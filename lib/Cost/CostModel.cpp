@@ -13,9 +13,10 @@ using namespace shardopt;
 using namespace shardopt::cost;
 
 CostModel::CostModel(Model model, std::shared_ptr<const TimeModel> time,
-                     std::optional<double> skew, const Limits &limits)
+                     std::optional<double> skew, const Limits &limits,
+                     StageDivision division)
     : program(std::move(model)), clock(std::move(time)), skew(skew),
-      bounds(limits), layerIndex(program) {
+      bounds(limits), stageDivision(division), layerIndex(program) {
   for (const Body &body : program.bodies)
     bodyIndices.emplace_back(body);
 }

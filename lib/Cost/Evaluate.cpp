@@ -40,26 +40,51 @@ static bool hasChoice(const OpModel &op, Dim dim) {
   return false;
 }
 
-Evaluation cost::evaluate(const Tables &tables, Span<const Dim> dims) {
+using Layers = InlineVector<LayerChoice, Model::maxBodies>;
+
+/// The layers that `dims` make; none if something is impossible.
+static std::optional<Layers> chooseLayers(const Tables &tables,
+                                          Span<const Dim> dims) {
   const Model &model = tables.costs().model();
   assert(dims.size() == model.numVariables() && "one dim for every op");
   if (tables.isStructurallyInvalid() ||
       !hasChoice(*model.embed.op, dims[model.embed.variable]) ||
       !hasChoice(*model.head.op, dims[model.head.variable]))
-    return Evaluation();
-
-  InlineVector<LayerChoice, Model::maxBodies> layers;
+    return std::nullopt;
+  Layers layers;
   for (size_t body = 0; body < model.bodies.size(); ++body) {
     std::optional<LayerChoice> layer = walk(tables.trellis(body), dims);
     if (!layer)
-      return Evaluation();
+      return std::nullopt;
     layers.push_back(*layer);
   }
+  return layers;
+}
+
+Evaluation cost::evaluate(const Tables &tables, Span<const Dim> dims) {
+  const std::optional<Layers> layers = chooseLayers(tables, dims);
+  if (!layers)
+    return Evaluation();
+  const Model &model = tables.costs().model();
   const Pipeline pipeline = tables.assemble(dims[model.embed.variable],
-                                            dims[model.head.variable], layers);
+                                            dims[model.head.variable], *layers);
   return judge(pipeline, tables.context(), tables.costs().limits());
 }
 
 Evaluation cost::evaluate(const CostModel &costs, const Strategy &strategy) {
   return evaluate(Tables(costs, strategy.degrees), strategy.dims);
+}
+
+StageCut cost::chooseStages(const CostModel &costs, const Strategy &strategy) {
+  const Degrees &degrees = strategy.degrees;
+  if (!costs.balancesStages(degrees))
+    return degrees.stages;
+  const Tables tables(costs, degrees);
+  const std::optional<Layers> layers = chooseLayers(tables, strategy.dims);
+  if (!layers)
+    return {};
+  const Model &model = costs.model();
+  StageCut cut = tables.balance(strategy.dims[model.embed.variable],
+                                strategy.dims[model.head.variable], *layers);
+  return cut.isEven() ? StageCut() : cut;
 }

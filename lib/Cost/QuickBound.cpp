@@ -8,6 +8,7 @@
 #include "shardopt/Cost/QuickBound.h"
 
 #include "DimFrames.h"
+#include "shardopt/Cost/BalancedCut.h"
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,28 @@ static LeastCost leastOf(const OpModel &op, size_t numOperands, DimSet domain,
   return least;
 }
 
+/// The balanced cut of layers that take and hold the least of their kind.
+static StageCut balance(const CostModel &costs, const Context &context,
+                        const std::vector<LeastCost> &kinds,
+                        const LeastCost &embed, const LeastCost &head) {
+  const int64_t numLayers = costs.layers().numLayers();
+  LayerChain chain(numLayers);
+  double sum = embed.seconds + head.seconds;
+  for (int64_t i = 0; i < numLayers; ++i) {
+    const LeastCost &kind = kinds[costs.layers().kindNumberOfLayer(i)];
+    chain.seconds[i] = kind.seconds;
+    chain.bytes[i] = kind.bytes;
+    sum += kind.seconds;
+  }
+  chain.embedSeconds = embed.seconds;
+  chain.embedBytes = embed.bytes;
+  chain.headSeconds = head.seconds;
+  chain.headBytes = head.bytes;
+  if (!(sum < unbounded))
+    return evenCut(numLayers, context.degrees.pp);
+  return balancedCut(chain, context, costs.limits());
+}
+
 DimsBound cost::boundQuickly(const CostModel &costs,
                              const TableRequest &request, Goal goal) {
   DimsBound result;
@@ -98,8 +121,11 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   const LeastCost embed = least(model.embed, 0, outer);
   const LeastCost head = least(model.head, 1, outer);
 
+  Degrees degrees = request.degrees;
+  if (costs.balancesStages(degrees))
+    degrees.stages = balance(costs, outer, kinds, embed, head);
   Pipeline pipeline;
-  for (const Stage &stage : costs.layers().stages(request.degrees)) {
+  for (const Stage &stage : costs.layers().stages(degrees)) {
     LeastCost sum{0, 0};
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!stage.kinds[kind])

@@ -7,6 +7,8 @@
 
 #include "shardopt/Cost/Tables.h"
 
+#include <limits>
+
 using namespace shardopt;
 using namespace shardopt::cost;
 
@@ -51,8 +53,55 @@ Tables::Tables(const CostModel &costs, const TableRequest &request)
             time.seconds(collective, degrees);
 }
 
+StageCut Tables::balance(Dim embed, Dim head,
+                         Span<const LayerChoice> layers) const {
+  const LayerIndex &index = model->layers();
+  const int64_t numLayers = index.numLayers();
+  auto anchor = [&](int64_t layer) {
+    return static_cast<int>(layers[index.kindOfLayer(layer).body].anchor);
+  };
+  const auto e = static_cast<int>(embed), h = static_cast<int>(head);
+  LayerChain chain(numLayers);
+  double sum = 0;
+  for (int64_t i = 0; i < numLayers; ++i) {
+    const LayerChoice &layer = layers[index.kindOfLayer(i).body];
+    double &seconds = chain.seconds[i], &bytes = chain.bytes[i];
+    seconds = layer.seconds;
+    bytes = layer.bytes;
+    if (!layer.exit->variations.empty()) {
+      const Variation &variation =
+          layer.exit->variations[index.kindNumberOfLayer(i)];
+      seconds += variation.seconds;
+      bytes += variation.bytes;
+    }
+    if (i + 1 < numLayers) {
+      seconds += layer.exit->leaveSeconds[anchor(i + 1)];
+      chain.sendSeconds[i] = transferSeconds[anchor(i + 1)];
+    }
+    sum += seconds + bytes;
+  }
+  chain.embedSeconds = embedSeconds[e][anchor(0)];
+  chain.embedBytes = embedBytes[e];
+  chain.headSeconds = layers[index.lastBody()].exit->headSeconds[h];
+  chain.headBytes = headBytes[h];
+  sum += chain.embedSeconds + chain.headSeconds;
+  // Nothing is better or worse where something is impossible.
+  if (!(sum < std::numeric_limits<double>::infinity()))
+    return evenCut(numLayers, outer.degrees.pp);
+  return balancedCut(chain, outer, model->limits());
+}
+
 Pipeline Tables::assemble(Dim embed, Dim head,
                           Span<const LayerChoice> layers) const {
+  if (!model->balancesStages(outer.degrees))
+    return sumStages(stages, embed, head, layers);
+  Degrees degrees = outer.degrees;
+  degrees.stages = balance(embed, head, layers);
+  return sumStages(model->layers().stages(degrees), embed, head, layers);
+}
+
+Pipeline Tables::sumStages(const std::vector<Stage> &stages, Dim embed,
+                           Dim head, Span<const LayerChoice> layers) const {
   const LayerIndex &index = model->layers();
   const auto e = static_cast<int>(embed), h = static_cast<int>(head);
   auto anchor = [&](unsigned body) {

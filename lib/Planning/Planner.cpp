@@ -8,6 +8,7 @@
 #include "shardopt/Planning/Planner.h"
 #include "Infeasibility.h"
 #include "PlanIdentity.h"
+#include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Planning/Certificate.h"
 #include "shardopt/Planning/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"
@@ -63,6 +64,7 @@ private:
   ErrorOr<search::SpaceRequest> readableRequest() const;
   ErrorOr<search::StrategySpace> createSpace();
   void findEnginePlans(const search::StrategySpace &space);
+  void sayStages(std::optional<search::Plan> &plan) const;
   void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -200,6 +202,7 @@ std::optional<Error> Planner::runSearcher(search::Searcher &searcher,
   // What a black box says cannot be recomputed.
   if (!decomposition)
     return std::nullopt;
+  sayStages(summary.search.best);
   return verifyResult(scenario.costs(), summary.search, request.goal);
 }
 
@@ -256,6 +259,13 @@ ErrorOr<PlanSummary> Planner::run() {
   summary.goal = request.goal;
   summary.seed = request.seed;
   summary.accounting = request.accounting;
+  const bool isPrefill =
+      scenario.model().workload.phase == cost::Phase::Prefill;
+  if (scenario.costs().division() == cost::StageDivision::Balanced &&
+      isPrefill && request.goal == search::Goal::Latency)
+    return Error{"'partition' is 'balanced' and 'objective' is 'latency', "
+                 "expected even: a prompt passes all stages, however layers "
+                 "are divided"};
   ErrorOr<search::StrategySpace> space = createSpace();
   if (!space) {
     summary.emptySpace = space.error();
@@ -303,6 +313,13 @@ ErrorOr<PlanSummary> Planner::run() {
   return std::move(summary);
 }
 
+/// Writes the layers of each stage that its evaluation chose into `plan`.
+void Planner::sayStages(std::optional<search::Plan> &plan) const {
+  if (plan)
+    plan->strategy.degrees.stages =
+        cost::chooseStages(scenario.costs(), plan->strategy);
+}
+
 /// Of dense models, slice is classic: there is no exchange of tokens.
 void Planner::findBaselines(const search::StrategySpace &space) {
   const search::Decomposition *decomposition =
@@ -320,6 +337,7 @@ void Planner::findBaselines(const search::StrategySpace &space) {
                             request.goal, request.threads,
                             [this] { return isStopped(); })
             .best;
+    sayStages(summary.baselines[static_cast<size_t>(variant)]);
   }
 }
 
@@ -330,11 +348,16 @@ void Planner::findEnginePlans(const search::StrategySpace &space) {
   for (Engine runner : allEngines) {
     const EngineSimulator only(scenario.simulator(), runner,
                                EngineFacts(scenario.model()));
-    if (ErrorOr<search::StrategySpace> part = only.narrowed(space))
-      summary.enginePlans[static_cast<size_t>(runner)] =
-          search::findOptimum(*part, only, request.goal, request.threads,
-                              [this] { return isStopped(); })
-              .best;
+    ErrorOr<search::StrategySpace> part = only.narrowed(space);
+    if (!part)
+      continue;
+    std::optional<search::Plan> &plan =
+        summary.enginePlans[static_cast<size_t>(runner)];
+    plan =
+        search::findOptimum(*part, only, request.goal, request.threads, [this] {
+          return isStopped();
+        }).best;
+    sayStages(plan);
   }
 }
 
@@ -351,6 +374,8 @@ void Planner::explainBest(const search::StrategySpace &space) {
     return;
   }
   larger.strategy = std::move(*next);
+  if (space.stages().isEmpty())
+    larger.strategy.degrees.stages = {}; // another batch may want others
   larger.evaluation = simulator().evaluate(larger.strategy);
   if (!larger.evaluation.valid)
     summary.binding = explainInvalid(scenario, larger);

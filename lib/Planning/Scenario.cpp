@@ -103,10 +103,19 @@ Scenario::create(std::string name, cost::Model model,
   ErrorOr<SimulatorChoice> choice = parseSimulator(options.simulator);
   if (!choice)
     return choice.error();
-  ErrorOr<bool> isEven =
-      parseChoice<bool>("partition", options.partition, {{"even", true}});
-  if (!isEven)
-    return isEven.error();
+  ErrorOr<cost::StageDivision> division = parseChoice<cost::StageDivision>(
+      "partition", options.partition,
+      {{"even", cost::StageDivision::Even},
+       {"balanced", cost::StageDivision::Balanced}});
+  if (!division)
+    return division.error();
+  const bool isBalanced = *division == cost::StageDivision::Balanced;
+  if (isBalanced && choice->kind != SimulatorChoice::Kind::Roofline &&
+      choice->kind != SimulatorChoice::Kind::Calibrated)
+    return Error{"'partition' is 'balanced' and 'simulator' is '" +
+                 options.simulator +
+                 "', expected roofline or calibrated, which know what each "
+                 "layer takes"};
   if (options.maxDevices < 0)
     return Error{"'max-devices' is " + std::to_string(options.maxDevices) +
                  ", expected a positive number, or 0 for no limit"};
@@ -147,7 +156,10 @@ Scenario::create(std::string name, cost::Model model,
   limits.memoryBytes = scenario->cluster.memoryCapacity;
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel = std::make_unique<cost::CostModel>(
-      std::move(model), timing->time, timing->skew, limits);
+      std::move(model), timing->time, timing->skew, limits, *division);
+  if (isBalanced && !scenario->costModel->hasTrellises())
+    return Error{"'partition' is 'balanced', expected even: layers of this "
+                 "wiring are costed as a whole, for given stages"};
   scenario->facts = factsOf(scenario->model());
   scenario->rooflineOracle =
       std::make_unique<RooflineSimulator>(*scenario->costModel);
@@ -164,7 +176,7 @@ Scenario::create(std::string name, cost::Model model,
 }
 
 cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {
-  return cost::CostModel(model(), time, skew, limits);
+  return cost::CostModel(model(), time, skew, limits, costModel->division());
 }
 
 search::Objective Scenario::objective(search::Goal goal) const {

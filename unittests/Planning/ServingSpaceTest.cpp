@@ -231,9 +231,13 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     options.timing.machine = rng.below(2) ? "h100_sxm" : "h200_sxm";
     options.maxDevices = 1 + int64_t(rng.below(8));
     options.countIdle = rng.below(2) == 0;
+    options.partition = rng.below(3) ? "even" : "balanced";
     (isPrefill ? options.sloTtftMs : options.sloTpotMs) =
         (isPrefill ? 20 : 0.3) * double(1 + rng.below(30));
-    auto scenario = scenarioOf(randomConfig(rng), workload, options);
+    ModelConfig config = randomConfig(rng);
+    if (rng.below(4) == 0)
+      config.vocab *= 8; // the head takes longer than a layer
+    auto scenario = scenarioOf(config, workload, options);
     search::SpaceRequest request;
     request.kind = SpaceKind::Serving;
     request.maxDevices = options.maxDevices;
@@ -259,8 +263,10 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     auto space = StrategySpace::create(scenario->spaceFacts(), request);
     if (!space)
       continue;
-    const search::Goal goal =
-        rng.below(4) ? search::Goal::Throughput : search::Goal::Latency;
+    const bool isBalanced = options.partition == "balanced";
+    const search::Goal goal = rng.below(4) || isBalanced
+                                  ? search::Goal::Throughput
+                                  : search::Goal::Latency;
     // Some are searched for one engine, which may have none of the dims.
     std::unique_ptr<EngineSimulator> engine;
     if (rng.below(4) == 0) {

@@ -16,6 +16,14 @@
 
 namespace shardopt::cost {
 
+/// How layers are divided over the stages of degrees that do not say it.
+enum class StageDivision : uint8_t {
+  Even,
+  /// Tables divide them so that the throughput is the highest
+  /// (`balancedCut`), for each choice of dims on its own.
+  Balanced,
+};
+
 /// A model, a workload, a machine's times and the limits: everything but the
 /// strategy. Immutable once made, and safe to use from several threads.
 class CostModel {
@@ -23,12 +31,19 @@ public:
   /// `skew` is the systematic imbalance of the load of experts; none means an
   /// even load.
   CostModel(Model model, std::shared_ptr<const TimeModel> time,
-            std::optional<double> skew, const Limits &limits);
+            std::optional<double> skew, const Limits &limits,
+            StageDivision division = StageDivision::Even);
 
   const Model &model() const { return program; }
   const TimeModel &time() const { return *clock; }
   const Limits &limits() const { return bounds; }
   const LayerIndex &layers() const { return layerIndex; }
+  StageDivision division() const { return stageDivision; }
+  /// Whether a balanced cut is chosen for `degrees`, which fit.
+  bool balancesStages(const Degrees &degrees) const {
+    return stageDivision == StageDivision::Balanced && degrees.pp > 1 &&
+           degrees.stages.isEmpty();
+  }
   const BodyIndex &body(unsigned i) const { return bodyIndices[i]; }
 
   /// `Model::structuralError` under the limit on devices.
@@ -58,6 +73,7 @@ private:
   std::shared_ptr<const TimeModel> clock;
   std::optional<double> skew;
   Limits bounds;
+  StageDivision stageDivision;
   LayerIndex layerIndex;
   std::vector<BodyIndex> bodyIndices;
 };

@@ -20,6 +20,10 @@ Evaluation evaluate(const Tables &tables, Span<const Dim> dims);
 /// The same for a single strategy, whose tables are built first.
 Evaluation evaluate(const CostModel &costs, const Strategy &strategy);
 
+/// The layers of each stage of `strategy` as `evaluate` divides them; empty if
+/// that is evenly, or the strategy is structurally invalid.
+StageCut chooseStages(const CostModel &costs, const Strategy &strategy);
+
 } // namespace shardopt::cost
 
 #endif // SHARDOPT_COST_EVALUATE_H

@@ -47,6 +47,7 @@ public:
   const LayerKind &kindOfLayer(int64_t layer) const {
     return kindList[kindOf[layer]];
   }
+  unsigned kindNumberOfLayer(int64_t layer) const { return kindOf[layer]; }
   unsigned firstBody() const { return kindOfLayer(0).body; }
   unsigned lastBody() const { return kindOfLayer(numLayers() - 1).body; }
 

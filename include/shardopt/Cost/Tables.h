@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_COST_TABLES_H
 #define SHARDOPT_COST_TABLES_H
 
+#include "shardopt/Cost/BalancedCut.h"
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Cost/Trellis.h"
 
@@ -43,7 +44,13 @@ public:
   /// Seconds and bytes of the stages; `layers` has one choice a body.
   Pipeline assemble(Dim embed, Dim head, Span<const LayerChoice> layers) const;
 
+  /// The balanced cut for these dims, where one is chosen.
+  StageCut balance(Dim embed, Dim head, Span<const LayerChoice> layers) const;
+
 private:
+  Pipeline sumStages(const std::vector<Stage> &stages, Dim embed, Dim head,
+                     Span<const LayerChoice> layers) const;
+
   const CostModel *model;
   Context outer;
   std::vector<Trellis> trellises;

@@ -31,7 +31,7 @@ struct ScenarioOptions {
   double sloTpotMs = 0;   ///< of decode; 0: the default, infinity: none
   double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
   std::string simulator = "roofline";
-  std::string partition = "even";
+  std::string partition = "even"; ///< or "balanced"
   /// Throughput is per device of `maxDevices`, as many replicas of a plan as
   /// fit at work, and not per device that a plan takes.
   bool countIdle = false;

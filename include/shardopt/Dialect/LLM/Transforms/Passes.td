@@ -38,7 +38,7 @@ defvar ScenarioPassOptions = [
   Option<"imbalance", "imbalance", "std::string", [{"model"}],
     "Load of the experts: model (uneven), or none (even)">,
   Option<"partition", "partition", "std::string", [{"even"}],
-    "How layers are divided over pipeline stages: even">,
+    "How layers are divided over pipeline stages that a strategy does not say: even, or balanced (roofline and calibrated: so that throughput is highest)">,
 ];
 
 defvar ReportPassOptions = [
