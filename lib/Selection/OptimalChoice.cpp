@@ -215,7 +215,7 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
   most *= 1 + slack;
 
   double least = 0; // of what is still to be found, below `most`
-  size_t term = 0;
+  size_t term = 0, numUnproved = 0;
   double worthwhile = most;
   while (true) {
     const double below = result.best ? best * (1 - slack) : most;
@@ -226,14 +226,15 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
       break;
     }
     const bool isBetter = offer(*outcome.choice, most, result);
-    if (!outcome.proved)
-      break;
     // Nothing takes less than this term does.
     const double reached = result.best ? best : most;
     if (outcome.least >= reached * (1 - slack)) {
       result.proved = true;
       break;
     }
+    // What was not proved is still a choice whose largest term can fall.
+    if (!outcome.proved && (!isBetter || ++numUnproved > terms.size()))
+      break;
     if (!isBetter) {
       // Rounded too coarsely, if strategies that are of no use stand beside.
       const double finest = termOf(term, *outcome.choice);
