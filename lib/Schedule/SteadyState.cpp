@@ -78,9 +78,8 @@ void ModuloModel::buildMachine(StepSink &sink, int32_t machine) const {
         continue;
       Stream stream;
       forTimesOf(slot, [&](int64_t time) {
-        Between run = {grid.at(i, time), grid.at(i, time - times[i])};
-        if (run.from != neverStep && run.until != alwaysStep)
-          stream.repetitions.push_back(run);
+        if (std::optional<Between> run = grid.runOf(i, times[i], time))
+          stream.repetitions.push_back(*run);
       });
       if (!stream.repetitions.empty())
         streams.push_back(std::move(stream));
@@ -104,17 +103,14 @@ void ModuloModel::buildMemory(StepSink &sink, int32_t device) const {
         continue;
       Stream stream;
       stream.weight = graph.ops[i].birthBytes;
+      std::vector<StepGrid::Freer> freers;
+      for (int32_t freer : single.freers(i))
+        freers.push_back({freer, times[freer]});
       forTimesOf(slot, [&](int64_t time) {
-        Between life = {grid.at(i, time), neverStep};
-        if (life.from == neverStep)
+        std::optional<Between> life = grid.lifeOf(sink, i, freers, time);
+        if (!life)
           return;
-        std::vector<Step> ends;
-        for (int32_t freer : single.freers(i))
-          ends.push_back(grid.at(freer, time - times[freer]));
-        life.until = joinSteps(sink, ends);
-        if (life.until == alwaysStep)
-          return;
-        stream.repetitions.push_back(life);
+        stream.repetitions.push_back(*life);
         most += stream.weight;
       });
       if (!stream.repetitions.empty())

@@ -32,7 +32,8 @@ void StepGrid::addPrecedence(StepSink &sink, int32_t from, int32_t to,
     sink.implies(at(to, time), at(from, time - distance));
 }
 
-Step schedule::joinSteps(StepSink &sink, const std::vector<Step> &ends) {
+/// A step at which all of `ends` are true.
+static Step joinSteps(StepSink &sink, const std::vector<Step> &ends) {
   std::vector<Step> open;
   for (Step end : ends) {
     if (end == neverStep)
@@ -59,6 +60,29 @@ int64_t schedule::unitOf(const Instance &instance,
         devices[graph.ops[edge.to].group])
       divisor = std::gcd(divisor, graph.link.time(edge.bytes));
   return std::max<int64_t>(1, divisor);
+}
+
+std::optional<Between> StepGrid::runOf(int32_t op, int64_t length,
+                                       int64_t time) const {
+  const Between run = {at(op, time), at(op, time - length)};
+  if (run.from == neverStep || run.until == alwaysStep)
+    return std::nullopt;
+  return run;
+}
+
+std::optional<Between> StepGrid::lifeOf(StepSink &sink, int32_t birth,
+                                        const std::vector<Freer> &freers,
+                                        int64_t time) const {
+  Between life = {at(birth, time), neverStep};
+  if (life.from == neverStep || freers.empty())
+    return life.from == neverStep ? std::nullopt : std::optional(life);
+  std::vector<Step> ends;
+  for (const Freer &freer : freers)
+    ends.push_back(at(freer.op, time - freer.length));
+  life.until = joinSteps(sink, ends);
+  if (life.until == alwaysStep)
+    return std::nullopt;
+  return life;
 }
 
 StepModel::StepModel(const Instance &instance,
@@ -116,11 +140,9 @@ void StepModel::buildMachines(StepSink &sink, const GoesOn &goesOn) const {
       std::vector<Stream> streams;
       for (int32_t i : ops) {
         Stream stream;
-        for (int32_t op = i; op < instance.numOps(); op += instance.period()) {
-          Between run = {grid.at(op, time), grid.at(op, time - times[i])};
-          if (run.from != neverStep && run.until != alwaysStep)
-            stream.repetitions.push_back(run);
-        }
+        for (int32_t op = i; op < instance.numOps(); op += instance.period())
+          if (std::optional<Between> run = grid.runOf(op, times[i], time))
+            stream.repetitions.push_back(*run);
         if (!stream.repetitions.empty())
           streams.push_back(std::move(stream));
       }
@@ -143,15 +165,12 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
     if (graph.ops[i].birthBytes)
       births[device].push_back(i);
   }
-  /// The step at which nothing needs the bytes of an operator any more.
-  auto deathOf = [&](int32_t first, int32_t birth, int64_t time) {
-    const std::vector<int32_t> &freers = instance.freers(birth);
-    if (freers.empty())
-      return neverStep;
-    std::vector<Step> ends;
-    for (int32_t freer : freers)
-      ends.push_back(grid.at(first + freer, time - times[freer]));
-    return joinSteps(sink, ends);
+  /// Of the repetition that begins with operator `first`.
+  auto lifeOf = [&](int32_t first, int32_t birth, int64_t time) {
+    std::vector<StepGrid::Freer> freers;
+    for (int32_t freer : instance.freers(birth))
+      freers.push_back({first + freer, times[freer]});
+    return grid.lifeOf(sink, first + birth, freers, time);
   };
   for (int32_t d = 0; d < instance.numDevices(); ++d)
     for (int64_t time = 0; !births[d].empty() && time < horizon && goesOn();
@@ -163,13 +182,10 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
         stream.weight = graph.ops[i].birthBytes;
         for (int32_t first = 0; first < instance.numOps();
              first += instance.period()) {
-          Between life = {grid.at(first + i, time), neverStep};
-          if (life.from == neverStep)
+          std::optional<Between> life = lifeOf(first, i, time);
+          if (!life)
             continue;
-          life.until = deathOf(first, i, time);
-          if (life.until == alwaysStep)
-            continue;
-          stream.repetitions.push_back(life);
+          stream.repetitions.push_back(*life);
           most += stream.weight;
         }
         if (!stream.repetitions.empty())

@@ -20,6 +20,7 @@
 #include "shardopt/Schedule/Search.h"
 
 #include <functional>
+#include <optional>
 
 namespace shardopt::schedule {
 
@@ -81,6 +82,19 @@ public:
   void addPrecedence(StepSink &sink, int32_t from, int32_t to,
                      int64_t distance) const;
 
+  /// `op`, which takes `length`, runs at `time`; none if it cannot.
+  std::optional<Between> runOf(int32_t op, int64_t length, int64_t time) const;
+  /// The bytes of `birth` live at `time`: it has started, and not all of
+  /// `freers`, each of which takes so long, have ended (without freers: for
+  /// ever); none if they cannot.
+  struct Freer {
+    int32_t op;
+    int64_t length;
+  };
+  std::optional<Between> lifeOf(StepSink &sink, int32_t birth,
+                                const std::vector<Freer> &freers,
+                                int64_t time) const;
+
   /// The start of a solution: `isTrue(step)` for each variable.
   template <typename IsTrue> int64_t startOf(int32_t op, IsTrue isTrue) const {
     int64_t time = firstTime[op];
@@ -95,9 +109,6 @@ private:
   int64_t count = 0;
   bool refuted = false;
 };
-
-/// A step at which all of `ends` are true.
-Step joinSteps(StepSink &sink, const std::vector<Step> &ends);
 
 /// The greatest common divisor of all times and transfers, at least 1.
 int64_t unitOf(const Instance &instance, const std::vector<int32_t> &devices);
