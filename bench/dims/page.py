@@ -41,6 +41,26 @@ def by_gain(results):
     return sorted((r for r in results if r.gain), key=lambda r: -r.gain)
 
 
+def distinct_gains(results):
+    """Feasible results as lists, largest gain first: those that differ in the limit on
+    devices alone, and have one optimum and one plan of Megatron, are in one list."""
+    groups = {}
+    for r in by_gain(results):
+        megatron = r.megatron and str(r.megatron["strategy"])
+        key = (r.cell.program, r.cell.machine, str(r.best["strategy"]), megatron)
+        groups.setdefault(key, []).append(r)
+    return list(groups.values())
+
+
+def limits_text(group):
+    """The cell of results that differ in the limit on devices."""
+    cell = group[0].cell
+    limits = [str(n) for n in sorted(r.cell.devices for r in group)]
+    head = str(cell).rsplit(", ", 1)[0]
+    listed = " or ".join(filter(None, [", ".join(limits[:-1]), limits[-1]]))
+    return f"{head}, at most {listed} devices"
+
+
 def gain_text(gain):
     return NONE if gain is None else "no plan" if gain == math.inf else f"{gain:.3f}"
 
@@ -50,8 +70,9 @@ def degrees_text(strategy):
 
 
 def largest_gains(results, count):
-    for result in by_gain(results)[:count]:
-        yield f"{gain_text(result.gain):>8}  {result.cell}: {degrees_text(result.best['strategy'])}"
+    for group in distinct_gains(results)[:count]:
+        degrees = degrees_text(group[0].best["strategy"])
+        yield f"{gain_text(group[0].gain):>8}  {limits_text(group)}: {degrees}"
 
 
 def write_gains(results, path):
@@ -199,13 +220,14 @@ def text(results, tools, modules):
     lines += [of_models(results), "", "## The largest gains", ""]
     rows = [
         [
-            str(r.cell),
+            limits_text(group),
             gain_text(r.gain),
             r.style.replace("megatron_", "") or NONE,
             degrees_text(r.best["strategy"]),
             degrees_text(r.megatron["strategy"]) if r.megatron else NONE,
         ]
-        for r in by_gain(results)[:25]
+        for group in distinct_gains(results)[:20]
+        for r in group[:1]
     ]
     lines += [table(["workload", "gain", "best style", "optimum", "Megatron"], rows), ""]
     lines += ["## Which dims, and why", ""]
