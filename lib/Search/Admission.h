@@ -41,6 +41,13 @@ public:
   /// Whether `point` may be proposed. Points out of the space count nowhere.
   bool admit(const Point &point);
 
+  /// Whether it was proposed. Asking counts nothing.
+  bool isKnown(const Point &point) const { return known.count(point); }
+  /// Whether its degrees are hopeless, which counts as little.
+  bool isHopelessAt(const Point &point) const {
+    return isHopeless && isHopeless(space.degreesAt(point));
+  }
+
   /// Notes that `point` is proposed.
   void add(const Point &point) { known.insert(point); }
 

@@ -8,6 +8,8 @@
 #include "CriticFactory.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
+
 namespace shardopt::search {
 
 /// The model whose difference to the simulator is learned; null: none.
@@ -27,10 +29,26 @@ static ErrorOr<const Simulator *> priorModel(const SearcherContext &context) {
   return context.freeModel.get();
 }
 
+ErrorOr<bool> asksForJointCritic(const SearcherContext &context) {
+  const std::string &choice = context.options.critic;
+  const std::vector<std::string> known = {"joint", "ridge", "random", "none"};
+  if (!choice.empty() &&
+      std::find(known.begin(), known.end(), choice) == known.end())
+    return Error{"unknown agent-critic '" + abbreviate(choice) + "', " +
+                 listKnown(choice, known)};
+  ErrorOr<const Simulator *> prior = priorModel(context);
+  if (!prior)
+    return prior.error();
+  if (choice == "joint" && *prior)
+    return Error{"'agent-critic' is 'joint', which starts from no model; "
+                 "expected 'agent-critic-prior' to be 'none', or another "
+                 "critic: 'ridge'"};
+  return choice.empty() ? !*prior : choice == "joint";
+}
+
 ErrorOr<std::unique_ptr<Critic>>
 makeCritic(const SearcherContext &context, const ScreenedConstants &constants) {
-  const std::string choice =
-      context.options.critic.empty() ? "ridge" : context.options.critic;
+  const std::string &choice = context.options.critic;
   ErrorOr<const Simulator *> prior = priorModel(context);
   if (!prior)
     return prior.error();
@@ -40,11 +58,8 @@ makeCritic(const SearcherContext &context, const ScreenedConstants &constants) {
   if (choice == "random")
     return std::unique_ptr<Critic>(
         std::make_unique<RandomCritic>(~context.seed));
-  if (choice == "ridge")
-    return std::unique_ptr<Critic>(std::make_unique<LearnedCritic>(
-        *context.space, context.objective, *prior, constants.refit));
-  return Error{"unknown agent-critic '" + abbreviate(choice) + "', " +
-               listKnown(choice, {"ridge", "random", "none"})};
+  return std::unique_ptr<Critic>(std::make_unique<LearnedCritic>(
+      *context.space, context.objective, *prior, constants.refit));
 }
 
 } // namespace shardopt::search

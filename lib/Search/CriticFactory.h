@@ -19,8 +19,13 @@ inline bool isBlackBox(const SearcherContext &context) {
   return !context.decomposition;
 }
 
+/// Whether that is the joint critic, which is no `Critic`; by default it is
+/// where there is no prior. An unknown critic or prior, or a joint one with a
+/// prior: an error.
+ErrorOr<bool> asksForJointCritic(const SearcherContext &context);
+
 /// The critic that `options.critic` and `options.criticPrior` name, null for
-/// "none".
+/// "none", where it is not the joint one.
 ErrorOr<std::unique_ptr<Critic>> makeCritic(const SearcherContext &context,
                                             const ScreenedConstants &constants);
 

@@ -34,6 +34,10 @@ struct Proposal {
   std::optional<Origin> origin; ///< none where it was not edited
 };
 
+/// What a policy is told of it. Takes its trajectory.
+EditOutcome outcomeOf(Proposal::Origin &origin, const Evaluation &evaluation,
+                      const Objective &objective);
+
 /// Draws edits of elites with a policy and lets a critic choose.
 class ScreenedProposals {
 public:

@@ -7,6 +7,7 @@
 
 #include "shardopt/Search/ScreenedSearch.h"
 #include "CriticFactory.h"
+#include "JointSearch.h"
 #include "ScreenedProposals.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/PendingSet.h"
@@ -40,6 +41,20 @@ void ScreenedConstants::addTo(ConstantTable &table) {
       "Share of screened proposals that are of degrees never evaluated.");
   table.integer("refit", refit, 1, 1000,
                 "Evaluations between fits of the critic.");
+  table.integer("round", round, 1, 1000,
+                "Proposals that the joint critic makes of one fit.");
+  table.real("screened", screened, 0, 1,
+             "Share of a round: edits of elites that a ridge critic screens.");
+  table.integer("policy-draws", policyDraws, 1, 4096,
+                "Edits that a policy draws for each kick of the joint critic.");
+  table.real("kicks", kicks, 0, 1,
+             "Share of a round: some dims redrawn, the others adapted.");
+  table.real("transplants", transplants, 0, 1,
+             "Share of a round: the dims of an elite at other degrees.");
+  table.real("uniform", uniform, 0, 1,
+             "Share of a round: dims in runs at the degrees of an elite.");
+  table.real("singles", singles, 0, 1,
+             "Share of a round: one dim of the best strategies changed.");
 }
 
 double editReward(const Evaluation &parent, const Evaluation &child,
@@ -52,6 +67,13 @@ double editReward(const Evaluation &parent, const Evaluation &child,
     gain = shareOfViolation *
            (objective.violation(parent) - objective.violation(child));
   return std::clamp(gain, 0., 1.);
+}
+
+EditOutcome outcomeOf(Proposal::Origin &origin, const Evaluation &evaluation,
+                      const Objective &objective) {
+  constexpr double leastImprovement = 1e-3;
+  const double reward = editReward(origin.parent, evaluation, objective);
+  return {std::move(origin.trajectory), reward, reward > leastImprovement};
 }
 
 namespace {
@@ -137,14 +159,9 @@ void ScreenedSearch::tell(const std::vector<Strategy> &strategies,
 }
 
 void ScreenedSearch::learn(Proposal proposal, const Evaluation &evaluation) {
-  constexpr double leastImprovement = 1e-3;
-  if (proposal.origin) {
-    Proposal::Origin &origin = *proposal.origin;
-    double reward = editReward(origin.parent, evaluation, objective);
-    policy->learn(
-        {std::move(origin.trajectory), reward, reward > leastImprovement},
-        origin.archive);
-  }
+  if (proposal.origin)
+    policy->learn(outcomeOf(*proposal.origin, evaluation, objective),
+                  proposal.origin->archive);
   archive.tell(proposal.point, evaluation);
   if (critic)
     critic->tell(proposal.point, evaluation);
@@ -207,12 +224,19 @@ ErrorOr<std::unique_ptr<Searcher>>
 makeScreenedSearch(const SearcherContext &context,
                    const ScreenedConstants &constants,
                    std::unique_ptr<EditPolicy> policy) {
-  auto critic = makeCritic(context, constants);
-  if (!critic)
-    return critic.error();
+  ErrorOr<bool> isJoint = asksForJointCritic(context);
+  if (!isJoint)
+    return isJoint.error();
   auto plans = warmPlans(context, constants);
   if (!plans)
     return plans.error();
+  if (*isJoint)
+    return makeJointSearch(context, constants, std::move(policy), *plans);
+  auto critic = makeCritic(context, constants);
+  if (!critic)
+    return critic.error();
+  if (!policy)
+    policy = std::make_unique<UniformEdits>(*context.space);
   return std::unique_ptr<Searcher>(std::make_unique<ScreenedSearch>(
       context, constants, std::move(policy), std::move(*critic), *plans));
 }

@@ -27,8 +27,7 @@ ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context) {
   ConstantTable table = tableOf(constants);
   if (std::optional<Error> error = table.set(context.options.constants))
     return *error;
-  return makeScreenedSearch(context, constants,
-                            std::make_unique<UniformEdits>(*context.space));
+  return makeScreenedSearch(context, constants, /*policy=*/nullptr);
 }
 
 } // namespace shardopt::search

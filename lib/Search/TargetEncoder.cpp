@@ -48,9 +48,8 @@ static bool hasLogarithms(const Evaluation &evaluation) {
          evaluation.throughput > 0;
 }
 
-static double logDevicesPerSequence(const Strategy &strategy) {
-  return std::log(double(strategy.degrees.devices()) /
-                  double(strategy.degrees.batch));
+static double logDevicesPerSequence(const Degrees &degrees) {
+  return std::log(double(degrees.devices()) / double(degrees.batch));
 }
 
 Targets TargetEncoder::logarithms(const Strategy &strategy,
@@ -65,7 +64,7 @@ Targets TargetEncoder::logarithms(const Strategy &strategy,
       std::clamp(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
                  -largestExcess, largestExcess);
   targets[Rate] = boundedLog(evaluation.throughput * evaluation.latencyMs) +
-                  logDevicesPerSequence(strategy);
+                  logDevicesPerSequence(strategy.degrees);
   return targets;
 }
 
@@ -89,18 +88,20 @@ TargetEncoder::encode(const Strategy &strategy,
   return targets;
 }
 
+TargetEncoder::Weights TargetEncoder::weightsOf(const Degrees &degrees) const {
+  const bool isThroughput = objective.goal == Goal::Throughput;
+  return {isThroughput ? -logDevicesPerSequence(degrees) : 0, limitPenalty,
+          isThroughput ? 1. : 0., isKnown(objective.sloMs)};
+}
+
 TargetEncoder::Opinion TargetEncoder::decode(const Strategy &strategy,
                                              const Targets &predicted) const {
   Targets targets = origin(strategy);
   for (size_t i = 0; i < numTargets; ++i)
     targets[i] += predicted[i];
-  double latency = isKnown(objective.sloMs) ? targets[Latency] : 0;
-  double score = -targets[Latency];
-  if (objective.goal == Goal::Throughput)
-    score += targets[Rate] - logDevicesPerSequence(strategy);
-  score -=
-      limitPenalty * (std::max(0., latency) + std::max(0., targets[Memory]));
-  return {score, clipped(targets[Memory], latency)};
+  const Weights weights = weightsOf(strategy.degrees);
+  return {weights.score(targets),
+          clipped(targets[Memory], weights.hasSlo ? targets[Latency] : 0)};
 }
 
 } // namespace shardopt::search

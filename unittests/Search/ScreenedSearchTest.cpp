@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_set>
@@ -81,7 +82,7 @@ protected:
 //===----------------------------------------------------------------------===//
 
 TEST_F(Surrogate, AsksForNothingTwice) {
-  for (const char *critic : {"ridge", "random", "none"}) {
+  for (const char *critic : {"joint", "ridge", "random", "none"}) {
     context.options.critic = critic;
     std::vector<Strategy> asked = run(*make(context), context, 300);
     ASSERT_EQ(asked.size(), 300u);
@@ -153,14 +154,39 @@ TEST_F(Surrogate, IsTheSameHoweverManyAreAskedFor) {
 }
 
 TEST_F(Surrogate, ProposesSeveralBeforeItIsTold) {
-  context.options.constants = "initial=8";
-  auto searcher = make(context);
-  EXPECT_EQ(run(*searcher, context, 8, 8).size(), 8u);
-  StrategySet pending;
-  for (int i = 0; i < 5; ++i)
-    for (const Strategy &strategy : searcher->ask(64))
-      EXPECT_TRUE(pending.insert(strategy).second);
-  EXPECT_EQ(pending.size(), 5u);
+  for (const char *critic : {"joint", "ridge"}) {
+    context.options.critic = critic;
+    context.options.constants = "initial=8,round=1";
+    auto searcher = make(context);
+    EXPECT_EQ(run(*searcher, context, 8, 8).size(), 8u);
+    StrategySet pending;
+    for (int i = 0; i < 5; ++i)
+      for (const Strategy &strategy : searcher->ask(64))
+        EXPECT_TRUE(pending.insert(strategy).second);
+    EXPECT_EQ(pending.size(), 5u);
+  }
+}
+
+/// The parts of a round may be told in any order, and some of them later.
+TEST_F(Surrogate, IsTheSameInWhateverOrderItIsTold) {
+  auto search = [&](bool isReversed) {
+    auto searcher = make(context);
+    std::vector<Strategy> asked;
+    while (asked.size() < 200) {
+      std::vector<Strategy> strategies = searcher->ask(6);
+      for (const Strategy &more : searcher->ask(6))
+        strategies.push_back(more);
+      asked.insert(asked.end(), strategies.begin(), strategies.end());
+      if (isReversed)
+        std::reverse(strategies.begin(), strategies.end());
+      std::vector<Evaluation> evaluations;
+      for (const Strategy &strategy : strategies)
+        evaluations.push_back(simulator.evaluate(strategy));
+      searcher->tell(strategies, evaluations);
+    }
+    return asked;
+  };
+  EXPECT_EQ(search(false), search(true));
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,6 +234,7 @@ TEST_F(Surrogate, ScreeningSavesCalls) {
 
 /// How many of 60 proposals are of degrees that no strategy before had.
 static size_t unseenDegrees(ToyContext context, const char *constants) {
+  context.options.critic = "ridge";
   context.options.constants = constants;
   std::vector<Strategy> asked = run(*make(context), context, 76);
   std::set<Degrees> seen;
@@ -275,6 +302,7 @@ TEST_F(Surrogate, BeginsABlackBoxWithTheBestPlansOfTheFreeModel) {
 }
 
 TEST_F(Surrogate, BeginsUniformlyWithoutAWarmStart) {
+  context.options.critic = boxed.options.critic = "ridge";
   std::vector<Strategy> uniform = make(boxed)->ask(100);
   EXPECT_EQ(uniform.size(), 64u);
   EXPECT_EQ(make(context)->ask(100), uniform);
@@ -308,7 +336,13 @@ TEST_F(Surrogate, RefusesWhatItDoesNotKnow) {
   SearcherOptions critic, prior, warm, priorOfNothing, warmOfNothing;
   critic.critic = "rigde";
   EXPECT_EQ(problem(critic), "unknown agent-critic 'rigde', known: ridge, "
-                             "random, none");
+                             "random, none, joint");
+  SearcherOptions joint;
+  joint.critic = "joint";
+  boxed.freeModel = unowned(&simulator);
+  EXPECT_NE(problem(joint).find("which starts from no model"),
+            std::string::npos);
+  boxed.freeModel = nullptr;
   prior.criticPrior = "model";
   EXPECT_NE(problem(prior).find("unknown agent-critic-prior 'model'"),
             std::string::npos);
@@ -329,8 +363,9 @@ namespace {
 /// Draws uniformly and notes what it is told.
 class Spy final : public EditPolicy {
 public:
-  Spy(const StrategySpace &space, std::vector<EditOutcome> &outcomes)
-      : uniform(space), outcomes(outcomes) {}
+  Spy(const StrategySpace &space, std::vector<EditOutcome> &outcomes,
+      bool hasEliteParents = true)
+      : uniform(space), outcomes(outcomes), hasEliteParents(hasEliteParents) {}
 
   std::vector<EditSequence> draw(const std::vector<EditStart> &starts,
                                  const NichedArchive &archive,
@@ -343,13 +378,14 @@ public:
     bool isElite = false;
     for (const NichedArchive::Elite &elite : archive.elites())
       isElite |= elite.point == parent;
-    EXPECT_TRUE(isElite);
+    EXPECT_TRUE(isElite || !hasEliteParents);
     outcomes.push_back(outcome);
   }
 
 private:
   UniformEdits uniform;
   std::vector<EditOutcome> &outcomes;
+  const bool hasEliteParents;
 };
 } // namespace
 
@@ -357,6 +393,7 @@ TEST_F(Surrogate, TellsItsPolicyWhatCameOfEveryProposal) {
   std::vector<EditOutcome> outcomes;
   ScreenedConstants constants;
   constants.initial = 8;
+  context.options.critic = "ridge";
   auto searcher = makeScreenedSearch(context, constants,
                                      std::make_unique<Spy>(space, outcomes));
   ASSERT_TRUE(searcher);
@@ -380,6 +417,25 @@ TEST_F(Surrogate, TellsItsPolicyWhatCameOfEveryProposal) {
   }
   EXPECT_TRUE(wasImagined);
   EXPECT_TRUE(wasImproved);
+}
+
+/// The critic adapts the dims that were not edited, so that the child is not
+/// what the edits lead to.
+TEST_F(Surrogate, TellsItsPolicyWhatCameOfEveryKick) {
+  std::vector<EditOutcome> outcomes;
+  ScreenedConstants constants;
+  constants.kicks = 1;
+  constants.screened = 0;
+  auto searcher = makeScreenedSearch(
+      context, constants, std::make_unique<Spy>(space, outcomes, false));
+  ASSERT_TRUE(searcher);
+  std::vector<Strategy> asked = run(**searcher, context, 64 + 96);
+  EXPECT_GT(outcomes.size(), 80u);
+  for (const EditOutcome &outcome : outcomes) {
+    ASSERT_EQ(outcome.trajectory.size(), 1u);
+    EXPECT_TRUE(space.fits(outcome.trajectory[0].result()));
+    EXPECT_FALSE(outcome.trajectory[0].edits.empty());
+  }
 }
 
 TEST(EditReward, IsTheGainWithinOne) {

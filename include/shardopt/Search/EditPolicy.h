@@ -68,7 +68,7 @@ public:
   virtual ~EditPolicy();
 
   /// One sequence for every start, drawn with `rng` only. `archive` holds the
-  /// elites so far, among them the parents.
+  /// elites so far; parents may be others.
   virtual std::vector<EditSequence> draw(const std::vector<EditStart> &starts,
                                          const NichedArchive &archive,
                                          Rng &rng) = 0;

@@ -30,6 +30,15 @@ struct ScreenedConstants {
   double explore = .1;
   int64_t refit = 4;
 
+  // Of the joint critic.
+  int64_t round = 12;
+  int64_t policyDraws = 8;
+  double screened = .3;
+  double kicks = .4;
+  double transplants = .15;
+  double uniform = .07;
+  double singles = .1;
+
   /// Adds them to `table`, which must not outlive them.
   void addTo(ConstantTable &table);
 };
@@ -46,9 +55,18 @@ struct ScreenedConstants {
 /// the critic counts what is pending at its predicted value, and the policy is
 /// told of an edit with the elites that it was drawn from.
 ///
-/// It begins with the best plans of the free model, if the options ask for a
-/// warm start, and with strategies drawn uniformly. Without a critic the first
-/// draw that is not rejected is evaluated.
+/// That is how the critics search that have an opinion of single strategies.
+/// The joint critic has one of all dims of a tuple of degrees at once, and is
+/// searched in rounds (`JointProposals`): of optima over dims at the most
+/// promising degrees, and of what could prove the critic wrong, for which the
+/// policy draws edits that stay while the critic adapts the other dims. Without
+/// a policy, windows of ops are redrawn. A share of each round is still found
+/// by screening single edits: critics that are wrong in other ways.
+///
+/// Either begins with the best plans of the free model, if the options ask for
+/// a warm start, and with strategies drawn uniformly. Without a critic the
+/// first draw that is not rejected is evaluated. A null policy is the uniform
+/// one.
 ///
 /// An unknown critic, prior or warm start, or one that needs a free model where
 /// there is none: an error.

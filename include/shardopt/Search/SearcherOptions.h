@@ -18,8 +18,8 @@ namespace shardopt::search {
 /// is the default of the searcher, which may depend on the simulator. Who reads
 /// an option says what is wrong with it.
 struct SearcherOptions {
-  /// What screens proposals before a call is spent: "ridge", "random"
-  /// or "none".
+  /// What screens proposals before a call is spent: "joint", "ridge",
+  /// "random" or "none".
   std::string critic;
   /// What the critic starts from: "roofline" or "none".
   std::string criticPrior;

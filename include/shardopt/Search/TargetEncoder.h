@@ -56,6 +56,18 @@ public:
     Slack slack; ///< as far as it is predicted
   };
 
+  /// How the targets of strategies of `degrees` make a score, where they are
+  /// relative to none.
+  struct Weights {
+    double offset;       ///< of all strategies of these degrees
+    double limitPenalty; ///< of an excess, as its logarithm
+    double rate;         ///< 1 where the goal is throughput, else 0
+    bool hasSlo;
+
+    double score(const Targets &targets) const;
+  };
+  Weights weightsOf(const Degrees &degrees) const;
+
   /// What `predicted` says of `strategy`.
   Opinion decode(const Strategy &strategy, const Targets &predicted) const;
 
@@ -66,6 +78,14 @@ private:
   const Objective objective;
   const Simulator *freeModel;
 };
+
+inline double TargetEncoder::Weights::score(const Targets &targets) const {
+  const double latency = hasSlo ? targets[Latency] : 0;
+  const double excess =
+      (latency > 0 ? latency : 0) + (targets[Memory] > 0 ? targets[Memory] : 0);
+  return offset - targets[Latency] + rate * targets[Rate] -
+         limitPenalty * excess;
+}
 
 /// The slack of an evaluated strategy.
 Slack slackOf(const Evaluation &evaluation, const Objective &objective);

@@ -260,7 +260,7 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What the budget counts: asked (all strategies asked for), new (no repeated ones, and none of hopeless degrees) or draws (all, and draws that the searcher rejected)">,
     Option<"seed", "seed", "uint64_t", "0", "Seed of random searchers">,
     Option<"agentCritic", "agent-critic", "std::string", [{""}],
-      "What screens proposals before a call: ridge, random or none (default: the searcher's)">,
+      "What screens proposals before a call: joint (default without a model to correct), ridge, random or none">,
     Option<"agentCriticPrior", "agent-critic-prior", "std::string", [{""}],
       "What the critic corrects: roofline (default for black boxes) or none">,
     Option<"agentMask", "agent-mask", "std::string", [{""}],
