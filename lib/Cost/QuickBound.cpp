@@ -84,6 +84,39 @@ static StageCut balance(const CostModel &costs, const Context &context,
   return balancedCut(chain, context, costs.limits());
 }
 
+/// How many ops at the beginning of a layer are not of experts.
+static size_t numFirst(const Body &body) {
+  auto isOfExperts = [](const Node &node) {
+    return node.op->reads() != Reads::Rows &&
+           node.op->reads() != Reads::Sequences;
+  };
+  return size_t(
+      std::find_if(body.nodes.begin(), body.nodes.end(), isOfExperts) -
+      body.nodes.begin());
+}
+
+/// A bound of the seconds of these: those of a walk, which pays for what it
+/// reshards. That is little in decode, beside weights and caches: 0 there, as
+/// without trellises, or if there are more ops than a key can tell.
+static double secondsOfFirst(const CostModel &costs, unsigned kind,
+                             size_t numNodes, const Context &context,
+                             const TableRequest &request) {
+  const Body &body = costs.model().bodies[costs.layers().kinds()[kind].body];
+  std::array<uint64_t, 2> domains = {};
+  static_assert(sizeof(DimSet) == 1);
+  if (!context.isPrefill() || !request.shared || !costs.hasTrellises() ||
+      numNodes > sizeof(domains))
+    return 0;
+  for (size_t i = 0; i < numNodes; ++i)
+    domains[i / 8] =
+        domains[i / 8] << 8 | request.domains[body.nodes[i].variable];
+  const auto [known, isNew] =
+      request.shared->least(OpKey::ofFirst(kind, domains, context));
+  if (isNew)
+    known.seconds = leastSecondsOfFirst(costs, kind, numNodes, request);
+  return known.seconds;
+}
+
 DimsBound cost::boundQuickly(const CostModel &costs,
                              const TableRequest &request, Goal goal) {
   DimsBound result;
@@ -110,12 +143,18 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   std::vector<LeastCost> kinds;
   for (const LayerKind &kind : costs.layers().kinds()) {
     const Context context = costs.context(request.degrees, kind, request.range);
-    LeastCost sum{0, 0};
-    for (const Node &node : model.bodies[kind.body].nodes) {
+    const Body &body = model.bodies[kind.body];
+    const size_t numOfFirst = numFirst(body);
+    LeastCost sum{0, 0}, first{0, 0};
+    for (size_t i = 0; i < body.nodes.size(); ++i) {
+      const Node &node = body.nodes[i];
       const LeastCost op = least(node, node.operands.size(), context);
-      sum.seconds += op.seconds;
+      (i < numOfFirst ? first : sum).seconds += op.seconds;
       sum.bytes += op.bytes;
     }
+    sum.seconds +=
+        std::max(first.seconds, secondsOfFirst(costs, unsigned(kinds.size()),
+                                               numOfFirst, context, request));
     kinds.push_back(sum);
   }
   const LeastCost embed = least(model.embed, 0, outer);

@@ -10,6 +10,7 @@
 #include "OpEntries.h"
 #include "shardopt/Support/Hash.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace shardopt;
@@ -25,18 +26,16 @@ static uint64_t bitsOf(double value) {
   return bits;
 }
 
-std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
-  const Reads reads = node.op->reads();
-  if (reads == Reads::Everything)
-    return std::nullopt;
+OpKey OpKey::make(uint64_t what, int64_t window, Reads reads,
+                  const Context &context) {
   const Degrees &degrees = context.degrees;
   const StageGrid &grid = context.grid;
   const bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
   OpKey key;
   auto word = key.words.begin();
   auto add = [&](auto value) { *word++ = static_cast<uint64_t>(value); };
-  add(uint64_t(node.variable) << 32 | uint64_t(context.wholeSequences) << 16);
-  add(node.op->dependsOnWindow() ? context.window : 0);
+  add(what << 32 | uint64_t(context.wholeSequences) << 16);
+  add(window);
   add(degrees.tp);
   add(context.microBatch);
   add(isCutOverQ ? grid.etp() : 0);
@@ -51,6 +50,26 @@ std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
     add(bitsOf(context.routing.imbalance));
     add(bitsOf(context.routing.activeExperts));
   }
+  return key;
+}
+
+std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
+  const Reads reads = node.op->reads();
+  if (reads == Reads::Everything)
+    return std::nullopt;
+  return make(node.variable, node.op->dependsOnWindow() ? context.window : 0,
+              reads, context);
+}
+
+OpKey OpKey::ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
+                     const Context &context) {
+  // Seconds are those of a micro-batch: how many there are is for bytes alone.
+  Context one = context;
+  one.groupBatch = one.microBatches = 1;
+  // Beside the numbers of variables.
+  OpKey key =
+      make(uint64_t(1) << 31 | kind, context.window, Reads::Sequences, one);
+  std::copy(domains.begin(), domains.end(), key.words.end() - domains.size());
   return key;
 }
 

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
+#include <optional>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -24,9 +26,12 @@ namespace {
 
 class TrellisBuilder {
 public:
+  /// Of all kinds of a body, or of one of them alone.
   TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
-                 const TableRequest &request);
+                 const TableRequest &request,
+                 std::optional<unsigned> onlyKind = std::nullopt);
   Trellis build();
+  double leastSecondsOfFirst(size_t numNodes);
 
 private:
   void addStep(size_t nodeNumber);
@@ -107,14 +112,15 @@ void TrellisBuilder::unpack(const std::vector<ValueId> &live,
 //===----------------------------------------------------------------------===//
 
 TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
-                               const TableRequest &request)
+                               const TableRequest &request,
+                               std::optional<unsigned> onlyKind)
     : costs(costs), time(costs.time()), body(costs.model().bodies[bodyNumber]),
       index(costs.body(bodyNumber)), bodyNumber(bodyNumber),
       degrees(request.degrees), domains(request.domains),
       shared(request.shared), state(index), places(body.numValues) {
   const std::vector<LayerKind> &all = costs.layers().kinds();
   for (unsigned kind = 0; kind < all.size(); ++kind) {
-    if (all[kind].body != bodyNumber)
+    if (all[kind].body != bodyNumber || kind != onlyKind.value_or(kind))
       continue;
     kinds.push_back(kind);
     contexts.push_back(costs.context(degrees, all[kind], request.range));
@@ -127,6 +133,26 @@ Trellis TrellisBuilder::build() {
     addStep(i);
   addExits();
   return std::move(trellis);
+}
+
+double TrellisBuilder::leastSecondsOfFirst(size_t numNodes) {
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  states.number(StateKey());
+  std::vector<double> seconds = {0}, after;
+  for (size_t i = 0; i < numNodes; ++i) {
+    addStep(i);
+    after.assign(states.size(), unbounded);
+    const Trellis::Step &step = trellis.steps.back();
+    for (size_t e = 0; e < size_t(step.numStates) * step.numDims; ++e) {
+      const Edge &edge = trellis.edges[step.firstEdge + e];
+      if (!edge.legal)
+        continue;
+      double &least = after[edge.next];
+      least = std::min(least, seconds[e / step.numDims] + edge.seconds);
+    }
+    std::swap(seconds, after);
+  }
+  return *std::min_element(seconds.begin(), seconds.end());
 }
 
 void TrellisBuilder::addStep(size_t nodeNumber) {
@@ -340,4 +366,11 @@ void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
 Trellis cost::buildTrellis(const CostModel &costs, unsigned body,
                            const TableRequest &request) {
   return TrellisBuilder(costs, body, request).build();
+}
+
+double cost::leastSecondsOfFirst(const CostModel &costs, unsigned kind,
+                                 size_t numNodes, const TableRequest &request) {
+  const unsigned body = costs.layers().kinds()[kind].body;
+  return TrellisBuilder(costs, body, request, kind)
+      .leastSecondsOfFirst(numNodes);
 }

@@ -32,6 +32,11 @@ public:
   /// Of `node` in a layer of `window`; none if it reads everything.
   static std::optional<OpKey> of(const Node &node, const Context &context);
 
+  /// Of the seconds of the first ops of layers of kind `kind`, none of which is
+  /// of experts; `domains` are their dims, of each op a byte.
+  static OpKey ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
+                       const Context &context);
+
   /// The same, of the dims in `domain` alone.
   OpKey within(uint8_t domain) const;
 
@@ -43,6 +48,9 @@ public:
   }
 
 private:
+  static OpKey make(uint64_t what, int64_t window, Reads reads,
+                    const Context &context);
+
   std::array<uint64_t, 10> words = {};
 };
 

@@ -105,6 +105,11 @@ struct TableRequest {
 Trellis buildTrellis(const CostModel &costs, unsigned body,
                      const TableRequest &request);
 
+/// The least seconds of a walk through the first `numNodes` ops of layers of
+/// kind `kind`; infinite if there is none.
+double leastSecondsOfFirst(const CostModel &costs, unsigned kind,
+                           size_t numNodes, const TableRequest &request);
+
 } // namespace shardopt::cost
 
 #endif // SHARDOPT_COST_TRELLIS_H
