@@ -301,6 +301,8 @@ static bool replay(const json::Value &value, StrategyHandler &handler) {
   }
   if (value.isInteger())
     return handler.onInteger(value.integer());
+  if (value.isString())
+    return handler.onString(value.string());
   return handler.refuseFound(value.found());
 }
 

@@ -260,3 +260,13 @@ TEST(WriteMetrics, prefillHasATimeToFirstToken) {
   EXPECT_EQ(text, R"({"throughput": 0, "ttft_ms": 0, "memory_gb": 0, )"
                   R"("valid": false, "reason": "structural"})");
 }
+
+TEST(ReadStrategy, aDocumentSpellsDegreesByNameToo) {
+  Strategy strategy = example;
+  strategy.degrees.exchange = exchangeGather;
+  ErrorOr<json::Document> document =
+      json::Document::parse(strategyToJson(strategy, ops), "plan.json");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(readStrategy(document->root(), ops), strategy);
+  EXPECT_FALSE(document->failed());
+}
