@@ -110,6 +110,20 @@ ErrorOr<ListSummary> shardopt::evaluateList(const Scenario &scenario,
   }
 }
 
+/// The strategy in the plan file at `path` (docs/Python.md).
+static ErrorOr<Strategy> readPlanFile(const std::string &path,
+                                      const cost::Model &model) {
+  ErrorOr<json::Document> document = json::Document::parseFile(path);
+  if (!document)
+    return document.error();
+  const json::Value root = document->root();
+  root["shardopt_plan"].integer(std::nullopt, 1, 1);
+  Strategy strategy = readStrategy(root["strategy"], model.opNames());
+  if (document->failed())
+    return document->error();
+  return strategy;
+}
+
 ErrorOr<Strategy> shardopt::readListLine(const std::string &path, int64_t line,
                                          const cost::Model &model) {
   ErrorOr<LineReader> reader = LineReader::open(path);
@@ -124,6 +138,9 @@ ErrorOr<Strategy> shardopt::readListLine(const std::string &path, int64_t line,
       return Error{"'" + path + "' has " + std::to_string(before) +
                    " lines, but 'line' is " + std::to_string(line) +
                    " (the first is 0)"};
+    // A list has a whole object on its line.
+    if (before == 0 && line == 0 && lines->front() == "{")
+      return readPlanFile(path, model);
     int64_t count = lines->size();
     if (line - before >= count) {
       before += count;

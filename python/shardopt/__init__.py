@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         machines,
         version,
     )
+    from .sensitivity import Change, sweep
 
 _HOMES = {
     "figures": ("chart", "charts"),
@@ -50,6 +51,7 @@ _HOMES = {
         "machines",
         "version",
     ),
+    "sensitivity": ("Change", "sweep"),
 }
 
 
@@ -68,6 +70,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "BudgetExhausted",
+    "Change",
     "Decode",
     "Difference",
     "Explanation",
@@ -98,5 +101,6 @@ __all__ = [
     "pareto",
     "plan",
     "report",
+    "sweep",
     "version",
 ]

@@ -99,6 +99,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_problem(made)
     made.add_argument("--rate", type=_number, required=True, help="tokens a second")
     made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made = verb("sweep", "what devices, context and limits would buy")
+    _add_problem(made)
     made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
     _add_plan(made)
     made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
@@ -213,6 +215,20 @@ def _fit(args: argparse.Namespace) -> int:
             "tokens/s, and fewer do not\n"
         )
     return _show([plan], args)
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    from .sensitivity import sweep
+
+    found = sweep(_one_problem(args))
+    base = found[0].plan
+    assert base is not None
+    rows = [change.row(base) for change in found]
+    if args.format == "json":
+        _print_json(rows)
+    else:
+        print(_rows(rows))
+    return FEASIBLE
 
 
 def _evaluate(args: argparse.Namespace) -> int:
@@ -330,6 +346,7 @@ _VERBS = {
     "plan": _plan,
     "pareto": _pareto,
     "fit": _fit,
+    "sweep": _sweep,
     "evaluate": _evaluate,
     "diff": _diff,
     "explain": _explain,

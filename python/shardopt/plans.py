@@ -49,6 +49,8 @@ class Strategy:
                 raise ShardoptError(f"a strategy lacks '{name}'")
         dims = values["dims"]
         if not isinstance(dims, Mapping):
+            if not isinstance(dims, (list, tuple)):
+                raise ShardoptError(f"'dims' is {dims!r}, expected a dim for each op")
             if len(dims) != len(ops):
                 raise ShardoptError(
                     f"'dims' has {len(dims)} dims, expected one for each of "
@@ -67,7 +69,7 @@ class Strategy:
         degrees = {
             name: _whole(name, values[name], least=1)
             for name in ("tp", "dp", "ep", "pp", "cp", "batch")
-            if values.get(name) is not None
+            if name in values
         }
         exchange = values.get("exchange", "all_to_all")
         if exchange not in native().exchanges:
@@ -270,7 +272,10 @@ class Plan:
         name = str(source)
         problem = _read_problem(values, name)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
-        found = _evaluated(problem, strategy, values.get("command", ()))
+        command = values.get("command", [])
+        if not isinstance(command, list):
+            raise ShardoptError(f"'{name}': /command: expected a list of words")
+        found = _evaluated(problem, strategy, [str(word) for word in command])
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):
             kept = dataclasses.replace(found, report=report, table=table)
@@ -281,8 +286,10 @@ class Plan:
     def _is_like(self, other: "Plan") -> bool:
         """Whether a report that was read says what `other` does."""
         try:
-            return self.metrics == other.metrics and (
-                self.report["best"]["strategy"] == other.report["best"]["strategy"]
+            return (
+                set(other.report) - {"engines"} <= set(self.report)
+                and self.metrics == other.metrics
+                and self.report["best"]["strategy"] == other.report["best"]["strategy"]
             )
         except (KeyError, TypeError):
             return False
@@ -347,6 +354,8 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     if not isinstance(module, str):
         raise ShardoptError(f"'{name}': /model/module: missing, expected a text")
     path = values["model"].get("path", name)
+    if not isinstance(path, str):
+        raise ShardoptError(f"'{name}': /model/path: expected a text")
     problem = Problem(model_of_text(module, path), **asked)
     now, then = problem.machine_parameters(), values["machine"]
     for key in {**then, **now}:

@@ -132,11 +132,21 @@ def model_of_text(text: str, name: str) -> Model:
     return Model(handle, name, handle.module)
 
 
+MOST = 2**31
+
+
 def _whole(name: str, value: Any, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= MOST:
         raise ShardoptError(
-            f"'{name}' is {value!r}, expected a whole number of at least {least}"
+            f"'{name}' is {value!r}, expected a whole number from {least} to {MOST}"
         )
+    return int(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ShardoptError(f"'{name}' is {value!r}, expected a text")
     return value
 
 
@@ -196,6 +206,11 @@ class Problem:
                 _limit(name, getattr(self, name))
         for name in ("budget", "seed"):
             _whole(name, getattr(self, name))
+        for name in ("objective", "space", "simulator", "partition"):
+            _text(name, getattr(self, name))
+        for name in ("machine", "engine", "searcher"):
+            if getattr(self, name) is not None:
+                _text(name, getattr(self, name))
         lists, dims = self._read_pins()
         settings: dict[str, Any] = {
             "simulator": self.simulator,
@@ -215,7 +230,10 @@ class Problem:
         lists: dict[str, str] = {}
         dims: dict[str, int] = {}
         degrees, ops = native().degrees, self.model.ops
+        if not isinstance(self.pins, Mapping):
+            raise ShardoptError(f"'pins' is {self.pins!r}, expected values by name")
         for name, value in self.pins.items():
+            _text("pins", name)
             if name in degrees:
                 if isinstance(value, (list, tuple)):
                     value = ",".join(map(str, value))

@@ -80,7 +80,10 @@ def merged(
     """The settings of a file, then flags, then `path=value` changes."""
     values = read_file(file) if file else {}
     values.update({name: value for name, value in flags.items() if value is not None})
-    values["pins"] = dict(values.get("pins") or {})
+    pins = values.get("pins") or {}
+    if not isinstance(pins, dict):
+        raise ShardoptError(f"'pins' is {pins!r}, expected values by name")
+    values["pins"] = dict(pins)
     for change in changes:
         path, found, text = change.partition("=")
         if not found:

@@ -107,6 +107,15 @@ class CommandTest(unittest.TestCase):
         code, out, _ = run("pareto", *PROBLEM, "--step", 0.3, "--format", "json")
         self.assertEqual(code, 0)
         self.assertTrue(all(row["proved"] for row in json.loads(out)))
+        code, out, _ = run("sweep", *PROBLEM, "--tpot", 20, "--format", "json")
+        rows = {row["change"]: row for row in json.loads(out)}
+        self.assertEqual(rows["none"]["gain"], "+0.00%")
+        self.assertEqual(
+            list(rows),
+            ["none", "max_devices 5", "max_devices 8", "context 12", "context 48",
+             "tpot_ms 16", "tpot_ms 24"],
+        )
+        self.assertGreaterEqual(rows["context 12"]["throughput"], rows["none"]["throughput"])
         code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
         self.assertEqual(code, 0)
         self.assertIn("and fewer do not", out)

@@ -78,6 +78,10 @@ class PlanTest(unittest.TestCase):
             for key, value, message in [
                 ("shardopt_plan", 7, "'shardopt_plan' is 7"),
                 ("strategy", None, "/strategy: missing"),
+                ("strategy", {**best.strategy.to_dict(), "tp": None}, "'tp' is None"),
+                ("strategy", {**best.strategy.to_dict(), "dims": 3}, "'dims' is 3"),
+                ("command", 3, "/command"),
+                ("model", {"module": best.problem.model.mlir, "path": 1}, "/model/path"),
                 ("problem", {"machin": "h100"}, "/problem/machin: unknown; known: machine"),
             ]:
                 path.write_text(json.dumps({**json.loads(text), key: value}))
@@ -121,6 +125,11 @@ class PlanTest(unittest.TestCase):
             ({"devices": 4}, "expected one of them"),
             ({"tpot_ms": math.nan}, "'tpot_ms' is nan"),
             ({"tpot_ms": -5}, "'tpot_ms' is -5"),
+            ({"max_devices": 10**30}, "expected a whole number from 1"),
+            ({"machine": 5}, "'machine' is 5, expected a text"),
+            ({"simulator": None}, "'simulator' is None"),
+            ({"pins": 3}, "'pins' is 3"),
+            ({"pins": {1: 2}}, "'pins' is 1, expected a text"),
             ({"pins": {"tpp": 4}}, "neither a degree nor an op; known: pp, tp"),
             ({"pins": {"attention": "head"}}, "expected one of 0 .heads"),
         ]:

@@ -34,7 +34,8 @@ ErrorOr<ListSummary> evaluateList(const Scenario &scenario,
                                   const std::string &path, OutputFile &out,
                                   unsigned threads, const StopToken *stop);
 
-/// The strategy on line `line` (from 0) of the file at `path`.
+/// The strategy on line `line` (from 0) of the file at `path`, or of the plan
+/// file (docs/Python.md) that it is, which counts as one line.
 ErrorOr<Strategy> readListLine(const std::string &path, int64_t line,
                                const cost::Model &model);
 
