@@ -74,7 +74,7 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
             "/replicas: expected an integer from 1 to 1048576, found 0");
   EXPECT_EQ(error(R"({"replica": 1})"),
             "/replica: unknown key; known: replicas, ep, tp, dp, "
-            "pp, cp, batch, dims, exchange");
+            "pp, cp, batch, dims, stages, exchange");
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {
