@@ -12,16 +12,17 @@ include(StdLayers)
 option(SHARDOPT_UNITY "Compile the sources of a target in batches" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# What every target is compiled with. GCC believes optionals of LLVM
-# uninitialised (LLVM is built without that warning too), and names a batch as
-# the file that its anonymous namespaces are included from.
-set(SHARDOPT_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+# GCC believes optionals of LLVM uninitialised (LLVM is built without that warning
+# too), and names a batch as the file that its anonymous namespaces are included
+# from.
+set(SHARDOPT_WARNINGS_LEFT_OUT)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND SHARDOPT_WARNINGS -Wno-maybe-uninitialized)
+  list(APPEND SHARDOPT_WARNINGS_LEFT_OUT -Wno-maybe-uninitialized)
   if(SHARDOPT_UNITY)
-    list(APPEND SHARDOPT_WARNINGS -Wno-subobject-linkage)
+    list(APPEND SHARDOPT_WARNINGS_LEFT_OUT -Wno-subobject-linkage)
   endif()
 endif()
+set(SHARDOPT_WARNINGS -Wall -Wextra -Wno-unused-parameter ${SHARDOPT_WARNINGS_LEFT_OUT})
 
 # shardopt_library(<name> [MLIR] SOURCES <file>... [LINK <lib>...] [DEPENDS <target>...])
 #
@@ -87,6 +88,7 @@ function(shardopt_unittest name)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests
     UNITY_BUILD ${SHARDOPT_UNITY})
+  target_compile_options(${name} PRIVATE ${SHARDOPT_WARNINGS_LEFT_OUT})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
   shardopt_sanitize(${name})
   add_test(NAME unit/${name} COMMAND ${name})
