@@ -52,7 +52,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--only", default="", help="models with this in their name")
-    parser.add_argument("--count", type=int, default=8, help="random strategies a program")
+    parser.add_argument("--count", type=int, default=6, help="random strategies a program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
     parser.add_argument("--models", type=pathlib.Path, default=DATA / "hf-tiny", help="their folder")
