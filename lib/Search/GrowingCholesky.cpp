@@ -54,17 +54,29 @@ void GrowingCholesky::grow(
   }
 }
 
-void GrowingCholesky::solve(std::vector<double> &values) const {
-  assert(values.size() == rows.size() && "a value for each row");
-  double *x = values.data();
-  for (size_t i = 0; i < rows.size(); ++i)
-    x[i] = (x[i] - dotProduct(rows[i].data(), x, i)) / rows[i][i];
+double GrowingCholesky::solveEntry(size_t i, double y,
+                                   const double *before) const {
+  return (y - dotProduct(rows[i].data(), before, i)) / rows[i][i];
+}
+
+void GrowingCholesky::solveTransposed(
+    const std::vector<std::vector<double> *> &vectors) const {
   for (size_t i = rows.size(); i-- > 0;) {
     const double *row = rows[i].data();
-    const double last = x[i] /= row[i];
-    for (size_t j = 0; j < i; ++j)
-      x[j] -= last * row[j];
+    for (std::vector<double> *vector : vectors) {
+      double *x = vector->data();
+      const double last = x[i] /= row[i];
+      for (size_t j = 0; j < i; ++j)
+        x[j] -= last * row[j];
+    }
   }
+}
+
+void GrowingCholesky::solve(std::vector<double> &values) const {
+  assert(values.size() == rows.size() && "a value for each row");
+  for (size_t i = 0; i < rows.size(); ++i)
+    values[i] = solveEntry(i, values[i], values.data());
+  solveTransposed({&values});
 }
 
 } // namespace shardopt::search

@@ -7,12 +7,11 @@
 
 #include "JointSearch.h"
 #include "JointProposals.h"
+#include "ProposalQueue.h"
 #include "shardopt/Search/Critic.h"
-#include "shardopt/Search/PendingSet.h"
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 namespace shardopt::search {
 
@@ -28,18 +27,10 @@ public:
   std::vector<Strategy> ask(size_t n) override;
   void tell(const std::vector<Strategy> &strategies,
             const std::vector<Evaluation> &evaluations) override;
-  bool done() const override {
-    return isExhausted && queue.empty() && pending.empty();
-  }
+  bool done() const override { return queue.done(); }
   uint64_t rejected() const override { return admission.refused(); }
 
 private:
-  void enqueue(Proposal proposal) {
-    admission.add(proposal.point);
-    screened.visit(proposal.point);
-    queue.push_back(std::move(proposal));
-  }
-  bool enqueueUniform();
   bool enqueueRuns();
   void propose();
   void learn(Proposal proposal, const Evaluation &evaluation);
@@ -59,10 +50,7 @@ private:
   UniformEdits edits;
   LearnedCritic ridge;
   ScreenedProposals screened;
-
-  std::deque<Proposal> queue; ///< to be asked for
-  PendingSet<Proposal> pending;
-  bool isExhausted = false; ///< no strategy is left to propose
+  ProposalQueue queue;
 };
 
 } // namespace
@@ -81,22 +69,15 @@ JointSearch::JointSearch(const SearcherContext &context,
       edits(space), ridge(space, context.objective, /*freeModel=*/nullptr,
                           size_t(constants.round)),
       screened(space, context.objective, constants,
-               this->policy ? *this->policy : edits, &ridge, admission, rng) {
+               this->policy ? *this->policy : edits, &ridge, admission, rng),
+      queue(space, admission, screened) {
   for (const Plan &plan : firstPlans)
-    enqueue({*space.pointOf(plan.strategy), std::nullopt});
+    queue.add({*space.pointOf(plan.strategy), std::nullopt});
   const int64_t drawn =
       firstPlans.empty() ? constants.initial : constants.warmInitial;
   for (int64_t i = 0; i < drawn || queue.empty(); ++i)
-    if (i % 2 == 0 ? !enqueueUniform() : !enqueueRuns())
+    if (i % 2 == 0 ? !queue.addUniform(rng) : !enqueueRuns())
       break;
-}
-
-bool JointSearch::enqueueUniform() {
-  std::optional<Point> point = admission.drawUniform(rng);
-  isExhausted |= !point;
-  if (point)
-    enqueue({std::move(*point), std::nullopt});
-  return point.has_value();
 }
 
 /// Uniform degrees with dims in runs; uniform dims where that is refused.
@@ -105,29 +86,23 @@ bool JointSearch::enqueueRuns() {
   const DimIndices dims = drawRuns(critic.pairs(), rng);
   std::copy(dims.begin(), dims.end(), point.begin() + space.firstDim());
   if (!admission.admit(point))
-    return enqueueUniform();
-  enqueue({std::move(point), std::nullopt});
+    return queue.addUniform(rng);
+  queue.add({std::move(point), std::nullopt});
   return true;
 }
 
 std::vector<Strategy> JointSearch::ask(size_t n) {
-  if (queue.empty() && !isExhausted)
+  if (queue.wantsProposals())
     propose();
-  std::vector<Strategy> strategies;
-  while (!queue.empty() && strategies.size() < n) {
-    strategies.push_back(space.strategyAt(queue.front().point));
-    pending.add(strategies.back(), std::move(queue.front()));
-    queue.pop_front();
-  }
-  return strategies;
+  return queue.ask(n);
 }
 
 void JointSearch::tell(const std::vector<Strategy> &strategies,
                        const std::vector<Evaluation> &evaluations) {
-  pending.settle(strategies, evaluations,
-                 [&](Proposal proposal, const Evaluation &evaluation) {
-                   learn(std::move(proposal), evaluation);
-                 });
+  queue.tell(strategies, evaluations,
+             [&](Proposal proposal, const Evaluation &evaluation) {
+               learn(std::move(proposal), evaluation);
+             });
 }
 
 void JointSearch::learn(Proposal proposal, const Evaluation &evaluation) {
@@ -142,20 +117,18 @@ void JointSearch::learn(Proposal proposal, const Evaluation &evaluation) {
 }
 
 void JointSearch::propose() {
-  std::vector<Point> points;
-  for (const auto &entry : pending)
-    points.push_back(entry.memo.point);
+  const std::vector<Point> points = queue.pendingPoints();
   critic.fit(points);
   const size_t numScreened =
       size_t(std::lround(constants.screened * double(constants.round)));
   for (Proposal &proposal :
        proposals.round(size_t(constants.round) - numScreened, archive))
-    enqueue(std::move(proposal));
+    queue.add(std::move(proposal));
   for (size_t i = 0; i < numScreened && !archive.elites().empty(); ++i)
     if (std::optional<Proposal> proposal = screened.draw(archive, points))
-      enqueue(std::move(*proposal));
+      queue.add(std::move(*proposal));
   if (queue.empty())
-    enqueueUniform();
+    queue.addUniform(rng);
 }
 
 std::unique_ptr<Searcher> makeJointSearch(const SearcherContext &context,

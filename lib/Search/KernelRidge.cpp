@@ -18,7 +18,8 @@ namespace shardopt::search {
 static constexpr double leastDeviation = 1e-9;
 
 KernelRidge::KernelRidge(const StrategySpace &space, const Options &options)
-    : options(options), cells(space), similarity(cells.size() * cells.size()) {
+    : options(options), cells(space), similarity(cells.size() * cells.size()),
+      factor(options.noise) {
   assert(options.keptRecent <= options.keptSamples &&
          options.keptSamples < options.maxSamples &&
          "some samples are dropped");
@@ -70,7 +71,7 @@ void KernelRidge::dropSamples() {
 }
 
 void KernelRidge::cutFactor(size_t rows) {
-  factor.resize(rows);
+  factor.cut(rows);
   for (std::vector<double> &values : whitened)
     values.resize(rows);
   whitenedOnes.resize(rows);
@@ -80,52 +81,17 @@ void KernelRidge::cutFactor(size_t rows) {
 // Cholesky factor
 //===----------------------------------------------------------------------===//
 
-/// Four partial sums: one would make every addition wait for the one before.
-static double dot(const double *a, const double *b, size_t n) {
-  double sums[4] = {0, 0, 0, 0};
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (size_t lane = 0; lane < 4; ++lane)
-      sums[lane] += a[i + lane] * b[i + lane];
-  for (; i < n; ++i)
-    sums[0] += a[i] * b[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/// Several rows at a time, column by column, so that the rows before them are
-/// read once for all.
 void KernelRidge::growFactor() {
-  constexpr size_t together = 8;
-  while (factor.size() < samples.size()) {
-    size_t begin = factor.size();
-    size_t end = std::min(begin + together, samples.size());
-    for (size_t i = begin; i < end; ++i)
-      factor.emplace_back(i + 1);
-    for (size_t i = 0; i < end; ++i) {
-      if (i >= begin)
-        finishRow(i);
-      const std::vector<double> &column = factor[i];
-      for (size_t r = std::max(begin, i + 1); r < end; ++r)
-        factor[r][i] = (kernel(samples[r], samples[i]) -
-                        dot(factor[r].data(), column.data(), i)) /
-                       column[i];
-    }
+  const size_t begin = factor.size();
+  factor.grow(samples.size(), [this](size_t i, size_t j) {
+    return kernel(samples[i], samples[j]);
+  });
+  for (size_t i = begin; i < samples.size(); ++i) {
+    for (size_t target = 0; target < numTargets; ++target)
+      whitened[target].push_back(factor.solveEntry(
+          i, samples[i].targets[target], whitened[target].data()));
+    whitenedOnes.push_back(factor.solveEntry(i, 1, whitenedOnes.data()));
   }
-}
-
-void KernelRidge::finishRow(size_t i) {
-  const Sample &sample = samples[i];
-  std::vector<double> &row = factor[i];
-  double rest =
-      kernel(sample, sample) + options.noise - dot(row.data(), row.data(), i);
-  // It is at least the noise, but for rounding.
-  row[i] = std::sqrt(std::max(rest, options.noise));
-  for (size_t target = 0; target < numTargets; ++target)
-    whitened[target].push_back(
-        (sample.targets[target] - dot(row.data(), whitened[target].data(), i)) /
-        row[i]);
-  whitenedOnes.push_back((1 - dot(row.data(), whitenedOnes.data(), i)) /
-                         row[i]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,7 +136,6 @@ void KernelRidge::standardise(size_t target) {
   model.deviation = deviation >= leastDeviation ? deviation : 0;
 }
 
-/// One pass over the factor for all targets: reading it is what costs.
 KernelRidge::Vectors KernelRidge::solve() const {
   Vectors alphas;
   std::vector<std::vector<double> *> varying;
@@ -184,15 +149,7 @@ KernelRidge::Vectors KernelRidge::solve() const {
           (whitened[target][i] - model.mean * whitenedOnes[i]) /
           model.deviation);
   }
-  for (size_t i = samples.size(); i-- > 0;) {
-    const double *row = factor[i].data();
-    for (std::vector<double> *alpha : varying) {
-      double *values = alpha->data();
-      const double last = values[i] /= row[i];
-      for (size_t j = 0; j < i; ++j)
-        values[j] -= last * row[j];
-    }
-  }
+  factor.solveTransposed(varying);
   return alphas;
 }
 

@@ -8,13 +8,11 @@
 #include "shardopt/Search/ScreenedSearch.h"
 #include "CriticFactory.h"
 #include "JointSearch.h"
-#include "ScreenedProposals.h"
+#include "ProposalQueue.h"
 #include "shardopt/Search/ExactSearch.h"
-#include "shardopt/Search/PendingSet.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace shardopt::search {
 
@@ -89,14 +87,10 @@ public:
   std::vector<Strategy> ask(size_t n) override;
   void tell(const std::vector<Strategy> &strategies,
             const std::vector<Evaluation> &evaluations) override;
-  bool done() const override {
-    return isExhausted && queue.empty() && pending.empty();
-  }
+  bool done() const override { return queue.done(); }
   uint64_t rejected() const override { return admission.refused(); }
 
 private:
-  void enqueue(Proposal proposal);
-  bool enqueueUniform();
   void propose();
   void learn(Proposal proposal, const Evaluation &evaluation);
 
@@ -109,10 +103,7 @@ private:
   NichedArchive archive;
   Admission admission;
   ScreenedProposals proposals;
-
-  std::deque<Proposal> queue; ///< to be asked for
-  PendingSet<Proposal> pending;
-  bool isExhausted = false; ///< no strategy is left to propose
+  ProposalQueue queue;
 };
 
 } // namespace
@@ -128,34 +119,29 @@ ScreenedSearch::ScreenedSearch(const SearcherContext &context,
       archive(constants.elites, space.firstDim(), context.objective),
       admission(space, context.isHopeless),
       proposals(space, objective, constants, *this->policy, this->critic.get(),
-                admission, rng) {
+                admission, rng),
+      queue(space, admission, proposals) {
   for (const Plan &plan : firstPlans)
-    enqueue({*space.pointOf(plan.strategy), std::nullopt});
+    queue.add({*space.pointOf(plan.strategy), std::nullopt});
   int64_t uniform =
       firstPlans.empty() ? constants.initial : constants.warmInitial;
   for (int64_t i = 0; i < uniform || queue.empty(); ++i)
-    if (!enqueueUniform())
+    if (!queue.addUniform(rng))
       break;
 }
 
 std::vector<Strategy> ScreenedSearch::ask(size_t n) {
-  if (queue.empty() && !isExhausted)
+  if (queue.wantsProposals())
     propose();
-  std::vector<Strategy> strategies;
-  while (!queue.empty() && strategies.size() < n) {
-    strategies.push_back(space.strategyAt(queue.front().point));
-    pending.add(strategies.back(), std::move(queue.front()));
-    queue.pop_front();
-  }
-  return strategies;
+  return queue.ask(n);
 }
 
 void ScreenedSearch::tell(const std::vector<Strategy> &strategies,
                           const std::vector<Evaluation> &evaluations) {
-  pending.settle(strategies, evaluations,
-                 [&](Proposal proposal, const Evaluation &evaluation) {
-                   learn(std::move(proposal), evaluation);
-                 });
+  queue.tell(strategies, evaluations,
+             [&](Proposal proposal, const Evaluation &evaluation) {
+               learn(std::move(proposal), evaluation);
+             });
 }
 
 void ScreenedSearch::learn(Proposal proposal, const Evaluation &evaluation) {
@@ -170,30 +156,12 @@ void ScreenedSearch::learn(Proposal proposal, const Evaluation &evaluation) {
 /// There are no elites to edit before the first evaluation.
 void ScreenedSearch::propose() {
   std::optional<Proposal> proposal;
-  if (!archive.elites().empty()) {
-    std::vector<Point> points;
-    for (const auto &entry : pending)
-      points.push_back(entry.memo.point);
-    proposal = proposals.draw(archive, points);
-  }
+  if (!archive.elites().empty())
+    proposal = proposals.draw(archive, queue.pendingPoints());
   if (proposal)
-    enqueue(std::move(*proposal));
+    queue.add(std::move(*proposal));
   else
-    enqueueUniform();
-}
-
-void ScreenedSearch::enqueue(Proposal proposal) {
-  admission.add(proposal.point);
-  proposals.visit(proposal.point);
-  queue.push_back(std::move(proposal));
-}
-
-bool ScreenedSearch::enqueueUniform() {
-  std::optional<Point> point = admission.drawUniform(rng);
-  isExhausted |= !point;
-  if (point)
-    enqueue({std::move(*point), std::nullopt});
-  return point.has_value();
+    queue.addUniform(rng);
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,12 @@ public:
   /// for with j <= i.
   void grow(size_t size, const std::function<double(size_t, size_t)> &kernel);
 
+  /// Entry `i` of L^-1 y, of which `before` are the entries before it, and `y`
+  /// is the entry of y.
+  double solveEntry(size_t i, double y, const double *before) const;
+  /// Turns each of the vectors v into L^-T v, all in one pass over the factor:
+  /// reading it is what costs.
+  void solveTransposed(const std::vector<std::vector<double> *> &vectors) const;
   /// Turns the values y into (K + noise I)^-1 y.
   void solve(std::vector<double> &values) const;
 

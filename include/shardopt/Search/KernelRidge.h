@@ -9,6 +9,7 @@
 #define SHARDOPT_SEARCH_KERNELRIDGE_H
 
 #include "shardopt/Search/Cells.h"
+#include "shardopt/Search/GrowingCholesky.h"
 #include "shardopt/Search/Targets.h"
 
 #include <vector>
@@ -66,10 +67,8 @@ private:
   /// Leaves the factor its first `rows` rows.
   void cutFactor(size_t rows);
   void fitSamples();
-  /// Gives the factor a row for every sample.
+  /// Gives the factor a row for every sample, and whitens by it.
   void growFactor();
-  /// The diagonal of row `i` and what is whitened by it; the rest is there.
-  void finishRow(size_t i);
   /// Sets mean and deviation of a target.
   void standardise(size_t target);
   /// alpha of each target, none of one that is constant.
@@ -85,9 +84,8 @@ private:
   std::vector<double> similarity;
 
   std::vector<Sample> samples;
-  /// Rows of the lower Cholesky factor L of K + noise I: of the first samples,
-  /// and after a fit of all.
-  std::vector<std::vector<double>> factor;
+  /// Of K + noise I: rows of the first samples, and after a fit of all.
+  GrowingCholesky factor;
   /// L^-1 y of each target, and L^-1 1, a value for each row.
   Vectors whitened;
   std::vector<double> whitenedOnes;
