@@ -23,22 +23,28 @@ static Range cut(Range range, int64_t index, int64_t count, int64_t size) {
   return {begin, std::min(range.end, begin + part)};
 }
 
+/// The rows of a micro-batch that part `index` of the first axis has.
+static Range microBatchOf(int64_t prompts, Axis first, int64_t index,
+                          const Place &place) {
+  Range range = cut({0, prompts}, index, place.grid.size(first), prompts);
+  return cut(range, place.microBatch, place.microBatches, range.size());
+}
+
 Range tensors::promptsOf(int64_t prompts, const std::vector<Axis> &axes,
                          const Place &place, bool alike) {
-  Range range{0, prompts};
-  int64_t largest = prompts; // of the parts so far
-  bool isFirst = true;
-  for (Axis axis : axes) {
-    const int64_t parts = place.grid.size(axis);
-    range = cut(range, place.coordinate(axis), parts,
+  if (axes.empty())
+    return {0, prompts};
+  const Axis first = axes.front();
+  Range range = microBatchOf(prompts, first, place.coordinate(first), place);
+  int64_t largest = 0; // of this micro-batch in all parts
+  for (int64_t part = 0; alike && part < place.grid.size(first); ++part)
+    largest =
+        std::max(largest, microBatchOf(prompts, first, part, place).size());
+  for (size_t i = 1; i < axes.size(); ++i) {
+    const int64_t parts = place.grid.size(axes[i]);
+    range = cut(range, place.coordinate(axes[i]), parts,
                 alike ? largest : range.size());
     largest = ceilDiv(largest, parts);
-    if (isFirst) {
-      range = cut(range, place.microBatch, place.microBatches,
-                  alike ? largest : range.size());
-      largest = ceilDiv(largest, place.microBatches);
-    }
-    isFirst = false;
   }
   return range;
 }

@@ -45,6 +45,27 @@ TEST(Slice, PartsMayBeCutByTheCeilingOfTheLargest) {
   }
   EXPECT_EQ(own, (std::vector<int64_t>{2, 1, 1, 1}));
   EXPECT_EQ(alike, (std::vector<int64_t>{2, 1, 2, 0}));
+
+  // In micro-batches of 2 and 1, and of 1 and 1: those of the largest part in
+  // the same micro-batch count, and each part has its own.
+  place.microBatches = 2;
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (place.microBatch = 0; place.microBatch < 2; ++place.microBatch)
+    for (place.rank = 0; place.rank < 4; ++place.rank) {
+      Range range = promptsOf(5, {Axis::Dp, Axis::Tp}, place, true);
+      found.push_back({range.begin, range.end});
+    }
+  EXPECT_EQ(
+      found,
+      (std::vector<std::pair<int64_t, int64_t>>{
+          {0, 1}, {1, 2}, {3, 4}, {4, 4}, {2, 3}, {3, 3}, {4, 5}, {5, 5}}));
+
+  // 10 over dp = 2: 5 in each, in micro-batches of 3 and 2. The second has
+  // blocks of its own.
+  std::vector<int64_t> sizes;
+  for (place.rank = 0, place.microBatch = 1; place.rank < 4; ++place.rank)
+    sizes.push_back(promptsOf(10, {Axis::Dp, Axis::Tp}, place, true).size());
+  EXPECT_EQ(sizes, (std::vector<int64_t>{1, 1, 1, 1}));
 }
 
 TEST(Slice, TurnsEndInZeros) {

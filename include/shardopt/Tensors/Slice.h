@@ -41,8 +41,8 @@ struct Range {
 
 /// The prompts of all `prompts` that a device holds where rows are cut over
 /// `axes`: by a ceiling over the first axis, each part into micro-batches, and
-/// each of these by a ceiling over the next axis; by that of the first part,
-/// the largest, where parts are cut `alike`.
+/// each of these by a ceiling over the next axis; by that of the part with the
+/// largest of the same micro-batch where parts are cut `alike`.
 Range promptsOf(int64_t prompts, const std::vector<Axis> &axes,
                 const Place &place, bool alike = false);
 

@@ -6,7 +6,8 @@ stride] or [start, size, stride, count, step], -1 for zeros; or {rows = axes}
 for rows, which are cut by whole prompts, by a ceiling over the first axis, and
 each part by a ceiling over the next: of the part's own size, or with `alike` of
 the largest part's. Between the two comes a cut into micro-batches, where stages
-work on them: an axis `micro` that no grid has. {stride = axis} is every n-th entry
+work on them: an axis `micro` that no grid has. The largest is that of the same
+micro-batch. {stride = axis} is every n-th entry
 from the coordinate on, with zeros behind the end, as many on all n coordinates.
 
 An axis is a degree: `tp`, `ep` and `pp` of a uniform grid, and those that a
@@ -50,16 +51,24 @@ def degrees_of(coordinates, shape, axes=None):
     return place, grid
 
 
+def part_of(whole, index, count, size):
+    """Part `index` of `count` of a range, cut by the ceiling of `size`."""
+    block = -(-size // count)
+    begin = min(whole.stop, whole.start + index * block)
+    return range(begin, min(whole.stop, begin + block))
+
+
 def block_of(prompts, axes, place, grid, alike=False):
     """The prompts of a device: a range. place, grid: coordinate, size by axis."""
-    begin, end, largest = 0, prompts, prompts
-    axes = [*axes[:1], MICRO, *axes[1:]] if MICRO in grid else axes
-    for axis in axes:
-        block = -(-(largest if alike else end - begin) // grid[axis])
+    first, *rest = axes
+    parts = [part_of(range(prompts), i, grid[first], prompts) for i in range(grid[first])]
+    if MICRO in grid:
+        parts = [part_of(part, place[MICRO], grid[MICRO], len(part)) for part in parts]
+    own, largest = parts[place[first]], max(map(len, parts))
+    for axis in rest:
+        own = part_of(own, place[axis], grid[axis], largest if alike else len(own))
         largest = -(-largest // grid[axis])
-        begin = min(end, begin + place[axis] * block)
-        end = min(end, begin + block)
-    return range(begin, end)
+    return own
 
 
 def cut(value, description, place, grid, prompts):
