@@ -26,8 +26,8 @@ namespace shardopt::search {
 /// Matérn kernels of smoothness 5/2 and 3/2, l = 2 for tp and 6 for the others.
 /// S1 is the share of ops with equal dims, S2 the weighted share of the pairs
 /// of `DimPairs` of which both have. u is 0 where tp is 1, because dims cut
-/// nothing there: all of them are one strategy; and 1 elsewhere. v is 1 - u: what
-/// dims cost on the average is not paid there.
+/// nothing there: all of them are one strategy; and 1 elsewhere. v is 1 - u:
+/// what dims cost on the average is not paid there.
 ///
 /// So dims add to a smooth function of the degrees what single ops and pairs of
 /// them say, and neighbouring tuples of degrees share it. A value that does not
