@@ -14,7 +14,17 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ._native import native
 from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
-from .problem import Problem, _checked, _limit, _whole, dim_of, model_of_text, version
+from .problem import (
+    ASKED,
+    Problem,
+    _checked,
+    _limit,
+    _whole,
+    dim_of,
+    model_of_text,
+    read_limits,
+    version,
+)
 
 SCHEMA = 1
 
@@ -236,8 +246,8 @@ class Plan:
         problem = self.problem
         asked = {
             name: getattr(problem, name)
-            for name in _ASKED
-            if getattr(problem, name) is not None
+            for name in ASKED
+            if name != "pins" and getattr(problem, name) is not None
         }
         for name, value in asked.items():
             if value == math.inf:
@@ -295,23 +305,6 @@ class Plan:
             return False
 
 
-_ASKED = (
-    "machine",
-    "devices",
-    "max_devices",
-    "tpot_ms",
-    "ttft_ms",
-    "objective",
-    "space",
-    "engine",
-    "simulator",
-    "partition",
-    "searcher",
-    "budget",
-    "seed",
-)
-
-
 def _read_plan_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
@@ -342,14 +335,11 @@ def _read_plan_file(path: Path) -> dict[str, Any]:
 def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     asked = dict(values["problem"])
     for key in asked:
-        if key not in (*_ASKED, "pins"):
+        if key not in ASKED:
             raise ShardoptError(
-                f"'{name}': /problem/{key}: unknown; "
-                + list_known(key, (*_ASKED, "pins"))
+                f"'{name}': /problem/{key}: unknown; " + list_known(key, ASKED)
             )
-    for key in ("tpot_ms", "ttft_ms"):
-        if asked.get(key) == "inf":
-            asked[key] = math.inf
+    read_limits(asked)
     module = values["model"].get("module")
     if not isinstance(module, str):
         raise ShardoptError(f"'{name}': /model/module: missing, expected a text")

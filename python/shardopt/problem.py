@@ -293,6 +293,21 @@ class Problem:
         return json.loads(_checked(native().machine_json, name))
 
 
+#: What is asked of a model, by the names that files, flags and plans have for it.
+ASKED = tuple(
+    each.name
+    for each in dataclasses.fields(Problem)
+    if each.init and each.name != "model"
+)
+
+
+def read_limits(asked: dict[str, Any]) -> None:
+    """Replaces the limits that a file spells "inf", for which JSON has no number."""
+    for name in ("tpot_ms", "ttft_ms"):
+        if asked.get(name) == "inf":
+            asked[name] = math.inf
+
+
 def dim_of(op: str, value: Any, choices: Mapping[int, str]) -> int:
     """The dim of `op` that `value` names, by number or by what it cuts."""
     for dim, name in choices.items():

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from .errors import ShardoptError, list_known
-from .problem import Decode, Prefill, Problem, load_model
+from .problem import ASKED, Decode, Prefill, Problem, load_model, read_limits
 
-KEYS = (
-    "model",
-    "machine",
-    "devices",
-    "max_devices",
-    "phase",
-    "context",
-    "isl",
-    "osl",
-    "tpot_ms",
-    "ttft_ms",
-    "objective",
-    "space",
-    "engine",
-    "simulator",
-    "partition",
-    "pins",
-    "searcher",
-    "budget",
-    "seed",
-)
 _WORKLOAD = ("model", "phase", "context", "isl", "osl")
+KEYS = (*_WORKLOAD, *ASKED)
 
 
 def parse_value(text: str) -> Any:
@@ -115,9 +94,7 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     common = {
         name: value for name, value in values.items() if name not in _WORKLOAD
     }
-    for name in ("tpot_ms", "ttft_ms"):
-        if common.get(name) == "inf":
-            common[name] = math.inf
+    read_limits(common)
     model = str(values["model"])
     if "isl" in values or "osl" in values:
         for name in ("isl", "osl"):
