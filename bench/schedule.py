@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import generate_graph
+from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/Schedule.md"
@@ -225,10 +226,7 @@ def tables(tool, seconds):
 
 
 def write_page(lines):
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(before + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + after)
+    PAGE.write_text(with_part(PAGE.read_text(), BEGIN, END, "\n".join(lines)))
 
 
 def main():

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from marked import with_part
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
 PAGE = ROOT / "docs/Degrees.md"
@@ -81,10 +83,7 @@ def main():
                 lines.append(f"| {' | '.join(cells)} |")
                 print(lines[-1], flush=True)
     if args.page:
-        text = PAGE.read_text()
-        before, rest = text.split(BEGIN, 1)
-        after = rest.split(END, 1)[1]
-        PAGE.write_text("\n".join([before + BEGIN, "", *lines, "", END + after]))
+        PAGE.write_text(with_part(PAGE.read_text(), BEGIN, END, "\n".join(lines)))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import statistics
 import sys
 
 from dims.cells import MODELS, ROOT
+from marked import with_part
 from search.markdown import NONE, table
 
 from . import two_dims
@@ -152,9 +153,7 @@ def text(rows):
 def update(check):
     """Writes the part, or exits with 1 if it is another."""
     page = PAGE.read_text()
-    head, rest = page.split(BEGIN)
-    tail = rest.split(END)[1]
-    new = f"{head}{BEGIN}\n\n{text(read())}\n\n{END}{tail}"
+    new = with_part(page, BEGIN, END, text(read()))
     if not check:
         PAGE.write_text(new)
     elif new != page:

@@ -1,0 +1,8 @@
+"""Parts of pages that programs write, between two comments."""
+
+
+def with_part(text, begin, end, part):
+    """`text` with `part` between its comments `begin` and `end`."""
+    head, rest = text.split(begin, 1)
+    tail = rest.split(end, 1)[1]
+    return f"{head}{begin}\n\n{part}\n\n{end}{tail}"
