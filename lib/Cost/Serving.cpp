@@ -81,7 +81,7 @@ ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
   if (inFlight <= 0)
     return noRoom();
 
-  const double chunk = std::min(in, maxChunk), chunks = in / chunk;
+  const double chunk = std::min(in, engine.chunkTokens), chunks = in / chunk;
   const double floor = eagerUs(engine, setup.model);
   auto withChunk = [&](double sequences) {
     return std::max(step->terms(sequences, context, chunk, in).sum(), floor);
@@ -135,7 +135,7 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
   if (room <= 0 || admitted(kernels, readers.setup, in, 1) <= 0)
     return noRoom();
 
-  const double chunk = std::min(in, maxChunk), chunks = in / chunk;
+  const double chunk = std::min(in, engine.chunkTokens), chunks = in / chunk;
   const double alone =
       chunks * std::max(read->terms(0, context, chunk, in).sum(),
                         eagerUs(engine, readers.setup.model));

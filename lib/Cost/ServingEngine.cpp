@@ -49,6 +49,11 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
     return kind.error();
   ServingEngine engine;
   engine.kind = *kind;
+  // Lengths of recipes are drawn from a range below what they say.
+  engine.lengthShare = isTuned ? 0.9 : 1;
+  // On Hopper they have no kernel that multiplies with an fp8 cache (SGLang:
+  // with a latent one), and take the time of bf16.
+  engine.readsFp8AsBf16 = *kind != EngineKind::TrtLlm;
   switch (*kind) {
   case EngineKind::TrtLlm:
     // From 1.1 on the next step is prepared while one runs.

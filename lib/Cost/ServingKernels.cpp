@@ -53,20 +53,17 @@ void ServingStep::findProducts() {
   plainProduct = productOf(ServedType::Bf16);
   networkProduct = productOf(setup.denseType);
   // Checkpoints of latent attention in fp4 keep fp8 there.
-  const bool keepsFp8 =
-      model.isLatent && setup.attentionType == ServedType::Nvfp4;
+  const bool keepsFp8 = engine.keepsLatentFp8 && model.isLatent &&
+                        setup.attentionType == ServedType::Nvfp4;
   attentionProduct =
       productOf(keepsFp8 ? ServedType::Fp8 : setup.attentionType);
 }
 
 std::string ServingStep::findAttention() {
   const ServedModel &model = setup.model;
-  const bool isVllm = engine.kind == EngineKind::Vllm;
-  const bool isSglang = engine.kind == EngineKind::Sglang;
-  // Where the engine has no kernel that multiplies with an fp8 cache, it stores
-  // one and takes the time of bf16.
-  const bool readsAsBf16 = model.isLatent ? isSglang && isHopper(kernels.device)
-                                          : isVllm && isHopper(kernels.device);
+  const bool readsAsBf16 =
+      engine.readsFp8AsBf16 && isHopper(kernels.device) &&
+      model.isLatent == (engine.kind == EngineKind::Sglang);
   const bool isFp8 = setup.isCacheFp8 && !readsAsBf16;
   const char *cache = isFp8 ? "fp8" : "bfloat16";
   for (const ServedSpan &span : model.spans) {
@@ -187,7 +184,8 @@ ErrorOr<ServingStep> ServingStep::create(const CalibratedKernels &kernels,
     missing = step.findExperts();
   const bool isVllm = engine.kind == EngineKind::Vllm;
   if (auto found = kernels.customAllReduce.find(
-          {{{"kernel", isVllm ? "vLLM_custom_graph" : "TRTLLM"}}, {}}))
+          {{{"kernel", isVllm ? "vLLM_custom_graph" : "TRTLLM"}}, {}});
+      found && engine.hasCustomAllReduce)
     step.custom = &found.fitted->form;
   if (auto found = kernels.nccl.find({{{"op", "all_reduce"}}, {}}))
     step.nccl = &found.fitted->form;

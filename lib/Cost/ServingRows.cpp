@@ -103,7 +103,9 @@ static ServingSetup readSetup(Row &row, const ServedModel &model,
       (precision.empty() && isWithFp8Cache(setup.denseType));
   const bool isDenseTrtLlm =
       model.experts == 0 && engine.kind == EngineKind::TrtLlm;
-  setup.isCacheFp8 = isQuantized && (!hasDefaults(row) || isDenseTrtLlm);
+  setup.isCacheFp8 = engine.cacheBytes > 0
+                         ? engine.cacheBytes < 2
+                         : isQuantized && (!hasDefaults(row) || isDenseTrtLlm);
   return setup;
 }
 
@@ -119,11 +121,9 @@ static double readWorkers(Row &row, const std::string &column) {
 static ErrorOr<ServingTimes> serve(Row &row, const CalibratedKernels &kernels,
                                    const ServedModel &model,
                                    const ServingEngine &engine) {
-  // Lengths of recipes are drawn from a range below the column's.
-  const double share = hasDefaults(row) ? 1 : 0.9;
   ServingLoad load;
-  load.inputTokens = share * row.number("isl", 1);
-  load.outputTokens = share * row.number("osl", 1);
+  load.inputTokens = engine.lengthShare * row.number("isl", 1);
+  load.outputTokens = engine.lengthShare * row.number("osl", 1);
   load.concurrency = row.number("concurrency", 1);
   if (row.text("mode") == "disagg") {
     ServingWorkers readers, decoders;
@@ -155,7 +155,8 @@ static std::string trustIn(const Row &row, const ServedModel &model,
 }
 
 /// What stands behind a row, without its failure.
-static std::string answer(Row &row, Inputs &inputs) {
+static std::string answer(Row &row, Inputs &inputs,
+                          const std::vector<ServingOption> &options) {
   const std::string mode = row.text("mode");
   if (!mode.empty() && mode != "agg" && mode != "disagg")
     row.fail(unknownChoice("mode", mode, {"agg", "disagg"}).message);
@@ -172,6 +173,7 @@ static std::string answer(Row &row, Inputs &inputs) {
     row.fail(engine.error().message);
   if (!row.failure().empty())
     return "";
+  apply(options, *engine);
   ErrorOr<ServingTimes> times = serve(row, *kernels, *model, *engine);
   if (!times) {
     row.fail(times.error().message);
@@ -185,9 +187,10 @@ static std::string answer(Row &row, Inputs &inputs) {
   return text + "," + trustIn(row, *model, *kernels);
 }
 
-ErrorOr<std::string> cost::predictServing(std::string_view text,
-                                          const std::string &fileName,
-                                          const ModelLoader &loadModel) {
+ErrorOr<std::string>
+cost::predictServing(std::string_view text, const std::string &fileName,
+                     const ModelLoader &loadModel,
+                     const std::vector<ServingOption> &options) {
   Inputs inputs(loadModel);
   return answerRows(
       text, fileName,
@@ -197,7 +200,7 @@ ErrorOr<std::string> cost::predictServing(std::string_view text,
       "ttft_low_ms,ttft_high_ms,reason",
       [&](const CsvColumns &columns, const CsvFields &fields) {
         Row row(columns, fields);
-        const std::string numbers = answer(row, inputs);
+        const std::string numbers = answer(row, inputs, options);
         return row.failure().empty() ? numbers
                                      : ",,,,,,," + inField(row.failure());
       });

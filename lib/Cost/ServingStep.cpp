@@ -89,21 +89,21 @@ double ServingStep::us(const Product &product, double m, double n,
   if (m <= 0)
     return 0;
   Gemm form = *product.form;
-  if (product.type == ServedType::Nvfp4) {
+  if (product.type == ServedType::Nvfp4 && engine.hasFusedQuantization) {
     form.q = 0; // the layer before has quantised
     return 0.86 * form.us(kernels.device, product.element, m, n, k);
   }
   const double whole = form.us(kernels.device, product.element, m, n, k);
-  if (product.type != ServedType::Fp8 || kernels.quantizationScale.all.empty())
+  if (product.type != ServedType::Fp8 || !engine.hasStaticScales ||
+      kernels.quantizationScale.all.empty())
     return whole;
-  // Engines scale by a constant.
   const double dynamic =
       kernels.quantizationScale.all.front().form.us(kernels.device, m, k);
   return std::max(plainProduct.form->t0, whole - dynamic);
 }
 
 double ServingStep::elementwise(double bytes, double count) const {
-  return count * (bytes / (0.8 * kernels.device.bandwidth) + 2);
+  return count * (bytes / (0.8 * kernels.device.bandwidth) + engine.passUs);
 }
 
 double ServingStep::batched(double bytes, double flops) const {
@@ -111,7 +111,6 @@ double ServingStep::batched(double bytes, double flops) const {
                       flops / (0.5 * kernels.device.flops));
 }
 
-/// With the microsecond that ranks wait for each other.
 double ServingStep::allReduce(double ranks, double bytes) const {
   if (ranks <= 1)
     return 0;
@@ -120,7 +119,7 @@ double ServingStep::allReduce(double ranks, double bytes) const {
     least = custom->us(kernels.device, ranks, bytes);
   if (nccl)
     least = std::min(least, nccl->us(kernels.device, ranks, bytes));
-  return least + 1;
+  return least + engine.rankSkewUs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,8 +235,7 @@ double ServingStep::routed(double tokens) const {
   shape.ep = setup.expertEp;
   shape.tokens = tokens;
   shape.gates = m.gates;
-  // Tokens that are decoded together share experts.
-  const double distinct = 1 + 0.6 * (tokens - 1);
+  const double distinct = 1 + engine.expertReach * (tokens - 1);
   const double active =
       std::max(1.0, m.experts / setup.expertEp *
                         (1 - std::pow(1 - m.topk / m.experts, distinct)));
@@ -274,8 +272,8 @@ ServingStep::Terms ServingStep::terms(double sequences, double context,
 
   Terms expert;
   if (m.expertLayers > 0) {
-    expert.experts =
-        routed(all) + 5 + us(plainProduct, tokens, m.experts, m.hidden);
+    expert.experts = routed(all) + engine.expertLayerUs +
+                     us(plainProduct, tokens, m.experts, m.hidden);
     if (m.sharedInner > 0)
       addNetwork(tokens, m.sharedInner, expert);
   }

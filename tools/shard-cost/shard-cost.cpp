@@ -57,6 +57,11 @@ static cl::opt<std::string>
     configs("configs", cl::cat(category),
             cl::desc("Folder of the models that --e2e finds by name"));
 
+static cl::opt<std::string> engineOptions(
+    "engine-options", cl::cat(category), cl::value_desc("name=value,..."),
+    cl::desc("Constants and switches of engines instead of those of their "
+             "versions (with --e2e or --plan-serving)"));
+
 static cl::opt<bool> isPlanning(
     "plan-serving", cl::cat(category),
     cl::desc("Find the layout that serves most tokens a second, of the model "
@@ -141,10 +146,14 @@ static int predictServing() {
   if (!options.timing.machine.empty())
     return tool::fail("'--e2e' takes the machine of each row, from its column "
                       "'system', and no '--machine'");
+  auto changes = cost::parseServingOptions(engineOptions);
+  if (!changes)
+    return tool::fail(changes.error().message);
   return answerTable([&](std::string_view rows) {
-    return cost::predictServing(rows, "<stdin>", [](const std::string &name) {
+    auto load = [](const std::string &name) {
       return hf::loadServedModel(configs, name);
-    });
+    };
+    return cost::predictServing(rows, "<stdin>", load, *changes);
   });
 }
 
@@ -196,6 +205,10 @@ static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
       cost::findEngine(engineName, /*version=*/"", /*isTuned=*/true);
   if (!engine)
     return engine.error();
+  auto changes = cost::parseServingOptions(engineOptions);
+  if (!changes)
+    return changes.error();
+  cost::apply(*changes, *engine);
   ErrorOr<cost::ServingSetup> setup = readSetup();
   if (!setup)
     return setup.error();

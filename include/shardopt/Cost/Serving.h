@@ -31,9 +31,6 @@ struct ServingTimes {
   ServingStep::Terms step; ///< one that only decodes, microseconds
 };
 
-/// Tokens of a prompt that one step reads at most.
-inline constexpr double maxChunk = 8192;
-
 /// A replica that decodes and reads prompts in the same steps. An error where
 /// the weights leave no memory for one request.
 ErrorOr<ServingTimes> serveAggregated(const calibrated::CalibratedKernels &,

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace shardopt::cost {
 
@@ -43,8 +44,37 @@ struct ServingEngine {
   /// other requests' prompts that one waits for.
   double firstTokenMs = 0, burstShare = 0;
 
+  // What kernels are in an engine, and not alone (docs/Serving.md).
+  bool hasStaticScales = true;      ///< fp8 products need not find them
+  bool hasFusedQuantization = true; ///< nvfp4 has no pass of its own
+  bool keepsLatentFp8 = true;       ///< latent attention of nvfp4 checkpoints
+  bool hasCustomAllReduce = true;   ///< beside NCCL's
+  bool readsFp8AsBf16 = false;      ///< no kernel for caches of fp8
+  double passUs = 2;                ///< of an elementwise kernel, beside bytes
+  double rankSkewUs = 1;            ///< ranks wait for each other
+  double expertLayerUs = 5;         ///< of a layer, beside its kernels
+  /// Experts that a token reaches beside those of the tokens decoded with it,
+  /// as a share of those that it would reach were tokens independent.
+  double expertReach = 0.6;
+
+  double chunkTokens = 8192; ///< of a prompt that one step reads at most
+  double lengthShare = 1;    ///< mean lengths over the ones that rows say
+  double cacheBytes = 0;     ///< an element of the cache; 0: by the recipe
+
   ServingBand denseTpot, expertTpot, ttft;
 };
+
+/// A constant or a switch of an engine (0 or 1), by name.
+struct ServingOption {
+  std::string name;
+  double value = 0;
+};
+
+/// Reads "chunk=2048,cpu_bound=1". Errors name what is unknown.
+ErrorOr<std::vector<ServingOption>>
+parseServingOptions(const std::string &text);
+
+void apply(const std::vector<ServingOption> &options, ServingEngine &engine);
 
 /// The engine called `name` ("trtllm", "vllm", "sglang") at `version`
 /// ("0.12.0"; empty: a new one). Without `isTuned`, options that published
