@@ -7,6 +7,8 @@
 
 #include "shardopt/Cost/Serving.h"
 
+#include "shardopt/Cost/ServingMemory.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -19,11 +21,10 @@ using namespace shardopt::cost::calibrated;
 static double admitted(const CalibratedKernels &kernels,
                        const ServingSetup &setup, double context,
                        double wanted) {
-  // Sheets take the GiB of a part as 1e9 bytes; the driver keeps 1 %. Engines
-  // take 92 %, of which 2 GB are activations.
-  const double memory = 1.0625 * kernels.calibration().sheet.memoryBytes;
-  const double room = 0.92 * memory - 2e9 - weightBytes(setup);
-  const double perRequest = cacheBytesPerToken(setup) * context;
+  const ServingMemory memory = memoryOf(setup);
+  const double room =
+      usableBytes(kernels.calibration().sheet.memoryBytes) - memory.weights();
+  const double perRequest = memory.cache(context);
   return room < perRequest || room <= 0
              ? 0
              : std::min(wanted, perRequest > 0 ? room / perRequest : wanted);

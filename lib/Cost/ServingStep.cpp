@@ -15,69 +15,9 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
 
-//===----------------------------------------------------------------------===//
-// Bytes
-//===----------------------------------------------------------------------===//
-
-static double bytesOf(ServedType type) {
-  switch (type) {
-  case ServedType::Bf16:
-    return 2;
-  case ServedType::Fp8:
-  case ServedType::Fp8Block:
-    return 1;
-  case ServedType::Nvfp4:
-    return 0.5625;
-  case ServedType::Mxfp4:
-  case ServedType::Int4:
-    return 0.53125;
-  }
-  return 2;
-}
-
-/// Mxfp4 is of experts; the rest of such a checkpoint is bf16.
-static double bytesOfGemm(ServedType type) {
-  return type == ServedType::Mxfp4 ? 2 : bytesOf(type);
-}
-
 /// Heads of a device; those that do not divide are repeated.
 static double shareOf(double heads, double tp) {
   return std::max(1.0, std::ceil(heads / tp));
-}
-
-double cost::weightBytes(const ServingSetup &setup) {
-  const ServedModel &m = setup.model;
-  const double tp = setup.tp, h = m.hidden;
-  double attention = 0;
-  if (m.isLatent)
-    attention =
-        h * (m.queryRank + m.latentRank + m.ropeDim) +
-        shareOf(m.heads, tp) *
-            ((m.queryRank > 0 ? m.queryRank : h) * (m.nopeDim + m.ropeDim) +
-             m.latentRank * (m.nopeDim + m.valueDim) + m.valueDim * h);
-  else
-    attention =
-        h * m.headDim * (2 * shareOf(m.heads, tp) + 2 * shareOf(m.kvHeads, tp));
-  const double columns = m.gates + 1; // matrices of a network
-  const double perLayer = bytesOfGemm(setup.denseType);
-  double bytes = m.layers() * attention * bytesOfGemm(setup.attentionType) +
-                 m.denseLayers * columns * h * m.denseInner / tp * perLayer;
-  bytes += m.expertLayers *
-           (columns * h * m.sharedInner / tp * perLayer + 2 * h * m.experts +
-            columns * h * m.expertInner * m.experts / setup.devices() *
-                bytesOf(setup.expertType));
-  return bytes + (m.hasTiedEmbeddings ? 1 : 2) * 2 * m.vocab * h / tp;
-}
-
-double cost::cacheBytesPerToken(const ServingSetup &setup) {
-  const ServedModel &m = setup.model;
-  double layers = 0;
-  for (const ServedSpan &span : m.spans)
-    layers += span.window > 0 ? 0 : span.layers;
-  const double numbers = m.isLatent
-                             ? m.latentRank + m.ropeDim
-                             : 2 * shareOf(m.kvHeads, setup.tp) * m.headDim;
-  return layers * numbers * (setup.isCacheFp8 ? 1 : 2);
 }
 
 //===----------------------------------------------------------------------===//
