@@ -7,6 +7,7 @@
 
 #include "shardopt/Agent/PaperSearcher.h"
 #include "shardopt/Agent/Encoding.h"
+#include "shardopt/Search/RawPerformance.h"
 
 #include <algorithm>
 #include <numeric>

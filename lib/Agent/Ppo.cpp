@@ -6,20 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Agent/Ppo.h"
+#include "shardopt/Search/RawPerformance.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace shardopt::agent {
-
-double rawPerformance(const search::Objective &objective,
-                      const Evaluation &evaluation) {
-  // Squares of rewards stay finite in single precision.
-  constexpr double most = 1e12;
-  return std::min(most, objective.goal == search::Goal::Throughput
-                            ? evaluation.throughput
-                            : 1000 / evaluation.latencyMs);
-}
 
 double PaperReward::operator()(const search::Objective &objective,
                                const Evaluation &evaluation,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/Objective.h"
+#include "shardopt/Search/RawPerformance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,15 @@ double Objective::score(const Evaluation &evaluation) const {
   constexpr double least = std::numeric_limits<double>::denorm_min();
   double logarithm = std::log(std::max(value(evaluation), least));
   return goal == Goal::Throughput ? logarithm : -logarithm;
+}
+
+double rawPerformance(const Objective &objective,
+                      const Evaluation &evaluation) {
+  // Squares of rewards stay finite in single precision.
+  constexpr double most = 1e12;
+  return std::min(most, objective.goal == Goal::Throughput
+                            ? evaluation.throughput
+                            : 1000 / evaluation.latencyMs);
 }
 
 /// How far `value` exceeds `limit`, as a logarithm, which is finite though the

@@ -49,7 +49,11 @@ SearcherRegistry SearcherRegistry::builtin() {
   registry.add("random-walk", makeRandomWalk,
                {"Redraws one variable a step and always accepts."});
   registry.add("annealing", makeAnnealing,
-               {"Simulated annealing on the logarithm of the objective."});
+               {"Simulated annealing, on the logarithm of the objective unless "
+                "told otherwise.",
+                /*needsDecomposition=*/false,
+                {},
+                describeAnnealingConstants});
   registry.add("genetic", makeGenetic,
                {"A genetic algorithm: tournaments, uniform crossover, two "
                 "elites."});

@@ -29,8 +29,12 @@ SearcherPtr makeRandom(const SearcherContext &context);
 /// A walk that redraws one variable a step and always accepts.
 SearcherPtr makeRandomWalk(const SearcherContext &context);
 
-/// Simulated annealing on the logarithm of the objective.
-SearcherPtr makeAnnealing(const SearcherContext &context);
+/// Simulated annealing, on the logarithm of the objective unless told
+/// otherwise.
+ErrorOr<SearcherPtr> makeAnnealing(const SearcherContext &context);
+
+/// Its constants and their ranges, as a table in Markdown.
+std::string describeAnnealingConstants();
 
 /// A genetic algorithm: tournaments, uniform crossover, two elites.
 SearcherPtr makeGenetic(const SearcherContext &context);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Agent/Ppo.h"
+#include "shardopt/Search/RawPerformance.h"
 
 #include <gtest/gtest.h>
 

@@ -89,6 +89,33 @@ INSTANTIATE_TEST_SUITE_P(Builtin, EverySearcher,
 INSTANTIATE_TEST_SUITE_P(Builtin, SeededSearcher, testing::ValuesIn(seeded),
                          searcherTestName);
 
+/// How many dims change at once, at most, from one strategy that annealing asks
+/// for to the next.
+static size_t mostDimsChanged(ToyContext context, const char *constants) {
+  context.options.constants = constants;
+  std::vector<Strategy> asked = trajectory("annealing", context);
+  size_t most = 0;
+  for (size_t i = 1; i < asked.size(); ++i) {
+    size_t changed = 0;
+    for (size_t j = 0; j < asked[i].dims.size(); ++j)
+      changed += asked[i].dims[j] != asked[i - 1].dims[j];
+    most = std::max(most, changed);
+  }
+  return most;
+}
+
+TEST(Annealing, TakesEveryMoveWhereItIsHot) {
+  ToySimulator simulator{6, 5};
+  StrategySpace space = makeSpace(6, SpaceRequest());
+  ToyContext context{space, simulator, simulator.objective(), 11, 700};
+  // A move that is refused is taken back before the next, so that two dims
+  // change at once.
+  EXPECT_EQ(mostDimsChanged(context, "raw-energy=true,initial-temperature=0"),
+            2u);
+  EXPECT_EQ(
+      mostDimsChanged(context, "raw-energy=true,initial-temperature=1e12"), 1u);
+}
+
 TEST_P(EverySearcher, StaysInTheSpace) {
   for (const Strategy &strategy : trajectory(GetParam(), context)) {
     ASSERT_TRUE(space.contains(strategy));

@@ -28,11 +28,6 @@ struct PaperReward {
                     const Evaluation &evaluation, double best) const;
 };
 
-/// What a policy maximises: tokens/s per device, or 1000/ms for latency; at
-/// most 1e12, whatever a simulator answers.
-double rawPerformance(const search::Objective &objective,
-                      const Evaluation &evaluation);
-
 /// Advantages of episodes of one step, r - V: what generalised advantage
 /// estimation gives for any gamma and lambda when every step ends an episode.
 std::vector<double> oneStepAdvantages(Span<const double> rewards,
