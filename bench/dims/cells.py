@@ -8,7 +8,7 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Name: file of the config. Those of `SHOWN` are what searchers may be tuned on,
-# the others are kept for a score at the end.
+# the others are kept for the score.
 MODELS = {
     "DeepSeek-V3": "deepseek-ai--DeepSeek-V3_config.json",
     "Qwen3-235B": "Qwen--Qwen3-235B-A22B_config.json",
@@ -72,3 +72,19 @@ def all_cells():
         for model, (phase, contexts) in itertools.product(MODELS, CONTEXTS.items())
         for context, machine, devices in itertools.product(contexts, MACHINES, DEVICES)
     ]
+
+
+# Kept cells on which the searchers are scored: of every kept model whose dims pay, each
+# phase, and where there are several contexts or machines, those farthest apart.
+SCORED = (
+    Cell("Qwen3-235B", "decode", 2048, "a100_sxm", 512),
+    Cell("Qwen3-235B", "decode", 16384, "a100_sxm", 512),
+    Cell("Qwen3-235B", "decode", 16384, "h100_sxm", 64),
+    Cell("Qwen3-235B", "decode", 131072, "b200_sxm", 512),
+    Cell("Qwen3-235B", "prefill", 16384, "a100_sxm", 64),
+    Cell("gpt-oss-120b", "decode", 2048, "h200_sxm", 64),
+    Cell("Mixtral-8x7B", "prefill", 16384, "a100_sxm", 64),
+    Cell("Llama-3.1-405B", "prefill", 2048, "a100_sxm", 64),
+    Cell("Llama-3.1-405B", "prefill", 16384, "h200_sxm", 128),
+    Cell("Qwen3-32B", "prefill", 16384, "a100_sxm", 64),
+)

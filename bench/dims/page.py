@@ -215,7 +215,7 @@ def explained(results):
 def text(results, tools, modules):
     lines = [summary(results), "## Models", ""]
     lines.append(
-        "Searchers are tuned on the workloads of some models alone; those of the others are kept for a score at the end.\n"
+        "Searchers are tuned on the workloads of some models alone; those of the others are kept for [the score](SearchComparison.md#where-dims-pay).\n"
     )
     lines += [of_models(results), "", "## The largest gains", ""]
     rows = [

@@ -1,20 +1,25 @@
 """The section of one group of workloads: curves, tables, workload by workload."""
 
+import dataclasses
+
 from . import markdown, searchers
-from .manifest import CHARGED, FREE
+from .manifest import ASKED, FREE
 from .summary import Summary
 from .workloads import GROUPS
 
 MAIN = (
+    searchers.SURROGATE,
+    searchers.NO_WARM_START,
+    searchers.RIDGE,
     searchers.PPO,
     searchers.PPO_PAPER,
-    searchers.SURROGATE,
     searchers.COORDINATE,
     searchers.TPE,
     searchers.CATCMAWM,
     searchers.CROSS_ENTROPY,
     searchers.GENETIC,
     searchers.ANNEALING,
+    searchers.PAPER_ANNEALING,
     searchers.RANDOM,
     searchers.RANDOM_WALK,
 )
@@ -28,19 +33,18 @@ HEADER = (
     "≥ 0.99",
     "calls to 99 %",
     "q75",
-    "wall s",
+    "CPU s",
+    "version",
 )
 
 ACCOUNTING_TITLES = {
-    FREE: "Repeats and masked degrees free for all",
-    CHARGED: "Every draw charged for all",
+    ASKED: "Every strategy asked for counts",
+    FREE: "Repeats and masked degrees free",
 }
 
 
 def summary_row(label, runs, wanted):
     """The cells of one searcher; `wanted` is the number of runs of the plan."""
-    if not runs:
-        return [label, f"0 of {wanted}", *[markdown.NONE] * (len(HEADER) - 2)]
     s = Summary.of(runs)
     count = f"{s.runs}" if s.runs >= wanted else f"{s.runs} of {wanted}"
     return [
@@ -52,24 +56,38 @@ def summary_row(label, runs, wanted):
         f"{s.near:.2f}",
         markdown.calls(s.calls) + markdown.interval(s.calls_interval, markdown.calls),
         markdown.calls(s.calls_q75),
-        f"{s.wall_s:.1f}",
+        f"{s.cpu_s:.1f}",
+        ", ".join(s.versions),
     ]
 
 
+def roofline_plans(group, measured):
+    """What the first call of a warm start gives on each workload of black boxes."""
+    if not GROUPS[group].is_black_box:
+        return []
+    found = {}
+    for run in measured.of_group(group, searchers.SURROGATE, ASKED):
+        first = [step for step in run.steps if step[0] == 1]
+        best = first[0][1] if first else 0.0
+        found.setdefault(run.workload, dataclasses.replace(run, steps=first, best=best))
+    return list(found.values())
+
+
 def summary_table(group, accounting, measured, wanted):
-    """The table of a group, or None where nothing was measured.
+    """The table of a group, a row of each searcher that was measured, or None.
 
     `wanted` maps (group, searcher, accounting) to a number of runs.
     """
     rows = []
+    plans = roofline_plans(group, measured)
+    if plans:
+        rows.append(summary_row("the roofline's plan", plans, 0))
     for searcher in (*MAIN, *searchers.MEGATRON, searchers.EXACT):
         runs = measured.of_group(group, searcher, accounting)
         count = wanted.get((group, searcher, accounting), 0)
-        if runs or count:
-            rows.append((bool(runs), summary_row(searcher.label, runs, count)))
-    if not any(has_runs for has_runs, _ in rows):
-        return None
-    return markdown.table(HEADER, [row for _, row in rows])
+        if runs:
+            rows.append(summary_row(searcher.label, runs, count))
+    return markdown.table(HEADER, rows) if rows else None
 
 
 def workload_table(group, accounting, measured):
@@ -85,23 +103,26 @@ def workload_table(group, accounting, measured):
             ratios = [run.ratio for run in runs]
             if ratios:
                 mean = markdown.ratio(sum(ratios) / len(ratios))
-                cells.append(f"{mean} ({markdown.ratio(min(ratios))})")
+                cells.append(f"{mean} ({markdown.ratio(min(ratios))}; {len(ratios)})")
             else:
                 cells.append(markdown.NONE)
         rows.append(cells)
-    return markdown.table(["mean (min)", *(s.label for s in shown)], rows)
+    return markdown.table(["mean (min; n)", *(s.label for s in shown)], rows)
 
 
 def section(group, measured, wanted, figure):
-    """The text of a group; `figure` is the name of its picture, or None."""
+    """The text of a group, or None; `figure` is the name of its picture, or None."""
     parts = [f"## {GROUPS[group].title}"]
     if figure:
         parts.append(f"![Best so far, {GROUPS[group].title}](figures/{figure})")
     for accounting, title in ACCOUNTING_TITLES.items():
         table = summary_table(group, accounting, measured, wanted)
-        parts.append(f"### {title}")
-        parts.append(table or "Not measured yet.")
-        by_workload = workload_table(group, accounting, measured)
-        if by_workload and accounting == FREE:
+        has_runs = any(measured.of_group(group, s, accounting) for s in MAIN)
+        if not table or not has_runs:
+            continue
+        parts += [f"### {title}", table]
+        if accounting == ASKED:
+            by_workload = workload_table(group, accounting, measured)
             parts.append(f"By workload:\n\n{by_workload}")
-    return "\n\n".join(parts)
+    is_measured = len(parts) > 1 + bool(figure)
+    return "\n\n".join(parts) if is_measured else None

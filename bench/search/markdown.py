@@ -40,9 +40,3 @@ def difference(value, show):
 
 def times(value):
     return f"{value:.2f}×"
-
-
-def enumeration(words):
-    """"a", "a and b", "a, b and c"."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

@@ -17,7 +17,9 @@ class Run:
     best: float
     reference: float
     wall_s: float
+    cpu_s: float
     budget: int
+    version: str = ""
 
     @property
     def ratio(self):
@@ -68,7 +70,9 @@ class Measured:
                 float(row["best"]),
                 reference,
                 float(row["wall_s"]),
+                float(row["cpu_s"]),
                 int(row["budget"]),
+                row.get("version", ""),
             )
             for row in rows
         ]

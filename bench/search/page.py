@@ -1,13 +1,13 @@
-"""Writes docs/SearchComparison.md and its figures from the table of results."""
+"""Writes docs/SearchComparison.md, docs/Reproduction.md and the figures from the table
+of results."""
 
 import collections
 import difflib
 import subprocess
 import sys
 
-from . import environment, groups, manifest, markdown, outside, paper, parts, targets
-from . import verdict
-from .intervals import RESAMPLES
+from . import advice, environment, groups, manifest, markdown, outside, parts, reproduction
+from . import targets, verdict
 from .measured import Measured
 from .workloads import GROUPS
 
@@ -18,35 +18,50 @@ NOTE = (
     " Do not edit. -->"
 )
 
+WORKLOADS = """## Workloads
+
+A workload is a model, a phase, a context, a machine, a limit on latency and one on devices; throughput is in tokens/s per
+device. What the names of the tables say:
+
+| group | models | phase | machine | limit | devices at most | simulator |
+| --- | --- | --- | --- | --- | --- | --- |
+| GPT-MoE, SLO 50 ms | 1.2T and 1.6T at contexts of 16k, 32k and 64k | decode | `h100_sxm` | TPOT 50 ms | none | roofline |
+| GPT-MoE, SLO 25 ms | the same | decode | `h100_sxm` | TPOT 25 ms | none | roofline |
+| Published models | DeepSeek-V3, Qwen3-235B, Llama-3.1-405B at 16k | decode | `h100_sxm` | TPOT 50 ms | 64 | roofline |
+| Where dims pay | kept cells of [Where dims pay](WhereDimsPay.md): model, phase, context, machine, devices | both | several | TPOT 50 ms; TTFT 1 s or context / 8 ms | the last number of the name | roofline |
+| Procedural simulator, the roofline's plan is invalid | GPT-MoE at 25 ms; DeepSeek-V3 and Qwen3-235B at 50 ms with 64 devices at most | decode | `h100_sxm` | TPOT | 64 or none | procedural, `fixed` |
+| GPT-MoE, procedural simulator | as at SLO 50 ms | decode | `h100_sxm` | TPOT 50 ms | none | [procedural](ProceduralSimulator.md), `runtime` and `fixed` |
+
+The space of a GPT-MoE model is 7 × 5 × 8 × 14 degrees times 3¹² dims, 2.1·10⁹ strategies; that of Llama, with 9 operators, 27
+times smaller, and that of DeepSeek-V3, with 25, 1.6 million times larger, without their limits on devices. *1.0 is the optimum*
+that `exact` proved; on the procedural simulator, which cannot be opened, it is the best that any run found.
+
+Constants were tuned on the GPT-MoE workloads, on DeepSeek-V3 with 64 devices, and the joint critic on *shown* cells of [Where
+dims pay](WhereDimsPay.md). The cells of the group "Where dims pay" are of models that served for nothing, but that a seed of two of
+them (Llama-3.1-405B on `h200_sxm`, Qwen3-235B on `a100_sxm` at 16k) was looked at after tuning. What is from outside is untuned.
+"""
+
 HOW = """## How this is measured
 
-`./dev bench search` runs every searcher of [Search and evaluation](Search.md) with
-a budget of {budget} simulator calls, ten seeds a row where none is missing, one process
-a run and one thread, and writes a line for every run into `bench/search/results.csv`.
-Ratios are to the optimum that `exact` proved; on the procedural simulator, which
-cannot be opened, to the best that any run found, with the long runs of
-`bench/search/best_known.csv` among them. Invalid strategies are charged. Two ways of
-counting are shown. *Free*: a strategy that was asked before, and one of degrees that
-no dims can make feasible (masked), costs nothing, whoever proposes it. *Charged*: every
-strategy costs a call, and so does every draw that a searcher rejects itself. A search
-whose proposals are nearly all repeats ends after 25 strategies for each call of
-the budget.
+`./dev bench search` runs every searcher of [Search and evaluation](Search.md) with a budget of {budget} calls, one process a
+run and one thread, and writes a line for every run into `bench/search/results.csv`; a stopped bench continues where it was. `n of m`
+is what is measured of what the plan has. *Version* is the commit whose programs ran. What is not measured yet stands [at the
+end](#what-is-missing).
 
-`optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, 64 random trials
-first; `catcmawm` is CatCMAwM of [cmaes](https://github.com/CyberAgentAILab/cmaes),
-population 50, restarted when half of a generation is one point and three generations
-in a row have found nothing better. Both ask `shard-cost --serve`
-and minimise −log throughput, or, of an invalid strategy, a penalty by how far it exceeds
-memory and SLO. They do not know how their calls are counted, so that one run of
-theirs is counted both ways; TPE, which needs 100 s for 4000 proposals, makes no more
-of them, even if repeats among them were free.
+*Every strategy asked for counts*, as by default (`accounting=asked`): repeated, invalid or not. *Repeats and masked degrees free*:
+only what is new counts, and not of degrees that no dims can make feasible; a search that proposes nothing new any more ends after 25
+strategies for each call of the budget. A searcher that only asks for what is new has one run for both.
 
-Intervals in brackets are 95 % bootstrap intervals over seeds ({resamples}
-resamples). *Calls to 99 %* is the median number of charged calls after which
-the best is at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where
-fewer runs than that got there. *Wall s* is the median time of the process; its start, the
-reading of the program and, on the roofline, the proof of the optimum are in it. Bands
-of the curves hold the middle 80 % of the seeds."""
+`optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, 64 random trials first; `catcmawm` is CatCMAwM of
+[cmaes](https://github.com/CyberAgentAILab/cmaes), population 50, restarted when half of a generation is one point and three
+generations in a row have found nothing better. Both ask `shard-cost --serve` and minimise −log throughput, or, of an invalid strategy,
+a penalty by how far it exceeds memory and SLO.
+
+Brackets are 95 % intervals over seeds, of at least five: of a mean by Student's t on the means of the seeds, of a median by the
+bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median number of charged calls after which the best is
+at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where fewer runs than that got there. *CPU s* is the median processor
+time of the process, start and proof of the optimum among it, with the build of its day: the rows of 2dd8422 and e20cb89 are of a release
+build, later ones of one with assertions, two to three times as slow. Bands of the curves hold the middle 80 % of the runs."""
 
 
 def wanted_runs(budget):
@@ -93,13 +108,13 @@ def text(measured, budget, figures):
     sections = [
         NOTE,
         "# The searchers compared",
-        verdict.paragraph(measured),
-        targets.section(measured),
-        HOW.format(budget=budget, resamples=RESAMPLES),
-        *(groups.section(g, measured, wanted, figures.get(g)) for g in GROUPS),
+        advice.lines(measured),
+        WORKLOADS.rstrip(),
+        *filter(None, (groups.section(g, measured, wanted, figures.get(g)) for g in GROUPS)),
+        verdict.section(measured),
         parts.section(measured),
-        paper.table_1_section(measured),
-        paper.figure_3_section(measured),
+        targets.section(measured),
+        HOW.format(budget=budget),
         missing_section(measured, wanted),
     ]
     return "\n\n".join(sections) + "\n"
@@ -129,20 +144,25 @@ def draw(args, paths, table):
 
 
 def write(args, paths, results, references):
-    """Writes the page and its pictures, or compares the page; the exit code."""
+    """Writes the pages and their pictures, or compares the pages; the exit code."""
     measured = Measured(results, references, args.budget)
-    path = args.docs / NAME
     if not args.check and not args.no_figures:
         draw(args, paths, results.path)
-    page = text(measured, args.budget, figure_names(args.docs))
-    if not args.check:
-        path.write_text(page)
-        return 0
-    there = path.read_text() if path.exists() else ""
-    if there == page:
-        return 0
-    lines = difflib.unified_diff(
-        there.splitlines(), page.splitlines(), str(path), "generated", lineterm=""
-    )
-    print("\n".join(lines), file=sys.stderr)
-    return 1
+    pages = {
+        NAME: text(measured, args.budget, figure_names(args.docs)),
+        reproduction.NAME: reproduction.text(measured, args.docs),
+    }
+    is_stale = False
+    for name, page in pages.items():
+        path = args.docs / name
+        if not args.check:
+            path.write_text(page)
+            continue
+        there = path.read_text() if path.exists() else ""
+        if there != page:
+            is_stale = True
+            lines = difflib.unified_diff(
+                there.splitlines(), page.splitlines(), str(path), "generated", lineterm=""
+            )
+            print("\n".join(lines), file=sys.stderr)
+    return int(is_stale)

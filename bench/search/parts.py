@@ -1,20 +1,17 @@
 """The section that says what each part of a searcher is worth."""
 
 from . import markdown, searchers
-from .manifest import FREE
+from .manifest import ASKED
 from .summary import Comparison, Summary
 from .workloads import GROUPS
 
 ROWS = {
     searchers.PPO: (
         *searchers.PPO_PARTS,
-        *searchers.PPO_REMOVED,
-        *searchers.PPO_TRANSFER,
     ),
     searchers.SURROGATE: (
         *searchers.SURROGATE_CRITICS,
-        *searchers.SURROGATE_REMOVED,
-        *searchers.SURROGATE_TRANSFER,
+        searchers.RIDGE,
     ),
 }
 HEADER = (
@@ -50,9 +47,9 @@ def _row(searcher, runs, default):
 def _table(group, measured):
     rows = []
     for default, variants in ROWS.items():
-        of_default = measured.of_group(group, default, FREE)
+        of_default = measured.of_group(group, default, ASKED)
         for searcher in (default, *variants):
-            runs = measured.of_group(group, searcher, FREE)
+            runs = measured.of_group(group, searcher, ASKED)
             if runs:
                 rows.append(_row(searcher, runs, of_default))
     return markdown.table(HEADER, rows) if len(rows) > 1 else None
@@ -62,8 +59,8 @@ def section(measured):
     """The text, with a table for every group that has variants measured."""
     parts = [
         "## What each part is worth",
-        "Repeats and masked degrees are free here. Differences are paired, by workload"
-        " and seed; in bold where the 95 % interval leaves 0 out. A run that never gets"
+        "Differences are paired, by workload and seed; of fewer than five seeds there is"
+        " no interval, and in bold is what has one that leaves 0 out. A run that never gets"
         " to 99 % counts as one call above the budget.",
     ]
     for group in GROUPS:

@@ -12,11 +12,12 @@ matplotlib.use("svg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from . import reference, scores, searchers  # noqa: E402
+from . import reference, reproduction, scores, searchers  # noqa: E402
 from .intervals import mean, quantile  # noqa: E402
-from .manifest import FREE  # noqa: E402
+from .groups import ACCOUNTING_TITLES  # noqa: E402
 from .measured import Measured  # noqa: E402
 from .results import Results  # noqa: E402
+from .verdict import accounting_of  # noqa: E402
 from .workloads import GROUPS  # noqa: E402
 
 # In the order of the legend; colours are those of Okabe and Ito, which people
@@ -26,25 +27,17 @@ CURVES = {
     searchers.SURROGATE: "#0072B2",
     searchers.COORDINATE: "#009E73",
     searchers.CATCMAWM: "#CC79A7",
-    searchers.TPE: "#F0E442",
     searchers.ANNEALING: "#E69F00",
     searchers.PPO_PAPER: "#000000",
-    searchers.RANDOM: "#999999",
+    searchers.RANDOM_WALK: "#999999",
 }
-BAND = (0.1, 0.9)  # quantiles over seeds
+BAND = (0.1, 0.9)  # quantiles over runs
 SMALLEST_GAP = 1e-4  # below it, a curve lies on the axis
 
 
 def curve(runs, grid):
-    """(mean, low, high) at every number of calls: of each seed the mean ratio
-    over workloads, then the mean and the band over seeds."""
-    seeds = {}
-    for run in runs:
-        seeds.setdefault(run.seed, []).append(run)
-    lines = [
-        [mean([run.ratio_at(calls) for run in of_seed]) for calls in grid]
-        for of_seed in seeds.values()
-    ]
+    """(mean, low, high) over runs at every number of calls."""
+    lines = [[run.ratio_at(calls) for calls in grid] for run in runs]
     columns = list(zip(*lines))
     return (
         [mean(column) for column in columns],
@@ -56,12 +49,13 @@ def draw(group, measured, budget, path):
     """One picture: the ratio, and beside it the gap on a logarithmic axis."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
     grid = scores.log_grid(budget)
+    accounting = accounting_of(group.name)
     for searcher, colour in CURVES.items():
-        runs = measured.of_group(group.name, searcher, FREE)
+        runs = measured.of_group(group.name, searcher, accounting)
         if not runs:
             continue
         middle, low, high = curve(runs, grid)
-        label = searcher.name + (f", {searcher.title}" if searcher.title else "")
+        label = f"{searcher.name}, n = {len(runs)}"
         left.plot(grid, middle, color=colour, label=label, linewidth=1.4)
         left.fill_between(grid, low, high, color=colour, alpha=0.15, linewidth=0)
         gaps = [max(1 - value, SMALLEST_GAP) for value in middle]
@@ -76,7 +70,33 @@ def draw(group, measured, budget, path):
     right.set_yscale("log")
     right.set_ylim(SMALLEST_GAP, 1)
     right.axhline(1 - scores.NEAR, color="#666666", linewidth=0.8, linestyle=":")
-    left.legend(fontsize=8, loc="upper left")
+    left.legend(fontsize=7, loc="lower right")
+    figure.suptitle(f"{group.title}; {ACCOUNTING_TITLES[accounting].lower()}", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def draw_bars(measured, path):
+    """The paper's Figure 3: at 16k, the best of all seeds over Megatron's best plan."""
+    facts = reproduction.Facts(measured)
+    if not facts.complete:
+        return
+    figure, axes = plt.subplots(figsize=(8, 3.2))
+    bars = (*searchers.MEGATRON, searchers.RANDOM_WALK, *facts.of)
+    for index, workload in enumerate(reproduction.SHORTEST):
+        base = max(facts.styles(workload))
+        heights = [facts.best(workload, searcher) / base for searcher in bars]
+        places = [x + 0.4 * index for x in range(len(bars))]
+        colour = ("#0072B2", "#E69F00")[index]
+        axes.bar(places, heights, 0.38, color=colour, label=workload.name)
+        axes.axhline(
+            facts.optimum[workload.name] / base, color=colour, linewidth=0.8, linestyle=":"
+        )
+    names = [s.name + (f",\n{s.title}" if s.title else "") for s in bars]
+    axes.set_xticks([x + 0.2 for x in range(len(bars))], names, fontsize=6)
+    axes.set_ylabel("over the best of Megatron's styles", fontsize=8)
+    axes.legend(fontsize=7, loc="lower left")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
@@ -97,8 +117,9 @@ def main():
     args.output.mkdir(parents=True, exist_ok=True)
     for name, group in GROUPS.items():
         path = args.output / f"search-{name}.svg"
-        if any(measured.of_group(name, searcher, FREE) for searcher in CURVES):
+        if any(measured.of_group(name, searcher, accounting_of(name)) for searcher in CURVES):
             draw(group, measured, args.budget, path)
+    draw_bars(measured, args.output / reproduction.FIGURE)
 
 
 if __name__ == "__main__":

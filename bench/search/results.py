@@ -37,9 +37,18 @@ def key_of(row):
     return tuple(row[field] for field in KEY_FIELDS)
 
 
+def as_asked(row):
+    """The row that a search counted as "new" gives counted as "asked", if it is
+    the same search: one that asked for nothing that is free. Else None."""
+    is_same = row["evaluations"] and row["evaluations"] == row["charged"]
+    if row["accounting"] != "new" or row["budget"] == "0" or not is_same:
+        return None
+    return {**row, "accounting": "asked"}
+
+
 @dataclasses.dataclass
 class Results:
-    """The rows of a file, by key; the last of equal keys."""
+    """The rows of a file, by key, the last of equal keys; and those that follow."""
 
     path: object  # pathlib.Path
     rows: dict
@@ -54,6 +63,8 @@ class Results:
                 whole = [line for line in file if line.endswith("\n")]
             for row in csv.DictReader(whole):
                 rows[key_of(row)] = row
+        for twin in filter(None, map(as_asked, tuple(rows.values()))):
+            rows.setdefault(key_of(twin), twin)
         return cls(path, rows)
 
     def append(self, row):
@@ -67,7 +78,8 @@ class Results:
             writer.writerow(row)
             file.flush()
             os.fsync(file.fileno())
-        self.rows[key_of(row)] = row
+        for known in filter(None, (row, as_asked(row))):
+            self.rows[key_of(known)] = known
 
 
 def _drop_torn_line(file):

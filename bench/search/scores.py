@@ -46,7 +46,7 @@ def read_steps(text):
     return [(int(calls), float(best)) for calls, best in pairs]
 
 
-def log_grid(last, count=48, first=10):
+def log_grid(last, count=60, first=1):
     """About `count` numbers of calls from `first` to `last`, evenly in the log."""
     ratio = last / first
     return sorted({round(first * ratio ** (i / (count - 1))) for i in range(count)})

@@ -37,11 +37,6 @@ class Searcher:
         """Whether runs differ; those without a seed run once, to their end."""
         return self.name != "exact" and not self.name.startswith("megatron-")
 
-    @property
-    def learns_policy(self):
-        """Whether reinforcement learning is at work."""
-        return self.name.startswith("ppo")
-
 
 OUTSIDE = ("optuna-tpe", "catcmawm")
 
@@ -51,6 +46,12 @@ MEGATRON = tuple(Searcher(f"megatron-{style}") for style in ("classic", "slice",
 RANDOM = Searcher("random")
 RANDOM_WALK = Searcher("random-walk")
 ANNEALING = Searcher("annealing")
+# T0 = 100 on raw throughput, a fixed penalty: as the paper describes its baseline.
+PAPER_ANNEALING = Searcher(
+    "annealing",
+    "agent-options=initial-temperature=100,raw-energy=true",
+    "as in the paper",
+)
 GENETIC = Searcher("genetic")
 CROSS_ENTROPY = Searcher("cross-entropy")
 COORDINATE = Searcher("coordinate")
@@ -68,6 +69,11 @@ BLACK_BOX_DEFAULT = SURROGATE
 
 UNTRAINED = "agent-options=learning-rate=0"
 
+# The default before there was a joint critic, and still that of black boxes.
+RIDGE = Searcher("surrogate", "agent-critic=ridge", "ridge critic", cpu_s=3.5)
+
+NO_WARM_START = Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5)
+
 # What each part is worth: the searcher with one thing changed.
 SURROGATE_CRITICS = (
     Searcher("surrogate", "agent-critic=none", "no critic", cpu_s=1),
@@ -79,39 +85,4 @@ PPO_PARTS = (
     Searcher("ppo", f"{UNTRAINED} agent-critic=none", "untrained, no critic", cpu_s=3),
     Searcher("ppo", "agent-critic=random", "random critic", cpu_s=6),
     Searcher("ppo", "agent-options=attention=false", "no attention", cpu_s=6),
-)
-# Measured before the critic was removed, because it changed nothing.
-SURROGATE_REMOVED = (
-    Searcher("surrogate", "agent-critic=ensemble", "ensemble critic, since removed"),
-)
-PPO_REMOVED = (
-    Searcher("ppo", "agent-critic=ensemble", "ensemble critic, since removed"),
-)
-# These have a meaning for black boxes only, where a free model is at hand.
-SURROGATE_TRANSFER = (
-    Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5),
-    Searcher("surrogate", "agent-critic-prior=none", "no prior", cpu_s=3.5),
-    Searcher(
-        "surrogate",
-        "warm-start=none agent-critic-prior=none",
-        "no warm start, no prior",
-        cpu_s=2.5,
-    ),
-)
-PPO_TRANSFER = (
-    Searcher("ppo", "agent-pretrain=roofline", "pretrained on the roofline", cpu_s=14),
-    Searcher("ppo", "warm-start=none", "no warm start", cpu_s=11),
-    Searcher("ppo", "agent-critic-prior=none", "no prior", cpu_s=11),
-    Searcher(
-        "ppo",
-        "warm-start=none agent-critic-prior=none",
-        "no warm start, no prior",
-        cpu_s=8,
-    ),
-    Searcher(
-        "ppo",
-        "agent-pretrain=roofline agent-critic=none",
-        "pretrained, no critic",
-        cpu_s=10,
-    ),
 )

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from .intervals import bootstrap, mean, median, quantile
+from .intervals import LEVEL, bca, mean, median, of_mean, quantile
 from .scores import NEAR
 
 # Differences below are those of rounding: tables show four digits.
@@ -20,7 +20,7 @@ def by_seed(pairs):
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """One row of a table; intervals are None for a single seed."""
+    """One row of a table; intervals are None for few seeds."""
 
     runs: int
     mean: float
@@ -32,6 +32,8 @@ class Summary:
     calls_interval: tuple
     calls_q75: float
     wall_s: float
+    cpu_s: float
+    versions: tuple  # what was measured, oldest rows first
 
     @classmethod
     def of(cls, runs):
@@ -41,14 +43,16 @@ class Summary:
         return cls(
             len(runs),
             mean(ratios),
-            bootstrap(by_seed((run.seed, run.ratio) for run in runs), mean),
+            _within(of_mean(by_seed((run.seed, run.ratio) for run in runs))),
             median(ratios),
             min(ratios),
             sum(ratio >= NEAR for ratio in ratios) / len(runs),
             median(calls),
-            bootstrap(by_seed((run.seed, run.calls) for run in runs), median),
+            bca(by_seed((run.seed, run.calls) for run in runs), median),
             quantile(calls, 0.75),
             median([run.wall_s for run in runs]),
+            median([run.cpu_s for run in runs]),
+            tuple(dict.fromkeys(run.version for run in runs)),
         )
 
 
@@ -57,14 +61,15 @@ class Difference:
     """A value of one searcher minus that of another, with its 95 % interval."""
 
     value: float
-    interval: tuple  # None: a single seed
+    interval: tuple  # None: few seeds
+    corrected: tuple = None  # the interval that the sign is told by
 
     @property
     def sign(self):
-        """1 or -1 where the interval leaves 0 out, else 0."""
-        if not self.interval or abs(self.value) < SMALLEST:
+        """1 or -1 where the corrected interval leaves 0 out, else 0."""
+        if not self.corrected or abs(self.value) < SMALLEST:
             return 0
-        low, high = self.interval
+        low, high = self.corrected
         return 1 if low > 0 else -1 if high < 0 else 0
 
 
@@ -78,33 +83,29 @@ class Comparison:
     calls: Difference
 
     @classmethod
-    def of(cls, first, second):
-        """None where the two have no run in common."""
+    def of(cls, first, second, comparisons=1):
+        """None where the two have no run in common. With several comparisons side by
+        side, the level of each is divided by their number (Bonferroni)."""
         others = {run.pair: run for run in second}
         pairs = [(run, others[run.pair]) for run in first if run.pair in others]
         if not pairs:
             return None
         ratios = by_seed((a.seed, a.ratio - b.ratio) for a, b in pairs)
         calls = by_seed((a.seed, (_counted(a), _counted(b))) for a, b in pairs)
+        values = [value for of_seed in ratios.values() for value in of_seed]
+        counted = [value for of_seed in calls.values() for value in of_seed]
+        level = LEVEL / comparisons
+        interval = bca(calls, _median_difference)
         return cls(
             len(pairs),
-            _difference(ratios, mean),
-            _difference(calls, _median_difference),
+            Difference(mean(values), of_mean(ratios), of_mean(ratios, level)),
+            Difference(_median_difference(counted), interval, interval),
         )
 
-    @property
-    def first_wins(self):
-        """Better in the mean or in calls, and in neither worse."""
-        return self._score > 0
 
-    @property
-    def second_wins(self):
-        return self._score < 0
-
-    @property
-    def _score(self):
-        signs = {self.mean.sign, -self.calls.sign} - {0}
-        return signs.pop() if len(signs) == 1 else 0
+def _within(interval):
+    """An interval of a ratio, none of which is above 1."""
+    return interval and (interval[0], min(interval[1], 1.0))
 
 
 def _counted(run):
@@ -114,8 +115,3 @@ def _counted(run):
 
 def _median_difference(pairs):
     return median([a for a, _ in pairs]) - median([b for _, b in pairs])
-
-
-def _difference(grouped, statistic):
-    values = [value for values in grouped.values() for value in values]
-    return Difference(statistic(values), bootstrap(grouped, statistic))

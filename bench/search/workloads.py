@@ -3,19 +3,23 @@
 import dataclasses
 import json
 
+from dims import cells
+
 MACHINE = "h100_sxm"
 
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """One search problem, in decode."""
+    """One search problem."""
 
     name: str
     config: str
     context: int
-    slo_ms: int
+    slo_ms: int  # of a token in decode, of the first token in prefill
     simulator: str = "roofline"
     max_devices: int = 0  # no limit
+    machine: str = MACHINE
+    phase: str = "decode"
 
     @property
     def key(self):
@@ -41,7 +45,7 @@ class Workload:
             paths.tool("shard-translate"),
             "--import-hf",
             str(self.find_config(paths)),
-            "--phase=decode",
+            f"--phase={self.phase}",
             f"--context={self.context}",
             "-o",
             str(output),
@@ -49,13 +53,14 @@ class Workload:
 
     def memory_gb(self, paths):
         """What a device of the machine can hold, in 1e9 bytes."""
-        machine = json.loads((paths.root / f"machines/{MACHINE}.json").read_text())
+        machine = json.loads((paths.root / f"machines/{self.machine}.json").read_text())
         memory = machine["memory"]
         return memory["capacity_bytes"] * memory["usable_fraction"] / 1e9
 
     def pass_options(self):
         """Its part of the options of --llm-search-sharding and shard-cost."""
-        options = {"machine": MACHINE, "slo-tpot-ms": self.slo_ms}
+        slo = "slo-tpot-ms" if self.phase == "decode" else "slo-ttft-ms"
+        options = {"machine": self.machine, slo: self.slo_ms}
         if self.max_devices:
             options["max-devices"] = self.max_devices
         if self.is_black_box:
@@ -77,15 +82,29 @@ def _mixtures(slo_ms, simulator="roofline"):
     )
 
 
-def _published():
+def _published(simulator="roofline"):
     configs = {
         "deepseek-v3": "deepseek-ai--DeepSeek-V3_config.json",
         "qwen3-235b": "Qwen--Qwen3-235B-A22B_config.json",
         "llama-3.1-405b": "meta-llama--Meta-Llama-3.1-405B_config.json",
     }
     return tuple(
-        Workload(name, config, 16384, 50, max_devices=64)
+        Workload(name, config, 16384, 50, simulator, max_devices=64)
         for name, config in configs.items()
+    )
+
+
+def _of_cell(cell):
+    _, limit = cell.limit
+    machine = cell.machine.removesuffix("_sxm")
+    return Workload(
+        f"{cell.model}-{cell.phase}-{cell.context // 1024}k-{machine}-{cell.devices}".lower(),
+        cells.MODELS[cell.model],
+        cell.context,
+        limit,
+        max_devices=cell.devices,
+        machine=cell.machine,
+        phase=cell.phase,
     )
 
 
@@ -108,6 +127,7 @@ GROUPS = {
         Group("moe-50", "GPT-MoE, SLO 50 ms", _mixtures(50)),
         Group("moe-25", "GPT-MoE, SLO 25 ms", _mixtures(25)),
         Group("models", "Published models, at most 64 devices", _published()),
+        Group("dims", "Where dims pay", tuple(map(_of_cell, cells.SCORED))),
         Group(
             "runtime",
             "GPT-MoE, procedural simulator, schedule picked by the runtime",
@@ -117,6 +137,12 @@ GROUPS = {
             "fixed",
             "GPT-MoE, procedural simulator, fixed schedule and strong skew",
             _mixtures(50, "procedural:fixed"),
+        ),
+        # Of the three published models, Llama-3.1-405B is left out: its plan is valid.
+        Group(
+            "unlike",
+            "Procedural simulator, the roofline's plan is invalid",
+            (*_mixtures(25, "procedural:fixed"), *_published("procedural:fixed")[:2]),
         ),
     )
 }

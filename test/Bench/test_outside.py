@@ -69,7 +69,7 @@ class Accounts(unittest.TestCase):
         points = ["a", "a", "b", "b", "c"]
         entries = [account.record(p, valid(i)) for i, p in enumerate(points, 1)]
         free = runs.replayed(entries, "new", 3)
-        charged = runs.replayed(entries, "draws", 3)
+        charged = runs.replayed(entries, "asked", 3)
         self.assertEqual((free.charged, free.evaluations, free.steps[-1]), (3, 5, (3, 5)))
         self.assertEqual((charged.charged, charged.steps[-1]), (3, (3, 3)))
 

@@ -1,27 +1,29 @@
 """What the page says of given results."""
 
+import pathlib
 import unittest
 
-from search import manifest, parts, paper, searchers, targets, verdict
+from search import manifest, parts, reproduction, searchers, targets, verdict
 from search.measured import Measured
 from search.reference import References
 from search.results import Results
 from search.workloads import GROUPS
 
-SEEDS = range(4)
+SEEDS = range(6)
 
 
-def rows(group, searcher, steps, seeds=SEEDS):
-    """A row a seed on the first workload of a group; `steps` maps a seed to text."""
-    workload = GROUPS[group].workloads[0]
+def rows(group, searcher, steps, seeds=SEEDS, workload=0, accounting=manifest.ASKED):
+    """A row a seed on a workload of a group; `steps` maps a seed to text."""
+    of = GROUPS[group].workloads[workload]
     for seed in seeds if searcher.has_seeds else (0,):
         budget = 4000 if searcher.has_seeds else 0
-        job = manifest.Job(workload, searcher, (manifest.FREE,), seed, budget)
+        counted = accounting if searcher.has_seeds else manifest.FREE
+        job = manifest.Job(of, searcher, (counted,), seed, budget)
         text = steps(seed)
         fields = ("workload", "simulator", "slo_ms", "searcher", "variant", "accounting")
         row = dict(zip((*fields, "seed", "budget"), next(job.keys())))
         best = text.split(":")[-1] if text else "0"
-        yield {**row, "steps": text, "best": best, "wall_s": "2"}
+        yield {**row, "steps": text, "best": best, "wall_s": "2", "cpu_s": "2"}
 
 
 def measured(*groups_of_rows):
@@ -30,40 +32,34 @@ def measured(*groups_of_rows):
     return Measured(results, References(results, {}))
 
 
-def proof(group="moe-50"):
-    return rows(group, searchers.EXACT, lambda seed: "1:100")
+def proof(group="moe-50", workload=0):
+    return rows(group, searchers.EXACT, lambda seed: "1:100", workload=workload)
 
 
 class Verdict(unittest.TestCase):
-    def test_names_a_simple_method_that_beats_the_agent_first(self):
-        text = verdict.paragraph(
+    def test_what_is_ahead_is_bold(self):
+        text = verdict.section(
             measured(
-                proof("moe-50"),
                 proof("moe-25"),
-                rows("moe-50", searchers.PPO, lambda seed: "10:100"),
-                rows("moe-50", searchers.RANDOM, lambda seed: "900:50"),
-                rows("moe-25", searchers.PPO, lambda seed: f"{30 + seed}:99"),
-                rows("moe-25", searchers.SURROGATE, lambda seed: f"{20 + seed}:100"),
+                rows("moe-25", searchers.SURROGATE, lambda seed: f"{20 + seed}:{98 + seed % 2}"),
+                rows("moe-25", searchers.PPO, lambda seed: f"20:{98 + (seed + 1) % 2}"),
+                rows("moe-25", searchers.RANDOM, lambda seed: f"900:{50 + seed % 2}"),
             )
         )
-        first = text.split("**")[1]
-        self.assertEqual(first, GROUPS["moe-25"].title)
-        self.assertIn("is beaten by `surrogate` in the mean (1.0000 against 0.9900", text)
-        self.assertIn("in calls to 99 % (median 22 against 32", text)
-        self.assertIn("no simple method beats `ppo`; it beats `random`", text)
+        self.assertIn("divided by the 3 comparisons", text)
+        self.assertRegex(text, r"`surrogate` − `random` \| \*\*\+0.4800 .*\*\* \(n = 6\)")
+        self.assertRegex(text, r"`surrogate` − `ppo` \| [+−]0.0000")
 
-    def test_says_when_the_default_of_black_boxes_is_beaten(self):
+    def test_black_boxes_count_what_is_new(self):
         both = [
-            rows("fixed", searchers.SURROGATE, lambda seed: "9:90"),
-            rows("fixed", searchers.PPO, lambda seed: "9:100"),
+            rows("fixed", s, lambda seed: "9:90", accounting=manifest.FREE)
+            for s in (searchers.SURROGATE, searchers.COORDINATE)
         ]
-        text = verdict.paragraph(measured(*both))
-        self.assertIn("the default, `surrogate`, is beaten in the mean by `ppo`", text)
+        self.assertIn("`surrogate` − `coordinate`", verdict.section(measured(*both)))
 
     def test_claims_nothing_without_a_rival(self):
         alone = measured(proof(), rows("moe-50", searchers.PPO, lambda seed: "9:100"))
-        self.assertIn("compared with nothing yet", verdict.paragraph(alone))
-        self.assertIn("not measured yet", verdict.paragraph(measured(proof())))
+        self.assertIn("Not measured yet", verdict.section(alone))
 
 
 class Sections(unittest.TestCase):
@@ -71,8 +67,14 @@ class Sections(unittest.TestCase):
         fast = measured(proof(), rows("moe-50", searchers.PPO, lambda s: "400:100"))
         slow = measured(proof(), rows("moe-50", searchers.PPO, lambda s: "401:100"))
         line = "median calls to 99 %; GPT-MoE, SLO 50 ms | ≤ 400 |"
-        self.assertIn(f"{line} 400 | met", targets.section(fast))
+        self.assertIn(f"{line} 400 | met (n = 6)", targets.section(fast))
         self.assertIn(f"{line} 401 | **missed**", targets.section(slow))
+
+    def test_few_seeds_leave_an_aim_open(self):
+        few = measured(
+            proof(), rows("moe-50", searchers.PPO, lambda s: "401:100", seeds=range(2))
+        )
+        self.assertIn("401 | open (n = 2)", targets.section(few))
 
     def test_parts_are_compared_with_the_default(self):
         variant = searchers.PPO_PARTS[0]
@@ -85,28 +87,34 @@ class Sections(unittest.TestCase):
         )
         self.assertIn("| **+200 [+200, +200]** |", text)
 
-    def test_ratio_to_random_walk_has_the_ceiling_beside_it(self):
-        text = paper.table_1_section(
+    def test_reproduction_says_what_cannot_be(self):
+        best = {
+            searchers.RANDOM_WALK: 50,
+            searchers.PAPER_ANNEALING: 60,
+            searchers.ANNEALING: 80,
+            searchers.PPO_PAPER: 70,
+            searchers.PPO: 100,
+            **dict(zip(searchers.MEGATRON, (80, 90, 96))),
+        }
+        text = reproduction.text(
             measured(
-                proof(),
-                rows("moe-50", searchers.RANDOM_WALK, lambda seed: "9:50"),
-                rows("moe-50", searchers.PPO, lambda seed: "9:90"),
-            )
+                *(proof(workload=index) for index in range(6)),
+                *(
+                    rows("moe-50", searcher, lambda seed, top=top: f"9:{top}", workload=index)
+                    for searcher, top in best.items()
+                    for index in range(6)
+                ),
+            ),
+            pathlib.Path("nowhere"),
         )
-        row = "| gpt-moe-1.2T-16k | 1.19× | 2.76× | – | – | 1.80× | 2.00× |"
-        self.assertIn(row, text)
+        self.assertIn("cannot be: no strategy has 2.76×", text)
+        row = "| 1.20× [1.20, 1.20] | 1.60× [1.60, 1.60] | 1.40× [1.40, 1.40] | 2.00×"
+        self.assertIn(f"| gpt-moe-1.2T-16k | 1.19× | 2.76× {row}", text)
+        self.assertIn("| gpt-moe-1.2T-16k | 1.25× | 1.11× | 1.04× | 0.62×", text)
 
-    def test_megatron_ratios_are_of_the_best_seed(self):
-        styles = [
-            rows("moe-50", style, lambda seed, best=best: f"1:{best}")
-            for style, best in zip(searchers.MEGATRON, (80, 90, 96))
-        ]
-        text = paper.figure_3_section(
-            measured(
-                proof(), *styles, rows("moe-50", searchers.PPO, lambda s: f"1:{93 + s}")
-            )
-        )
-        self.assertIn("| 1.20× (1.25×) | 1.07× (1.11×) | 1.00× (1.04×) |", text)
+    def test_reproduction_waits_for_its_rows(self):
+        text = reproduction.text(measured(proof()), pathlib.Path("nowhere"))
+        self.assertIn("Not measured yet", text)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,19 @@ class Table(unittest.TestCase):
         rows = Results.load(self.path).rows
         self.assertEqual([row["best"] for row in rows.values()], ["60"])
 
+    def test_a_run_that_asked_for_nothing_free_counts_both_ways(self):
+        both, asked = (
+            manifest.Job(WORKLOAD, searchers.RANDOM, (kind,), 0, 4000)
+            for kind in (manifest.FREE, manifest.ASKED)
+        )
+        results = Results.load(self.path)
+        results.append(row(both, evaluations=9, charged=8))
+        self.assertFalse(bench.is_measured(asked, results))
+        results.append(row(both, evaluations=8, charged=8))
+        self.assertTrue(bench.is_measured(asked, results))
+        self.assertTrue(bench.is_measured(asked, Results.load(self.path)))
+        self.assertEqual(len(self.path.read_text().splitlines()), 3)
+
     def test_a_torn_line_is_dropped(self):
         results = Results.load(self.path)
         results.append(row(job(seed=0)))

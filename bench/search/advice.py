@@ -1,0 +1,59 @@
+"""The first lines of the page: what to use when, with a number each."""
+
+from . import markdown, searchers
+from .manifest import ASKED
+from .summary import Summary
+
+
+def _of(measured, group, searcher):
+    """(summary, n) of what was measured, or None."""
+    runs = measured.of_group(group, searcher, ASKED)
+    return Summary.of(runs) if runs else None
+
+
+def _score(summary):
+    return f"{markdown.ratio(summary.mean)} of the optimum in the mean (n = {summary.runs})"
+
+
+def lines(measured):
+    """A list of at most five items; an item whose rows are missing is left out."""
+
+    def item(words, *rows):
+        found = [_of(measured, group, searcher) for group, searcher in rows]
+        return words(*found) if all(found) else None
+
+    items = (
+        item(
+            lambda s: f"**The simulator can be opened** (the roofline, the default): `exact`. It proves the"
+            f" optimum, in {s.wall_s:.1f} s on these workloads. Every other searcher is for black boxes.",
+            ("moe-50", searchers.EXACT),
+        ),
+        item(
+            lambda s: f"**A black box that resembles the roofline**: `surrogate`, the default. It starts from"
+            f" the roofline's plan and corrects the roofline: {markdown.ratio(s.mean)} of the best known in the"
+            f" mean (n = {s.runs}).",
+            ("fixed", searchers.SURROGATE),
+        ),
+        item(
+            lambda s: f"**A black box with nothing beside it**: `surrogate` too. Where dims pay it reaches"
+            f" {_score(s)}, {markdown.ratio(s.min)} at worst, and 99 % after {markdown.calls(s.calls)} calls.",
+            ("dims", searchers.SURROGATE),
+        ),
+        item(
+            lambda moe, dims: f"**Calls cost next to nothing**: `coordinate`, which computes nothing between them:"
+            f" {_score(moe)} where the optimum is near Megatron's dims, {markdown.ratio(dims.mean)} where dims pay"
+            f" (n = {dims.runs}).",
+            ("moe-50", searchers.COORDINATE),
+            ("dims", searchers.COORDINATE),
+        ),
+        item(
+            lambda ppo, untrained, paper: "**Learning a policy** is not needed: `ppo` reaches"
+            f" {markdown.ratio(ppo.mean)} (n = {ppo.runs}) on GPT-MoE at 50 ms, and with its policy left untrained,"
+            f" under the same critic, {markdown.ratio(untrained.mean)} (n = {untrained.runs}). `ppo-paper`, the agent as"
+            f" [published](Reproduction.md), reaches {markdown.ratio(paper.mean)} (n = {paper.runs}).",
+            ("moe-50", searchers.PPO),
+            ("moe-50", searchers.PPO_PARTS[1]),
+            ("moe-50", searchers.PPO_PAPER),
+        ),
+    )
+    return "\n".join(f"- {line}" for line in items if line) or "Not measured yet."
