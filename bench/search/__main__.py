@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 
-from . import bench, best_known, environment, manifest, page, reference, tools
+from . import bench, best_known, environment, ffn, manifest, page, reference, tools
 from .bench import is_selected
 from .measured import Measured
 from .results import Results
@@ -51,6 +51,7 @@ def parse():
     parser.add_argument(
         "--best-known", action="store_true", help="search black boxes with long runs"
     )
+    parser.add_argument("--ffn", action="store_true", help="cost the plans of Figure 4")
     parser.add_argument("--page", action="store_true", help="write the page of docs")
     parser.add_argument("--check", action="store_true", help="with --page: compare only")
     parser.add_argument(
@@ -128,6 +129,9 @@ def main():
             return 0
         if args.page:
             return page.write(args, paths, results, references)
+        if args.ffn:
+            ffn.measure(paths)
+            return 0
         if args.best_known:
             selected = [job for job in best_known.jobs() if is_selected(job, args.only)]
             best_known.search(paths, reference.BEST_KNOWN, selected)

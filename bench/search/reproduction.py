@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-from . import markdown, searchers
+from . import ffn, markdown, searchers
 from .intervals import ENOUGH, LEVEL, mean, student
 from .manifest import ASKED
 from .workloads import GROUPS
@@ -227,6 +227,14 @@ def claims(facts):
             "which of Megatron's styles is *the* heuristic",
         ),
         (
+            "An FFN that gathers can beat one that reduces (Figure 4)",
+            f"with Megatron's dims everywhere else it has {span(ffn.gathering_over_reducing())} on two machines",
+            "reproduced elsewhere: fine-grained experts do it, see [Where dims pay](WhereDimsPay.md#which-dims-and-why)"
+            if max(ffn.gathering_over_reducing()) < 1
+            else "reproduced",
+            "the width of an expert beside that of the model",
+        ),
+        (
             "Metaheuristics do not reach the heuristic",
             f"the best annealing run has {span(sa_over_style)} of the best style",
             "not reproduced" if max(sa_over_style) > 0.999 else "reproduced",
@@ -303,7 +311,7 @@ def text(measured, docs):
     ]
     if (docs / "figures" / FIGURE).exists():
         parts.append(f"![Best of all seeds over Megatron's plans](figures/{FIGURE})")
-    parts += [figure_3(facts), CHOICES]
+    parts += [figure_3(facts), ffn.section(), CHOICES]
     return "\n\n".join(parts) + "\n"
 
 
