@@ -16,6 +16,7 @@
 #include "shardopt/Search/Megatron.h"
 #include "shardopt/Search/ReplaySimulator.h"
 #include "shardopt/Support/Choice.h"
+#include "shardopt/Support/ParallelFor.h"
 
 #include <algorithm>
 #include <chrono>
@@ -63,9 +64,12 @@ private:
   }
   ErrorOr<search::SpaceRequest> readableRequest() const;
   ErrorOr<search::StrategySpace> createSpace();
-  void findEnginePlans(const search::StrategySpace &space);
+  void findOthers(const search::StrategySpace &space);
+  void findBaseline(search::MegatronVariant variant,
+                    const search::StrategySpace &space, unsigned threads);
+  void findEnginePlan(Engine runner, const search::StrategySpace &space,
+                      unsigned threads);
   void sayStages(std::optional<search::Plan> &plan) const;
-  void findBaselines(const search::StrategySpace &space);
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
 
@@ -298,11 +302,8 @@ ErrorOr<PlanSummary> Planner::run() {
       (summary.plan && !summary.plan->strategy.degrees.isUniform());
   if (space->fitsBatch())
     summary.batches = space->describeBatches();
-  if (!isStopped() && !engine)
-    findBaselines(*space);
-  if (!isStopped() && !engine &&
-      request.space.kind == search::SpaceKind::Serving)
-    findEnginePlans(*space);
+  if (!isStopped() && !engine && scenario.simulator().decomposition())
+    findOthers(*space);
   if (summary.plan)
     explainBest(*space);
   else if (!isStopped())
@@ -320,45 +321,58 @@ void Planner::sayStages(std::optional<search::Plan> &plan) const {
         cost::chooseStages(scenario.costs(), plan->strategy);
 }
 
-/// Of dense models, slice is classic: there is no exchange of tokens.
-void Planner::findBaselines(const search::StrategySpace &space) {
-  const search::Decomposition *decomposition =
-      scenario.simulator().decomposition();
-  if (!decomposition)
-    return;
+/// What the plan is set beside: Megatron's, and where the degrees of engines
+/// are open, theirs. The searches know nothing of each other, and each is
+/// short: they share the threads.
+void Planner::findOthers(const search::StrategySpace &space) {
   using search::MegatronVariant;
+  std::vector<std::function<void(unsigned)>> searches;
   for (MegatronVariant variant :
        {MegatronVariant::Classic, MegatronVariant::Slice,
-        MegatronVariant::SequenceParallel}) {
-    if (variant == MegatronVariant::Slice && !scenario.hasExperts())
-      continue;
-    summary.baselines[static_cast<size_t>(variant)] =
-        search::findOptimum(megatronSpace(variant, space), *decomposition,
-                            request.goal, request.threads,
-                            [this] { return isStopped(); })
-            .best;
-    sayStages(summary.baselines[static_cast<size_t>(variant)]);
-  }
+        MegatronVariant::SequenceParallel})
+    // Of dense models, slice is classic: there is no exchange of tokens.
+    if (variant != MegatronVariant::Slice || scenario.hasExperts())
+      searches.push_back([this, variant, &space](unsigned threads) {
+        findBaseline(variant, space, threads);
+      });
+  if (request.space.kind == search::SpaceKind::Serving)
+    for (Engine runner : allEngines)
+      searches.push_back([this, runner, &space](unsigned threads) {
+        findEnginePlan(runner, space, threads);
+      });
+  const auto count = unsigned(searches.size());
+  parallelFor(count, request.threads, [&](size_t i) {
+    searches[i](std::max(1u, request.threads / count));
+  });
 }
 
-/// Each over what it can run of the space.
-void Planner::findEnginePlans(const search::StrategySpace &space) {
-  if (!scenario.simulator().decomposition())
+void Planner::findBaseline(search::MegatronVariant variant,
+                           const search::StrategySpace &space,
+                           unsigned threads) {
+  std::optional<search::Plan> &plan =
+      summary.baselines[static_cast<size_t>(variant)];
+  plan =
+      search::findOptimum(megatronSpace(variant, space),
+                          *scenario.simulator().decomposition(), request.goal,
+                          threads, [this] { return isStopped(); })
+          .best;
+  sayStages(plan);
+}
+
+/// Over what the engine can run of the space.
+void Planner::findEnginePlan(Engine runner, const search::StrategySpace &space,
+                             unsigned threads) {
+  const EngineSimulator only(scenario.simulator(), runner,
+                             EngineFacts(scenario.model()));
+  ErrorOr<search::StrategySpace> part = only.narrowed(space);
+  if (!part)
     return;
-  for (Engine runner : allEngines) {
-    const EngineSimulator only(scenario.simulator(), runner,
-                               EngineFacts(scenario.model()));
-    ErrorOr<search::StrategySpace> part = only.narrowed(space);
-    if (!part)
-      continue;
-    std::optional<search::Plan> &plan =
-        summary.enginePlans[static_cast<size_t>(runner)];
-    plan =
-        search::findOptimum(*part, only, request.goal, request.threads, [this] {
-          return isStopped();
-        }).best;
-    sayStages(plan);
-  }
+  std::optional<search::Plan> &plan =
+      summary.enginePlans[static_cast<size_t>(runner)];
+  plan = search::findOptimum(*part, only, request.goal, threads, [this] {
+           return isStopped();
+         }).best;
+  sayStages(plan);
 }
 
 /// Which limit the next larger batch would exceed. Where there is none, that of

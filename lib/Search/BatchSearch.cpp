@@ -188,7 +188,10 @@ BatchResult BatchSearch::run(unsigned threads,
 
   // Invariant: all that is feasible is in a range of `open`, in `result`, or no
   // better than the worst plan of that. Ranges of a block share the incumbent
-  // at its start; a worse one only costs time.
+  // at its start; a worse one only costs time. A look takes about as long as
+  // starting a thread, so that each gets several.
+  constexpr size_t looksOfThread = 16;
+  const size_t blockMost = threads <= 1 ? 1 : threads * looksOfThread;
   std::vector<Range> block;
   std::vector<Step> steps;
   while (!open.empty() && mayReach(open.top().bound)) {
@@ -198,7 +201,7 @@ BatchResult BatchSearch::run(unsigned threads,
       return std::move(result);
     }
     block.clear();
-    while (!open.empty() && block.size() < std::max(1u, threads)) {
+    while (!open.empty() && block.size() < blockMost) {
       block.push_back(open.top());
       open.pop();
     }
