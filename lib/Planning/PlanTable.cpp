@@ -8,6 +8,7 @@
 #include "TextTable.h"
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Planning/Plan.h"
+#include "shardopt/Support/StageGrid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,51 @@ std::string shardopt::formatNumber(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof(text), "%.*g", digits, value);
   return text;
+}
+
+/// Three digits, and all of those before the point.
+static std::string threeDigits(double value) {
+  const double size = std::abs(value);
+  return fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+/// Whether devices have parts of `node`: of what reads experts, over etp.
+static bool isCut(const cost::Node &node, const Degrees &degrees) {
+  const cost::Reads reads = node.op->reads();
+  const bool isOfExperts =
+      reads != cost::Reads::Rows && reads != cost::Reads::Sequences;
+  return degrees.tp > 1 || (isOfExperts && StageGrid(degrees).etp() > 1);
+}
+
+/// What `dim` cuts of `node`; "-" where there is one device to have it.
+static std::string spellCut(const cost::Node &node, const Degrees &degrees,
+                            Dim dim) {
+  if (!isCut(node, degrees))
+    return "-";
+  for (const cost::DimChoice &choice : node.op->choices())
+    if (choice.dim == dim && dim != Dim::None)
+      return choice.name;
+  return "whole";
+}
+
+/// What the letters of a layout mean.
+static const char *meaningOf(const std::string &layout) {
+  static constexpr std::pair<const char *, const char *> meanings[] = {
+      {"R", "whole on each device"},
+      {"T", "cut by tokens"},
+      {"H", "cut by features"},
+      {"P", "partial sums"},
+      {"TR", "cut by tokens, whole in groups of devices"},
+      {"TH", "cut by tokens and features"},
+      {"TP", "cut by tokens, partial sums"}};
+  for (const auto &[letters, meaning] : meanings)
+    if (layout == letters)
+      return meaning;
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,10 +174,6 @@ std::string TableWriter::headingOf(Degree degree) const {
   return std::string(spell(degree)) + (isReplicas ? " (replicas)" : "");
 }
 
-static std::string spellDim(Dim dim) {
-  return dim == Dim::None ? "-" : std::to_string(static_cast<int>(dim));
-}
-
 void TableWriter::writeColumns() {
   TextTable table;
   auto addRow = [&](const std::string &heading, auto cell) {
@@ -173,7 +215,7 @@ void TableWriter::writeColumns() {
       return cost::replicasOn(available,
                               column.plan->strategy.degrees.devices());
     };
-    addRow("plans that fit", [&](const Column &column) {
+    addRow("replicas of the plan", [&](const Column &column) {
       return std::to_string(replicas(column));
     });
     addRow("idle devices", [&](const Column &column) {
@@ -185,10 +227,13 @@ void TableWriter::writeColumns() {
   table.addBlank();
 
   const std::vector<std::string> &names = scenario.opNames();
-  addRow("dim of each op (- is none)", [](const Column &) { return ""; });
+  const std::vector<const cost::Node *> nodes =
+      scenario.model().nodesByVariable();
+  addRow("what each op is cut by", [](const Column &) { return ""; });
   for (size_t op = 0; op < std::min(names.size(), maxOpRows); ++op)
     addRow("  " + names[op], [&](const Column &column) {
-      return spellDim(column.plan->strategy.dims[op]);
+      const Strategy &strategy = column.plan->strategy;
+      return spellCut(*nodes[op], strategy.degrees, strategy.dims[op]);
     });
   if (names.size() > maxOpRows)
     table.add(
@@ -201,7 +246,7 @@ void TableWriter::writeColumns() {
   addRow(scenario.isPrefill() ? "prompt tokens/s per device"
                               : "tokens/s per device",
          [&](const Column &column) {
-           return formatNumber(evaluation(column).throughput);
+           return threeDigits(evaluation(column).throughput);
          });
   if (summary.plan && isCompared)
     addRow("  " + summary.planName + " / this plan", [&](const Column &column) {
@@ -214,10 +259,10 @@ void TableWriter::writeColumns() {
     });
   addRow(scenario.isPrefill() ? "TTFT, ms" : "TPOT, ms",
          [&](const Column &column) {
-           return formatNumber(evaluation(column).latencyMs);
+           return threeDigits(evaluation(column).latencyMs);
          });
   addRow("memory, GB per device", [&](const Column &column) {
-    return formatNumber(evaluation(column).memoryGb);
+    return threeDigits(evaluation(column).memoryGb);
   });
   text += "\n" + table.print();
 }
@@ -229,13 +274,15 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
           ? " of stage " + std::to_string(breakdown.fullestStage) +
                 ", the fullest of " + std::to_string(breakdown.stageMs.size())
           : "";
-  table.add({"memory of a device" + stage, "GB"});
-  table.add({"  weights", fixed(breakdown.memory.weightsGb, 3)});
-  table.add({"  kv cache", fixed(breakdown.memory.kvCacheGb, 3)});
-  table.add({"  free",
-             fixed(scenario.memoryCapacityGb() - breakdown.memory.weightsGb -
-                       breakdown.memory.kvCacheGb,
-                   3)});
+  table.add({"memory of a device" + stage, "GB", "%"});
+  const double capacity = scenario.memoryCapacityGb();
+  auto addPart = [&](const char *name, double gb) {
+    table.add({name, threeDigits(gb), fixed(100 * gb / capacity, 1)});
+  };
+  addPart("  weights", breakdown.memory.weightsGb);
+  addPart("  kv cache", breakdown.memory.kvCacheGb);
+  addPart("  free",
+          capacity - breakdown.memory.weightsGb - breakdown.memory.kvCacheGb);
   text += "\n" + table.print();
 }
 
@@ -261,17 +308,6 @@ sumOverStages(const std::vector<cost::OpBreakdown> &ops) {
 
 void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
   std::vector<cost::OpBreakdown> ops = sumOverStages(breakdown.ops);
-  TextTable table;
-  table.add({"time of a micro-batch, us a layer", "layers", "layout", "compute",
-             "memory", "collective", "MB", "kind"});
-  auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
-                    const std::string &layers, const std::string &layout) {
-    double n = op.layers;
-    table.add({name, layers, layout, fixed(op.computeUs / n, 1),
-               fixed(op.memoryUs / n, 1), fixed(op.collectiveUs / n, 1),
-               fixed(op.collectiveBytes / n / 1e6, 3),
-               op.collective.empty() ? "-" : op.collective});
-  };
   cost::OpBreakdown all;
   for (const cost::OpBreakdown &op : ops) {
     all.computeUs += op.computeUs;
@@ -279,14 +315,46 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
     all.collectiveUs += op.collectiveUs;
     all.collectiveBytes += op.collectiveBytes;
   }
+  auto secondsOf = [](const cost::OpBreakdown &op) {
+    return op.computeUs + op.memoryUs + op.collectiveUs;
+  };
+  // Over one device an activation has no layout to speak of.
+  const Degrees &degrees = summary.plan->strategy.degrees;
+  const bool isAnyCut = degrees.tp > 1 || StageGrid(degrees).etp() > 1;
+  std::vector<std::string> layouts;
+  auto spellLayout = [&](const cost::OpBreakdown &op) -> std::string {
+    if (!isAnyCut)
+      return "-";
+    const std::string layout = cost::spell(op.layout);
+    if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end())
+      layouts.push_back(layout);
+    return layout;
+  };
+  TextTable table;
+  table.add({"time of a micro-batch, us a layer", "layers", "layout", "compute",
+             "memory", "collective", "%", "MB", "kind"});
+  auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
+                    const std::string &layers, const std::string &layout) {
+    double n = op.layers;
+    table.add({name, layers, layout, fixed(op.computeUs / n, 1),
+               fixed(op.memoryUs / n, 1), fixed(op.collectiveUs / n, 1),
+               fixed(100 * secondsOf(op) / secondsOf(all), 1),
+               fixed(op.collectiveBytes / n / 1e6, 3),
+               op.collective.empty() ? "-" : op.collective});
+  };
   for (size_t i = 0; i < std::min(ops.size(), maxOpRows); ++i)
     addRow(ops[i], "  " + ops[i].op, std::to_string(ops[i].layers),
-           cost::spell(ops[i].layout));
+           spellLayout(ops[i]));
   if (ops.size() > maxOpRows)
     table.add(
         {"  and " + std::to_string(ops.size() - maxOpRows) + " more ops"});
   addRow(all, "  all stages and layers", "", "");
   text += "\n" + table.print();
+  std::string legend;
+  for (const std::string &layout : layouts)
+    legend += (legend.empty() ? "" : "; ") + layout + " " + meaningOf(layout);
+  if (!legend.empty())
+    text += "\n  layouts   " + legend + "\n";
 }
 
 void TableWriter::writeVerdict() {
