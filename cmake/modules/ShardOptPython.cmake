@@ -24,7 +24,9 @@ foreach(source ${sources})
   file(CREATE_LINK ${source} ${package}/${name} SYMBOLIC)
 endforeach()
 
-pybind11_add_module(shardopt-python MODULE NO_EXTRAS python/src/Module.cpp)
+pybind11_add_module(shardopt-python MODULE NO_EXTRAS
+  python/src/AskTell.cpp
+  python/src/Module.cpp)
 set_target_properties(shardopt-python PROPERTIES
   OUTPUT_NAME _shardopt
   LIBRARY_OUTPUT_DIRECTORY ${package}

@@ -15,12 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .figures import chart, charts
-    from .errors import BudgetExhausted, Infeasible, Inexpressible, ShardoptError
+    from .errors import (
+        BudgetExhausted,
+        Infeasible,
+        Inexpressible,
+        ShardoptError,
+        TooFewDevices,
+        UnknownTrial,
+    )
     from .explanations import Difference, Explanation, diff, explain
     from .launches import Launch, engines, export
-    from .frontier import Frontier, min_devices, pareto
+    from .frontier import Frontier, Offer, least_cost, min_devices, pareto
     from .judgements import Judgement, judge
     from .pages import page, report
+    from .programs import Verification, lower, verify
     from .plans import Metrics, Plan, Strategy, evaluate, plan
     from .problem import (
         Decode,
@@ -31,17 +39,28 @@ if TYPE_CHECKING:
         machines,
         version,
     )
+    from .driving import Driven
+    from .searching import Failed, Search, Trial
     from .sensitivity import Change, sweep
+    from .simplicity import Simplified, simplest
 
 _HOMES = {
     "figures": ("chart", "charts"),
-    "errors": ("BudgetExhausted", "Inexpressible", "Infeasible", "ShardoptError"),
+    "errors": (
+        "BudgetExhausted",
+        "Inexpressible",
+        "Infeasible",
+        "ShardoptError",
+        "TooFewDevices",
+        "UnknownTrial",
+    ),
     "explanations": ("Difference", "Explanation", "diff", "explain"),
-    "frontier": ("Frontier", "min_devices", "pareto"),
+    "frontier": ("Frontier", "Offer", "least_cost", "min_devices", "pareto"),
     "judgements": ("Judgement", "judge"),
     "launches": ("Launch", "engines", "export"),
     "pages": ("page", "report"),
     "plans": ("Metrics", "Plan", "Strategy", "evaluate", "plan"),
+    "programs": ("Verification", "lower", "verify"),
     "problem": (
         "Decode",
         "Model",
@@ -51,7 +70,10 @@ _HOMES = {
         "machines",
         "version",
     ),
+    "driving": ("Driven",),
+    "searching": ("Failed", "Search", "Trial"),
     "sensitivity": ("Change", "sweep"),
+    "simplicity": ("Simplified", "simplest"),
 }
 
 
@@ -73,7 +95,9 @@ __all__ = [
     "Change",
     "Decode",
     "Difference",
+    "Driven",
     "Explanation",
+    "Failed",
     "Frontier",
     "Inexpressible",
     "Infeasible",
@@ -81,11 +105,18 @@ __all__ = [
     "Launch",
     "Metrics",
     "Model",
+    "Offer",
     "Plan",
     "Prefill",
     "Problem",
+    "Search",
     "ShardoptError",
+    "Simplified",
     "Strategy",
+    "TooFewDevices",
+    "Trial",
+    "UnknownTrial",
+    "Verification",
     "chart",
     "charts",
     "diff",
@@ -94,13 +125,17 @@ __all__ = [
     "explain",
     "export",
     "judge",
+    "least_cost",
     "load_model",
+    "lower",
     "machines",
     "min_devices",
     "page",
     "pareto",
     "plan",
     "report",
+    "simplest",
     "sweep",
+    "verify",
     "version",
 ]

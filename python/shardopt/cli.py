@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn, Sequence
 
-FEASIBLE, INFEASIBLE, USAGE, EXHAUSTED = 0, 1, 2, 3
+FEASIBLE, INFEASIBLE, USAGE, EXHAUSTED, DIFFERENT = 0, 1, 2, 3, 4
 
 _EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
-or the search was interrupted"""
+or the search was interrupted, 4 the sharded program computes something else"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -92,12 +92,25 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     made = verb("plan", "find the best plan")
     _add_problem(made)
     made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made.add_argument(
+        "--simplest",
+        metavar="SHARE",
+        help="the plan nearest to what engines run that loses at most 0.5%%, say",
+    )
     made = verb("pareto", "the front of throughput against latency")
     _add_problem(made)
     made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
-    made = verb("fit", "the fewest devices for a load")
+    made = verb("fit", "the fewest or cheapest devices for a load")
     _add_problem(made)
     made.add_argument("--rate", type=_number, required=True, help="tokens a second")
+    made.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="MACHINE=PRICE",
+        dest="prices",
+        help="of a device, for each machine to choose from",
+    )
     made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
     made = verb("sweep", "what devices, context and limits would buy")
     _add_problem(made)
@@ -110,6 +123,17 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     made = verb("explain", "what the other dims of an op would cost")
     _add_plan(made)
     made.add_argument("op", nargs="?", help="default: all ops")
+    made = verb("verify", "execute the sharded program against the unsharded one")
+    _add_plan(made)
+    made.add_argument("--whole", action="store_true", help="not on a small model")
+    made.add_argument("--steps", type=int, default=2, help="of decode (2)")
+    made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
+    made = verb("lower", "the program of one device, with collectives, as MLIR")
+    _add_plan(made)
+    made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    made.add_argument(
+        "--split-stages", action="store_true", help="a function for each stage"
+    )
     made = verb("export", "the command that launches a plan in a serving engine")
     _add_plan(made)
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
@@ -145,6 +169,12 @@ def _keep(plan: Any, folder: str) -> str:
     return str(path)
 
 
+def _runner(plan: Any) -> str:
+    """An engine that runs the plan, where there is one."""
+    engines = plan.report.get("engines") or {}
+    return next((name for name, row in engines.items() if row["runs_plan"]), "vllm")
+
+
 def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
     paths = [_keep(plan, args.output_dir) for plan in plans if args.output_dir]
     if args.format == "json":
@@ -152,17 +182,27 @@ def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
         _print_json(files[0] if len(files) == 1 else files)
     else:
         print("\n".join(plan.table for plan in plans), end="")
-        for path in paths:
+        for plan, path in zip(plans, paths):
             print(f"\n  plan      {path}")
-            print(f"  next      shardopt export {path} --engine vllm")
+            print(f"  next      shardopt export {path} --engine {_runner(plan)}")
+        if args.verb == "plan" and not paths:
+            print("  next      the same with --output-dir DIR, for a plan file")
     return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
 
 
 def _plan(args: argparse.Namespace) -> int:
     from .plans import plan
     from .settings import problems_of
+    from .simplicity import parse_share, simplest
 
-    return _show([plan(problem) for problem in problems_of(_settings(args))], args)
+    share = parse_share(args.simplest) if args.simplest else None
+    plans = [plan(problem) for problem in problems_of(_settings(args))]
+    if share is None:
+        return _show(plans, args)
+    found = [simplest(each, share) for each in plans]
+    if args.format == "table":
+        print("\n".join(map(str, found)), end="\n\n")
+    return _show([each.plan for each in found], args)
 
 
 def _one_problem(args: argparse.Namespace) -> Any:
@@ -204,10 +244,51 @@ def _pareto(args: argparse.Namespace) -> int:
     return FEASIBLE
 
 
-def _fit(args: argparse.Namespace) -> int:
-    from .frontier import min_devices
+def _prices(words: Sequence[str]) -> dict[str, float]:
+    from .errors import ShardoptError
 
-    plan = min_devices(_one_problem(args), args.rate)
+    prices = {}
+    for word in words:
+        machine, _, text = word.rpartition("=")
+        try:
+            prices[machine] = _number(text)
+        except ValueError:
+            machine = ""
+        if not machine:
+            raise ShardoptError(
+                f"'--price {word}' is no price, expected a machine and a number "
+                "above 0, such as h100_sxm=2.5"
+            )
+    return prices
+
+
+def _offer_row(offer: Any) -> dict[str, Any]:
+    if offer.plan is None:
+        return {"machine": offer.machine, "price": "infeasible"}
+    row = {
+        "machine": offer.machine,
+        "price": offer.price,
+        "devices": offer.plan.problem.devices,
+        **offer.plan.strategy.to_dict(),
+    }
+    del row["dims"]
+    return row
+
+
+def _fit(args: argparse.Namespace) -> int:
+    from .frontier import least_cost, min_devices
+
+    prices = _prices(args.prices)
+    if not prices:
+        plan = min_devices(_one_problem(args), args.rate)
+    else:
+        offers = least_cost(_one_problem(args), args.rate, prices)
+        if args.format == "table":
+            rows = [_offer_row(offer) for offer in offers]
+            print(_rows(rows), end="\n\n")
+        if offers[0].plan is None:
+            return INFEASIBLE
+        plan = offers[0].plan
     if args.format == "table":
         total = plan.metrics.throughput * (plan.problem.devices or 0)
         print(
@@ -291,6 +372,34 @@ def _explain(args: argparse.Namespace) -> int:
     return FEASIBLE
 
 
+def _verify(args: argparse.Namespace) -> int:
+    import dataclasses
+
+    from .plans import Plan
+    from .programs import verify
+
+    found = verify(Plan.from_json(args.plan), args.whole, args.steps, args.seed)
+    if args.format == "json":
+        _print_json(dataclasses.asdict(found))
+    else:
+        print(found)
+    return FEASIBLE if found.ok else DIFFERENT
+
+
+def _lower(args: argparse.Namespace) -> int:
+    from .plans import Plan
+    from .programs import lower
+
+    text = lower(Plan.from_json(args.plan), args.split_stages)
+    if args.output:
+        Path(args.output).write_text(text, encoding="utf-8")
+    if args.format == "json":
+        _print_json({"module": args.output or text})
+    elif not args.output:
+        print(text, end="")
+    return FEASIBLE
+
+
 def _export(args: argparse.Namespace) -> int:
     from .launches import export
     from .plans import Plan
@@ -350,6 +459,8 @@ _VERBS = {
     "evaluate": _evaluate,
     "diff": _diff,
     "explain": _explain,
+    "verify": _verify,
+    "lower": _lower,
     "export": _export,
     "judge": _judge,
     "report": _report,

@@ -33,6 +33,14 @@ class Infeasible(ShardoptError):
         return self.report["next_feasible"]
 
 
+class TooFewDevices(ShardoptError):
+    """A load needs more devices than were tried."""
+
+
+class UnknownTrial(ShardoptError):
+    """A trial is told that is not pending."""
+
+
 class BudgetExhausted(ShardoptError):
     """The search ended before it found a plan."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
-from .errors import Infeasible, ShardoptError
+from .errors import Infeasible, ShardoptError, TooFewDevices
 from .plans import Plan, plan
 from .problem import Problem
 
@@ -93,7 +93,7 @@ def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
     high = 1
     while serving(high) is None:
         if high >= most:
-            raise ShardoptError(
+            raise TooFewDevices(
                 f"{rate:g} tokens/s need more than {most} devices, the most that "
                 "are tried"
             )
@@ -108,3 +108,43 @@ def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
     found = serving(high)
     assert found is not None
     return found
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The fewest devices of a machine that serve a load, and their price."""
+
+    machine: str
+    plan: Plan | None
+    """None: no number of devices that was tried serves it."""
+    price: float | None
+    """Of all devices, in the unit that one has; None without a plan."""
+
+
+def least_cost(
+    problem: Problem, rate: float, prices: Mapping[str, float], most: int = 4096
+) -> list[Offer]:
+    """What serves `rate` tokens a second, by machine, the cheapest first.
+
+    `prices` are those of one device, in any unit. All devices of a machine cost
+    the same, so that the fewest are the cheapest, which `min_devices` proves.
+    """
+    for machine, price in prices.items():
+        good = isinstance(price, (int, float)) and not isinstance(price, bool)
+        if not good or not 0 < price < math.inf:
+            raise ShardoptError(
+                f"the price of '{machine}' is {price!r}, expected a number above 0"
+            )
+    if not prices:
+        raise ShardoptError("no prices, expected that of a device for each machine")
+    offers = []
+    for machine, price in prices.items():
+        try:
+            found = min_devices(problem.replace(machine=machine), rate, most)
+        except TooFewDevices:
+            offers.append(Offer(machine, None, None))
+        else:
+            offers.append(Offer(machine, found, price * (found.problem.devices or 0)))
+    return sorted(
+        offers, key=lambda offer: math.inf if offer.price is None else offer.price
+    )

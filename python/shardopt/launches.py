@@ -82,7 +82,8 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
         if dim != known and not is_same:
             cut, has = _cut(ops[op][dim]), _cut(ops[op].get(known, "none"))
             reasons.append(f"{op} is {cut}, and {name} has it {has}")
-    degrees = handle.why_not_run(name, [*numbers[: -len(wanted)], *wanted])
+    fitting = dataclasses.replace(plan.strategy, dims=dims).numbers()
+    degrees = handle.why_not_run(name, fitting)
     if degrees:
         reasons.insert(0, degrees)
     for limit in row.get("limits", ()):

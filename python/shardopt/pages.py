@@ -50,7 +50,7 @@ draw(dark.matches);
 def _bundle() -> str:
     """Vega-Lite as one script."""
     try:
-        import vl_convert
+        import vl_convert  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ShardoptError(
             "a page needs vl-convert-python, which holds the charts' library: "

@@ -42,13 +42,15 @@ class Strategy:
     dp: int | None = None
     cp: int = 1
     exchange: str = "all_to_all"
+    stages: tuple[int, ...] = ()
+    """Layers of each pipeline stage; empty: they are divided evenly."""
 
     @classmethod
     def from_dict(
         cls, values: Mapping[str, Any], ops: Mapping[str, Mapping[int, str]]
     ) -> "Strategy":
         """Reads the form of reports: degrees, and `dims` by op or in order."""
-        known = [*native().degrees, "dims"]
+        known = [*native().degrees, "stages", "dims"]
         for name in values:
             if name not in known:
                 raise ShardoptError(
@@ -89,8 +91,14 @@ class Strategy:
             )
         if degrees.get("dp") == degrees["ep"]:
             del degrees["dp"]
+        stages = values.get("stages", ())
+        if not isinstance(stages, (list, tuple)):
+            raise ShardoptError(
+                f"'stages' is {stages!r}, expected the layers of each stage"
+            )
+        layers = tuple(_whole("stages", count, least=1) for count in stages)
         cut = tuple((op, dim_of(op, dims[op], ops[op])) for op in ops)
-        return cls(dims=cut, exchange=exchange, **degrees)
+        return cls(dims=cut, exchange=exchange, stages=layers, **degrees)
 
     def to_dict(self) -> dict[str, Any]:
         """The form of reports: what has its default is not said."""
@@ -103,6 +111,8 @@ class Strategy:
         if self.exchange != "all_to_all":
             said["exchange"] = self.exchange
         said["batch"] = self.batch
+        if self.stages:
+            said["stages"] = list(self.stages)
         said["dims"] = dict(self.dims)
         return said
 
@@ -116,11 +126,13 @@ class Strategy:
         return self.tp * self.replicas * self.pp
 
     def numbers(self) -> list[int]:
-        """As the planner takes it: the degrees in its order, then the dims."""
+        """As the planner takes it: the degrees in its order, then the dims, then
+        the layers of the stages where they are said."""
         replicas = self.ep if self.dp is None else self.dp
         exchange = 1 if self.exchange == "all_to_all" else 2
         numbers = [self.tp, replicas, self.ep, self.pp, self.cp, exchange, self.batch]
         numbers += [dim for _, dim in self.dims]
+        numbers += self.stages
         return numbers
 
 
@@ -176,8 +188,7 @@ def evaluate(
         found = _checked(problem.handle.evaluate, rows)
     except TypeError:
         raise ShardoptError("a strategy has a number that is no integer") from None
-    phase = problem.phase
-    return [Metrics._make((*values, phase)) for values in found]
+    return list(map(Metrics._make, found))
 
 
 @dataclass(frozen=True)
@@ -262,7 +273,11 @@ class Plan:
             "strategy": self.strategy.to_dict(),
             "report": self.report,
             "table": self.table,
-            "model": {"path": problem.model.path, "module": problem.model.mlir},
+            "model": {
+                "path": problem.model.path,
+                "module": problem.model.mlir,
+                "config": problem.model.config,
+            },
         }
 
     def to_json(self, path: "str | os.PathLike[str] | None" = None) -> str:
@@ -346,7 +361,10 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     path = values["model"].get("path", name)
     if not isinstance(path, str):
         raise ShardoptError(f"'{name}': /model/path: expected a text")
-    problem = Problem(model_of_text(module, path), **asked)
+    config = values["model"].get("config")
+    if not isinstance(config, (dict, type(None))):
+        raise ShardoptError(f"'{name}': /model/config: expected an object or null")
+    problem = Problem(model_of_text(module, path, config), **asked)
     now, then = problem.machine_parameters(), values["machine"]
     for key in {**then, **now}:
         if now.get(key) != then.get(key):

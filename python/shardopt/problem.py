@@ -61,6 +61,8 @@ class Model:
     handle: Any = field(repr=False, compare=False)
     path: str
     mlir: str = field(repr=False)
+    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """What config.json says; None for a module."""
 
     @property
     def name(self) -> str:
@@ -113,23 +115,24 @@ def load_model(
                 f"{workload.phase} workload is given too"
             )
         handle = _checked(native().read_module, str(place))
-    else:
-        if workload is None:
-            raise ShardoptError(
-                f"'{place}' is a config, which says no workload: expected "
-                "Decode(context=…) or Prefill(tokens=…)"
-            )
-        context = _whole("context", workload.context, least=1)
-        handle = _checked(
-            native().import_config, str(place), workload.phase, context
+        return Model(handle, str(place), handle.module)
+    if workload is None:
+        raise ShardoptError(
+            f"'{place}' is a config, which says no workload: expected "
+            "Decode(context=…) or Prefill(tokens=…)"
         )
-    return Model(handle, str(place), handle.module)
+    context = _whole("context", workload.context, least=1)
+    handle = _checked(native().import_config, str(place), workload.phase, context)
+    config = json.loads(place.read_text(encoding="utf-8"))
+    return Model(handle, str(place), handle.module, config)
 
 
-def model_of_text(text: str, name: str) -> Model:
+def model_of_text(
+    text: str, name: str, config: Mapping[str, Any] | None = None
+) -> Model:
     """The model of a module's text."""
     handle = _checked(native().read_module_text, text, name)
-    return Model(handle, name, handle.module)
+    return Model(handle, name, handle.module, config)
 
 
 MOST = 2**31
@@ -170,8 +173,9 @@ class Problem:
     `devices` is what there is: throughput counts per device of them, with as
     many replicas of a plan at work as fit. `max_devices` is the most that a plan
     may take, and throughput is per device that it takes. `pins` holds values or
-    lists for degrees ("tp": 8, "ep": [1, 8], "batch": "8:64:+8") and dims for
-    ops by glob ("*.qkv_proj": "heads").
+    lists for degrees ("tp": 8, "ep": [1, 8], "batch": "8:64:+8"), the layers of
+    the stages ("stages": [20, 20, 21, 19]), and dims for ops by glob
+    ("*.qkv_proj": "heads").
     """
 
     model: Model
@@ -192,6 +196,7 @@ class Problem:
     handle: Any = field(init=False, repr=False, compare=False)
     _lists: dict[str, str] = field(init=False, repr=False, compare=False)
     _dims: dict[str, int] = field(init=False, repr=False, compare=False)
+    _stages: list[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.devices is not None and self.max_devices is not None:
@@ -211,7 +216,7 @@ class Problem:
         for name in ("machine", "engine", "searcher"):
             if getattr(self, name) is not None:
                 _text(name, getattr(self, name))
-        lists, dims = self._read_pins()
+        lists, dims, stages = self._read_pins()
         settings: dict[str, Any] = {
             "simulator": self.simulator,
             "partition": self.partition,
@@ -225,15 +230,24 @@ class Problem:
         object.__setattr__(self, "handle", handle)
         object.__setattr__(self, "_lists", lists)
         object.__setattr__(self, "_dims", dims)
+        object.__setattr__(self, "_stages", stages)
 
-    def _read_pins(self) -> tuple[dict[str, str], dict[str, int]]:
+    def _read_pins(self) -> tuple[dict[str, str], dict[str, int], list[int]]:
         lists: dict[str, str] = {}
         dims: dict[str, int] = {}
+        stages: list[int] = []
         degrees, ops = native().degrees, self.model.ops
         if not isinstance(self.pins, Mapping):
             raise ShardoptError(f"'pins' is {self.pins!r}, expected values by name")
         for name, value in self.pins.items():
             _text("pins", name)
+            if name == "stages":
+                if not isinstance(value, (list, tuple)):
+                    raise ShardoptError(
+                        f"'stages' is {value!r}, expected the layers of each stage"
+                    )
+                stages = [_whole("stages", layers, least=1) for layers in value]
+                continue
             if name in degrees:
                 if isinstance(value, (list, tuple)):
                     value = ",".join(map(str, value))
@@ -243,17 +257,18 @@ class Problem:
             if not found:
                 raise ShardoptError(
                     f"'pins' has '{name}', which is neither a degree nor an op; "
-                    + list_known(name, [*degrees, *ops])
+                    + list_known(name, [*degrees, "stages", *ops])
                 )
             for op in found:
                 dims[op] = dim_of(op, value, ops[op])
-        return lists, dims
+        return lists, dims, stages
 
     def request(self, **others: Any) -> dict[str, Any]:
         """What the planner is asked, `others` in the place of our own."""
         asked = {
             "lists": self._lists,
             "dims": self._dims,
+            "stages": self._stages,
             "space": self.space,
             "objective": self.objective,
             "engine": self.engine or "",
@@ -264,6 +279,11 @@ class Problem:
         }
         asked.update(others)
         return asked
+
+    @property
+    def pinned_ops(self) -> tuple[str, ...]:
+        """The ops whose dims are pinned."""
+        return tuple(self._dims)
 
     def replace(self, **changes: Any) -> "Problem":
         """The same with other values."""

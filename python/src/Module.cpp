@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AskTell.h"
+
 #include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Machine/MachineWriter.h"
@@ -69,7 +71,6 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 //===----------------------------------------------------------------------===//
 
 using Numbers = std::vector<int64_t>;
-using Metrics = std::tuple<bool, std::string, double, double, double>;
 
 class Problem {
 public:
@@ -77,16 +78,43 @@ public:
 
   py::tuple plan(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
-  std::vector<Metrics> evaluate(const std::vector<Numbers> &strategies) const;
+  py::list evaluate(const std::vector<Numbers> &strategies) const;
   std::optional<std::string> whyNotRun(const std::string &engine,
                                        const Numbers &strategy) const;
   Numbers engineDims(const std::string &engine, const Numbers &strategy) const;
 
+  Strategy readStrategy(const Numbers &numbers) const;
+
   std::shared_ptr<const Scenario> scenario;
 
 private:
-  Strategy readStrategy(const Numbers &numbers) const;
+  friend class Search;
+
   PlanRequest readRequest(const py::dict &settings) const;
+};
+
+class Search {
+public:
+  Search(const Problem &problem, const py::dict &settings)
+      : problem(problem),
+        search(orRaise(AskTell::create(problem.scenario,
+                                       problem.readRequest(settings)))) {}
+
+  std::string name() const { return search->name(); }
+  bool done() const { return search->done(); }
+  std::vector<Numbers> ask(size_t n);
+  void tell(const Numbers &strategy, const py::tuple &metrics) {
+    search->tell(problem.readStrategy(strategy), readMetrics(metrics));
+  }
+  bool better(const py::tuple &a, const py::tuple &b) const {
+    return search->better(readMetrics(a), readMetrics(b));
+  }
+
+private:
+  static Evaluation readMetrics(const py::tuple &metrics);
+
+  const Problem problem;
+  const std::unique_ptr<AskTell> search;
 };
 
 /// Moves the member `name` of `settings` into `value` where it is there.
@@ -114,13 +142,16 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
   scenario = orRaise(Scenario::create(model.name, model.costs, options));
 }
 
-/// The degrees in the order of the table, then a dim for each op.
+/// The degrees in the order of the table, then a dim for each op, then the
+/// layers of each stage where they are not divided evenly.
 Strategy Problem::readStrategy(const Numbers &numbers) const {
   const size_t ops = scenario->opNames().size();
-  if (numbers.size() != numDegrees + ops)
+  if (numbers.size() < numDegrees + ops)
     throw py::value_error("a strategy has " + std::to_string(numbers.size()) +
                           " numbers, expected " + std::to_string(numDegrees) +
-                          " degrees and " + std::to_string(ops) + " dims");
+                          " degrees, " + std::to_string(ops) +
+                          " dims, and the layers of stages where they are "
+                          "said");
   Strategy strategy;
   for (Degree degree : allDegrees) {
     const int64_t value = numbers[size_t(degree)];
@@ -138,18 +169,31 @@ Strategy Problem::readStrategy(const Numbers &numbers) const {
                             std::to_string(maxDims - 1));
     strategy.dims.push_back(Dim(dim));
   }
+  StageCut &stages = strategy.degrees.stages;
+  stages.layers.assign(numbers.begin() + ptrdiff_t(numDegrees + ops),
+                       numbers.end());
+  if (stages.isEmpty())
+    return strategy;
+  const auto layers = int64_t(scenario->model().numLayers());
+  if (auto why = stageCutError(stages, strategy.degrees.pp, layers))
+    throw py::value_error("'stages': " + *why);
   return strategy;
 }
 
-std::vector<Metrics>
-Problem::evaluate(const std::vector<Numbers> &strategies) const {
-  std::vector<Metrics> metrics;
-  metrics.reserve(strategies.size());
-  for (const Numbers &numbers : strategies) {
+/// The fields of a `Metrics` for each strategy.
+py::list Problem::evaluate(const std::vector<Numbers> &strategies) const {
+  std::map<Reason, py::str> reasons;
+  const py::str phase(scenario->isPrefill() ? "prefill" : "decode");
+  py::list metrics(strategies.size());
+  for (size_t i = 0; i < strategies.size(); ++i) {
     const Evaluation found =
-        scenario->simulator().evaluate(readStrategy(numbers));
-    metrics.emplace_back(found.valid, spell(found.reason), found.throughput,
-                         found.latencyMs, found.memoryGb);
+        scenario->simulator().evaluate(readStrategy(strategies[i]));
+    auto reason = reasons.find(found.reason);
+    if (reason == reasons.end())
+      reason =
+          reasons.emplace(found.reason, py::str(spell(found.reason))).first;
+    metrics[i] = py::make_tuple(found.valid, reason->second, found.throughput,
+                                found.latencyMs, found.memoryGb, phase);
   }
   return metrics;
 }
@@ -195,6 +239,7 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
                             listKnown(name, names));
     request.space.pinnedDims[op - names.begin()] = Dim(dim);
   }
+  take(settings, "stages", request.space.pinned.stages.layers);
   std::string engine, space = "uniform", objective = "throughput";
   take(settings, "engine", engine);
   if (!engine.empty()) {
@@ -270,6 +315,46 @@ py::tuple Problem::describe(const Numbers &numbers) const {
   return py::make_tuple(planTable(summary), reportJson(summary), why);
 }
 
+/// As `Problem::readStrategy` reads it.
+static Numbers numbersOf(const Strategy &strategy) {
+  Numbers numbers;
+  for (Degree degree : allDegrees)
+    numbers.push_back(strategy.degrees[degree]);
+  for (Dim dim : strategy.dims)
+    numbers.push_back(int64_t(dim));
+  const std::vector<int64_t> &stages = strategy.degrees.stages.layers;
+  numbers.insert(numbers.end(), stages.begin(), stages.end());
+  return numbers;
+}
+
+/// A searcher may think for long; it knows nothing of Python.
+std::vector<Numbers> Search::ask(size_t n) {
+  std::vector<Strategy> asked;
+  {
+    py::gil_scoped_release release;
+    asked = search->ask(n);
+  }
+  std::vector<Numbers> numbers;
+  for (const Strategy &strategy : asked)
+    numbers.push_back(numbersOf(strategy));
+  return numbers;
+}
+
+/// The first five fields of a `Metrics`.
+Evaluation Search::readMetrics(const py::tuple &metrics) {
+  Evaluation evaluation;
+  evaluation.valid = metrics[0].cast<bool>();
+  const auto reason = metrics[1].cast<std::string>();
+  for (Reason known : {Reason::None, Reason::Structural, Reason::Memory,
+                       Reason::Slo, Reason::Failed})
+    if (reason == spell(known))
+      evaluation.reason = known;
+  evaluation.throughput = metrics[2].cast<double>();
+  evaluation.latencyMs = metrics[3].cast<double>();
+  evaluation.memoryGb = metrics[4].cast<double>();
+  return evaluation;
+}
+
 static std::string machineJson(const std::string &nameOrFile) {
   std::string text;
   json::Writer writer(text);
@@ -343,4 +428,11 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("evaluate", &Problem::evaluate)
       .def("why_not_run", &Problem::whyNotRun)
       .def("engine_dims", &Problem::engineDims);
+  py::class_<Search>(module, "Search")
+      .def(py::init<const Problem &, const py::dict &>())
+      .def_property_readonly("name", &Search::name)
+      .def_property_readonly("done", &Search::done)
+      .def("ask", &Search::ask)
+      .def("tell", &Search::tell)
+      .def("better", &Search::better);
 }

@@ -53,6 +53,11 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("list.jsonl:2:", err)
         self.assertEqual(run("diff", path, path)[0], 0)
+        code, out, err = run("verify", path, "--format", "json")
+        self.assertEqual((code, err, json.loads(out)["ok"]), (0, "", True))
+        lowered = self.folder / "lowered.mlir"
+        self.assertEqual(run("lower", path, "-o", lowered)[:2], (0, ""))
+        self.assertIn("shard.grid", lowered.read_text())
         self.assertEqual(run("explain", path, "attention")[0], 0)
 
     def test_serving_inputs_plan_both_phases(self):
@@ -85,6 +90,8 @@ class CommandTest(unittest.TestCase):
             (["plan", *PROBLEM, "--phase", "prefil"], "known: prefill"),
             (["plan", *PROBLEM, "--tpot", "nan"], "invalid number above 0"),
             (["plan", *PROBLEM, "--isl", "8"], "'osl' is missing"),
+            (["plan", *PROBLEM, "--simplest", "x"], "expected a share such as 0.5%"),
+            (["fit", *PROBLEM, "--rate", "9", "--price", "h100"], "is no price"),
             (["plan"], "no model"),
             (["plan", MOE], "no workload"),
             (["plan", *PROBLEM, "--set", "tp"], "has no '='"),
@@ -119,6 +126,17 @@ class CommandTest(unittest.TestCase):
         code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
         self.assertEqual(code, 0)
         self.assertIn("and fewer do not", out)
+        prices = ["--price", "h200_sxm=9", "--price", "h100_sxm=2.5"]
+        code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000, *prices)
+        self.assertEqual(code, 0)
+        self.assertLess(out.index("h100_sxm"), out.index("h200_sxm"))
+
+    def test_the_simplest_plan_and_the_next_command(self):
+        code, out, _ = run("plan", *PROBLEM, "--simplest=1%", "--output-dir", self.folder)
+        self.assertEqual(code, 0)
+        self.assertIn("of the optimum\n            departs from", out)
+        self.assertIn("next      shardopt export", out)
+        self.assertIn("--output-dir DIR", run("plan", *PROBLEM)[1])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+"""The compiler's tools, for what makes and runs programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Sequence
+
+from .errors import ShardoptError
+
+
+def find_tool(name: str) -> str:
+    """The program `name` of the build tree that this package is in, or of PATH."""
+    beside = Path(__file__).parents[2] / "bin" / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if not found:
+        raise ShardoptError(
+            f"'{name}' is not there, expected it in {beside.parent} or in PATH: "
+            "the tools come with ./dev build, the wheel has none"
+        )
+    return found
+
+
+def run_tool(name: str, args: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Runs a tool to its end; its output and errors are texts."""
+    return subprocess.run(
+        [find_tool(name), *args], capture_output=True, text=True, errors="replace"
+    )
+
+
+def complaint(done: "subprocess.CompletedProcess[str]") -> str:
+    """What a tool that failed said, or how it ended."""
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode < 0:
+        return f"it ended by signal {-done.returncode}"
+    return lines[0] if lines else f"it ended with {done.returncode}"

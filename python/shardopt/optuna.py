@@ -1,0 +1,104 @@
+"""An Optuna sampler that is one of the searchers.
+
+    sampler = shardopt.optuna.Sampler(problem)
+
+    def objective(trial):
+        strategy = sampler.suggest(trial)
+        return throughput_of(strategy)
+
+    optuna.create_study(sampler=sampler, direction="maximize").optimize(objective)
+
+The objective returns the goal: throughput to be maximized, or with the problem's
+`objective="latency"` milliseconds to be minimized. A trial that is pruned or
+fails, and one whose value is no number above 0, is a failure. The study stops
+when the searcher has no more to ask.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import optuna  # type: ignore[import-not-found, unused-ignore]
+from optuna.distributions import (  # type: ignore[import-not-found, unused-ignore]
+    CategoricalDistribution,
+    IntDistribution,
+)
+from optuna.trial import TrialState  # type: ignore[import-not-found, unused-ignore]
+
+from ._native import native
+from .plans import Metrics, Strategy
+from .problem import MOST, Problem
+from .searching import Failed, Search, Trial
+
+
+def distributions(problem: Problem) -> dict[str, Any]:
+    """The parameters of a trial: degrees, and a dim for each op."""
+    found: dict[str, Any] = {
+        degree: IntDistribution(1, MOST)
+        for degree in native().degrees
+        if degree != "exchange"
+    }
+    found["exchange"] = CategoricalDistribution(native().exchanges)
+    for op, choices in problem.model.ops.items():
+        found[op] = CategoricalDistribution(list(choices))
+    return found
+
+
+class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
+    """Asks a searcher for each trial, and tells it what came of it. Other
+    parameters of the study are sampled at random."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        searcher: str = "surrogate",
+        seed: int = 0,
+        budget: int = 4000,
+    ):
+        self.search = Search(problem, searcher, seed=seed, budget=budget)
+        self._space = distributions(problem)
+        self._others = optuna.samplers.RandomSampler(seed=seed)
+        self._asked: dict[int, Trial] = {}
+
+    def suggest(self, trial: Any) -> Strategy:
+        """The strategy of a trial; where there is none any more it is pruned."""
+        for name, one in self._space.items():
+            if isinstance(one, IntDistribution):
+                trial.suggest_int(name, one.low, one.high)
+            else:
+                trial.suggest_categorical(name, one.choices)
+        asked = self._asked.get(trial.number)
+        if asked is None:
+            raise optuna.TrialPruned("the searcher has no more to ask")
+        return asked.strategy
+
+    def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+        return self._space
+
+    def sample_relative(self, study: Any, trial: Any, space: Any) -> dict[str, Any]:
+        found = self.search.ask(1)
+        if not found:
+            study.stop()
+            return {}
+        self._asked[trial.number] = found[0]
+        numbers = found[0].strategy.numbers()
+        params: dict[str, Any] = dict(zip(native().degrees, numbers))
+        params["exchange"] = found[0].strategy.exchange
+        return {**params, **dict(found[0].strategy.dims)}
+
+    def sample_independent(self, study: Any, trial: Any, name: str, one: Any) -> Any:
+        return self._others.sample_independent(study, trial, name, one)
+
+    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
+        asked = self._asked.pop(trial.number, None)
+        if asked is None:
+            return
+        value = values[0] if values else math.nan
+        if state != TrialState.COMPLETE or not 0 < value < math.inf:
+            self.search.tell(asked, Failed(state.name.lower()))
+            return
+        problem = self.search.problem
+        # What is not the goal is not known; 1 is as good as any number.
+        goal = (1.0, value) if problem.objective == "latency" else (value, 1.0)
+        self.search.tell(asked, Metrics(True, "", *goal, 0.0, problem.phase))

@@ -1,0 +1,92 @@
+"""The program of a plan: lowered to one device with its collectives, and
+executed against the unsharded one."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._tools import complaint, run_tool
+from .errors import ShardoptError
+from .plans import Plan, Strategy
+from .problem import Model
+from .shrinking import shrink
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether the devices together computed what one computes."""
+
+    ok: bool
+    max_rel: float | None
+    """The largest error, of the largest magnitude of its result; None where
+    there was nothing to compare."""
+    devices: int
+    small: bool
+    """Whether the model that was executed is a smaller one."""
+    verdict: str
+
+    def __str__(self) -> str:
+        what = "a small model of the same ops" if self.small else "the model"
+        how = "ok" if self.ok else "FAILED"
+        return (
+            f"  verify    {how}: {what}, {self.devices} devices against one\n"
+            f"            {self.verdict}"
+        )
+
+
+def _write(folder: str, model: Model, strategy: Strategy) -> tuple[str, str]:
+    """The module and a list of one strategy, as files."""
+    module, listed = Path(folder) / "model.mlir", Path(folder) / "strategy.jsonl"
+    module.write_text(model.mlir, encoding="utf-8")
+    listed.write_text(json.dumps(strategy.to_dict()) + "\n", encoding="utf-8")
+    return str(module), str(listed)
+
+
+def lower(plan: Plan, split_stages: bool = False) -> str:
+    """The module of one device: slices of the weights, and collectives. With
+    `split_stages` each pipeline stage is a function of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        module, listed = _write(folder, plan.problem.model, plan.strategy)
+        passes = [
+            f"--llm-apply-strategy=strategies={listed}",
+            "--llm-insert-collectives",
+            "--llm-optimize-collectives",
+        ]
+        if split_stages:
+            passes.append("--llm-split-stages")
+        done = run_tool("shard-opt", [module, *passes, "-o", "-"])
+    if done.returncode != 0:
+        raise ShardoptError(f"the plan cannot be lowered: {complaint(done)}")
+    return done.stdout
+
+
+def verify(
+    plan: Plan, whole: bool = False, steps: int = 2, seed: int = 1
+) -> Verification:
+    """Executes the sharded program and the unsharded one on the same random
+    weights and inputs, and compares all results on all devices, which are
+    threads. The model is a small one of the same ops, with the plan's degrees
+    and dims, or with `whole` the plan's own."""
+    model, strategy = plan.problem.model, plan.strategy
+    if not whole and model.config is not None:
+        model, strategy = shrink(model, strategy)
+    with tempfile.TemporaryDirectory() as folder:
+        module, listed = _write(folder, model, strategy)
+        words = ["--verify", module, f"--strategies={listed}"]
+        words += [f"--steps={steps}", f"--seed={seed}", "--optimize-collectives"]
+        done = run_tool("shard-run", words)
+    found = re.search(r"^verify: (OK|FAILED)(.*?)(?: line=0)?$", done.stdout, re.M)
+    if not found:
+        raise ShardoptError(f"the plan cannot be executed: {complaint(done)}")
+    error = re.search(r"max_rel=([0-9.e+-]+)", found.group(2))
+    return Verification(
+        found.group(1) == "OK",
+        float(error.group(1)) if error else None,
+        plan.strategy.devices,
+        model is not plan.problem.model,
+        found.group(2).strip(),
+    )

@@ -1,0 +1,247 @@
+"""Searches in which the caller evaluates: asked for trials, told what they are
+worth, in any order; kept in a log from which a search goes on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+from ._native import native
+from .errors import ShardoptError, UnknownTrial, list_known
+from .plans import Metrics, Strategy
+from .problem import Problem, _checked, _whole
+from .search_log import SearchLog
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A strategy to evaluate."""
+
+    number: int
+    strategy: Strategy
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What is told of a trial that could not be evaluated."""
+
+    why: str = ""
+
+
+def strategy_of(problem: Problem, numbers: list[int]) -> Strategy:
+    """The strategy of what the planner calls one (`Strategy.numbers`)."""
+    degrees, ops = native().degrees, problem.model.ops
+    values: dict[str, Any] = dict(zip(degrees, numbers))
+    values["exchange"] = native().exchanges[values["exchange"] - 1]
+    end = len(degrees) + len(ops)
+    values["dims"] = dict(zip(ops, numbers[len(degrees) : end]))
+    values["stages"] = numbers[end:]
+    return Strategy.from_dict(values, ops)
+
+
+def read_metrics(problem: Problem, found: Any) -> Metrics:
+    """Metrics of what a simulator says: `Metrics`, `Failed`, or a mapping with
+    the names of reports. Where that does not say whether the strategy is valid,
+    the limits of the problem do."""
+    if isinstance(found, Failed):
+        return Metrics(False, "failed", 0.0, 0.0, 0.0, problem.phase)
+    latency = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
+    if isinstance(found, Metrics):
+        found = found.to_dict()
+    if not isinstance(found, Mapping):
+        raise ShardoptError(
+            f"the metrics are {found!r}, expected Metrics, Failed, or a mapping"
+        )
+    known = ("throughput", latency, "memory_gb", "valid", "reason")
+    for name in found:
+        if name not in known:
+            raise ShardoptError(f"metrics have '{name}'; " + list_known(str(name), known))
+    numbers = []
+    for name in known[:3]:
+        value = found.get(name)
+        good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not good or not 0 <= value < math.inf:  # type: ignore[operator]
+            raise ShardoptError(
+                f"'{name}' is {value!r}, expected a finite number of at least 0"
+            )
+        numbers.append(float(value))  # type: ignore[arg-type]
+    reason = ""
+    if numbers[2] > problem.memory_gb:
+        reason = "memory"
+    elif numbers[1] > problem.slo_ms:
+        reason = "slo"
+    valid = found.get("valid", not reason)
+    if not isinstance(valid, bool):
+        raise ShardoptError(f"'valid' is {valid!r}, expected true or false")
+    if not valid:
+        reason = found.get("reason") or reason or "structural"
+        reasons = ("structural", "memory", "slo", "failed")
+        if reason not in reasons:
+            raise ShardoptError(
+                f"'reason' is {reason!r}; " + list_known(str(reason), reasons)
+            )
+    elif numbers[0] == 0 or numbers[1] == 0:
+        raise ShardoptError(f"valid, but 'throughput' or '{latency}' is 0")
+    throughput, latency_ms, memory_gb = numbers
+    return Metrics(
+        valid, "" if valid else reason, throughput, latency_ms, memory_gb, problem.phase
+    )
+
+
+class Search:
+    """A searcher over the space of a problem.
+
+    With `checkpoint`, a file, every ask and tell is kept there. A search whose
+    file is there goes on from it; trials that were asked and never told come
+    first again.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        searcher: str = "surrogate",
+        seed: int = 0,
+        budget: int = 4000,
+        checkpoint: str | None = None,
+    ):
+        self.problem = problem
+        self.budget = _whole("budget", budget, least=1)
+        request = problem.request(
+            searcher=searcher, seed=_whole("seed", seed), budget=self.budget, threads=1
+        )
+        self._handle = _checked(native().Search, problem.handle, request)
+        self.searcher: str = self._handle.name
+        self.history: list[tuple[Trial, Metrics]] = []
+        """What was told, in the order of telling."""
+        self.best: tuple[Trial, Metrics] | None = None
+        """The best valid trial so far, the first of equals."""
+        self.failures: dict[str, int] = {}
+        """Why trials failed, and how often."""
+        self._pending: dict[int, Trial] = {}
+        self._orphans: list[Trial] = []
+        self._asked = 0
+        self._log: SearchLog | None = None
+        if checkpoint is not None:
+            identity = self._identity(request)
+            log = SearchLog(checkpoint, identity)
+            try:
+                for number, event in enumerate(log.events, 2):
+                    self._replay(event, f"{checkpoint}:{number}")
+            except ShardoptError:
+                log.close()
+                raise
+            self._orphans = list(self._pending.values())
+            self._log = log
+
+    def _identity(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        import hashlib
+
+        said = {key: value for key, value in request.items() if key != "threads"}
+        said["searcher"] = self.searcher
+        text = self.problem.model.mlir.encode()
+        said["model"] = hashlib.sha256(text).hexdigest()
+        said["machine"] = self.problem.machine_name
+        said["slo_ms"] = repr(self.problem.slo_ms)
+        said["devices"] = self.problem.devices or self.problem.max_devices
+        said["version"] = native().version
+        return said
+
+    def _replay(self, event: Mapping[str, Any], place: str) -> None:
+        if "ask" in event:
+            found = self._ask(event["ask"])
+            if [trial.strategy.numbers() for trial in found] != event["strategies"]:
+                raise ShardoptError(f"{place}: the searcher now asks for other strategies")
+        else:
+            trial = self._pending.pop(event["tell"], None)
+            if trial is None:
+                raise ShardoptError(f"{place}: trial {event['tell']} is not pending")
+            self._learn(trial, Metrics(**event["metrics"]), event.get("why", ""))
+
+    def _ask(self, n: int) -> list[Trial]:
+        trials = []
+        for numbers in self._handle.ask(n):
+            trial = Trial(self._asked, strategy_of(self.problem, numbers))
+            self._asked += 1
+            self._pending[trial.number] = trial
+            trials.append(trial)
+        return trials
+
+    def _learn(self, trial: Trial, metrics: Metrics, why: str) -> None:
+        self._handle.tell(trial.strategy.numbers(), tuple(metrics[:5]))
+        self.history.append((trial, metrics))
+        if metrics.reason == "failed":
+            self.failures[why] = self.failures.get(why, 0) + 1
+        if metrics.valid and (
+            self.best is None
+            or self._handle.better(tuple(metrics[:5]), tuple(self.best[1][:5]))
+        ):
+            self.best = (trial, metrics)
+
+    def close(self) -> None:
+        """Lets go of the log; nothing is asked or told afterwards."""
+        if self._log:
+            self._log.close()
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    @property
+    def pending(self) -> list[Trial]:
+        """Trials that were asked and not yet told."""
+        return list(self._pending.values())
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to ask."""
+        return not self._orphans and (
+            self._asked >= self.budget or self._handle.done
+        )
+
+    def ask(self, n: int = 1) -> list[Trial]:
+        """At most `n` trials, as many as the budget has left. Fewer, or none,
+        where the searcher has to be told of pending ones first, or is done."""
+        _whole("n", n, least=1)
+        if self._orphans:
+            found, self._orphans = self._orphans[:n], self._orphans[n:]
+            return found
+        wanted = min(n, self.budget - self._asked)
+        trials = self._ask(wanted) if wanted > 0 else []
+        if trials and self._log:
+            strategies = [trial.strategy.numbers() for trial in trials]
+            self._log.append({"ask": wanted, "strategies": strategies})
+        return trials
+
+    def tell(self, trial: Trial, found: Any) -> None:
+        """What an asked trial is worth: `Metrics`, a mapping, or `Failed`."""
+        known = self._pending.get(getattr(trial, "number", -1))
+        if known is None or known != trial:
+            raise UnknownTrial(
+                f"{trial!r} is not pending: it was never asked, or is told already"
+            )
+        metrics = read_metrics(self.problem, found)
+        why = found.why if isinstance(found, Failed) else ""
+        del self._pending[trial.number]
+        self._orphans = [other for other in self._orphans if other != trial]
+        if self._log:
+            event = {"tell": trial.number, "metrics": metrics._asdict()}
+            self._log.append({**event, "why": why} if why else event)
+        self._learn(trial, metrics, why)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a trial in the order of telling: number, metrics, degrees."""
+        found = []
+        for trial, metrics in self.history:
+            strategy = trial.strategy.to_dict()
+            del strategy["dims"]
+            found.append({"trial": trial.number, **metrics.to_dict(), **strategy})
+        return found
+
+    def run(self, simulator: Any, **options: Any) -> Any:
+        """Evaluates with `simulator` until the search ends; see `driving.drive`."""
+        from .driving import drive
+
+        return drive(self, simulator, **options)
