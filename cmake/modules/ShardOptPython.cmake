@@ -37,9 +37,32 @@ target_compile_options(shardopt-python PRIVATE
   -Wall -Wextra -Wno-unused-parameter)
 target_link_libraries(shardopt-python PRIVATE ShardOptFrontend ShardOptPlanning)
 
+# The manual page and the completion, out of the command's options.
+set(manual ${PROJECT_BINARY_DIR}/python/shardopt.1)
+set(completion ${PROJECT_BINARY_DIR}/python/completions/shardopt)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/completions)
+foreach(kind IN ITEMS man bash)
+  set(output ${manual})
+  if(kind STREQUAL bash)
+    set(output ${completion})
+  endif()
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python
+            ${Python_EXECUTABLE} -B -m shardopt.manual ${kind} > ${output}
+    DEPENDS ${PROJECT_SOURCE_DIR}/python/shardopt/cli.py
+            ${PROJECT_SOURCE_DIR}/python/shardopt/manual.py)
+endforeach()
+add_custom_target(shardopt-manual DEPENDS ${manual} ${completion})
+add_dependencies(shardopt-python shardopt-manual)
+
 # pip copies the sources itself, and makes the command.
 if(SKBUILD)
   install(TARGETS shardopt-python DESTINATION shardopt COMPONENT Python)
+  install(FILES ${manual} DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1
+    COMPONENT Python)
+  install(FILES ${completion}
+    DESTINATION ${SKBUILD_DATA_DIR}/share/bash-completion/completions
+    COMPONENT Python)
   return()
 endif()
 
