@@ -12,7 +12,7 @@ matplotlib.use("svg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from . import reference, reproduction, scores, searchers  # noqa: E402
+from . import paper, reference, reproduction, scores, searchers  # noqa: E402
 from .intervals import mean, quantile  # noqa: E402
 from .groups import ACCOUNTING_TITLES  # noqa: E402
 from .measured import Measured  # noqa: E402
@@ -79,12 +79,12 @@ def draw(group, measured, budget, path):
 
 def draw_bars(measured, path):
     """The paper's Figure 3: at 16k, the best of all seeds over Megatron's best plan."""
-    facts = reproduction.Facts(measured)
+    facts = paper.Facts(measured)
     if not facts.complete:
         return
     figure, axes = plt.subplots(figsize=(8, 3.2))
     bars = (*searchers.MEGATRON, searchers.RANDOM_WALK, *facts.of)
-    for index, workload in enumerate(reproduction.SHORTEST):
+    for index, workload in enumerate(paper.SHORTEST):
         base = max(facts.styles(workload))
         heights = [facts.best(workload, searcher) / base for searcher in bars]
         places = [x + 0.4 * index for x in range(len(bars))]

@@ -1,0 +1,103 @@
+"""What the paper claims, what comes out here, and what that depends on."""
+
+from . import ffn, markdown, searchers
+from .intervals import ENOUGH
+from .manifest import ASKED
+from .paper import SHORTEST, span
+
+
+def rows(facts):
+    """Rows of (claim, here, verdict)."""
+    agent, tuned = searchers.PPO_PAPER, searchers.ANNEALING
+    literal = searchers.PAPER_ANNEALING if searchers.PAPER_ANNEALING in facts.of else tuned
+    ceiling = max(facts.ceilings)
+    least = min(len(sample.values) for sample in facts.of[agent].values())
+    over_walk = facts.over_walk(agent)
+    below = sum(ratio < 1 for ratio in facts.over_walk(literal))
+    over_literal = facts.over(agent, literal)
+    best_over_style = [facts.best(w, agent) / max(facts.styles(w)) for w in SHORTEST]
+    sa_over_style = [
+        max(facts.best(w, s) for s in (literal, tuned)) / max(facts.styles(w)) for w in SHORTEST
+    ]
+    by_style = [
+        max(facts.optimum[w.name] / facts.styles(w)[i] for w in SHORTEST) for i in range(3)
+    ]
+    exact = facts.measured.of_group("moe-50", searchers.EXACT, ASKED)
+    paper_runs = facts.measured.of_group("moe-50", agent, ASKED)
+    proof = max(run.wall_s for run in exact)
+    longest = max(run.wall_s for run in paper_runs)
+    return [
+        (
+            "The agent has up to 2.76× the throughput of random walk",
+            f"`ppo-paper` {span(over_walk)}; the optimum itself {span(facts.ceilings)}",
+            "cannot be: no strategy has 2.76×"
+            if ceiling < 2.76
+            else "possible, not reached"
+            if max(over_walk) < 2.76
+            else "reproduced",
+            "how good a random walk is, and that on the SLO, the batches and the memory",
+        ),
+        (
+            "The agent is ahead of random walk on all six workloads",
+            f"{sum(r > 1 for r in over_walk)} of {len(over_walk)}",
+            "open: too few seeds"
+            if least < ENOUGH
+            else "reproduced"
+            if min(over_walk) > 1
+            else "not reproduced",
+            "how good a random walk is",
+        ),
+        (
+            "Annealing is below random walk on five of six",
+            f"{below} of 6 for {literal.label}",
+            "reproduced" if below >= 5 else "not reproduced",
+            "what the paper's moves are, which it does not say; here one variable is redrawn",
+        ),
+        (
+            "The agent has up to 3.5× the throughput of annealing",
+            f"{span(over_literal)} that of {literal.label}",
+            "reproduced" if max(over_literal) >= 3.5 else "not reproduced",
+            "the row above: the factor is the weakness of the baseline",
+        ),
+        (
+            "The agent's plan is up to 1.06× the heuristic's (Figure 3)",
+            f"the optimum is at most {', '.join(map(markdown.times, by_style))} over classic, slice and"
+            f" sequence-parallel dims; `ppo-paper`'s best {span(best_over_style)} over the best of the three",
+            "between styles: above slices it is possible, above sequence parallelism it cannot be"
+            if by_style[2] < 1.06
+            else "possible",
+            "which of Megatron's styles is *the* heuristic",
+        ),
+        (
+            "An FFN that gathers can beat one that reduces (Figure 4)",
+            f"with Megatron's dims everywhere else it has {span(ffn.gathering_over_reducing())} on two machines",
+            "reproduced elsewhere: fine-grained experts do it, see [Where dims pay](WhereDimsPay.md#which-dims-and-why)"
+            if max(ffn.gathering_over_reducing()) < 1
+            else "reproduced",
+            "the width of an expert beside that of the model",
+        ),
+        (
+            "Metaheuristics do not reach the heuristic",
+            f"the best annealing run has {span(sa_over_style)} of the best style",
+            "not reproduced" if max(sa_over_style) > 0.999 else "reproduced",
+            "the number of seeds, and the annealing",
+        ),
+        (
+            "A search takes less than ten minutes",
+            f"`ppo-paper` {longest:.0f} s at most",
+            "reproduced" if longest < 600 else "not reproduced",
+            "LibTorch's BLAS; the simulator is no part of it",
+        ),
+        (
+            "An exhaustive search would take about 100 days (Appendix C)",
+            f"`exact` proves the optimum in {proof:.1f} s at most",
+            "refuted for a simulator that can be opened",
+            "costs that add up over a chain of operators; a black box has none of it and pays a call a strategy",
+        ),
+        (
+            "Dims and degrees have to be chosen together",
+            "[Where dims pay](WhereDimsPay.md): 2 % or more in some workloads, none in most",
+            "reproduced, but not on the paper's six workloads",
+            "expert counts, MLA, links between nodes, and a limit on latency that binds",
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""The numbers behind docs/Reproduction.md: the runs beside the tables of "Learning to
+Shard" (arXiv 2509.00217)."""
+
+import dataclasses
+import math
+
+from . import markdown, searchers
+from .intervals import ENOUGH, LEVEL, mean, student
+from .manifest import ASKED
+from .workloads import GROUPS
+
+# Its Table 1, mean throughput over that of random walk: simulated annealing,
+# its agent. Its Figure 3 is summarised in the text as "up to 1.06x".
+TABLE_1 = {
+    "gpt-moe-1.2T-16k": (1.19, 2.76),
+    "gpt-moe-1.2T-32k": (0.95, 2.17),
+    "gpt-moe-1.2T-64k": (0.71, 2.04),
+    "gpt-moe-1.6T-16k": (0.54, 1.65),
+    "gpt-moe-1.6T-32k": (0.66, 2.31),
+    "gpt-moe-1.6T-64k": (0.89, 1.92),
+}
+WORKLOADS = GROUPS["moe-50"].workloads
+SHORTEST = tuple(w for w in WORKLOADS if w.name.endswith("-16k"))  # those of Figure 3
+
+WALK = searchers.RANDOM_WALK
+# Rows of the table, and bars of the figure.
+RIVALS = (searchers.PAPER_ANNEALING, searchers.ANNEALING, searchers.PPO_PAPER, searchers.PPO)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """The best throughputs of runs that differ in the seed."""
+
+    values: tuple
+
+    @property
+    def mean(self):
+        return mean(self.values)
+
+    @property
+    def relative_variance(self):
+        """That of the mean, over its square."""
+        distances = math.fsum((v - self.mean) ** 2 for v in self.values)
+        n = len(self.values)
+        return distances / (n - 1) / n / self.mean**2
+
+    def over(self, base):
+        """The ratio of the means, and its 95 % interval (None for few runs): by Student's
+        t on the logarithm, with the fewer degrees of freedom of the two."""
+        ratio = self.mean / base.mean
+        fewer = min(len(self.values), len(base.values))
+        if fewer < ENOUGH:
+            return ratio, None
+        error = math.sqrt(self.relative_variance + base.relative_variance)
+        factor = math.exp(student(LEVEL, fewer - 1) * error)
+        return ratio, (ratio / factor, ratio * factor)
+
+
+def samples(measured, searcher):
+    """The Sample of each workload, by name; of those without runs, none."""
+    found = {}
+    for workload in WORKLOADS:
+        values = tuple(run.best for run in measured.of(workload, searcher, ASKED))
+        if values:
+            found[workload.name] = Sample(values)
+    return found
+
+
+def span(values):
+    """"1.20× to 1.51×", or one value."""
+    low, high = markdown.times(min(values)), markdown.times(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+class Facts:
+    """Everything that the page says in numbers."""
+
+    def __init__(self, measured):
+        self.measured = measured
+        self.walk = samples(measured, WALK)
+        found = {searcher: samples(measured, searcher) for searcher in RIVALS}
+        self.of = {searcher: s for searcher, s in found.items() if len(s) == len(WORKLOADS)}
+        self.optimum = {w.name: measured.reference(w) for w in WORKLOADS}
+        needed = {searchers.ANNEALING, searchers.PPO_PAPER}
+        self.complete = (
+            len(self.walk) == len(WORKLOADS)
+            and needed <= self.of.keys()
+            and all(self.optimum.values())
+            and all(all(self.styles(w)) for w in SHORTEST)
+        )
+
+    def over_walk(self, searcher):
+        """Ratios to random walk of all workloads."""
+        return [self.of[searcher][w.name].over(self.walk[w.name])[0] for w in WORKLOADS]
+
+    def over(self, first, second):
+        """Ratios of the means of two searchers."""
+        first, second = self.of[first], self.of[second]
+        return [first[w.name].mean / second[w.name].mean for w in WORKLOADS]
+
+    @property
+    def ceilings(self):
+        return [self.optimum[w.name] / self.walk[w.name].mean for w in WORKLOADS]
+
+    def runs(self, searcher):
+        counts = {len(s.values) for s in (self.of.get(searcher) or self.walk).values()}
+        return "–".join(map(str, sorted({min(counts), max(counts)})))
+
+    def best(self, workload, searcher):
+        """The best of all seeds."""
+        runs = self.measured.of(workload, searcher, ASKED)
+        return max((run.best for run in runs), default=0)
+
+    def styles(self, workload):
+        return [self.best(workload, style) for style in searchers.MEGATRON]
+
+    def share(self, searcher):
+        """The mean of the share of the optimum."""
+        found = self.of[searcher]
+        return mean([found[w.name].mean / self.optimum[w.name] for w in WORKLOADS])
