@@ -117,6 +117,7 @@ private:
   std::vector<const StoredTensor *> scales; ///< none, or one for each of these
   std::vector<int64_t> block;
   bool isPerExpert = false, isTransposed = false, isInterleaved = false;
+  double factor = 1, shift = 0;
   Shape sizes;
 };
 
@@ -144,6 +145,8 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
   view.isTransposed = part.isTransposed;
   view.isInterleaved = part.isInterleaved;
   view.block = part.block;
+  view.factor = part.factor;
+  view.shift = part.shift;
   auto find = [&](const std::string &pattern,
                   int64_t expert) -> ErrorOr<const StoredTensor *> {
     std::string name = expand(pattern, "{expert}", expert);
@@ -204,13 +207,16 @@ double PartView::at(Span<const int64_t> index) const {
   for (size_t i = 0; i < rank; ++i)
     linear = linear * tensor.shape[i] + place[i];
   double value = tensor.at(linear);
-  if (scales.empty())
-    return value;
-  const StoredTensor &scale = *scales[expert];
-  if (block.size() != 2 || rank != 2)
-    return value * scale.at(0);
-  int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
-  return value * scale.at(place[0] / block[0] * blocks + place[1] / block[1]);
+  if (!scales.empty()) {
+    const StoredTensor &scale = *scales[expert];
+    int64_t at = 0;
+    if (block.size() == 2 && rank == 2) {
+      int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
+      at = place[0] / block[0] * blocks + place[1] / block[1];
+    }
+    value *= scale.at(at);
+  }
+  return value * factor + shift;
 }
 
 /// Whether the sizes of parts, concatenated along `axis`, are `shape`.

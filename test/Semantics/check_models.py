@@ -52,6 +52,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--only", default="", help="models with this in their name")
+    parser.add_argument("--except", dest="without", help="models that are left out")
     parser.add_argument("--count", type=int, default=6, help="random strategies a program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
@@ -59,7 +60,7 @@ def main():
     args = parser.parse_args()
 
     models = sorted(path.parent for path in args.models.glob("*/io.safetensors"))
-    models = [model for model in models if args.only in model.name]
+    models = [model for model in models if args.only in model.name != args.without]
     if not models:
         print(f"skipped: no models in {args.models}")
     wrong = 0

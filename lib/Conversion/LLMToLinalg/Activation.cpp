@@ -35,6 +35,13 @@ static Value geluArgument(LoopBuilder &b, Value x) {
   return multiply(b, multiply(b, x, factor), root);
 }
 
+Value llm::softCap(LoopBuilder &b, Value x, double cap) {
+  if (cap == 0)
+    return x;
+  Value bounded = math::TanhOp::create(b, multiply(b, x, real(b, 1 / cap)));
+  return multiply(b, bounded, real(b, cap));
+}
+
 static Value apply(LoopBuilder &b, Value x, ActivationAttr activation) {
   switch (activation.getKind()) {
   case ActivationKind::Silu:
@@ -47,6 +54,10 @@ static Value apply(LoopBuilder &b, Value x, ActivationAttr activation) {
     return gelu(b, x, math::TanhOp::create(b, geluArgument(b, x)));
   case ActivationKind::Relu:
     return arith::MaximumFOp::create(b, x, real(b, 0));
+  case ActivationKind::SoftCap:
+    return softCap(
+        b, multiply(b, x, real(b, activation.getAlpha().convertToDouble())),
+        activation.getLimit().convertToDouble());
   }
   llvm_unreachable("unknown activation");
 }

@@ -62,8 +62,9 @@ static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {
             kvHeadOf(b, visit.head, op.getGroup(), op.getHeadOffset(), kv);
         Value query = vectorOf(b, queries, visit, b.getIndexAttr(0),
                                b.getIndexAttr(size));
-        Value scores =
-            timesVector(b, visibleOf(b, keys, visit, head, size), query);
+        Value scores = capped(
+            b, timesVector(b, visibleOf(b, keys, visit, head, size), query),
+            op.getSoftCap());
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
         Value taken = vectorTimes(b, softmax(b, scores, sink),
                                   visibleOf(b, values, visit, head, size));

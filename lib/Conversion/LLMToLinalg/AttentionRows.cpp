@@ -185,6 +185,15 @@ Value llm::vectorTimes(LoopBuilder &b, Value vector, Value matrix) {
       .getResult(0);
 }
 
+Value llm::capped(LoopBuilder &b, Value scores, std::optional<APFloat> cap) {
+  if (!cap)
+    return scores;
+  return map(b, sizesOf(b, scores), b.getF32Type(), whole(scores),
+             [&](LoopBuilder &b, ValueRange e) {
+               return softCap(b, e[0], cap->convertToDouble());
+             });
+}
+
 /// Folds the entries of a vector into a scalar.
 static Value fold(LoopBuilder &b, Value vector, Value init,
                   function_ref<Value(LoopBuilder &, Value, Value)> combine) {

@@ -72,6 +72,9 @@ Value visibleOf(LoopBuilder &b, Value cache, const Visit &visit, Value kvHead,
 Value kvHeadOf(LoopBuilder &b, Value head, int64_t group, Value offset,
                int64_t kvHeads);
 
+/// cap * tanh(scores / cap), or the scores where there is no cap.
+Value capped(LoopBuilder &b, Value scores, std::optional<llvm::APFloat> cap);
+
 /// softmax(scores) [count], with one more score that has no value where
 /// `sink` is not null.
 Value softmax(LoopBuilder &b, Value scores, Value sink);

@@ -48,8 +48,8 @@ attend(LoopBuilder &b, PartialAttentionOp op, const RowPlaces &places,
       [&](LoopBuilder &b, const Visit &visit, ValueRange state) {
         Value query = vectorOf(b, queries, visit, first, sizeOf(b, queries, 2));
         auto [keys, values] = keysAndValues(b, visit);
-        Softmax weights = softmaxWithSum(b, timesVector(b, keys, query),
-                                         sinkOf(b, op, visit));
+        Value scores = capped(b, timesVector(b, keys, query), op.getSoftCap());
+        Softmax weights = softmaxWithSum(b, scores, sinkOf(b, op, visit));
         Value taken = vectorTimes(b, weights.weights, values);
         return Values{storeVector(b, taken, state[0], visit, first),
                       tensor::InsertOp::create(b, weights.sum, state[1],

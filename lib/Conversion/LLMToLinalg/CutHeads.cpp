@@ -65,8 +65,10 @@ Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
       b, places, heads, result,
       [&](LoopBuilder &b, const Visit &visit, Value result) {
         Value head = kvHeadOf(b, visit.head, op.getGroup(), Value(), kv);
-        Value scores = vectorOf(b, op.getScores(), visit, visit.begin,
-                                OpFoldResult(visit.count));
+        Value scores = capped(b,
+                              vectorOf(b, op.getScores(), visit, visit.begin,
+                                       OpFoldResult(visit.count)),
+                              op.getSoftCap());
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
         Value taken = vectorTimes(b, softmax(b, scores, sink),
                                   visibleOf(b, cache, visit, head, size));

@@ -60,8 +60,16 @@ Values llm::lower(LoopBuilder &b, LmHeadOp op, const Lowering &) {
                          /*transposed=*/op.getTied());
   Values results = {
       largestColumn(b, logits, index(b, 0), staticSize(logits, 1))[1]};
-  if (op.getLogits())
-    results.push_back(logits);
+  if (!op.getLogits())
+    return results;
+  double scale = op.getLogitScale().convertToDouble();
+  double cap = op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0;
+  if (scale != 1.0 || cap != 0)
+    logits = map(b, sizesOf(b, logits), b.getF32Type(), whole(logits),
+                 [&](LoopBuilder &b, ValueRange e) {
+                   return softCap(b, multiply(b, e[0], real(b, scale)), cap);
+                 });
+  results.push_back(logits);
   return results;
 }
 

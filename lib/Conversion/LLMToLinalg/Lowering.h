@@ -115,6 +115,9 @@ Value startFromBias(LoopBuilder &b, Value bias, Value result);
 Value activate(LoopBuilder &b, Value x, ActivationAttr activation,
                int64_t blocks);
 
+/// cap * tanh(x / cap) of an element, or x where the cap is 0.
+Value softCap(LoopBuilder &b, Value x, double cap);
+
 /// matrix[row, column], or 0 where the row is outside. The indices are of any
 /// sign.
 Value elementOrZero(LoopBuilder &b, Value matrix, Value row, Value column);

@@ -75,7 +75,8 @@ Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
             vectorOf(b, queries, visit, first, b.getIndexAttr(features));
         Value keys = visibleOf(b, cache, visit, /*kvHead=*/Value(), features);
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
-        Value weights = softmax(b, timesVector(b, keys, query), sink);
+        Value scores = capped(b, timesVector(b, keys, query), op.getSoftCap());
+        Value weights = softmax(b, scores, sink);
         Value taken = vectorTimes(b, weights, columns(b, keys, 0, rank));
         return storeVector(b, taken, latents, visit, first);
       });

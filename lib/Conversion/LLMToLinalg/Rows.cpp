@@ -35,11 +35,14 @@ Value llm::elementOrZero(LoopBuilder &b, Value matrix, Value row,
 Values llm::lower(LoopBuilder &b, EmbeddingOp op, const Lowering &) {
   Value table = op.getTable();
   Value first = op.getOffset() ? op.getOffset() : index(b, 0);
+  double scale = op.getScale().convertToDouble();
   Sizes sizes = {sizeOf(b, op.getTokens(), 0), sizeOf(b, table, 1)};
   return {map(b, sizes, b.getF32Type(), Operand{op.getTokens(), {0}},
               [&](LoopBuilder &b, ValueRange e) {
                 Value row = subtract(b, toIndex(b, e[0]), first);
-                return elementOrZero(b, table, row, iteration(b, 1));
+                Value entry = elementOrZero(b, table, row, iteration(b, 1));
+                return scale == 1.0 ? entry
+                                    : multiply(b, entry, real(b, scale));
               })};
 }
 

@@ -23,6 +23,8 @@ static const char *whyIllegal(const GqaAttention &op, Dim dim,
     return nullptr;
   if (context.isPrefill())
     return "sharding dim 1 of attention is for decode only";
+  if (!op.turnsWholeHalves)
+    return "sharding dim 1 needs rotary pairs of whole heads in style half";
   if (op.headDim % (2 * context.degrees.tp) != 0)
     return "sharding dim 1 needs a head size divisible by 2 * tp";
   return nullptr;

@@ -20,6 +20,15 @@ static Architecture llama() {
   return row;
 }
 
+static Architecture mistral() {
+  Architecture row;
+  row.name = "MistralForCausalLM";
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.windows = WindowRule::Always;
+  return row;
+}
+
 static Architecture qwen2() {
   Architecture row;
   row.name = "Qwen2ForCausalLM";
@@ -108,6 +117,109 @@ static Architecture starcoder2() {
   return row;
 }
 
+static Architecture phi3() {
+  Architecture row;
+  row.name = "Phi3ForCausalLM";
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.kvHeadsOptional = true;
+  row.ropeShare = 1;
+  row.windows = WindowRule::Always;
+  row.names.fusedQkv = "qkv_proj";
+  row.names.fusedUp = "gate_up_proj";
+  return row;
+}
+
+static Architecture granite() {
+  Architecture row;
+  row.name = "GraniteForCausalLM";
+  row.kvHeadsOptional = true;
+  row.mlpBias = BiasRule::Asked;
+  row.multipliers = true;
+  return row;
+}
+
+static Architecture smolLm3() {
+  Architecture row;
+  row.name = "SmolLM3ForCausalLM";
+  row.theta = 2e6;
+  row.windows = WindowRule::AllIfUsed;
+  row.mlpBias = BiasRule::Asked;
+  row.layerRopes = LayerRopes::NoneInSome;
+  row.tied = true;
+  return row;
+}
+
+static Architecture ernie45() {
+  Architecture row;
+  row.name = "Ernie4_5ForCausalLM";
+  row.biasFlag = "use_bias";
+  row.theta = 5e5;
+  row.ropeInterleaved = true;
+  row.mlpBias = BiasRule::Asked;
+  row.mlpBiasFlag = "use_bias";
+  row.tied = true;
+  return row;
+}
+
+static Architecture gemma() {
+  Architecture row;
+  row.name = "GemmaForCausalLM";
+  row.embeddingScale = EmbeddingScale::RootOfHidden;
+  row.normPlusOne = true;
+  row.activation = ActivationConfig::Kind::GeluTanh;
+  row.geluIsTanh = true;
+  row.tied = true;
+  return row;
+}
+
+static Architecture gemma2() {
+  Architecture row = gemma();
+  row.geluIsTanh = false;
+  row.name = "Gemma2ForCausalLM";
+  row.windows = WindowRule::Alternating;
+  row.queryScalar = true;
+  row.softCaps = true;
+  row.names.attentionPostNorm = "post_attention_layernorm";
+  row.names.networkNorm = "pre_feedforward_layernorm";
+  row.names.networkPostNorm = "post_feedforward_layernorm";
+  return row;
+}
+
+static Architecture gemma3() {
+  Architecture row = gemma2();
+  row.name = "Gemma3ForCausalLM";
+  row.windows = WindowRule::AllButEveryNth;
+  row.layerRopes = LayerRopes::LocalInWindows;
+  row.theta = 1e6;
+  row.qkNorm = true;
+  return row;
+}
+
+static Architecture glm4() {
+  Architecture row;
+  row.name = "Glm4ForCausalLM";
+  row.outputBias = BiasRule::Never;
+  row.ropeInterleaved = true;
+  row.ropeShare = .5;
+  row.names.fusedUp = "gate_up_proj";
+  row.names.attentionPostNorm = "post_self_attn_layernorm";
+  row.names.networkPostNorm = "post_mlp_layernorm";
+  return row;
+}
+
+static Architecture glm4Moe() {
+  Architecture row;
+  row.name = "Glm4MoeForCausalLM";
+  row.outputBias = BiasRule::Never;
+  row.ropeShare = .5;
+  row.qkNormAsked = true;
+  row.expertLayers = ExpertLayers::FromFirst;
+  row.router = RouterRule::GroupedSigmoid;
+  row.names = qwenNames;
+  return row;
+}
+
 /// The synthetic models of examples/configs: experts without a gate. There is
 /// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
@@ -122,8 +234,10 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),      qwen2(),  qwen3(),      mixtral(), qwen3Moe(),
-      deepseekV3(), gptOss(), starcoder2(), gptMoe()};
+      llama(),    mistral(),    qwen2(),   qwen3(),      mixtral(),
+      qwen3Moe(), deepseekV3(), gptOss(),  starcoder2(), phi3(),
+      granite(),  smolLm3(),    ernie45(), gemma(),      gemma2(),
+      gemma3(),   glm4(),       glm4Moe(), gptMoe()};
   return rows;
 }
 
@@ -133,6 +247,7 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   };
   Architecture row;
   row.isByKeys = true;
+  row.readsRope = false;
   row.latentAttention = has("kv_lora_rank");
   row.kvHeadsOptional = true;
   row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);

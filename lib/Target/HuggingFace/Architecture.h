@@ -16,6 +16,7 @@
 
 #include "shardopt/Target/HuggingFace/ModelConfig.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ enum class WindowRule : uint8_t {
   LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
   AllIfUsed,   ///< all, with `use_sliding_window`
   Alternating, ///< every second one, beginning with the first
-  ByKeys       ///< whatever keys there are say so
+  AllButEveryNth, ///< all but every `sliding_window_pattern`-th
+  ByKeys          ///< whatever keys there are say so
 };
 
 /// How the experts of a token are chosen and weighted.
@@ -58,6 +60,16 @@ enum class ExpertLayers : uint8_t {
   Sparse     ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
 };
 
+/// Which layers turn queries and keys otherwise than the others, or not at all.
+enum class LayerRopes : uint8_t {
+  Alike,
+  LocalInWindows, ///< those with a window have parameters of their own
+  NoneInSome      ///< those of which `no_rope_layers` says 0
+};
+
+/// What scales the output of the embedding.
+enum class EmbeddingScale : uint8_t { None, RootOfHidden };
+
 struct Architecture {
   std::string_view name;
   /// Deduced from the keys of a config: sizes are read, and what only those who
@@ -75,12 +87,30 @@ struct Architecture {
   /// Whether rotary frequencies are scaled always, so that a config without
   /// their parameters says too little.
   bool ropeScaled = false;
+  /// Whether rotary parameters are read; those who need sizes only do not.
+  bool readsRope = true;
+  bool ropeInterleaved = false;
+  /// Which share of a head turns where the config does not say; without one,
+  /// heads turn whole, and a config that says otherwise is refused.
+  std::optional<double> ropeShare;
+  LayerRopes layerRopes = LayerRopes::Alike;
+  /// Scores are divided by the root of `query_pre_attn_scalar`.
+  bool queryScalar = false;
+  /// `attn_logit_softcapping` and `final_logit_softcapping` are read.
+  bool softCaps = false;
+  /// `attention_multiplier`, `embedding_multiplier`, `residual_multiplier` and
+  /// `logits_scaling` are read.
+  bool multipliers = false;
+  EmbeddingScale embeddingScale = EmbeddingScale::None;
+  bool normPlusOne = false; ///< norms multiply by one plus their weight
+  bool qkNormAsked = false; ///< where `use_qk_norm` is true
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;
   bool gated = true;
-  /// Where the config has no `hidden_act`.
+  /// Where the config has no `hidden_act` (`hidden_activation`).
   ActivationConfig::Kind activation = ActivationConfig::Kind::Silu;
+  bool geluIsTanh = false; ///< "gelu" in its configs means "gelu_pytorch_tanh"
   bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";

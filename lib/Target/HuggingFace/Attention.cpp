@@ -42,6 +42,21 @@ static llm::RopeAttr ropeAttr(MLIRContext *context, int64_t dim,
       rope.truncate, APFloat(rope.magnitude));
 }
 
+llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
+  const AttentionConfig &facts = config.attention;
+  if (stack->rope == LayerRope::None)
+    return {};
+  const RopeConfig &rope =
+      stack->rope == LayerRope::Local ? facts.localRope : facts.rope;
+  return ropeAttr(builder.getContext(), int64_t(double(dim) * rope.share),
+                  rope);
+}
+
+/// Null where there is none.
+static FloatAttr capAttr(OpBuilder &builder, double cap) {
+  return cap == 0 ? FloatAttr() : builder.getF64FloatAttr(cap);
+}
+
 SmallVector<Type> ModelBuilder::layerCaches() const {
   const AttentionConfig &attention = config.attention;
   constexpr int64_t dynamic = ShapedType::kDynamic;
@@ -80,9 +95,13 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
                                   tensor("v_proj", keys)};
   };
 
-  Value weight =
-      matrix("qkv_proj.weight", {config.hidden, columns},
-             WeightClass::Attention, tensors(".weight", /*transposed=*/true));
+  SmallVector<HubTensor> weights = tensors(".weight", /*transposed=*/true);
+  if (!config.names.fusedQkv.empty())
+    weights = {
+        {ofLayer("self_attn." + std::string(config.names.fusedQkv) + ".weight"),
+         columns, /*transposed=*/true}};
+  Value weight = matrix("qkv_proj.weight", {config.hidden, columns},
+                        WeightClass::Attention, weights);
   Value bias;
   if (facts.inputBias)
     bias = vector("qkv_proj.bias", {columns},
@@ -94,10 +113,10 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
   Value queryNorm, keyNorm, sinks;
   FloatAttr epsilon;
   if (facts.qkNorm) {
-    queryNorm = vector("attention.q_norm", {facts.headDim},
-                       HubTensor{ofLayer("self_attn.q_norm.weight")});
-    keyNorm = vector("attention.k_norm", {facts.headDim},
-                     HubTensor{ofLayer("self_attn.k_norm.weight")});
+    queryNorm = normWeight("attention.q_norm", facts.headDim,
+                           ofLayer("self_attn.q_norm.weight"));
+    keyNorm = normWeight("attention.k_norm", facts.headDim,
+                         ofLayer("self_attn.k_norm.weight"));
     epsilon = builder.getF64FloatAttr(config.epsilon);
   }
   if (facts.sinks)
@@ -113,7 +132,7 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
       /*group=*/facts.heads / facts.kvHeads, /*nope_dim=*/IntegerAttr(),
       /*rope_dim=*/IntegerAttr(), /*value_dim=*/IntegerAttr(),
       /*rank=*/IntegerAttr(), APFloat(facts.scale),
-      ropeAttr(builder.getContext(), facts.headDim, facts.rope),
+      capAttr(builder, facts.softCap), layerRope(facts.headDim),
       /*window=*/IntegerAttr(), epsilon, /*kv_norm_epsilon=*/FloatAttr(),
       sequence, opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
@@ -190,7 +209,7 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
       builder.getI64IntegerAttr(facts.ropeDim),
       builder.getI64IntegerAttr(facts.valueDim),
       builder.getI64IntegerAttr(facts.latentRank), APFloat(facts.scale),
-      ropeAttr(builder.getContext(), facts.ropeDim, facts.rope),
+      capAttr(builder, facts.softCap), layerRope(facts.ropeDim),
       /*window=*/IntegerAttr(), /*epsilon=*/FloatAttr(),
       builder.getF64FloatAttr(innerEpsilon), sequence, opName("attention"),
       llm::DimAttr());
@@ -205,11 +224,14 @@ Value ModelBuilder::outputProjection(Value heads, int64_t headDim) {
       matrix("out_proj.weight", {facts.heads * headDim, config.hidden},
              WeightClass::Attention,
              HubTensor{ofLayer("self_attn.o_proj.weight"), config.hidden,
-                       /*transposed=*/true});
+                       /*transposed=*/true, /*deinterleave=*/false,
+                       config.residualScale});
   Value bias;
   if (facts.outputBias)
     bias = vector("out_proj.bias", {config.hidden},
-                  HubTensor{ofLayer("self_attn.o_proj.bias")});
+                  HubTensor{ofLayer("self_attn.o_proj.bias"), /*size=*/0,
+                            /*transposed=*/false, /*deinterleave=*/false,
+                            config.residualScale});
   return llm::OutProjOp::create(builder, rows(config.hidden), heads, weight,
                                 bias, facts.heads, opName("out_proj"),
                                 llm::DimAttr());

@@ -39,12 +39,24 @@ static void readGrouped(const json::Value &root,
   if (attention.headDim % 2 != 0)
     root["head_dim"].fail("expected heads of an even size, found " +
                           std::to_string(attention.headDim));
-  attention.qkNorm = architecture.qkNorm;
+  attention.qkNorm =
+      architecture.qkNorm ||
+      (architecture.qkNormAsked && readFlag(root["use_qk_norm"], false));
   attention.qkNormWhole =
       architecture.isByKeys &&
       root["qk_norm_type"].nullAsAbsent().string("") == "per_layer";
   attention.sinks = architecture.sinks;
   attention.scale = 1 / std::sqrt(double(attention.headDim));
+  if (json::Value scalar = root["query_pre_attn_scalar"].nullAsAbsent();
+      scalar && architecture.queryScalar)
+    attention.scale = 1 / std::sqrt(scalar.positiveNumber());
+  if (architecture.multipliers)
+    attention.scale =
+        root["attention_multiplier"].nullAsAbsent().positiveNumber(
+            /*otherwise=*/1);
+  if (json::Value cap = root["attn_logit_softcapping"].nullAsAbsent();
+      cap && architecture.softCaps)
+    attention.softCap = cap.positiveNumber();
 }
 
 static void readLatent(const json::Value &root,
@@ -77,8 +89,8 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
   AttentionConfig attention;
   attention.latent = architecture.latentAttention;
   attention.heads = readSize(root["num_attention_heads"]);
-  if (!architecture.isByKeys)
-    attention.rope = readRope(root, architecture);
+  if (architecture.readsRope)
+    readRopes(root, architecture, attention);
   json::Value bias = root[architecture.biasFlag];
   attention.inputBias = hasBias(bias, architecture.inputBias);
   attention.outputBias = hasBias(bias, architecture.outputBias);

@@ -32,8 +32,10 @@ bool hasBias(const json::Value &flag, BiasRule rule);
 /// Records an error unless `value` is absent, null or the string `wanted`.
 void expectString(const json::Value &value, std::string_view wanted);
 
-/// `rope_parameters`, or `rope_theta` and `rope_scaling`.
-RopeConfig readRope(const json::Value &root, const Architecture &architecture);
+/// `rope_parameters`, or `rope_theta` and `rope_scaling`, into `rope` and
+/// `localRope`.
+void readRopes(const json::Value &root, const Architecture &architecture,
+               AttentionConfig &attention);
 
 AttentionConfig readAttention(const json::Value &root,
                               const Architecture &architecture);

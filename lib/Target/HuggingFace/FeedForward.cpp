@@ -72,8 +72,14 @@ Value ModelBuilder::network(Value input, const std::string &up,
                             const std::string &down, int64_t inner, bool bias,
                             WeightClass of, const std::string &module) {
   int64_t columns = upColumns(config.feedForward.activation, inner);
-  auto upTensorsOf = [&](StringRef suffix) {
-    return upTensors(module, "gate_proj", config.names.denseUp, inner, suffix);
+  auto upTensorsOf = [&](StringRef suffix) -> SmallVector<HubTensor> {
+    if (config.names.fusedUp.empty())
+      return upTensors(module, "gate_proj", config.names.denseUp, inner,
+                       suffix);
+    return {
+        {ofLayer(
+             (module + "." + StringRef(config.names.fusedUp) + suffix).str()),
+         columns, /*transposed=*/suffix == ".weight"}};
   };
   Value upWeight = matrix(up + ".weight", {config.hidden, columns}, of,
                           upTensorsOf(".weight"));
@@ -84,12 +90,16 @@ Value ModelBuilder::network(Value input, const std::string &up,
 
   std::string downTensor =
       ofLayer(module + "." + std::string(config.names.denseDown));
-  Value downWeight = matrix(down + ".weight", {inner, config.hidden}, of,
-                            HubTensor{downTensor + ".weight", config.hidden,
-                                      /*transposed=*/true});
+  Value downWeight =
+      matrix(down + ".weight", {inner, config.hidden}, of,
+             HubTensor{downTensor + ".weight", config.hidden,
+                       /*transposed=*/true,
+                       /*deinterleave=*/false, config.residualScale});
   if (bias)
     downBias = vector(down + ".bias", {config.hidden},
-                      HubTensor{downTensor + ".bias"});
+                      HubTensor{downTensor + ".bias", /*size=*/0,
+                                /*transposed=*/false, /*deinterleave=*/false,
+                                config.residualScale});
   return downProjection(down, hidden, downWeight, downBias, Value());
 }
 

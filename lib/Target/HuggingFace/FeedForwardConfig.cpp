@@ -17,7 +17,9 @@ static ActivationConfig readActivation(const json::Value &root,
   using Kind = ActivationConfig::Kind;
   ActivationConfig activation;
   activation.gated = architecture.gated;
-  json::Value name = root["hidden_act"].nullAsAbsent();
+  json::Value name = root["hidden_activation"].nullAsAbsent();
+  if (!name)
+    name = root["hidden_act"].nullAsAbsent();
   if (architecture.clampedSwiglu) {
     // Its code does not look at `hidden_act`.
     expectString(name, "silu");
@@ -37,6 +39,8 @@ static ActivationConfig readActivation(const json::Value &root,
                                        {"gelu_pytorch_tanh", Kind::GeluTanh},
                                        {"relu", Kind::Relu}},
                                       /*otherwise=*/architecture.activation);
+  if (architecture.geluIsTanh && activation.kind == Kind::Gelu)
+    activation.kind = Kind::GeluTanh;
   return activation;
 }
 

@@ -14,6 +14,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -61,32 +63,62 @@ static Type stacked(Type type, int64_t layers) {
 // Layers
 //===----------------------------------------------------------------------===//
 
+static StringRef spell(LayerRope rope) {
+  switch (rope) {
+  case LayerRope::Global:
+    return "global";
+  case LayerRope::Local:
+    return "local";
+  case LayerRope::None:
+    return "nope";
+  }
+  llvm_unreachable("unknown rotary embedding of a layer");
+}
+
+/// What tells the kind of `layer` from those of the other layers.
+static std::string kindOf(const LayerConfig &layer, const ModelConfig &config) {
+  SmallVector<StringRef> words;
+  auto differs = [&](auto member) {
+    return llvm::any_of(config.layers, [&](const LayerConfig &other) {
+      return other.*member != layer.*member;
+    });
+  };
+  if (differs(&LayerConfig::experts))
+    words.push_back(layer.experts ? "moe" : "dense");
+  if (differs(&LayerConfig::rope))
+    words.push_back(spell(layer.rope));
+  return llvm::join(words, ".");
+}
+
 /// The runs of adjacent layers of one kind.
 static SmallVector<Stack> findStacks(const ModelConfig &config) {
   SmallVector<Stack> stacks;
+  llvm::StringMap<int64_t> runs;
   for (auto [number, layer] : llvm::enumerate(config.layers)) {
-    if (stacks.empty() || stacks.back().experts != layer.experts) {
-      stacks.emplace_back();
-      stacks.back().experts = layer.experts;
+    std::string kind = kindOf(layer, config);
+    if (stacks.empty() || stacks.back().opPrefix != kind) {
+      stacks.push_back({layer.experts, layer.rope, {}, kind, kind});
+      ++runs[kind];
     }
     stacks.back().layers.push_back(number);
   }
   if (stacks.size() == 1)
     return stacks;
-  for (bool experts : {false, true}) {
-    StringRef kind = experts ? "moe" : "dense";
-    int64_t runs = llvm::count_if(
-        stacks, [&](const Stack &stack) { return stack.experts == experts; });
-    int64_t run = 0;
-    for (Stack &stack : stacks) {
-      if (stack.experts != experts)
-        continue;
-      std::string number = runs == 1 ? "" : std::to_string(run++);
-      stack.opPrefix = (kind + ".").str();
-      stack.paramPrefix = (kind + number + ".").str();
-    }
+  llvm::StringMap<int64_t> next;
+  for (Stack &stack : stacks) {
+    if (runs[stack.opPrefix] > 1)
+      stack.paramPrefix += std::to_string(next[stack.opPrefix]++);
+    stack.opPrefix += '.';
+    stack.paramPrefix += '.';
   }
   return stacks;
+}
+
+Value ModelBuilder::normWeight(StringRef name, int64_t size, StringRef tensor) {
+  HubTensor part;
+  part.pattern = tensor.str();
+  part.shift = config.normShift;
+  return vector(name, size, part);
 }
 
 ResultRange ModelBuilder::norm(StringRef name, Value input, Value residual,
@@ -94,8 +126,8 @@ ResultRange ModelBuilder::norm(StringRef name, Value input, Value residual,
   std::string tensor = ofLayer(hubName);
   Type sum = residual ? residual.getType() : Type();
   APFloat epsilon(config.epsilon);
-  Value weight = vector((name + ".weight").str(), {config.hidden},
-                        HubTensor{tensor + ".weight"});
+  Value weight =
+      normWeight((name + ".weight").str(), config.hidden, tensor + ".weight");
   if (!config.layerNorm)
     return llm::RmsNormOp::create(builder, input.getType(), sum, input,
                                   residual, weight, epsilon, opName(name),
@@ -114,12 +146,17 @@ void ModelBuilder::layer(Block *body) {
   Value positions = body->getArguments().back();
   SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
 
-  Value normed = norm("attn_norm", residual, Value(), "input_layernorm")[0];
+  const HubNames &names = config.names;
+  Value normed = norm("attn_norm", residual, Value(), names.attentionNorm)[0];
   Value attended = attention(normed, positions, caches);
-  ResultRange ffnNorm =
-      norm("ffn_norm", attended, residual, "post_attention_layernorm");
+  if (!names.attentionPostNorm.empty())
+    attended =
+        norm("attn_post_norm", attended, Value(), names.attentionPostNorm)[0];
+  ResultRange ffnNorm = norm("ffn_norm", attended, residual, names.networkNorm);
   Value update =
       stack->experts ? expertNetwork(ffnNorm[0]) : denseNetwork(ffnNorm[0]);
+  if (!names.networkPostNorm.empty())
+    update = norm("ffn_post_norm", update, Value(), names.networkPostNorm)[0];
   SmallVector<Value> yielded = {
       llm::AddOp::create(builder, residual.getType(), ffnNorm[1], update)};
   yielded.append(caches);
@@ -165,7 +202,8 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
              HubTensor{"model.embed_tokens.weight"});
   Value residual = llm::EmbeddingOp::create(
       builder, rows(config.hidden), tokens, table,
-      /*offset=*/Value(), opName("embed"), llm::DimAttr());
+      /*offset=*/Value(), APFloat(config.embeddingScale), opName("embed"),
+      llm::DimAttr());
 
   SmallVector<Value> caches;
   size_t perStack = layerCaches().size(), first = 2;
@@ -175,8 +213,7 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
     first += perStack;
   }
 
-  Value norm =
-      vector("lm_head.norm", {config.hidden}, HubTensor{"model.norm.weight"});
+  Value norm = normWeight("lm_head.norm", config.hidden, "model.norm.weight");
   Value normBias;
   if (config.layerNorm)
     normBias = vector("lm_head.norm_bias", {config.hidden},
@@ -190,7 +227,10 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
       norm, head, normBias, APFloat(config.epsilon), sequence,
-      config.tiedEmbeddings, opName("lm_head"), llm::DimAttr());
+      config.tiedEmbeddings, APFloat(config.logitScale),
+      config.logitCap == 0 ? FloatAttr()
+                           : builder.getF64FloatAttr(config.logitCap),
+      opName("lm_head"), llm::DimAttr());
   SmallVector<Value> results(lmHead->getResults());
   results.append(caches);
   func::ReturnOp::create(builder, results);

@@ -54,9 +54,11 @@ static void readWindows(const json::Value &root, WindowRule rule,
   if (rule == WindowRule::Alternating)
     step = 2;
   // Every layer but one in so many.
-  size_t full = rule == WindowRule::ByKeys
-                    ? readSize(root["sliding_window_pattern"], maxSize)
-                    : maxSize;
+  size_t full = maxSize;
+  if (rule == WindowRule::ByKeys)
+    full = readSize(root["sliding_window_pattern"], maxSize);
+  if (rule == WindowRule::AllButEveryNth)
+    full = readSize(root["sliding_window_pattern"], /*otherwise=*/6);
   for (size_t i = first; i < layers.size(); i += step)
     if ((i + 1) % full != 0)
       layers[i].window = window;
@@ -96,6 +98,46 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
     layers[i].experts = true;
 }
 
+/// `no_rope_layers`, in which 0 says that a layer does not turn its heads, or
+/// every `no_rope_layer_interval`-th.
+static void readLayersWithoutRope(const json::Value &root,
+                                  std::vector<LayerConfig> &layers) {
+  json::Value given = root["no_rope_layers"].nullAsAbsent();
+  if (!given) {
+    const size_t interval =
+        readSize(root["no_rope_layer_interval"], /*otherwise=*/4);
+    for (size_t i = interval - 1; i < layers.size(); i += interval)
+      layers[i].rope = LayerRope::None;
+    return;
+  }
+  std::vector<json::Value> elements = given.elements();
+  if (elements.size() != layers.size()) {
+    given.fail("expected an entry for each of the " +
+               std::to_string(layers.size()) + " layers, found " +
+               std::to_string(elements.size()));
+    return;
+  }
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (elements[i].integer(std::nullopt, 0, 1) == 0)
+      layers[i].rope = LayerRope::None;
+}
+
+static void readLayerRopes(const json::Value &root, LayerRopes rule,
+                           std::vector<LayerConfig> &layers) {
+  if (rule == LayerRopes::NoneInSome) {
+    readLayersWithoutRope(root, layers);
+    // Where `layer_types` does not say which layers have the window, these do.
+    for (LayerConfig &layer : layers)
+      if (!root["layer_types"].nullAsAbsent() && layer.rope != LayerRope::None)
+        layer.window = 0;
+    return;
+  }
+  if (rule == LayerRopes::LocalInWindows)
+    for (LayerConfig &layer : layers)
+      if (layer.window != 0)
+        layer.rope = LayerRope::Local;
+}
+
 std::vector<LayerConfig>
 shardopt::hf::readLayers(const json::Value &root,
                          const Architecture &architecture) {
@@ -103,5 +145,6 @@ shardopt::hf::readLayers(const json::Value &root,
   std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
   readExperts(root, architecture.expertLayers, layers);
   readWindows(root, architecture.windows, layers);
+  readLayerRopes(root, architecture.layerRopes, layers);
   return layers;
 }

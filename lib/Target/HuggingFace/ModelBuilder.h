@@ -28,13 +28,16 @@ struct HubTensor {
   int64_t size = 0; ///< columns that it adds, where there are several parts
   bool transposed = false;
   bool deinterleave = false;
+  double factor = 1;
+  double shift = 0;
 };
 
 /// A run of adjacent layers of one kind: an `llm.repeat`.
 struct Stack {
   bool experts = false;
+  LayerRope rope = LayerRope::Global;
   llvm::SmallVector<int64_t> layers; ///< their numbers in the checkpoint
-  std::string opPrefix;              ///< "", "dense." or "moe."
+  std::string opPrefix;              ///< "", "dense.", "moe.local.", …
   std::string paramPrefix;           ///< as `opPrefix`, "moe1." if not the only
 };
 
@@ -79,6 +82,8 @@ private:
                               llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value latentQueries(mlir::Value input);
   mlir::Value outputProjection(mlir::Value heads, int64_t headDim);
+  /// Null where the layer's heads are not turned. `dim`: features of a head.
+  llm::RopeAttr layerRope(int64_t dim);
 
   //===--- FeedForward.cpp ------------------------------------------------===//
 
@@ -113,6 +118,9 @@ private:
   /// norm and sum.
   mlir::ResultRange norm(llvm::StringRef name, mlir::Value input,
                          mlir::Value residual, llvm::StringRef hubName);
+  /// The weight of a root-mean-square norm.
+  mlir::Value normWeight(llvm::StringRef name, int64_t size,
+                         llvm::StringRef tensor);
   mlir::Type rows(int64_t columns) const;
   std::string opName(llvm::StringRef name) const;
   /// The pattern of a tensor of the layer: "model.layers.{layer}.…".

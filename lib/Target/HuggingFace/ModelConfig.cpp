@@ -13,6 +13,7 @@
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace shardopt;
 using namespace shardopt::hf;
@@ -119,10 +120,33 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
   double embeddings = config.tiedEmbeddings ? 1 : 2;
   double norm = config.layerNorm ? 2 * hidden : hidden;
   double total = embeddings * config.vocab * hidden + norm;
+  double norms = 0;
+  for (std::string_view name :
+       {config.names.attentionNorm, config.names.attentionPostNorm,
+        config.names.networkNorm, config.names.networkPostNorm})
+    norms += name.empty() ? 0 : norm;
   for (const LayerConfig &layer : config.layers)
-    total += 2 * norm + ::countParameters(config.attention, hidden) +
+    total += norms + ::countParameters(config.attention, hidden) +
              ::countParameters(config.feedForward, hidden, layer.experts);
   return total;
+}
+
+/// Factors of embedding, residual and logits.
+static void readScales(const json::Value &root,
+                       const Architecture &architecture, ModelConfig &config) {
+  if (architecture.embeddingScale == EmbeddingScale::RootOfHidden)
+    config.embeddingScale = std::sqrt(double(config.hidden));
+  if (architecture.softCaps)
+    if (json::Value cap = root["final_logit_softcapping"].nullAsAbsent())
+      config.logitCap = cap.positiveNumber();
+  if (!architecture.multipliers)
+    return;
+  auto read = [&](const char *key) {
+    return root[key].nullAsAbsent().positiveNumber(/*otherwise=*/1);
+  };
+  config.embeddingScale = read("embedding_multiplier");
+  config.residualScale = read("residual_multiplier");
+  config.logitScale = 1 / read("logits_scaling");
 }
 
 /// The widest weight or activation: every size is bounded where it is read, yet
@@ -162,6 +186,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
             : root["rms_norm_eps"].positiveNumber();
   config.tiedEmbeddings =
       readFlag(root["tie_word_embeddings"], architecture->tied);
+  config.normShift = architecture->normPlusOne ? 1 : 0;
+  readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   config.type = readType(root);
@@ -207,8 +233,11 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   const std::string name = readArchitectureName(root);
   if (document.failed())
     return document.error();
-  if (const Architecture *architecture = findArchitecture(name))
-    return readModel(document, root, architecture, /*forSizes=*/true);
+  if (const Architecture *architecture = findArchitecture(name)) {
+    Architecture row = *architecture;
+    row.readsRope = false;
+    return readModel(document, root, &row, /*forSizes=*/true);
+  }
   if (json::Value text = root["text_config"].nullAsAbsent())
     root = text;
   for (const char *key : otherMixers)

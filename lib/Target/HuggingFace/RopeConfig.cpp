@@ -26,12 +26,17 @@ static double yarnTemperature(double factor, double mscale) {
 }
 
 /// The object with the parameters of the embedding, absent for the plain one.
-/// As in Transformers, that of version 4 wins if both are there.
-static json::Value ropeParameters(const json::Value &root) {
+/// As in Transformers, that of version 4 wins if both are there. `kind` are the
+/// layers for which they are, where the families' layers differ.
+static json::Value ropeParameters(const json::Value &root, const char *kind) {
   json::Value scaling = root["rope_scaling"].nullAsAbsent();
   if (scaling)
     return scaling;
-  return root["rope_parameters"].nullAsAbsent();
+  json::Value parameters = root["rope_parameters"].nullAsAbsent();
+  if (kind && parameters)
+    if (json::Value own = parameters[kind].nullAsAbsent())
+      return own;
+  return parameters;
 }
 
 static void readLlama3(const json::Value &parameters, RopeConfig &rope) {
@@ -73,25 +78,39 @@ static void readYarn(const json::Value &root, const json::Value &parameters,
   }
 }
 
-RopeConfig shardopt::hf::readRope(const json::Value &root,
-                                  const Architecture &architecture) {
-  RopeConfig rope;
-  json::Value parameters = ropeParameters(root);
-  json::Value theta = parameters["rope_theta"].nullAsAbsent();
-  if (!theta)
-    theta = root["rope_theta"].nullAsAbsent();
-  rope.theta = theta.positiveNumber(/*otherwise=*/architecture.theta);
-  if (rope.theta <= 1)
-    theta.failExpected("a number above 1");
-  rope.interleaved = architecture.latentAttention &&
-                     readFlag(root["rope_interleave"], /*otherwise=*/true);
-
-  // Only families that are not supported turn a part of each head.
+/// Which share of a head turns.
+static double readShare(const json::Value &root, const json::Value &parameters,
+                        const Architecture &architecture) {
+  double share = architecture.ropeShare.value_or(1);
   for (const json::Value &holder : {root, parameters}) {
     json::Value part = holder["partial_rotary_factor"].nullAsAbsent();
-    if (part && part.positiveNumber() != 1)
-      part.failExpected("1: rotating a part of each head is not supported");
+    if (!part)
+      continue;
+    share = part.positiveNumber();
+    if (share != 1 && !architecture.ropeShare)
+      part.failExpected("1: " + std::string(architecture.name) +
+                        " turns whole heads");
+    else if (share > 1)
+      part.failExpected("a number of at most 1");
   }
+  return share;
+}
+
+/// `thetaKey` holds the base where the parameters do not.
+static RopeConfig readRope(const json::Value &root,
+                           const json::Value &parameters, const char *thetaKey,
+                           double otherwise, const Architecture &architecture) {
+  RopeConfig rope;
+  json::Value theta = parameters["rope_theta"].nullAsAbsent();
+  if (!theta)
+    theta = root[thetaKey].nullAsAbsent();
+  rope.theta = theta.positiveNumber(otherwise);
+  if (rope.theta <= 1)
+    theta.failExpected("a number above 1");
+  rope.interleaved = architecture.ropeInterleaved ||
+                     (architecture.latentAttention &&
+                      readFlag(root["rope_interleave"], /*otherwise=*/true));
+  rope.share = readShare(root, parameters, architecture);
   if (!parameters) {
     if (architecture.ropeScaled)
       root["rope_parameters"].failExpected("the scaling of rotary frequencies");
@@ -132,4 +151,22 @@ RopeConfig shardopt::hf::readRope(const json::Value &root,
     break;
   }
   return rope;
+}
+
+void shardopt::hf::readRopes(const json::Value &root,
+                             const Architecture &architecture,
+                             AttentionConfig &attention) {
+  const bool hasLocal = architecture.layerRopes == LayerRopes::LocalInWindows;
+  json::Value global =
+      ropeParameters(root, hasLocal ? "full_attention" : nullptr);
+  attention.rope =
+      readRope(root, global, "rope_theta", architecture.theta, architecture);
+  if (!hasLocal)
+    return;
+  // The older form has a base for them and no scaling.
+  json::Value local = root["rope_parameters"]
+                          .nullAsAbsent()["sliding_attention"]
+                          .nullAsAbsent();
+  attention.localRope = readRope(root, local, "rope_local_base_freq",
+                                 /*otherwise=*/1e4, architecture);
 }

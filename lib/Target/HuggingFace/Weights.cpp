@@ -60,6 +60,8 @@ llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
   part.isTransposed = storage.transposed;
   part.isInterleaved = tensor.deinterleave;
   part.scales = storage.scales;
+  part.factor = tensor.factor;
+  part.shift = tensor.shift;
   if (storage.blocks)
     part.block = {config.quantization.blockRows,
                   config.quantization.blockColumns};

@@ -495,3 +495,30 @@ func.func @tokens_as_positions(%t: tensor<?xi32> {llm.role = "tokens"}, %x: tens
   }
   return
 }
+
+// -----
+
+func.func @gqa_sharding_of_partial_rotation(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
+  // (C8)
+  // expected-error @+1 {{sharding dim 1 cuts rotary pairs of whole heads in style half, found #llm.rope<dim = 4, theta = 10000.0>}}
+  %a:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope = #llm.rope<dim = 4, theta = 1.0e4>} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @gqa_sharding_of_interleaved_pairs(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
+  // (C8)
+  // expected-error @+1 {{sharding dim 1 cuts rotary pairs of whole heads in style half, found}}
+  %a:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, rope = #llm.rope<dim = 8, theta = 1.0e4, style = interleaved>} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @soft_cap(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
+  // (C11)
+  // expected-error @+1 {{'soft_cap' must be positive and finite, found 0}}
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, soft_cap = 0.0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  return
+}

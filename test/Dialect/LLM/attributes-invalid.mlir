@@ -106,8 +106,13 @@ func.func private @limit() attributes {a = #llm.activation<kind = silu, gated = 
 
 // -----
 
-// expected-error @+1 {{'alpha' belongs to silu, found it on gelu}}
+// expected-error @+1 {{'alpha' belongs to silu and soft_cap, found it on gelu}}
 func.func private @alpha() attributes {a = #llm.activation<kind = gelu, alpha = 1.702>}
+
+// -----
+
+// expected-error @+1 {{soft_cap is not gated}}
+func.func private @gated_cap() attributes {a = #llm.activation<kind = soft_cap, gated = true, limit = 30.0>}
 
 // -----
 

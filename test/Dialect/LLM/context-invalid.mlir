@@ -357,3 +357,12 @@ func.func @local_experts_none(%i: tensor<?x2xi32>, %o: index) {
   %l = llm.local_experts %i first(%o) {experts = 0} : tensor<?x2xi32>
   return
 }
+
+// -----
+
+func.func @partial_attention_cap(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>, %o: index) {
+  // (C5)
+  // expected-error @+1 {{'soft_cap' must be positive and finite, found 0}}
+  %a, %s, %c0, %c1 = llm.partial_attention %x at(%p) cache(%k, %v) offset(%o) {stride = 2, heads = 8, kv_heads = 2, head_dim = 8, group = 4, scale = 0.35, soft_cap = 0.0} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+  return
+}

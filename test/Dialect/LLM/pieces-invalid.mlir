@@ -535,3 +535,12 @@ func.func @argmax_merge(%c: tensor<?x3xi32>) {
   %t = llm.argmax_merge %c : (tensor<?x3xi32>) -> tensor<?xi32>
   return
 }
+
+// -----
+
+func.func @attention_values_cap(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
+  // (C4)
+  // expected-error @+1 {{'soft_cap' must be positive and finite, found 0}}
+  %0:2 = llm.attention_values %s, %x at(%p) cache(%v) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, soft_cap = 0.0} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
+  return
+}

@@ -573,3 +573,30 @@ func.func @lm_head_sequence(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor
   %t = llm.lm_head "lm_head" %x norm(%n) weight(%w) {epsilon = 1.0e-5, sequence = 0} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x101xbf16>) -> tensor<?xi32>
   return
 }
+
+// -----
+
+func.func @lm_head_scale(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x101xbf16>) {
+  // (C5)
+  // expected-error @+1 {{'logit_scale' must be positive and finite, found 0}}
+  %t = llm.lm_head "lm_head" %x norm(%n) weight(%w) {epsilon = 1.0e-5, logit_scale = 0.0} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x101xbf16>) -> tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @lm_head_cap(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %w: tensor<8x101xbf16>) {
+  // (C5)
+  // expected-error @+1 {{'soft_cap' must be positive and finite, found -1}}
+  %t = llm.lm_head "lm_head" %x norm(%n) weight(%w) {epsilon = 1.0e-5, soft_cap = -1.0} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x101xbf16>) -> tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @embedding_scale(%t: tensor<?xi32>, %w: tensor<96x8xbf16>) {
+  // (C3)
+  // expected-error @+1 {{'scale' must be positive and finite, found 0}}
+  %a = llm.embedding "embed" %t, %w {scale = 0.0} : (tensor<?xi32>, tensor<96x8xbf16>) -> tensor<?x8xbf16>
+  return
+}

@@ -98,6 +98,24 @@ func.func @param_source_without_pattern() {
 
 // -----
 
+func.func @param_factor() {
+  // (C2)
+  // expected-error @+1 {{'factor' of part 0 of 'source' must be a positive number, found 0.000000e+00 : f64}}
+  %w = llm.param @w : tensor<8xbf16> from "a" times 0.0
+  return
+}
+
+// -----
+
+func.func @param_shift() {
+  // (C2)
+  // expected-error @+1 {{'shift' of part 0 of 'source' must be a finite number that is not negative, found -1.000000e+00 : f64}}
+  %w = llm.param @w : tensor<8xbf16> from "a" plus -1.0
+  return
+}
+
+// -----
+
 func.func @param_block_of_three_sizes() {
   // expected-error @+1 {{expected two sizes of a block, found 3}}
   %w = llm.param @w : tensor<8xbf16> from "a" block 2x3x4

@@ -15,6 +15,10 @@ func.func @param() {
       "k" deinterleaved]
   // CHECK: llm.param @quantised : tensor<8x4xf8E4M3FN> from "w" transposed scales "w_scale_inv" block 128x128
   %q = llm.param @quantised : tensor<8x4xf8E4M3FN> from "w" transposed scales "w_scale_inv" block 128x128
+  // CHECK: llm.param @scaled : tensor<8x4xf32> from "w" transposed times 0.22{{$}}
+  %scaled = llm.param @scaled : tensor<8x4xf32> from "w" transposed times 0.22
+  // CHECK: llm.param @shifted : tensor<8xf32> from "n" times 2.0 plus 1.0
+  %shifted = llm.param @shifted : tensor<8xf32> from "n" times 2.0 plus 1.0
   // What the text of a part has no words for is written as a dictionary.
   // CHECK: llm.param @other : tensor<8x4xbf16> from dict {parts = [{pattern = "w", since = 3 : i64}]}
   %d = llm.param @other : tensor<8x4xbf16> from dict {parts = [{pattern = "w", since = 3}]}

@@ -297,4 +297,4 @@ class Parameters:
             value = value.swapaxes(-1, -2)
         if part.get("deinterleave"):
             value = np.concatenate([value[..., 0::2], value[..., 1::2]], axis=-1)
-        return value
+        return value * part.get("factor", 1.0) + part.get("shift", 0.0)

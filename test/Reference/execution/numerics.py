@@ -112,7 +112,14 @@ def attend(scores, seen, sinks=None):
     return softmax(np.concatenate([scores, sinks[:, None]], axis=-1))[:, :-1]
 
 
-def gqa(q, keys, values, positions, sequence, scale, kv_of_head, window=None, sinks=None):
+def soft_cap(x, cap=None):
+    """Bounded to (-cap, cap), smoothly; x where there is no cap."""
+    return cap * np.tanh(x / cap) if cap else x
+
+
+def gqa(
+    q, keys, values, positions, sequence, scale, kv_of_head, window=None, sinks=None, cap=None
+):
     """Attention of queries over caches that hold their own keys already.
 
     q: [rows, heads, size]; keys, values: [sequences, length, kv heads, size];
@@ -125,7 +132,7 @@ def gqa(q, keys, values, positions, sequence, scale, kv_of_head, window=None, si
             continue
         k = keys[row // sequence][:, kv_of_head]
         v = values[row // sequence][:, kv_of_head]
-        scores = np.einsum("hd,lhd->hl", query, k) * scale
+        scores = soft_cap(np.einsum("hd,lhd->hl", query, k) * scale, cap)
         seen = visible(position, len(k), window)
         result[row] = np.einsum("hl,lhd->hd", attend(scores, seen, sinks), v)
     return result

@@ -93,7 +93,8 @@ def attention_values(op, scores, input, positions, cache, sinks, window):
         if position < 0:
             continue
         seen = numerics.visible(position, scores.shape[-1], op.get("window", window))
-        weights = numerics.attend(scores[row], seen, sinks)
+        capped = numerics.soft_cap(scores[row], op.get("soft_cap"))
+        weights = numerics.attend(capped, seen, sinks)
         result[row] = np.einsum("hl,lhd->hd", weights, values[row][:, readers])
     return [numerics.merge_last(result), values]
 

@@ -71,7 +71,8 @@ def embedding(op, tokens, table, offset):
     local = tokens - (0 if offset is None else offset)
     inside = (local >= 0) & (local < len(table))
     assert offset is not None or inside.all(), "token outside the vocabulary"
-    return [np.where(inside[:, None], table[np.where(inside, local, 0)], 0.0)]
+    rows = np.where(inside[:, None], table[np.where(inside, local, 0)], 0.0)
+    return [rows * op.get("scale", 1.0)]
 
 
 @semantics("llm.rms_norm", "input residual? weight")
@@ -190,7 +191,16 @@ def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset
     )
     readers = kv_head_of(heads, kv_heads, op.get("group", 1), head_offset or 0)
     result = numerics.gqa(
-        q, keys, values, positions, sequence, op["scale"], readers, window, sinks
+        q,
+        keys,
+        values,
+        positions,
+        sequence,
+        op["scale"],
+        readers,
+        window,
+        sinks,
+        op.get("soft_cap"),
     )
     return result, [keys, values]
 
@@ -220,6 +230,7 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
         np.arange(heads),
         window,
         sinks,
+        op.get("soft_cap"),
     )
     return result, [cache]
 
@@ -277,6 +288,8 @@ def activate(x, activation, blocks=1):
     if kind == "silu":
         alpha = activation.get("alpha", 1.0)
         function = lambda gate: numerics.silu(gate, alpha)
+    if kind == "soft_cap":
+        return numerics.soft_cap(x * activation.get("alpha", 1.0), activation.get("limit"))
     if not activation.get("gated", False):
         return function(x)
     gate, up = np.moveaxis(numerics.split_last(x, blocks, 2, -1), 2, 0)
@@ -340,4 +353,5 @@ def lm_head(op, input, norm, weight, norm_bias):
     else:
         normed = numerics.layer_norm(last, norm, norm_bias, op["epsilon"])
     logits = normed @ (weight.T if op.get("tied") else weight)
-    return [logits.argmax(axis=-1).astype(np.int32), logits]
+    scaled = numerics.soft_cap(logits * op.get("logit_scale", 1.0), op.get("soft_cap"))
+    return [logits.argmax(axis=-1).astype(np.int32), scaled]

@@ -21,6 +21,8 @@ struct GqaAttention final : OpModel {
   int64_t kvHeads = 0;
   int64_t headDim = 0;
   bool qkNorm = false; ///< RMSNorm of every query and key head
+  /// Whether rotary pairs, if any, are features j and j + headDim / 2.
+  bool turnsWholeHalves = true;
   double activationBytes = 2;
   double cacheBytes = 2; ///< an element of the kv cache
 

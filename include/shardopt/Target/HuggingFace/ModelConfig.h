@@ -34,6 +34,7 @@ struct RopeConfig {
   enum class Scaling : uint8_t { None, Linear, Llama3, Yarn };
 
   double theta = 1e4;
+  double share = 1; ///< of the features of a head, the first ones, that turn
   bool interleaved = false;
   Scaling scaling = Scaling::None;
   double factor = 1;
@@ -52,8 +53,10 @@ struct RopeConfig {
 struct AttentionConfig {
   bool latent = false;
   int64_t heads = 0;
-  double scale = 0; ///< of the scores, before the softmax
+  double scale = 0;   ///< of the scores, before the softmax
+  double softCap = 0; ///< of the scores, 0 if there is none
   RopeConfig rope;
+  RopeConfig localRope;    ///< of layers with `LayerRope::Local`
   bool inputBias = false;  ///< on q, k, v; on q_a and kv_a when latent
   bool outputBias = false; ///< on o
 
@@ -111,9 +114,13 @@ struct FeedForwardConfig {
   RouterConfig router;
 };
 
+/// How the queries and keys of a layer are turned.
+enum class LayerRope : uint8_t { Global, Local, None };
+
 /// What differs from layer to layer.
 struct LayerConfig {
   bool experts = false;
+  LayerRope rope = LayerRope::Global;
   int64_t window = 0; ///< sliding window in tokens, 0 where attention is full
 };
 
@@ -155,6 +162,16 @@ struct HubNames {
   bool fusedExperts = false;
   std::string_view denseUp = "up_proj"; ///< of a network that is not routed
   std::string_view denseDown = "down_proj";
+  /// One tensor with gate and up of a network that is not routed, and one with
+  /// queries, keys and values; empty where each has its own.
+  std::string_view fusedUp;
+  std::string_view fusedQkv;
+  /// Norms in front of attention and of the network, and behind them, where
+  /// they norm what is added to the residual; empty where there are none.
+  std::string_view attentionNorm = "input_layernorm";
+  std::string_view attentionPostNorm;
+  std::string_view networkNorm = "post_attention_layernorm";
+  std::string_view networkPostNorm;
 };
 
 struct ModelConfig {
@@ -165,6 +182,13 @@ struct ModelConfig {
   double epsilon = 0; ///< of every norm but the inner ones of latent attention
   /// Whether norms subtract the mean and have a bias, but for inner ones.
   bool layerNorm = false;
+  /// What the checkpoint's norms are less than the weights: 1 where a model
+  /// norms with one plus the weight.
+  double normShift = 0;
+  double embeddingScale = 1; ///< of what the embedding gives
+  double residualScale = 1;  ///< of what attention and network add
+  double logitScale = 1;     ///< of the logits
+  double logitCap = 0;       ///< of the logits then, 0 if there is none
   bool tiedEmbeddings = false;
   AttentionConfig attention;
   FeedForwardConfig feedForward;

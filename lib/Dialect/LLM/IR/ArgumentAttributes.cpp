@@ -61,6 +61,14 @@ static FailureOr<SourcePart> readPart(Attribute attribute,
   part.isTransposed = fields.flag("transposed");
   part.isInterleaved = fields.flag("deinterleave");
   part.scales = fields.text("scales", name, /*otherwise=*/"");
+  if (fields.has("factor")) {
+    part.factor = fields.number("factor");
+    if (part.factor == 0)
+      fields.failField("factor", "a positive number",
+                       cast<DictionaryAttr>(attribute).get("factor"));
+  }
+  if (fields.has("shift"))
+    part.shift = fields.number("shift");
   if (fields.has("block")) {
     part.block = fields.integers("block");
     bool isPair = part.block.size() == 2 && part.block[0] > 0 &&
@@ -112,6 +120,10 @@ DictionaryAttr Source::write(MLIRContext *context) const {
       fields.set("scales", builder.getStringAttr(part.scales));
     if (!part.block.empty())
       fields.set("block", builder.getDenseI64ArrayAttr(part.block));
+    if (part.factor != 1)
+      fields.set("factor", builder.getF64FloatAttr(part.factor));
+    if (part.shift != 0)
+      fields.set("shift", builder.getF64FloatAttr(part.shift));
     list.push_back(fields.getDictionary(context));
   }
   NamedAttrList fields;

@@ -112,6 +112,7 @@ static cost::GqaAttention gqaModel(AttentionOp op) {
   facts.kvHeads = *op.getKvHeads();
   facts.headDim = *op.getHeadDim();
   facts.qkNorm = op.getQNorm() != nullptr;
+  facts.turnsWholeHalves = op.turnsWholeHalves();
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
   return facts;

@@ -260,10 +260,13 @@ ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!alpha.isFinite() || !shift.isFinite())
     return emitError() << "'alpha' and 'shift' must be finite";
   bool plainAlpha = alpha.convertToDouble() == 1.0;
-  if (kind != ActivationKind::Silu && !plainAlpha)
-    return emitError() << "'alpha' belongs to silu, found it on "
+  const bool isCap = kind == ActivationKind::SoftCap;
+  if (kind != ActivationKind::Silu && !isCap && !plainAlpha)
+    return emitError() << "'alpha' belongs to silu and soft_cap, found it on "
                        << stringifyActivationKind(kind);
-  if (!gated && (!limit.isZero() || !shift.isZero()))
+  if (isCap && gated)
+    return emitError() << "soft_cap is not gated";
+  if (!gated && ((!limit.isZero() && !isCap) || !shift.isZero()))
     return emitError() << "'limit' and 'shift' belong to a gated activation";
   return success();
 }

@@ -44,6 +44,30 @@ static void printPart(OpAsmPrinter &printer, const SourcePart &part) {
   }
   if (!part.block.empty())
     printer << " block " << part.block[0] << 'x' << part.block[1];
+  if (part.factor != 1) {
+    printer << " times ";
+    printReal(printer, APFloat(part.factor));
+  }
+  if (part.shift != 0) {
+    printer << " plus ";
+    printReal(printer, APFloat(part.shift));
+  }
+}
+
+/// A block of scales, where there is one.
+static ParseResult parseBlock(OpAsmParser &parser, SourcePart &part) {
+  if (failed(parser.parseOptionalKeyword("block")))
+    return success();
+  SmallVector<int64_t> sizes;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return failure();
+  if (sizes.size() != 2)
+    return parser.emitError(loc, "expected two sizes of a block, found ")
+           << sizes.size();
+  part.block.assign(sizes.begin(), sizes.end());
+  return success();
 }
 
 static ParseResult parsePart(OpAsmParser &parser, SourcePart &part) {
@@ -67,17 +91,12 @@ static ParseResult parsePart(OpAsmParser &parser, SourcePart &part) {
     if (part.scales.empty())
       return parser.emitError(loc, "expected the name of a tensor of scales");
   }
-  if (failed(parser.parseOptionalKeyword("block")))
-    return success();
-  SmallVector<int64_t> sizes;
-  loc = parser.getCurrentLocation();
-  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
-                                /*withTrailingX=*/false))
+  if (parseBlock(parser, part) ||
+      (succeeded(parser.parseOptionalKeyword("times")) &&
+       parser.parseFloat(part.factor)) ||
+      (succeeded(parser.parseOptionalKeyword("plus")) &&
+       parser.parseFloat(part.shift)))
     return failure();
-  if (sizes.size() != 2)
-    return parser.emitError(loc, "expected two sizes of a block, found ")
-           << sizes.size();
-  part.block.assign(sizes.begin(), sizes.end());
   return success();
 }
 

@@ -170,6 +170,12 @@ static LogicalResult verifyMla(AttentionOp attention) {
   return success();
 }
 
+bool AttentionOp::turnsWholeHalves() {
+  std::optional<RopeAttr> rope = getRope();
+  return !rope || (rope->getStyle() == RopeStyle::Half &&
+                   rope->getDim() == int64_t(*getHeadDim()));
+}
+
 /// Limits of dim 1 that do not depend on degrees.
 static LogicalResult verifyFeatureSharding(AttentionOp attention) {
   std::optional<Dim> dim = attention.getShardingDim();
@@ -188,6 +194,11 @@ static LogicalResult verifyFeatureSharding(AttentionOp attention) {
            << "sharding dim 1 cuts rotary pairs, so 'head_dim' must be even, "
               "found "
            << *attention.getHeadDim();
+  if (!attention.turnsWholeHalves())
+    return attention.emitOpError()
+           << "sharding dim 1 cuts rotary pairs of whole heads in style half, "
+              "found "
+           << attention.getRopeAttr();
   return success();
 }
 
@@ -223,6 +234,9 @@ LogicalResult AttentionOp::verify() {
     return failure();
   bool mla = getKind() == AttentionKind::Mla;
   if (failed(mla ? verifyMla(*this) : verifyGqa(*this)))
+    return failure();
+  // (C11)
+  if (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap())))
     return failure();
   // (C3)
   if (!llvm::equal(getCaches().getTypes(), getNewCaches().getTypes()))
@@ -299,7 +313,9 @@ LogicalResult AttentionValuesOp::verify() {
   Operation *op = getOperation();
   if (failed(verifyHalf(*this)))
     return failure();
-  if (getWindow() && failed(expectPositive(op, "window", *getWindow()))) // (C4)
+  // (C4)
+  if ((getWindow() && failed(expectPositive(op, "window", *getWindow()))) ||
+      (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap()))))
     return failure();
   // (C1)
   if (failed(expectSize(op, "input", "columns",

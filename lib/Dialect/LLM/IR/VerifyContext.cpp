@@ -81,7 +81,8 @@ LogicalResult PartialAttentionOp::verify() {
                              {"rank", getRank()}})
     if (failed(expectPositive(op, name, int64_t(value))))
       return failure();
-  if (getWindow() && failed(expectPositive(op, "window", *getWindow())))
+  if ((getWindow() && failed(expectPositive(op, "window", *getWindow()))) ||
+      (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap()))))
     return failure();
   bool normed = getQNorm() && getKNorm() && getEpsilon();
   if (!normed && (getQNorm() || getKNorm() || getEpsilon()))

@@ -29,6 +29,9 @@ LogicalResult EmbeddingOp::verify() {
   if (failed(expectSize(op, "result", "columns", columns(getTable()),
                         "the width of the table", columns(getResult()))))
     return failure();
+  // (C3)
+  if (failed(expectPositive(op, "scale", getScale())))
+    return failure();
   // (C2)
   int64_t tokens = sizeOf(getTokens(), 0);
   int64_t rows = sizeOf(getResult(), 0);
@@ -210,6 +213,10 @@ LogicalResult LmHeadOp::verify() {
       failed(expectSize(op, "logits", "columns",
                         sizeOf(getWeight(), getTied() ? 0 : 1),
                         "the vocabulary of the weight", columns(getLogits()))))
+    return failure();
+  // (C5)
+  if (failed(expectPositive(op, "logit_scale", getLogitScale())) ||
+      (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap()))))
     return failure();
   // (C4)
   return expectPositive(op, "sequence", getSequence());

@@ -61,6 +61,7 @@ def gqa_attentions():
     sinks = {"%s": "tensor<6xf32>"}
     yield gqa("gqa with sinks", rope, sinks, " sinks({})")
     yield gqa("gqa with a window", rope + ", window = 3")
+    yield gqa("gqa with capped scores", rope + ", soft_cap = 0.4", sinks, " sinks({})")
     yield gqa("gqa with sinks and a window", rope + ", window = 2", sinks, " sinks({})")
     offset = {"%o": "index"}
     # Of 15 heads in groups of 5, the 6 from the third on: of two kv heads.
@@ -102,6 +103,7 @@ def mla_attentions():
     yield mla("mla", rope)
     yield mla("mla without rope")
     yield mla("mla with a window", rope + ", window = 3")
+    yield mla("mla with capped scores", rope + ", soft_cap = 0.4")
     yield mla("mla with sinks", rope, sinks, " sinks({})")
     yield mla("mla, prefill", rope, positions=PREFILL, sequence=3)
 
@@ -131,6 +133,15 @@ def cut_heads():
     given = {"s": random(5, 6, LENGTH), "p": DECODE, "v": random(5, LENGTH, 2, 4)}
     form = "{}, {} at({}) cache({})"
     yield op("attention_values", "attention_values", values, results, sizes, form=form, given=given)
+    yield op(
+        "attention_values of capped scores",
+        "attention_values",
+        values,
+        results,
+        sizes + ", soft_cap = 0.4",
+        form=form,
+        given=given,
+    )
     yield op(
         "attention_values with sinks and a window",
         "attention_values",

@@ -56,6 +56,7 @@ def heads():
         ("lm_head", "12x17", ""),
         ("lm_head, tied", "17x12", ", tied"),
         ("lm_head, prefill", "12x17", ", sequence = 3"),
+        ("lm_head, scaled and capped", "12x17", ", logit_scale = 0.4, soft_cap = 0.9"),
     ):
         yield op(
             name,

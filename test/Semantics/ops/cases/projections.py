@@ -9,6 +9,7 @@ def embeddings():
     table = {"%t": "tensor<?xi32>", "%w": "tensor<11x6xf32>"}
     tokens = {"t": i32(3, 10, 0, 3, 7)}
     yield op("embedding", "embedding", table, ["tensor<?x6xf32>"], given=tokens)
+    yield op("embedding, scaled", "embedding", table, ["tensor<?x6xf32>"], "scale = 2.5", given=tokens)
     yield op(
         "embedding of a part of the vocabulary",
         "embedding",

@@ -41,6 +41,8 @@ struct SourcePart {
   std::string scales;         ///< pattern of the scales; empty: none
   /// Rows and columns of the checkpoint's matrix that share a scale, or none.
   std::vector<int64_t> block;
+  double factor = 1; ///< of every element, positive
+  double shift = 0;  ///< added to it then, not negative
 };
 
 /// Where a weight comes from.

@@ -95,13 +95,15 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
 
     Softmax of `scale * q.k` over the positions from 0 to the row's own, only the
     last `window` of them where there is a window; `sinks` adds one logit a head
-    that takes weight and gives no value.
+    that takes weight and gives no value. With a `soft_cap` c the softmax is that of
+    `c * tanh(scale * q.k / c)`, sinks apart.
 
     `sequence` is the number of rows of a prompt: 1 in decode. A row with a
     negative position is padding: it writes no cache and gives zeros.
 
     Sharding: 0 cuts the heads (needs H, gives H), 1 the features of every head
-    (gqa in decode only; needs H, the scores are all-reduced, gives H), none keeps
+    (gqa in decode only, where `rope` turns whole heads of style half or none; needs H,
+    the scores are all-reduced, gives H), none keeps
     R (caches replicated) or T (caches cut by sequences).
 
     Constraints:
@@ -115,9 +117,11 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     - (C5) `sinks` has one entry a head
     - (C6) `sequence`, `group` and every size are positive, `window` is where present
     - (C7) `rope.dim` is at most `head_dim` (gqa), or equals `rope_dim` (mla)
-    - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), and for an odd `head_dim`
+    - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), for an odd `head_dim`, and where
+      `rope` is interleaved or turns a part of each head
     - (C9) no cache is there twice: each is written in its place
     - (C10) the positions are not the function's argument with the role `tokens`
+    - (C11) `soft_cap` is positive where present
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x64xbf16> {
@@ -141,6 +145,7 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
                             OptionalAttr<I64Attr>:$rope_dim,
                             OptionalAttr<I64Attr>:$value_dim,
                             OptionalAttr<I64Attr>:$rank, F64Attr:$scale,
+                            OptionalAttr<F64Attr>:$soft_cap,
                             OptionalAttr<LLM_RopeAttr>:$rope,
                             OptionalAttr<I64Attr>:$window,
                             OptionalAttr<F64Attr>:$epsilon,
@@ -150,6 +155,11 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
   let operandSyntax = ["", ",?", "at", "cache*", "q_norm?", "k_norm?", "sinks?", "kv_norm?", "kv_up?", "head_offset?"];
   let writtenOperands = [0, 3];
   let typeRule = "typesOfAttention";
+  let extraClassDeclaration = [{
+    /// Whether rotary pairs, if any, are features j and j + head_dim / 2, as
+    /// sharding dim 1 cuts them; gqa only.
+    bool turnsWholeHalves();
+  }];
   let hasKind = true;
   let moreResults = ["new_cache", "new_cache"];
   let weightOperand = 8;

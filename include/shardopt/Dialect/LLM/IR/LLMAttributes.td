@@ -166,7 +166,8 @@ def LLM_ActivationKind : LLM_Enum<"ActivationKind", "activation function", [
     I32EnumAttrCase<"Silu", 0, "silu">,
     I32EnumAttrCase<"Gelu", 1, "gelu">,
     I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
-    I32EnumAttrCase<"Relu", 3, "relu">]>;
+    I32EnumAttrCase<"Relu", 3, "relu">,
+    I32EnumAttrCase<"SoftCap", 4, "soft_cap">]>;
 
 def LLM_ActivationAttr : LLM_Attr<"Activation", "activation"> {
   let summary = "Activation of a feed-forward network";
@@ -175,7 +176,8 @@ def LLM_ActivationAttr : LLM_Attr<"Activation", "activation"> {
     `f(gate) * (up + shift)`. With `limit > 0` the gate is first cut to at most
     `limit` and up to `[-limit, limit]`. `alpha` belongs to `silu`, which is
     `x * sigmoid(alpha * x)`. `gelu` is the one of the error function,
-    `gelu_tanh` its approximation by a tanh.
+    `gelu_tanh` its approximation by a tanh. `soft_cap`, never gated, is
+    `limit * tanh(alpha * x / limit)`, and `alpha * x` where the limit is 0.
 
     ```mlir
     module attributes {test.activation = #llm.activation<kind = silu, gated = true, alpha = 1.702, limit = 7.0, shift = 1.0>} {}

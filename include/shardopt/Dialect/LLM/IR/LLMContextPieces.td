@@ -35,7 +35,7 @@ def LLM_PartialAttentionOp : LLM_Piece<"partial_attention", [AttrSizedOperandSeg
       `heads * rank` go out, there is one cache `[?, ?, rank + rope_dim]`, and `kv_norm` has `rank` entries
     - (C3) the caches come back with their types
     - (C4) `sums` has one column a head, `sinks` one entry
-    - (C5) all sizes and `stride` are positive
+    - (C5) all sizes and `stride` are positive, `window` and `soft_cap` are where present
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>, %o: index) -> tensor<?x64xbf16> {
@@ -54,6 +54,7 @@ def LLM_PartialAttentionOp : LLM_Piece<"partial_attention", [AttrSizedOperandSeg
                        DefaultValuedAttr<I64Attr, "1">:$group,
                        DefaultValuedAttr<I64Attr, "1">:$rope_dim,
                        DefaultValuedAttr<I64Attr, "1">:$rank, F64Attr:$scale,
+                       OptionalAttr<F64Attr>:$soft_cap,
                        OptionalAttr<LLM_RopeAttr>:$rope,
                        OptionalAttr<I64Attr>:$window,
                        OptionalAttr<F64Attr>:$epsilon,

@@ -13,9 +13,9 @@ include "shardopt/Dialect/LLM/IR/LLMOpBase.td"
 def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
   let summary = "Token embedding";
   let description = [{
-    Row r of the result is row `tokens[r]` of the table. With an `offset` (given
-    by the lowering) the table holds rows from `offset` on, and tokens outside
-    give zeros.
+    Row r of the result is row `tokens[r]` of the table, times `scale`. With an
+    `offset` (given by the lowering) the table holds rows from `offset` on, and tokens
+    outside give zeros.
 
     Sharding: 0 cuts the vocabulary and gives a partial sum P, 1 cuts the hidden
     size and gives H, none replicates the table and gives R.
@@ -23,6 +23,7 @@ def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
     Constraints:
     - (C1) the result is as wide as the table
     - (C2) the result has a row for every token
+    - (C3) `scale` is positive
 
     ```mlir
     func.func @f(%tokens: tensor<?xi32>, %table: tensor<32000x4096xbf16>) -> tensor<?x4096xbf16> {
@@ -32,7 +33,8 @@ def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
     ```
   }];
   let arguments = !con((ins LLM_Indices1D:$tokens, LLM_Matrix:$table,
-                            Optional<Index>:$offset), common);
+                            Optional<Index>:$offset,
+                            DefaultValuedAttr<F64Attr, "1.0">:$scale), common);
   let results = (outs LLM_Activation2D:$result);
   let operandSyntax = ["", ",", "offset?"];
   let writtenOperands = [1];
@@ -47,7 +49,8 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
     `llm.layer_norm`, multiplies by the weight `[hidden, vocab]` (or `[vocab, hidden]`
     with `tied`, where it is the embedding's table) and returns the index of the
     largest logit, the lowest among equals. The logits themselves are an optional
-    second result.
+    second result: the products times `logit_scale`, and where there is a `soft_cap` c,
+    `c * tanh(x / c)` of these, both of which leave the order as it is.
 
     Sharding: 0 contracts a cut hidden size (needs H; the logits are
     reduce-scattered over the vocabulary), 1 cuts the vocabulary (needs R), none keeps
@@ -58,6 +61,7 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
     - (C2) weight rows (columns when `tied`) equal the input's width
     - (C3) logits, where asked for, are as wide as the vocabulary
     - (C4) `sequence` is positive
+    - (C5) `logit_scale` is positive, and `soft_cap` where present
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %n: tensor<32xbf16>, %w: tensor<32x101xbf16>) -> tensor<?xi32> {
@@ -70,7 +74,9 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
                             LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$norm_bias, F64Attr:$epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
-                            UnitAttr:$tied), common);
+                            UnitAttr:$tied,
+                            DefaultValuedAttr<F64Attr, "1.0">:$logit_scale,
+                            OptionalAttr<F64Attr>:$soft_cap), common);
   let results = (outs LLM_Indices1D:$token_ids, Optional<LLM_Activation2D>:$logits);
   let operandSyntax = ["", "norm", "weight", "norm_bias?"];
   let writtenOperands = [0, 2];

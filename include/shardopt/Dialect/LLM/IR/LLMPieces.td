@@ -190,14 +190,14 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
   let description = [{
     The second half: writes the values, `kv_heads` of `head_dim` local features,
     into the cache, takes the softmax of the scores over positions from 0 to the
-    row's own (the last `window` of them), with `sinks` as in `llm.attention`, and
-    returns `heads * head_dim` columns.
+    row's own (the last `window` of them), with `sinks` and `soft_cap` as in
+    `llm.attention`, and returns `heads * head_dim` columns.
 
     Constraints:
     - (C1) the input has `kv_heads * head_dim` columns, the result `heads * head_dim`
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
     - (C3) `sinks` has one entry a head
-    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` is where present
+    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` and `soft_cap` are where present
     - (C5) the scores are `[rows, heads, positions]`
 
     ```mlir
@@ -211,6 +211,7 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
                        LLM_Indices1D:$positions, LLM_Cache:$cache,
                        Optional<LLM_Vector>:$sinks, I64Attr:$heads,
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
+                       OptionalAttr<F64Attr>:$soft_cap,
                        OptionalAttr<I64Attr>:$window);
   let results = (outs LLM_Activation2D:$result, LLM_Cache:$new_cache);
   let operandSyntax = ["", ",", "at", "cache", "sinks?"];

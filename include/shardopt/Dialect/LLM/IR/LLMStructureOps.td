@@ -34,6 +34,10 @@ def LLM_ParamOp : LLM_Op<"param", [
     is the tensor of packed blocks `[experts, out, in/32, 16]`, two elements a byte,
     the first in the low half).
 
+    Every element is multiplied by the part's `factor` (1) and then has its `shift` (0)
+    added: models that scale what a block adds to the residual, or that norm with one
+    plus the weight, have it in their weights here.
+
     After lowering, `shardopt.slice` says which part of the global tensor the
     device holds.
 
@@ -41,7 +45,7 @@ def LLM_ParamOp : LLM_Op<"param", [
     - (C1) the type has static sizes
     - (C2) `source`, where present, has a non-empty `parts`, each with a string `pattern`, a
       positive 64-bit `size` if any, unit attributes for its flags, a string for `scales`,
-      two positive numbers for `block`; `axis` is a dim of the param, and is there with
+      two positive numbers for `block`, a positive `factor`, a `shift` that is not negative; `axis` is a dim of the param, and is there with
       several parts
 
     ```mlir

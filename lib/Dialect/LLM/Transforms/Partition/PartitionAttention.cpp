@@ -243,7 +243,8 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
       TypeRange{withColumns(op.getResult(), heads * localDim),
                 caches[1].getType()},
       reduced, values, positions, caches[1], sinks, i64(heads), i64(kvHeads),
-      i64(localDim), op.getGroupAttr(), op.getWindowAttr());
+      i64(localDim), op.getGroupAttr(), op.getSoftCapAttr(),
+      op.getWindowAttr());
   p.defineResult(cast<OpResult>(op.getResult()), weighted.getResult(),
                  op.getInput(), packings.pairs(heads, size, p.ranks()));
   p.defineCache(op.getNewCaches()[0], scores.getNewCache(), op.getCaches()[0]);

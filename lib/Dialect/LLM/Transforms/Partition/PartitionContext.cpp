@@ -321,8 +321,8 @@ FailureOr<Value> ContextAttention::decode() {
       i64(isLatent ? 1 : group.kv), i64(isLatent ? 1 : width),
       i64(isLatent ? 1 : int64_t(op.getGroup())),
       i64(isLatent ? *op.getRopeDim() : 1), i64(isLatent ? width : 1),
-      op.getScaleAttr(), op.getRopeAttr(), op.getWindowAttr(),
-      op.getEpsilonAttr(), op.getKvNormEpsilonAttr());
+      op.getScaleAttr(), op.getSoftCapAttr(), op.getRopeAttr(),
+      op.getWindowAttr(), op.getEpsilonAttr(), op.getKvNormEpsilonAttr());
   newCaches.assign(partial.getNewCaches().begin(),
                    partial.getNewCaches().end());
   Value result = merge(partial.getResult(), partial.getSums(), width);

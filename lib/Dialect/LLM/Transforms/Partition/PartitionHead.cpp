@@ -98,6 +98,17 @@ static Value merge(OpPartition &p, LmHeadOp op, Value candidates) {
   return p.create<ArgmaxMergeOp>(op.getTokenIds().getType(), candidates);
 }
 
+/// Scaled and capped as `op` gives them.
+static Value capped(OpPartition &p, LmHeadOp op, Value logits) {
+  if (op.getLogitScale().convertToDouble() == 1.0 && !op.getSoftCap())
+    return logits;
+  APFloat cap = op.getSoftCap().value_or(APFloat(0.0));
+  auto activation = ActivationAttr::get(
+      op.getContext(), ActivationKind::SoftCap, /*gated=*/false,
+      op.getLogitScale(), cap, /*shift=*/APFloat(0.0));
+  return p.create<ActivationOp>(logits.getType(), logits, activation);
+}
+
 /// Logits, where they are a result, are complete on every device.
 static void defineLogits(OpPartition &p, LmHeadOp op, Value logits) {
   if (!op.getLogits())
@@ -178,8 +189,10 @@ LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
     Value all = p.trimRows(p.allGather(best, 0, p.own("candidates")), *space);
     p.definePlain(op.getTokenIds(), merge(p, op, all));
     if (op.getLogits())
-      defineLogits(p, op,
-                   p.trimRows(p.allGather(logits, 0, logitCharges), *space));
+      defineLogits(
+          p, op,
+          capped(p, op,
+                 p.trimRows(p.allGather(logits, 0, logitCharges), *space)));
     return success();
   }
   if (dim == Dim::Zero)
@@ -190,7 +203,8 @@ LogicalResult llm::partition(LmHeadOp op, OpPartition &p) {
   p.definePlain(op.getTokenIds(), merge(p, op, all));
   if (op.getLogits())
     defineLogits(p, op,
-                 p.selectColumns(p.allGather(logits, 1, logitCharges),
-                                 vocabulary->getUnpack()));
+                 capped(p, op,
+                        p.selectColumns(p.allGather(logits, 1, logitCharges),
+                                        vocabulary->getUnpack())));
   return success();
 }

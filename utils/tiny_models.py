@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Makes small models of the families that are imported, with Transformers.
+
+    pip install torch transformers safetensors
+    python utils/tiny_models.py [--only gemma] [--more] [--seed 7] [folder]
+
+A model is a folder: its config, random weights under the hub's names, and for
+random tokens [prompts, length] the logits [prompts, length, vocabulary] that
+Transformers computes of them, step by step as at once. One model a family is part
+of the sources, so that tests need neither the network nor Transformers; `--more`
+makes others, with other options. A seed and a version of Torch give the same bytes.
+"""
+
+import argparse
+import pathlib
+import tempfile
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+TINY = pathlib.Path(__file__).resolve().parents[1] / "test" / "Target" / "HuggingFace" / "Tiny"
+PROMPTS, LENGTH = 4, 12
+# Sizes that few degrees divide, and everything that a config need not leave as
+# it is: a window within the prompts, an epsilon that shows.
+COMMON = {
+    "vocab_size": 61,
+    "hidden_size": 36,
+    "intermediate_size": 50,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+    "rms_norm_eps": 1e-3,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+    "pad_token_id": 0,
+}
+GEMMA = {"head_dim": 8, "query_pre_attn_scalar": 5, "sliding_window": 5}
+EXPERTS = {
+    "moe_intermediate_size": 14,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "n_shared_experts": 1,
+    "first_k_dense_replace": 1,
+    "n_group": 2,
+    "topk_group": 1,
+    "routed_scaling_factor": 1.5,
+}
+# Family -> its class of configs, and the options of each of its models.
+FAMILIES = {
+    "starcoder2": (
+        "Starcoder2Config",
+        {"norm_epsilon": 1e-3, "sliding_window": 5},
+        {"sliding_window": None, "use_bias": False, "tie_word_embeddings": False},
+    ),
+    "mistral": (
+        "MistralConfig",
+        {"sliding_window": 5, "head_dim": 10},
+        {"sliding_window": None, "tie_word_embeddings": True},
+    ),
+    "phi3": (
+        "Phi3Config",
+        {"head_dim": 8, "partial_rotary_factor": 0.75, "sliding_window": None},
+        {"hidden_size": 48, "sliding_window": 4, "tie_word_embeddings": True},
+    ),
+    "granite": (
+        "GraniteConfig",
+        {
+            "embedding_multiplier": 3.0,
+            "attention_multiplier": 0.3,
+            "residual_multiplier": 0.6,
+            "logits_scaling": 2.5,
+            "tie_word_embeddings": True,
+        },
+        {
+            "residual_multiplier": 0.22,
+            "attention_bias": True,
+            "mlp_bias": True,
+            "tie_word_embeddings": False,
+        },
+    ),
+    "smollm3": (
+        "SmolLM3Config",
+        {"num_hidden_layers": 4, "no_rope_layer_interval": 3, "tie_word_embeddings": False},
+        {"num_hidden_layers": 5, "no_rope_layers": [0, 1, 1, 0, 1], "attention_bias": True},
+    ),
+    "ernie4_5": (
+        "Ernie4_5Config",
+        {"use_bias": True, "tie_word_embeddings": False, "head_dim": 8},
+        {"hidden_size": 48},
+    ),
+    "gemma": (
+        "GemmaConfig",
+        {"head_dim": 8, "num_key_value_heads": 1},
+        {"head_dim": 10, "attention_bias": True, "hidden_act": "gelu"},
+    ),
+    "gemma2": (
+        "Gemma2Config",
+        {**GEMMA, "attn_logit_softcapping": 0.8, "final_logit_softcapping": 1.5},
+        {**GEMMA, "attn_logit_softcapping": None, "final_logit_softcapping": 3.0},
+    ),
+    "gemma3": (
+        "Gemma3TextConfig",
+        {
+            **GEMMA,
+            "num_hidden_layers": 4,
+            "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2,
+        },
+        {**GEMMA, "num_hidden_layers": 7, "use_bidirectional_attention": False},
+    ),
+    "glm4": (
+        "Glm4Config",
+        {"head_dim": 8, "attention_bias": True},
+        {"head_dim": 12, "attention_bias": False, "tie_word_embeddings": True},
+    ),
+    "glm4_moe": (
+        "Glm4MoeConfig",
+        {**EXPERTS, "head_dim": 8, "attention_bias": True, "use_qk_norm": True},
+        {**EXPERTS, "head_dim": 12, "use_qk_norm": False, "n_group": 1, "topk_group": 1},
+    ),
+}
+
+
+def fill(model, random):
+    """Random weights: all of them matter, and activations stay near one."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            values = torch.randn(weight.shape, generator=random)
+            if weight.dim() > 1:
+                weight.copy_(values * weight.shape[-1] ** -0.5)
+            else:
+                weight.copy_(0.3 * values + ("norm.weight" in name))
+        for name, buffer in model.named_buffers():
+            if "e_score_correction_bias" in name:
+                buffer.copy_(0.1 * torch.randn(buffer.shape, generator=random))
+
+
+def steps(model, tokens):
+    """The logits of tokens that are decoded one by one."""
+    logits, cache = [], None
+    for i in range(tokens.shape[1]):
+        step = model(tokens[:, i : i + 1], past_key_values=cache, use_cache=True)
+        cache = step.past_key_values
+        logits.append(step.logits[:, 0])
+    return torch.stack(logits, dim=1)
+
+
+def make(folder, config, seed):
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, attn_implementation="eager", experts_implementation="eager"
+    )
+    model = model.eval().float()
+    random = torch.Generator().manual_seed(seed)
+    fill(model, random)
+    tokens = torch.randint(config.vocab_size, (PROMPTS, LENGTH), generator=random)
+    with torch.no_grad():
+        logits = model(tokens, use_cache=False).logits.contiguous()
+        gap = (steps(model, tokens) - logits).abs().max().item()
+    with tempfile.TemporaryDirectory() as saved:
+        model.save_pretrained(saved)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("config.json", "model.safetensors"):
+            (folder / name).write_bytes((pathlib.Path(saved) / name).read_bytes())
+    save_file({"tokens": tokens, "logits": logits}, folder / "io.safetensors")
+    print(f"{folder.name}: logits of {logits.std():.2f}, step by step within {gap:.1e}", flush=True)
+
+
+def options_of(sizes):
+    options = {**COMMON, **sizes}
+    if "layer_types" in options:
+        options["layer_types"] = options["layer_types"][: options["num_hidden_layers"]]
+    return options
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=TINY)
+    parser.add_argument("--only", default="", help="families with this in their name")
+    parser.add_argument("--more", action="store_true", help="models with other options")
+    parser.add_argument("--seed", type=int, default=7)
+    args = parser.parse_args()
+    for family, (kind, first, *others) in FAMILIES.items():
+        if args.only not in family:
+            continue
+        models = {f"{family}-{i}": sizes for i, sizes in enumerate(others, 2)}
+        for name, sizes in models.items() if args.more else [(family, first)]:
+            config = getattr(transformers, kind)(**options_of(sizes))
+            make(args.folder / name, config, args.seed)
+
+
+main()
