@@ -122,7 +122,9 @@ def _verify(case, name, draws):
     legal = [s for s, answer in zip(draws, answers) if answer.get("valid")][:3]
     if legal:
         case.write("s.jsonl", "".join(json.dumps(s) + "\n" for s in legal))
-        words = [name, "--verify", "--strategies=s.jsonl", "--steps=2"]
+        # Mutated models may norm two features or one: rounding grows a hundred times and
+        # more there. What is wrong is wrong in the first digits.
+        words = [name, "--verify", "--strategies=s.jsonl", "--steps=2", "--tolerance=1e-3"]
         if case.rng.random() < 0.3:
             words.append("--optimize-collectives")
         yield case.tool("shard-run", *words, file=name)
