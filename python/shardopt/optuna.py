@@ -100,5 +100,7 @@ class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             return
         problem = self.search.problem
         # What is not the goal is not known; 1 is as good as any number.
-        goal = (1.0, value) if problem.objective == "latency" else (value, 1.0)
-        self.search.tell(asked, Metrics(True, "", *goal, 0.0, problem.phase))
+        is_latency = problem.objective == "latency"
+        throughput, latency_ms = (1.0, value) if is_latency else (value, 1.0)
+        metrics = Metrics(True, "", throughput, latency_ms, 0.0, problem.phase)
+        self.search.tell(asked, metrics)
