@@ -139,6 +139,14 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
     made.add_argument("--devices-per-node", type=int, metavar="N")
     made.add_argument("--output-dir", metavar="DIR", help="where files are written")
+    made = verb("serve", "start the serving engine with a plan, in this process's place")
+    _add_plan(made)
+    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--devices-per-node", type=int, metavar="N")
+    made.add_argument(
+        "--output-dir", metavar="DIR", default="launch", help="for its files (launch)"
+    )
+    made.add_argument("--dry-run", action="store_true", help="print the command only")
     made = verb("report", "a page with charts, which is a plan file too")
     _add_plan(made)
     made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
@@ -417,6 +425,17 @@ def _export(args: argparse.Namespace) -> int:
     return FEASIBLE
 
 
+def _serve(args: argparse.Namespace) -> int:
+    from .launches import export
+    from .plans import Plan
+
+    launch = export(Plan.from_json(args.plan), args.engine, args.devices_per_node)
+    if args.dry_run:
+        print(launch.script, end="")
+        return FEASIBLE
+    launch.run(args.output_dir)
+
+
 def _judge(args: argparse.Namespace) -> int:
     from .judgements import judge
 
@@ -462,6 +481,7 @@ _VERBS = {
     "verify": _verify,
     "lower": _lower,
     "export": _export,
+    "serve": _serve,
     "judge": _judge,
     "report": _report,
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Mapping, NoReturn
 
 from .engine_table import engines, fields_of, find_engine, value_of
 from .errors import Inexpressible, ShardoptError
@@ -57,6 +58,21 @@ class Launch:
         for name, text in texts.items():
             (place / name).write_text(text, encoding="utf-8")
         return [place / name for name in texts]
+
+    def run(self, folder: "str | os.PathLike[str]") -> NoReturn:
+        """Writes `folder` and becomes the engine, in the place of this process."""
+        if not shutil.which(self.args[0]):
+            raise ShardoptError(
+                f"'{self.args[0]}' is not in PATH: {self.engine} is not installed"
+            )
+        for name in ("NODE_RANK", "MASTER_ADDR"):
+            if self.nodes > 1 and name not in os.environ:
+                raise ShardoptError(
+                    f"the plan takes {self.nodes} nodes, and '{name}' is not set"
+                )
+        self.write(folder)
+        os.chdir(folder)
+        os.execv("/bin/sh", ["sh", "launch.sh"])
 
     def __str__(self) -> str:
         return self.script

@@ -1,6 +1,10 @@
 """Commands of engines: written, refused and judged."""
 
+import os
 import shlex
+import subprocess
+import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -109,6 +113,37 @@ class ExportTest(unittest.TestCase):
                 continue
             with self.assertRaisesRegex(so.ShardoptError, "known: 0.33"):
                 so.export(best, f"vllm=={version}")
+
+
+class ServeTest(unittest.TestCase):
+    def serve(self, folder, *words):
+        environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+        environment["PYTHONPATH"] = str(Path(so.__file__).parents[1])
+        return subprocess.run(
+            [sys.executable, "-m", "shardopt.cli", "serve", "plan.json", *words],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    def test_the_engine_takes_the_place_of_the_command(self):
+        model = so.load_model(QWEN, so.Decode(context=8192))
+        problem = so.Problem(model, machine="h200_sxm", devices=8, engine="vllm")
+        with tempfile.TemporaryDirectory() as folder:
+            so.plan(problem).to_json(Path(folder) / "plan.json")
+            said = self.serve(folder, "--engine", "vllm", "--dry-run")
+            self.assertIn("exec vllm serve", said.stdout)
+            absent = self.serve(folder, "--engine", "vllm")
+            self.assertEqual(absent.returncode, 2)
+            self.assertIn("'vllm' is not in PATH", absent.stderr)
+            engine = Path(folder) / "vllm"
+            engine.write_text('#!/bin/sh\necho "$@"; exit 7\n')
+            engine.chmod(0o755)
+            ran = self.serve(folder, "--engine", "vllm")
+            self.assertEqual(ran.returncode, 7)
+            self.assertIn("--tensor-parallel-size", ran.stdout)
+            self.assertTrue((Path(folder) / "launch" / "benchmark.sh").exists())
 
 
 class JudgeTest(unittest.TestCase):
