@@ -5,7 +5,8 @@ Predicts every row of the measured tables with `shard-cost --kernel` and
 `--e2e`, prints the errors beside those of shapes that the fit did not see and of
 a naive roofline, and fails where one grew by more than 2 points and 10 % over
 docs/Calibration.md and docs/Fidelity.md; --write puts the new tables and plots
-there.
+there. --held-out chooses the constants and switches of engines again without
+each model in turn, and scores that one.
 """
 
 import argparse
@@ -23,13 +24,45 @@ import sys
 import numpy as np
 
 import serving_fidelity
+import serving_held_out
+from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "docs/Calibration.md"
 SERVING = ROOT / "docs/Fidelity.md"
 FIGURES = ROOT / "docs/figures"
 MARKERS = ("<!-- fidelity -->", "<!-- end of fidelity -->")
+HELD_OUT = ("<!-- held out -->", "<!-- end of held out -->")
+# Configs of published shapes of models that the data has none of.
+CONFIGS = ROOT / "test/Target/HuggingFace/Inputs/families"
 SYSTEMS = ("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "gb200")
+
+
+# What shapes held out shall come to: median and mean, by case and machine.
+HOPPER = ("h100_sxm", "h200_sxm")
+TARGETS = {
+    "GEMM bf16": {**dict.fromkeys(HOPPER, (5, 8)), "b200_sxm": (7, 10), "a100_sxm": (9, 13)},
+    "GEMM fp8": {**dict.fromkeys(HOPPER, (4, 6)), "b200_sxm": (5, 7)},
+    "decode attention, head_dim 128, group 2-16": {
+        **dict.fromkeys(HOPPER, (6, 10)),
+        "b200_sxm": (4, 7),
+        "a100_sxm": (7, 11),
+    },
+    "decode attention, all shapes": {**dict.fromkeys(HOPPER, (10, 18)), "b200_sxm": (5, 12)},
+    "prefill attention": dict.fromkeys((*HOPPER, "b200_sxm"), (9, 15)),
+    "MoE, balanced, bf16 and fp8": dict.fromkeys((*HOPPER, "b200_sxm"), (10, 16)),
+    "custom all-reduce": {**dict.fromkeys(HOPPER, (4, 7)), "b200_sxm": (6, 8)},
+    **{
+        f"NCCL {op}": {**dict.fromkeys(HOPPER, (9, 13)), "b200_sxm": (10, 14)}
+        for op in ("all_reduce", "all_gather", "reduce_scatter", "alltoall")
+    },
+}
+
+
+def target(system, case):
+    """The cell of a target; a dash where there is none."""
+    wanted = TARGETS.get(case, {}).get(system)
+    return f"{wanted[0]} / {wanted[1]}" if wanted else "–"
 
 
 def is_dtype(name):
@@ -154,13 +187,14 @@ def lines(tool, data):
                 percent([float(row["predicted_us"]) for row in rows], measured),
                 f"{100 * inside:.0f}",
                 percent(bounds, measured) if None not in bounds else "–",
+                target(system, name),
             ]
             yield "| " + " | ".join(cells) + " |"
 
 
 HEAD = (
-    "| machine | kernel | rows | shapes held out | all rows | inside band | naive roofline |\n"
-    "|---|---|---:|---:|---:|---:|---:|\n"
+    "| machine | kernel | rows | shapes held out | all rows | inside band | naive roofline | target |\n"
+    "|---|---|---:|---:|---:|---:|---:|---:|\n"
 )
 
 
@@ -223,7 +257,14 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--write", action="store_true", help="the tables and plots of docs")
     parser.add_argument("--only", choices=("kernels", "serving"), help="one of the two")
-    parser.add_argument("--configs", type=pathlib.Path, help="configs of models that the data has none of")
+    parser.add_argument(
+        "--configs", type=pathlib.Path, default=CONFIGS, help="configs of models that the data has none of"
+    )
+    parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="serving runs of models that nothing was chosen with; nothing else, for it takes minutes",
+    )
     args = parser.parse_args()
     folder = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data"))
     data = folder / "silicon"
@@ -231,6 +272,12 @@ def main():
         sys.exit(f"{data}: no such folder; SHARDOPT_DATA says where its parent is")
     tool = args.build.resolve() / "bin/shard-cost"
 
+    if args.held_out:
+        lines_of = list(serving_held_out.table(tool, folder, args.configs))
+        print("\n".join(lines_of))
+        if args.write:
+            SERVING.write_text(with_part(SERVING.read_text(), *HELD_OUT, "\n".join(lines_of)))
+        return 0
     grown = []
     if args.only != "serving":
         table = itertools.chain(HEAD.splitlines(), lines(tool, data))

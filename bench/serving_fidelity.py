@@ -62,13 +62,17 @@ def link_configs(data, extra, folder, models):
                     target.symlink_to(path.resolve())
 
 
-def predict(tool, folder, rows):
+def predict(tool, folder, rows, options=""):
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     run = subprocess.run(
-        [tool, "--e2e", f"--configs={folder}"], input=text.getvalue(), capture_output=True, text=True, check=True
+        [tool, "--e2e", f"--configs={folder}", f"--engine-options={options}"],
+        input=text.getvalue(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return list(csv.DictReader(io.StringIO(run.stdout)))
 
@@ -266,6 +270,7 @@ def measure(tool, data, machines, extra):
         link_configs(data, extra, folder, models)
         configs = {model: folder / config_name(model) for model in models}
         known = {model: json.loads(path.read_text()) for model, path in configs.items() if path.exists()}
+        known = {model: config.get("text_config", config) for model, config in known.items()}
         rows = predict(tool, folder, [row for row in runs if row["model"] in known])
     rows = [row for row in rows if row["predicted_tpot_ms"]]
     sheets = {system: json.loads((machines / f"{system}.json").read_text()) for system in SYSTEMS}
