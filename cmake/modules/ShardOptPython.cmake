@@ -73,8 +73,15 @@ configure_file(${PROJECT_SOURCE_DIR}/python/shardopt.in
 
 if(SHARDOPT_INCLUDE_TESTS)
   enable_testing()
+  # Of utils/requirements.txt, where ./dev test could install it.
+  set(tester ${Python_EXECUTABLE})
+  set(venv ${PROJECT_BINARY_DIR}/venv)
+  if(EXISTS ${venv}/installed.txt
+     AND EXISTS ${venv}/lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR})
+    set(tester ${venv}/bin/python)
+  endif()
   add_test(NAME python/shardopt
-    COMMAND ${Python_EXECUTABLE} -m unittest discover -s python/tests -t python/tests
+    COMMAND ${tester} -m unittest discover -s python/tests -t python/tests
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(python/shardopt PROPERTIES ENVIRONMENT
     "PYTHONPATH=${PROJECT_BINARY_DIR}/python;SHARDOPT_BUILD=${PROJECT_BINARY_DIR}")
