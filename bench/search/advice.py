@@ -12,7 +12,9 @@ def _of(measured, group, searcher):
 
 
 def _score(summary):
-    return f"{markdown.ratio(summary.mean)} of the optimum in the mean (n = {summary.runs})"
+    seeds = "one seed" if summary.seeds == 1 else f"{summary.seeds} seeds"
+    mean = markdown.ratio(summary.mean)
+    return f"{mean} of the optimum in the mean (n = {summary.runs}, {seeds})"
 
 
 def lines(measured):

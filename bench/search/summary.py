@@ -23,6 +23,7 @@ class Summary:
     """One row of a table; intervals are None for few seeds."""
 
     runs: int
+    seeds: int
     mean: float
     mean_interval: tuple
     median: float
@@ -42,6 +43,7 @@ class Summary:
         calls = [run.calls for run in runs]
         return cls(
             len(runs),
+            len({run.seed for run in runs}),
             mean(ratios),
             _within(of_mean(by_seed((run.seed, run.ratio) for run in runs))),
             median(ratios),
