@@ -68,6 +68,22 @@ static double eagerUs(const ServingEngine &engine, const ServedModel &model) {
              : 0;
 }
 
+namespace {
+/// How prompts are read, at most `most` tokens of one in a step, and in how
+/// many steps an answer is made.
+struct Course {
+  Course(const ServingLoad &load, double most)
+      : steps(std::max(std::min(1.0, load.outputTokens),
+                       load.outputTokens / (1 + load.traits.accepted))) {
+    const double read = std::max(std::min(1.0, load.inputTokens),
+                                 load.inputTokens * (1 - load.traits.found));
+    chunk = std::min(read, most);
+    chunks = read / chunk;
+  }
+  double chunk, chunks, steps;
+};
+} // namespace
+
 ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
                                             const ServingSetup &setup,
                                             const ServingEngine &engine,
@@ -82,34 +98,37 @@ ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
   if (inFlight <= 0)
     return noRoom();
 
-  const double chunk = std::min(in, engine.chunkTokens), chunks = in / chunk;
+  const Course course(load, engine.chunkTokens);
   const double floor = eagerUs(engine, setup.model);
   auto withChunk = [&](double sequences) {
-    return std::max(step->terms(sequences, context, chunk, in).sum(), floor);
+    return std::max(
+        step->terms({sequences, context, course.chunk, in, load.traits}).sum(),
+        floor);
   };
-  const double alone = chunks * withChunk(0);
+  const double alone = course.chunks * withChunk(0);
 
   // A request decodes for `share` of its time. While others do, prompts refill
   // the batch, and ride on steps of theirs.
   double decoding = std::max(1.0, inFlight);
-  double tpot = 0, plain = 0;
+  double whole = 0, plain = 0; // of a step
   ServingStep::Terms decode;
   for (int i = 0; i != 3; ++i) {
-    decode = step->terms(decoding, context, 0, 0);
+    decode = step->terms({decoding, context, 0, 0, load.traits});
     plain = decode.sum();
-    const double extra = chunks * (withChunk(decoding) - plain);
-    const double decodes = out * (i == 0 ? plain : tpot);
+    const double extra = course.chunks * (withChunk(decoding) - plain);
+    const double decodes = course.steps * (i == 0 ? plain : whole);
     const double share = decodes / (decodes + alone + plain);
     decoding = std::max(1.0, inFlight * share);
-    double refills = std::max(0.0, inFlight - 1) * share / out;
+    double refills = std::max(0.0, inFlight - 1) * share / course.steps;
     if (engine.isOneBurst)
       refills /= 2;
-    tpot = plain + refills * extra + hostUs(engine, inFlight);
+    whole = plain + refills * extra + hostUs(engine, inFlight);
   }
-  const double waiting = (wanted - inFlight) / inFlight * out * tpot +
+  const double answer = course.steps * whole;
+  const double waiting = (wanted - inFlight) / inFlight * answer +
                          engine.burstShare * inFlight / 2 * alone;
   ServingTimes times =
-      timesOf(engine, setup.model, tpot,
+      timesOf(engine, setup.model, answer / out,
               engine.firstTokenMs * 1e3 + alone + plain + waiting);
   times.sequences = decoding;
   times.admitted = inFlight;
@@ -136,33 +155,36 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
   if (room <= 0 || admitted(kernels, readers.setup, in, 1) <= 0)
     return noRoom();
 
-  const double chunk = std::min(in, engine.chunkTokens), chunks = in / chunk;
+  const Course course(load, engine.chunkTokens);
   const double alone =
-      chunks * std::max(read->terms(0, context, chunk, in).sum(),
-                        eagerUs(engine, readers.setup.model));
+      course.chunks *
+      std::max(read->terms({0, context, course.chunk, in, load.traits}).sum(),
+               eagerUs(engine, readers.setup.model));
   const double reading = readers.count * readers.setup.attentionDp / alone;
   const double sent =
       cacheBytesPerToken(decoders.setup) * in / (0.8 * kernels.device.network);
 
   // Requests circulate: what does not decode is read, or waits to be.
-  double decoding = std::max(1.0, room), tpot = 0, waiting = 0;
+  double decoding = std::max(1.0, room), answer = 0, waiting = 0;
   ServingStep::Terms terms;
   for (int i = 0; i != 8; ++i) {
-    terms = decode->terms(decoding, context, 0, 0);
-    tpot = terms.sum() + hostUs(engine, decoding);
-    const double turn = alone + sent + out * tpot;
+    terms = decode->terms({decoding, context, 0, 0, load.traits});
+    answer = course.steps * (terms.sum() + hostUs(engine, decoding));
+    const double turn = alone + sent + answer;
     // No more decode than there is room for.
-    const double rate = std::min(
-        {load.concurrency / turn, reading, groups * room / (out * tpot)});
+    const double rate =
+        std::min({load.concurrency / turn, reading, groups * room / answer});
     waiting = std::max(0.0, load.concurrency / rate - turn);
-    decoding = std::clamp(rate * out * tpot / groups, 1.0, std::max(1.0, room));
+    decoding = std::clamp(rate * answer / groups, 1.0, std::max(1.0, room));
   }
   const double burst = engine.burstShare * load.concurrency / 2 / reading;
-  ServingTimes times = timesOf(engine, decoders.setup.model, tpot,
-                               engine.firstTokenMs * 1e3 + alone + sent + tpot +
-                                   std::max(waiting, burst));
+  ServingTimes times =
+      timesOf(engine, decoders.setup.model, answer / out,
+              engine.firstTokenMs * 1e3 + alone + sent + answer / course.steps +
+                  std::max(waiting, burst));
   times.sequences = decoding;
   times.admitted = room;
+  times.sentUs = sent;
   times.step = terms;
   return times;
 }

@@ -22,14 +22,38 @@ double ServingPlan::usedDevices() const {
          (readers ? readers->count * readers->setup.devices() : 0);
 }
 
+static bool isBetter(const ServingPlan &plan, const ServingPlan &other,
+                     double rate) {
+  if (rate <= 0)
+    return plan.tokensPerDevice > other.tokensPerDevice;
+  const double more = plan.usedDevices() - other.usedDevices();
+  return more != 0 ? more < 0 : plan.times.tpot.ms < other.times.tpot.ms;
+}
+
 const ServingPlan *ServingPlans::best() const {
   if (!aggregated || !disaggregated)
     return aggregated      ? &*aggregated
            : disaggregated ? &*disaggregated
                            : nullptr;
-  return disaggregated->tokensPerDevice > aggregated->tokensPerDevice
-             ? &*disaggregated
-             : &*aggregated;
+  return isBetter(*disaggregated, *aggregated, rate) ? &*disaggregated
+                                                     : &*aggregated;
+}
+
+ServingGoal cost::goalOf(const RequestLoad &load) {
+  using Field = RequestField;
+  ServingGoal goal;
+  goal.inputTokens = load[Field::Isl].value_or(1);
+  goal.outputTokens = load[Field::Osl].value_or(1);
+  goal.concurrency = load[Field::Concurrency].value_or(0);
+  goal.rate = load[Field::Rate].value_or(0);
+  goal.tpotMs = load[Field::TpotMs].value_or(50);
+  goal.ttftMs = load[Field::TtftMs].value_or(2000);
+  goal.traits.accepted = load[Field::AcceptedTokens].value_or(0);
+  goal.traits.drafts =
+      load[Field::DraftTokens].value_or(std::ceil(goal.traits.accepted));
+  goal.traits.found = load[Field::PrefixHit].value_or(0);
+  goal.traits.skew = load[Field::ExpertSkew].value_or(0);
+  return goal;
 }
 
 /// Layouts of one replica: attention in `tp`, or in groups of it where there
@@ -73,12 +97,6 @@ static bool holds(const ServingTimes &times, const ServingGoal &goal) {
   return times.tpot.ms <= goal.tpotMs && times.ttft.ms <= goal.ttftMs;
 }
 
-static void keepBetter(std::optional<ServingPlan> &best,
-                       const ServingPlan &plan) {
-  if (!best || plan.tokensPerDevice > best->tokensPerDevice)
-    best = plan;
-}
-
 /// Requests in flight in each of `groups` that are worth trying.
 static std::vector<double> loads(const ServingGoal &goal, double groups) {
   if (goal.concurrency > 0)
@@ -90,77 +108,150 @@ static std::vector<double> loads(const ServingGoal &goal, double groups) {
   return all;
 }
 
-static std::optional<ServingPlan>
-planAggregated(const CalibratedKernels &kernels,
-               const std::vector<ServingSetup> &setups,
-               const ServingEngine &engine, const ServingGoal &goal) {
+namespace {
+/// Tries plans, and keeps the best.
+class Trial {
+public:
+  Trial(const CalibratedKernels &kernels, const ServingEngine &engine,
+        const ServingGoal &goal)
+      : kernels(kernels), engine(engine), goal(goal) {}
+
+  void aggregated(const ServingSetup &setup);
+  void disaggregated(const ServingSetup &reading, double readers,
+                     const ServingSetup &decoding);
+
   std::optional<ServingPlan> best;
-  for (const ServingSetup &setup : setups) {
-    ServingPlan plan;
-    plan.decoders.setup = setup;
-    plan.decoders.count =
-        std::floor(static_cast<double>(goal.devices) / setup.devices());
-    const double groups = plan.decoders.count * setup.attentionDp;
-    for (double each : loads(goal, groups)) {
-      auto times = serveAggregated(
-          kernels, setup, engine,
-          {goal.inputTokens, goal.outputTokens, each * setup.attentionDp});
-      // More in flight takes no less time.
-      if (!times || !holds(*times, goal))
-        break;
-      plan.times = *times;
-      plan.concurrency = each * groups;
-      rate(plan, goal);
-      keepBetter(best, plan);
-    }
-  }
-  return best;
+
+private:
+  /// Decoders in numbers from 1 to `most`: all of them, or at a rate the fewest
+  /// that serve it.
+  void inNumbers(ServingPlan plan, double most);
+  /// The best of `plan` under all loads; none where none holds the limits, or
+  /// reaches the rate.
+  std::optional<ServingPlan> underLoads(const ServingPlan &plan) const;
+  std::optional<ServingPlan> at(ServingPlan plan, double concurrency) const;
+
+  const CalibratedKernels &kernels;
+  const ServingEngine &engine;
+  const ServingGoal &goal;
+};
+} // namespace
+
+/// `plan` with so many requests in flight; none where a limit is missed.
+std::optional<ServingPlan> Trial::at(ServingPlan plan,
+                                     double concurrency) const {
+  ServingLoad load{goal.inputTokens, goal.outputTokens, concurrency,
+                   goal.traits};
+  plan.concurrency = concurrency;
+  if (!plan.readers)
+    load.concurrency /= plan.decoders.count;
+  ErrorOr<ServingTimes> times =
+      plan.readers
+          ? serveDisaggregated(kernels, *plan.readers, plan.decoders, engine,
+                               load)
+          : serveAggregated(kernels, plan.decoders.setup, engine, load);
+  if (!times || !holds(*times, goal))
+    return std::nullopt;
+  plan.times = *times;
+  rate(plan, goal);
+  return plan;
 }
 
-/// Numbers of readers for decoders and how many of them there are: as many as
-/// feed them, and one more or less.
-static std::optional<ServingPlan>
-planDisaggregated(const CalibratedKernels &kernels,
-                  const std::vector<ServingSetup> &setups,
-                  const ServingEngine &engine, const ServingGoal &goal) {
-  std::optional<ServingPlan> best;
+std::optional<ServingPlan> Trial::underLoads(const ServingPlan &plan) const {
+  const double groups = plan.decoders.count * plan.decoders.setup.attentionDp;
+  std::optional<ServingPlan> found;
+  double before = 0; // less than what the rate takes
+  for (double each : loads(goal, groups)) {
+    std::optional<ServingPlan> tried = at(plan, each * groups);
+    // More in flight takes no less time.
+    if (!tried)
+      break;
+    if (goal.rate <= 0) {
+      if (!found || isBetter(*tried, *found, 0))
+        found = tried;
+      continue;
+    }
+    if (tried->requestsPerSecond < goal.rate) {
+      before = each;
+      continue;
+    }
+    found = tried;
+    for (double after = each; before > 0 && after - before > 0.01 * after;) {
+      const double middle = (before + after) / 2;
+      tried = at(plan, middle * groups);
+      const bool isEnough = tried && tried->requestsPerSecond >= goal.rate;
+      (isEnough ? after : before) = middle;
+      if (isEnough)
+        found = tried;
+    }
+    // What arrives, and not what could.
+    found->requestsPerSecond = goal.rate;
+    found->tokensPerDevice =
+        goal.rate * goal.outputTokens / static_cast<double>(goal.devices);
+    break;
+  }
+  return found;
+}
+
+void Trial::inNumbers(ServingPlan plan, double most) {
+  if (most < 1)
+    return;
+  plan.decoders.count = most;
+  std::optional<ServingPlan> found = underLoads(plan);
+  // More decoders serve no less.
+  double less = 0;
+  while (goal.rate > 0 && found && found->decoders.count - less > 1) {
+    plan.decoders.count = std::floor((less + found->decoders.count) / 2);
+    if (std::optional<ServingPlan> fewer = underLoads(plan))
+      found = fewer;
+    else
+      less = plan.decoders.count;
+  }
+  if (found && (!best || isBetter(*found, *best, goal.rate)))
+    best = found;
+}
+
+void Trial::aggregated(const ServingSetup &setup) {
+  ServingPlan plan;
+  plan.decoders.setup = setup;
+  inNumbers(plan,
+            std::floor(static_cast<double>(goal.devices) / setup.devices()));
+}
+
+void Trial::disaggregated(const ServingSetup &reading, double readers,
+                          const ServingSetup &decoding) {
+  ServingPlan plan;
+  plan.readers = ServingWorkers{reading, readers};
+  plan.decoders.setup = decoding;
+  inNumbers(plan, std::floor((static_cast<double>(goal.devices) -
+                              readers * reading.devices()) /
+                             decoding.devices()));
+}
+
+ErrorOr<ServingPlans>
+cost::planServing(const CalibratedKernels &kernels, const ServingSetup &base,
+                  const ServingEngine &engine, const ServingGoal &goal,
+                  const std::function<bool(const ServingSetup &)> &canRun) {
+  ErrorOr<ServingStep> step = ServingStep::create(kernels, base, engine);
+  if (!step)
+    return step.error();
+  std::vector<ServingSetup> setups;
+  for (const ServingSetup &setup : layouts(base, goal))
+    if (!canRun || canRun(setup))
+      setups.push_back(setup);
+  Trial aggregated(kernels, engine, goal), disaggregated(kernels, engine, goal);
+  for (const ServingSetup &setup : setups)
+    aggregated.aggregated(setup);
   const double devices = static_cast<double>(goal.devices);
   for (const ServingSetup &reading : setups)
     for (const ServingSetup &decoding : setups)
       for (double readers = 1;
            readers * reading.devices() + decoding.devices() <= devices;
-           readers = readers < 4 ? readers + 1 : std::floor(readers * 1.5)) {
-        ServingPlan plan;
-        plan.readers = ServingWorkers{reading, readers};
-        plan.decoders.setup = decoding;
-        plan.decoders.count = std::floor(
-            (devices - readers * reading.devices()) / decoding.devices());
-        const double groups = plan.decoders.count * decoding.attentionDp;
-        for (double each : loads(goal, groups)) {
-          plan.concurrency = each * groups;
-          auto times = serveDisaggregated(
-              kernels, *plan.readers, plan.decoders, engine,
-              {goal.inputTokens, goal.outputTokens, plan.concurrency});
-          if (!times || !holds(*times, goal))
-            break;
-          plan.times = *times;
-          rate(plan, goal);
-          keepBetter(best, plan);
-        }
-      }
-  return best;
-}
-
-ErrorOr<ServingPlans> cost::planServing(const CalibratedKernels &kernels,
-                                        const ServingSetup &base,
-                                        const ServingEngine &engine,
-                                        const ServingGoal &goal) {
-  ErrorOr<ServingStep> step = ServingStep::create(kernels, base, engine);
-  if (!step)
-    return step.error();
-  const std::vector<ServingSetup> setups = layouts(base, goal);
+           readers = readers < 4 ? readers + 1 : std::floor(readers * 1.5))
+        disaggregated.disaggregated(reading, readers, decoding);
   ServingPlans plans;
-  plans.aggregated = planAggregated(kernels, setups, engine, goal);
-  plans.disaggregated = planDisaggregated(kernels, setups, engine, goal);
+  plans.aggregated = aggregated.best;
+  plans.disaggregated = disaggregated.best;
+  plans.rate = goal.rate;
   return plans;
 }

@@ -58,6 +58,8 @@ static void addPlan(std::string &out, const std::string &title,
   addLine(out, "requests in flight", count(std::round(plan->concurrency)));
   addLine(out, "TPOT, ms", shown(plan->times.tpot));
   addLine(out, "TTFT, ms", shown(plan->times.ttft));
+  if (plan->readers)
+    addLine(out, "cache on its way, ms", threeDigits(plan->times.sentUs / 1e3));
   addLine(out, "tokens/s per device", threeDigits(plan->tokensPerDevice));
   addLine(out, "tokens/s per user", threeDigits(1e3 / plan->times.tpot.ms));
   addLine(out, "requests/s", threeDigits(plan->requestsPerSecond));

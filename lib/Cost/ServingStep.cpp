@@ -15,6 +15,16 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
 
+ServingSetup cost::setupOf(const ServedModel &model) {
+  ServingSetup setup;
+  setup.model = model;
+  setup.attentionType = model.attentionType;
+  setup.denseType = model.denseType;
+  setup.expertType = model.expertType;
+  setup.isCacheFp8 = model.hasFp8Cache || isWithFp8Cache(model.denseType);
+  return setup;
+}
+
 /// Heads of a device; those that do not divide are repeated.
 static double shareOf(double heads, double tp) {
   return std::max(1.0, std::ceil(heads / tp));
@@ -66,16 +76,17 @@ double ServingStep::allReduce(double ranks, double bytes) const {
 // Attention
 //===----------------------------------------------------------------------===//
 
-double ServingStep::decode(const Attention &of, double sequences,
-                           double context) const {
+/// Drafts are more queries for what is read of a cache.
+double ServingStep::decode(const Attention &of, const Work &work) const {
+  const double sequences = work.sequences;
   if (sequences <= 0)
     return 0;
   const ServedModel &m = setup.model;
-  double seen =
-      of.span.window > 0 ? std::min(context, of.span.window) : context;
+  double seen = of.span.window > 0 ? std::min(work.context, of.span.window)
+                                   : work.context;
   if (m.indexTopk > 0)
     seen = std::min(seen, m.indexTopk);
-  const double heads = shareOf(m.heads, setup.tp);
+  const double heads = shareOf(m.heads, setup.tp) * (1 + work.traits.drafts);
   if (m.isLatent)
     return of.token->latentUs(kernels.device, sequences, heads, m.latentRank,
                               m.ropeDim, seen, of.cacheBytes);
@@ -165,7 +176,7 @@ void ServingStep::addNetwork(double tokens, double inner, Terms &layer) const {
 }
 
 /// The routed experts of one device, for `tokens` of all groups.
-double ServingStep::routed(double tokens) const {
+double ServingStep::routed(double tokens, double skew) const {
   const ServedModel &m = setup.model;
   ExpertShape shape;
   shape.hidden = m.hidden;
@@ -173,7 +184,7 @@ double ServingStep::routed(double tokens) const {
   shape.topk = m.topk;
   shape.experts = m.experts;
   shape.ep = setup.expertEp;
-  shape.tokens = tokens;
+  shape.tokens = tokens * (setup.expertEp > 1 ? 1 + skew : 1);
   shape.gates = m.gates;
   const double distinct = 1 + engine.expertReach * (tokens - 1);
   const double active =
@@ -190,17 +201,18 @@ double ServingStep::routed(double tokens) const {
 // Steps
 //===----------------------------------------------------------------------===//
 
-ServingStep::Terms ServingStep::terms(double sequences, double context,
-                                      double chunk, double prompt) const {
+ServingStep::Terms ServingStep::terms(const Work &work) const {
   const ServedModel &m = setup.model;
-  const double tokens = sequences + chunk;
+  const double chunk = work.chunk;
+  const double decoded = work.sequences * (1 + work.traits.drafts);
+  const double tokens = decoded + chunk;
   const double layers = m.layers();
 
   Terms layer; // of all layers
   layer.gemm = projections(tokens);
   layer.elementwise =
       attentionPasses(tokens) + elementwise(8 * tokens * m.hidden, 2);
-  addIndexer(sequences, tokens, context, layer);
+  addIndexer(work.sequences, tokens, work.context, layer);
   const double all = tokens * setup.attentionDp;
   layer.collectives = setup.attentionDp > 1
                           ? 2 * allReduce(setup.devices(), all * m.hidden)
@@ -212,7 +224,7 @@ ServingStep::Terms ServingStep::terms(double sequences, double context,
 
   Terms expert;
   if (m.expertLayers > 0) {
-    expert.experts = routed(all) + engine.expertLayerUs +
+    expert.experts = routed(all, work.traits.skew) + engine.expertLayerUs +
                      us(plainProduct, tokens, m.experts, m.hidden);
     if (m.sharedInner > 0)
       addNetwork(tokens, m.sharedInner, expert);
@@ -228,12 +240,13 @@ ServingStep::Terms ServingStep::terms(double sequences, double context,
   step.collectives = layers * layer.collectives;
   step.attention = layers * layer.attention;
   for (const Attention &of : attention) {
-    double us = decode(of, sequences, context);
-    if (chunk > 0)
-      us += prefill(of, prompt) * chunk / prompt;
+    double us = decode(of, work);
+    if (chunk > 0) // and sees what was found, so that all pairs add up
+      us += prefill(of, work.prompt) * chunk / work.prompt *
+            (1 + work.traits.found);
     step.attention += of.span.layers * us;
   }
-  step.gemm += us(plainProduct, sequences + (chunk > 0 ? 1 : 0),
+  step.gemm += us(plainProduct, decoded + (chunk > 0 ? 1 : 0),
                   m.vocab / setup.tp, m.hidden);
   step.launch = 30;
   return step;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TestModels.h"
 #include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Cost/ServingRows.h"
 
@@ -113,10 +114,10 @@ TEST(Serving, StepsTakeLongerForMoreTokens) {
         ASSERT_TRUE(step) << step.error().message;
         double before = 0;
         for (double sequences : {1, 2, 7, 16, 50, 128, 500}) {
-          const double now = step->terms(sequences, 2000, 0, 0).sum();
+          const double now = step->terms({sequences, 2000, 0, 0}).sum();
           EXPECT_GT(now, before) << sequences;
-          EXPECT_GE(step->terms(sequences, 3000, 0, 0).sum(), now);
-          EXPECT_GT(step->terms(sequences, 2000, 512, 512).sum(), now);
+          EXPECT_GE(step->terms({sequences, 3000, 0, 0}).sum(), now);
+          EXPECT_GT(step->terms({sequences, 2000, 512, 512}).sum(), now);
           before = now;
         }
         EXPECT_LT(before, 1e6);
@@ -292,4 +293,128 @@ TEST(Serving, RowsSayWhatIsWrong) {
             "concurrency is '' and not a number of at least 1\n");
   EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100\n"),
             "x.csv:2: 5 fields, expected the 6 of line 1");
+}
+
+//===----------------------------------------------------------------------===//
+// What users know of their requests
+//===----------------------------------------------------------------------===//
+
+TEST(Serving, DraftsCostLessThanTheyGain) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  for (const ServingSetup &setup : {denseSetup(4), expertSetup()})
+    for (const char *name : engines) {
+      const ServingEngine engine = engineOf(name);
+      ServingLoad load = {1000, 500, 8};
+      auto plain = serveAggregated(kernels, setup, engine, load);
+      load.traits.drafts = 3;
+      auto rejected = serveAggregated(kernels, setup, engine, load);
+      load.traits.accepted = 2;
+      auto accepted = serveAggregated(kernels, setup, engine, load);
+      ASSERT_TRUE(plain && rejected && accepted);
+      EXPECT_GT(rejected->tpot.ms, plain->tpot.ms);
+      EXPECT_LT(accepted->tpot.ms, plain->tpot.ms);
+      EXPECT_GT(accepted->tpot.ms, plain->tpot.ms / 3);
+    }
+}
+
+TEST(Serving, WhatACacheHasIsNotRead) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  for (const ServingSetup &setup : {denseSetup(4), expertSetup()}) {
+    const ServingEngine engine = engineOf("vllm");
+    double ttft = 1e9, tpot = 1e9;
+    for (double found : {0., 0.2, 0.5, 0.9, 0.999}) {
+      ServingLoad load = {8000, 500, 32};
+      load.traits.found = found;
+      auto times = serveAggregated(kernels, setup, engine, load);
+      auto apart =
+          serveDisaggregated(kernels, {setup, 2}, {setup, 2}, engine, load);
+      ASSERT_TRUE(times && apart);
+      EXPECT_LT(times->ttft.ms, ttft);
+      EXPECT_LT(times->tpot.ms, tpot);
+      ttft = times->ttft.ms;
+      tpot = times->tpot.ms;
+    }
+  }
+}
+
+TEST(Serving, SkewSlowsGroupsOfExpertsAlone) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  const ServingEngine engine = engineOf("sglang");
+  ServingLoad load = {1000, 500, 512};
+  ServingSetup setup = expertSetup();
+  auto cut = serveAggregated(kernels, setup, engine, load);
+  load.traits.skew = 1;
+  auto skewed = serveAggregated(kernels, setup, engine, load);
+  ASSERT_TRUE(cut && skewed);
+  EXPECT_EQ(cut->tpot.ms, skewed->tpot.ms);
+  std::swap(setup.expertTp, setup.expertEp);
+  skewed = serveAggregated(kernels, setup, engine, load);
+  load.traits.skew = 0;
+  auto even = serveAggregated(kernels, setup, engine, load);
+  ASSERT_TRUE(skewed && even);
+  EXPECT_GT(skewed->tpot.ms, even->tpot.ms);
+}
+
+TEST(ServingPlan, ARateIsServedByFewDevices) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  const ServingEngine engine = engineOf("vllm");
+  ServingGoal goal = {1000, 500, 0, 8, 8, 25, 1500};
+  auto most = planServing(kernels, denseSetup(1), engine, goal);
+  ASSERT_TRUE(most && most->best());
+  double devices = 0;
+  for (double share : {0.02, 0.1, 0.3, 0.6, 0.95}) {
+    goal.rate = share * most->best()->requestsPerSecond;
+    auto plans = planServing(kernels, denseSetup(1), engine, goal);
+    ASSERT_TRUE(plans && plans->best()) << share;
+    const ServingPlan &best = *plans->best();
+    EXPECT_DOUBLE_EQ(best.requestsPerSecond, goal.rate);
+    EXPECT_GE(best.usedDevices(), devices);
+    EXPECT_LE(best.times.tpot.ms, goal.tpotMs);
+    EXPECT_LE(best.times.ttft.ms, goal.ttftMs);
+    devices = best.usedDevices();
+    // Requests in flight are those that arrive while one is served.
+    const double seconds =
+        (best.times.ttft.ms + 500 * best.times.tpot.ms) / 1e3;
+    if (best.concurrency > 1)
+      EXPECT_NEAR(best.concurrency / seconds / goal.rate, 1, 0.1) << share;
+  }
+  EXPECT_GT(devices, 4);
+  goal.rate = 1.1 * most->best()->requestsPerSecond;
+  auto none = planServing(kernels, denseSetup(1), engine, goal);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->best());
+}
+
+TEST(ServingPlan, ReadsTheLoadOfUsers) {
+  RequestLoad load;
+  load[RequestField::Isl] = 4096;
+  load[RequestField::Osl] = 512;
+  load[RequestField::AcceptedTokens] = 1.5;
+  load[RequestField::TpotMs] = 30;
+  const ServingGoal goal = goalOf(load);
+  EXPECT_EQ(goal.inputTokens, 4096);
+  EXPECT_EQ(goal.traits.drafts, 2);
+  EXPECT_EQ(goal.tpotMs, 30);
+  EXPECT_EQ(goal.ttftMs, 2000);
+  EXPECT_EQ(goal.concurrency, 0);
+}
+
+TEST(ServedProgram, SizesAreThoseOfTheOps) {
+  auto served = servedModelOf(makeModel(llama70B(), {Phase::Decode, 8192}));
+  ASSERT_TRUE(served) << served.error().message;
+  EXPECT_EQ(served->denseInner, 28672);
+  EXPECT_EQ(served->sharedInner, 0);
+  EXPECT_EQ(served->denseLayers, 80);
+  EXPECT_EQ(served->kvHeads, 8);
+  EXPECT_EQ(served->vocab, 128256);
+  served = servedModelOf(makeModel(deepSeekV3(), {Phase::Decode, 8192}));
+  ASSERT_TRUE(served) << served.error().message;
+  const ServedModel known = expertModel();
+  EXPECT_EQ(served->queryRank, known.queryRank);
+  EXPECT_EQ(served->latentRank, known.latentRank);
+  EXPECT_EQ(served->denseInner, known.denseInner);
+  EXPECT_EQ(served->sharedInner, known.sharedInner);
+  EXPECT_EQ(served->expertInner, known.expertInner);
+  EXPECT_EQ(served->expertLayers, known.expertLayers);
+  EXPECT_EQ(served->topk, known.topk);
 }

@@ -62,6 +62,8 @@ struct ServedModel {
   ServedType expertType = ServedType::Bf16;
   /// Whether checkpoints in fp8 have a scale a block, not a matrix.
   bool hasFp8Blocks = false;
+  /// Whether the program itself has caches of fp8.
+  bool hasFp8Cache = false;
 
   double layers() const { return denseLayers + expertLayers; }
 };
@@ -74,6 +76,12 @@ ErrorOr<ServedType> servedType(const std::string &option,
 /// `checkpoint`: fp8 has blocks where the model's has.
 ServedType asServed(const ServedModel &model, ServedType asked,
                     ServedType checkpoint);
+
+struct Model;
+
+/// The sizes of `model`; an error where it has no attention. A program does not
+/// say of which family it is, so that it counts as one that nobody measured.
+ErrorOr<ServedModel> servedModelOf(const Model &model);
 
 /// Whether engines keep caches in fp8 beside such products.
 bool isWithFp8Cache(ServedType gemm);

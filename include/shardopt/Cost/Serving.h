@@ -17,6 +17,7 @@ struct ServingLoad {
   double inputTokens = 1;  ///< of a request, in the mean
   double outputTokens = 1; ///< likewise
   double concurrency = 1;  ///< requests in flight over the whole replica
+  ServingTraits traits = {};
 };
 
 /// A predicted time, and between which 80 % of measured ones are.
@@ -28,6 +29,7 @@ struct ServingTimes {
   ServingTime tpot, ttft;
   double sequences = 0;    ///< decoding in an attention group, in the mean
   double admitted = 0;     ///< requests in flight in a group; the others wait
+  double sentUs = 0;       ///< of which TTFT is the way of a cache
   ServingStep::Terms step; ///< one that only decodes, microseconds
 };
 

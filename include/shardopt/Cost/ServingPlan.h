@@ -9,7 +9,9 @@
 #define SHARDOPT_COST_SERVINGPLAN_H
 
 #include "shardopt/Cost/Serving.h"
+#include "shardopt/Support/RequestLoad.h"
 
+#include <functional>
 #include <optional>
 
 namespace shardopt::cost {
@@ -23,7 +25,15 @@ struct ServingGoal {
   int64_t devices = 8;
   int64_t domainSize = 8;        ///< no replica is larger
   double tpotMs = 0, ttftMs = 0; ///< limits
+  /// Requests a second that arrive, in the place of `concurrency`; 0: as many
+  /// as can be served.
+  double rate = 0;
+  ServingTraits traits = {};
 };
+
+/// What `load`, which has no error and has requests, asks of a cluster; limits
+/// that it does not say are 50 ms a token, and 2 s to the first.
+ServingGoal goalOf(const RequestLoad &load);
 
 /// Replicas of one or two kinds, and what they attain together.
 struct ServingPlan {
@@ -38,19 +48,22 @@ struct ServingPlan {
 };
 
 /// The plans with most tokens a second that hold both limits, of all layouts
-/// in powers of two, and numbers of requests in flight likewise.
+/// in powers of two, and numbers of requests in flight likewise. At a rate that
+/// is given, those on fewest devices, of which the ones of least TPOT.
 struct ServingPlans {
   std::optional<ServingPlan> aggregated, disaggregated;
 
   /// The better of the two; null where none holds the limits.
   const ServingPlan *best() const;
+  double rate = 0; ///< that of the goal
 };
 
-/// Searches all layouts of `base`, of which the model and its types count. An
-/// error where a kernel has no constants.
-ErrorOr<ServingPlans> planServing(const calibrated::CalibratedKernels &,
-                                  const ServingSetup &base,
-                                  const ServingEngine &, const ServingGoal &);
+/// Searches all layouts of `base`, of which the model and its types count, that
+/// `canRun` (empty: all). An error where a kernel has no constants.
+ErrorOr<ServingPlans>
+planServing(const calibrated::CalibratedKernels &, const ServingSetup &base,
+            const ServingEngine &, const ServingGoal &,
+            const std::function<bool(const ServingSetup &)> &canRun = {});
 
 /// Both plans side by side, with what a step is made of.
 std::string describe(const ServingPlans &plans, const ServingGoal &goal);

@@ -28,6 +28,17 @@ struct ServingSetup {
   double devices() const { return tp * attentionDp; }
 };
 
+/// `model` in the types of its checkpoint, on one device.
+ServingSetup setupOf(const ServedModel &model);
+
+/// What users know of their requests beside lengths.
+struct ServingTraits {
+  double drafts = 0;   ///< tokens that a step verifies beside its own
+  double accepted = 0; ///< of them, in the mean
+  double found = 0;    ///< share of a prompt that a cache has, below 1
+  double skew = 0;     ///< by how much the fullest expert group has more
+};
+
 /// Bytes of weights that one device holds.
 double weightBytes(const ServingSetup &setup);
 /// Bytes that one token takes in the caches of one device; windows, which hold
@@ -52,11 +63,15 @@ public:
     }
   };
 
-  /// A step in which each attention group decodes `sequences` of `context`
-  /// tokens, and reads `chunk` tokens of a prompt of `prompt` tokens. Either
-  /// may be 0.
-  Terms terms(double sequences, double context, double chunk,
-              double prompt) const;
+  /// What a step does in each attention group: it decodes `sequences` of
+  /// `context` tokens, and reads `chunk` tokens of a prompt of `prompt` tokens.
+  /// Either may be 0.
+  struct Work {
+    double sequences = 0, context = 0;
+    double chunk = 0, prompt = 0;
+    ServingTraits traits = {};
+  };
+  Terms terms(const Work &work) const;
 
 private:
   ServingStep(const calibrated::CalibratedKernels &kernels,
@@ -94,13 +109,12 @@ private:
   double batched(double bytes, double flops) const;
   double allReduce(double ranks, double bytes) const;
 
-  double decode(const Attention &attention, double sequences,
-                double context) const;
+  double decode(const Attention &attention, const Work &work) const;
   double prefill(const Attention &attention, double prompt) const;
   double projections(double tokens) const;
   double attentionPasses(double tokens) const;
   void addNetwork(double tokens, double inner, Terms &layer) const;
-  double routed(double tokens) const;
+  double routed(double tokens, double skew) const;
   void addIndexer(double sequences, double tokens, double context,
                   Terms &layer) const;
 
