@@ -203,6 +203,10 @@ schedule::planSteadyState(const Instance &instance,
   int64_t shortest = computeBounds(*single, devices).criticalPath;
   SteadyState steady;
   steady.leastPeriod = std::max(unit, leastPeriod(*single, devices));
+  // Each slot looks at each operator, however few times that may start.
+  constexpr int64_t looksPerStep = 16;
+  if (steady.leastPeriod / unit * instance.period() > looksPerStep * mostSteps)
+    return std::nullopt;
   if (ring)
     steady.leastPeriod = std::max(
         steady.leastPeriod,

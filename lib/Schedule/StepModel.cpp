@@ -103,7 +103,10 @@ int64_t StepModel::size() const {
   int64_t arcs = int64_t(instance.graph().edges.size()) * instance.copies();
   int64_t count = numSteps();
   int64_t average = count / std::max<int64_t>(1, instance.numOps()) + 1;
-  return 4 * count + arcs * average;
+  // Each time looks at each operator, however few times that may start.
+  constexpr int64_t looksPerTerm = 16;
+  return 4 * count + arcs * average +
+         horizon / looksPerTerm * instance.numOps();
 }
 
 void StepModel::buildEdges(StepSink &sink, const GoesOn &goesOn) const {
