@@ -1,4 +1,4 @@
-//===- EventSimulation.cpp - Streams and links of one device --------------===//
+//===- EventSimulation.cpp - Streams and links of devices -----------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,8 @@ int EventSimulation::add(const Task &task) {
   for ([[maybe_unused]] int before : task.after)
     assert(before < number && "a task waits for an earlier one");
   tasks.push_back(task);
-  queues[static_cast<size_t>(task.stream)].push_back(number);
+  assert(queueOf(task) < queues.size() && "a device that there is");
+  queues[queueOf(task)].push_back(number);
   return number;
 }
 
@@ -44,7 +45,7 @@ bool EventSimulation::startTasks() {
   bool anyRunning = false;
   while (ended) {
     ended = anyRunning = false;
-    for (size_t s = 0; s < numStreams; ++s) {
+    for (size_t s = 0; s < queues.size(); ++s) {
       Running &slot = running[s];
       while (slot.task == Task::none && heads[s] < queues[s].size()) {
         const int next = queues[s][heads[s]];
@@ -67,26 +68,26 @@ bool EventSimulation::startTasks() {
 
 /// Work done in a second.
 double EventSimulation::rate(const Task &task) const {
+  const std::array<int, numLinks> &here = transfers[task.device];
   if (task.link != Link::None)
-    return 1.0 / transfers[static_cast<size_t>(task.link)];
-  const int beside = transfers[static_cast<size_t>(Link::Domain)] +
-                     transfers[static_cast<size_t>(Link::Network)];
+    return 1.0 / here[static_cast<size_t>(task.link)];
+  const int beside = here[static_cast<size_t>(Link::Domain)] +
+                     here[static_cast<size_t>(Link::Network)];
   return 1 / (1 + beside * interference);
 }
 
 /// Goes on to the next moment at which a latency or a task ends.
 void EventSimulation::advance() {
-  transfers = {};
+  std::fill(transfers.begin(), transfers.end(), std::array<int, numLinks>());
   for (const Running &slot : running)
     if (slot.task != Task::none) {
       const Task &task = tasks[static_cast<size_t>(slot.task)];
       if (slot.isTransferring(task))
-        ++transfers[static_cast<size_t>(task.link)];
+        ++transfers[task.device][static_cast<size_t>(task.link)];
     }
 
-  std::array<double, numStreams> left, rates;
   double step = std::numeric_limits<double>::infinity();
-  for (size_t s = 0; s < numStreams; ++s) {
+  for (size_t s = 0; s < queues.size(); ++s) {
     const Running &slot = running[s];
     if (slot.task == Task::none)
       continue;
@@ -97,7 +98,7 @@ void EventSimulation::advance() {
   }
 
   now += step;
-  for (size_t s = 0; s < numStreams; ++s) {
+  for (size_t s = 0; s < queues.size(); ++s) {
     Running &slot = running[s];
     if (slot.task == Task::none)
       continue;
@@ -115,8 +116,8 @@ void EventSimulation::advance() {
 
 void EventSimulation::run() {
   finishes.assign(tasks.size(), -1);
-  heads = {};
-  running = {};
+  std::fill(heads.begin(), heads.end(), 0);
+  std::fill(running.begin(), running.end(), Running());
   now = 0;
   while (startTasks())
     advance();

@@ -71,6 +71,24 @@ TEST(EventSimulation, KernelsRunSlowerBesideTransfers) {
   EXPECT_DOUBLE_EQ(events.finish(compute), 2 + (4 - 2 / 1.25));
 }
 
+TEST(EventSimulation, DevicesShareNothing) {
+  EventSimulation events(interference, 2);
+  Task there = transfer(Axis::Tp, Link::Domain, 0, 2);
+  there.device = 1;
+  const int here = events.add(transfer(Axis::Ep, Link::Domain, 0, 2));
+  const int other = events.add(there);
+  const int compute = events.add(kernel(3));
+  Task last = kernel(1, other);
+  last.device = 1;
+  const int next = events.add(last);
+  events.run();
+  EXPECT_DOUBLE_EQ(events.finish(here), 2);
+  EXPECT_DOUBLE_EQ(events.finish(other), 2);
+  // One transfer beside it, not two.
+  EXPECT_DOUBLE_EQ(events.finish(compute), 2 + (3 - 2 / 1.25));
+  EXPECT_DOUBLE_EQ(events.finish(next), 3);
+}
+
 TEST(EventSimulation, ATaskWaitsForThoseBeforeIt) {
   EventSimulation events(interference);
   const int compute = events.add(kernel(1));

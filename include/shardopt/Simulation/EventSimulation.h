@@ -1,4 +1,4 @@
-//===- EventSimulation.h - Streams and links of one device ------*- C++ -*-===//
+//===- EventSimulation.h - Streams and links of devices ---------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,7 @@ enum class Link : uint8_t {
 };
 inline constexpr size_t numLinks = 3;
 
-/// A kernel or a collective as one device sees it.
+/// A kernel or a collective as a device sees it.
 struct Task {
   static constexpr int none = -1;
 
@@ -47,18 +47,22 @@ struct Task {
   /// Numbers of tasks that must be finished first, or `none`; lower than the
   /// task's own.
   std::array<int, 3> after = {none, none, none};
+  unsigned device = 0; ///< whose stream and links those are
 
   double seconds() const { return latency + work; }
 };
 
-/// Runs tasks on the streams of one device, event by event. Two things slow
-/// work down: n transfers at once on one link run at 1/n of its bandwidth, and
-/// a kernel beside n transfers runs at 1 / (1 + n * interference), because
-/// collectives take processors and memory bandwidth. Reusable; allocates only
-/// to grow.
+/// Runs tasks on the streams of devices, event by event. Two things slow work
+/// down, each on its own device: n transfers at once on one link run at 1/n of
+/// its bandwidth, and a kernel beside n transfers runs at
+/// 1 / (1 + n * interference), because collectives take processors and memory
+/// bandwidth. Reusable; allocates only to grow.
 class EventSimulation {
 public:
-  explicit EventSimulation(double interference) : interference(interference) {}
+  explicit EventSimulation(double interference, unsigned devices = 1)
+      : interference(interference), queues(devices * numStreams),
+        heads(queues.size()), running(queues.size()), left(queues.size()),
+        rates(queues.size()), transfers(devices) {}
 
   /// Forgets all tasks.
   void clear();
@@ -84,6 +88,9 @@ private:
     }
   };
 
+  static size_t queueOf(const Task &task) {
+    return task.device * numStreams + static_cast<size_t>(task.stream);
+  }
   bool isReady(const Task &task) const;
   bool startTasks();
   double rate(const Task &task) const;
@@ -92,10 +99,13 @@ private:
   const double interference;
   std::vector<Task> tasks;
   std::vector<double> finishes; ///< by task; negative: not yet
-  std::array<std::vector<int>, numStreams> queues;
-  std::array<size_t, numStreams> heads = {};
-  std::array<Running, numStreams> running;
-  std::array<int, numLinks> transfers = {}; ///< by link, at this moment
+  // By device and stream.
+  std::vector<std::vector<int>> queues;
+  std::vector<size_t> heads;
+  std::vector<Running> running;
+  std::vector<double> left, rates; ///< at this moment
+  /// By device and link, at this moment.
+  std::vector<std::array<int, numLinks>> transfers;
   double now = 0;
 };
 
