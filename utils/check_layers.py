@@ -33,6 +33,8 @@ STD_LAYERS = {
     # Where and when operators run; knows nothing of what they compute.
     "Schedule": ["Support"],
     "Simulation": ["Cost", "Search", "Machine", "Support"],
+    # A step of a strategy as a graph of operators, ordered and replayed.
+    "Ordering": ["Schedule", "Simulation", "Cost", "Support"],
     "Planning": [
         "Agent",
         "BlackBox",
@@ -55,7 +57,9 @@ MLIR_LAYERS = {
     "Dialect/LLM/Transforms/Partition": ["Dialect/LLM/IR", "Cost", "Support"],
     "Dialect/LLM/Transforms": [
         "Analysis",
+        "Ordering",
         "Planning",
+        "Schedule",
         "Selection",
         "Solve",
         "Dialect/LLM/Transforms/Partition",

@@ -1,0 +1,31 @@
+//===- Replay.h - A planned order, event by event ---------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_ORDERING_REPLAY_H
+#define SHARDOPT_ORDERING_REPLAY_H
+
+#include "shardopt/Schedule/Instance.h"
+
+namespace shardopt::ordering {
+
+/// What becomes of the orders of a schedule.
+struct Replay {
+  double makespan = 0;
+  std::vector<double> ends; ///< of operators
+};
+
+/// Runs the operators of `schedule` in the event simulator, which knows nothing
+/// of its times: each machine takes its operators in the planned order, and
+/// each waits for those before it. `interference` is what a kernel loses beside
+/// a transfer; without it, the makespan is that of the schedule if no operator
+/// starts later than it could. Bytes on edges take no time.
+Replay replay(const schedule::Instance &instance,
+              const schedule::Schedule &schedule, double interference);
+
+} // namespace shardopt::ordering
+
+#endif // SHARDOPT_ORDERING_REPLAY_H
