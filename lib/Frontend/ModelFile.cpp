@@ -8,6 +8,7 @@
 #include "shardopt/Frontend/ModelFile.h"
 
 #include "shardopt/Analysis/ModuleModel.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Nesting.h"
@@ -66,6 +67,10 @@ ErrorOr<LoadedModel> Workbench::load(ModuleOp module) const {
     return error();
   LoadedModel loaded;
   loaded.name = program->name;
+  const Annotation annotation = readAnnotation(module, *program);
+  loaded.strategy = annotation.strategy();
+  if (!loaded.strategy)
+    loaded.missing = annotation.firstMissing(*program);
   loaded.costs = std::move(program->model);
   if (auto machine = module->getAttrOfType<StringAttr>(llm::machineAttrName))
     loaded.machine = machine.str();

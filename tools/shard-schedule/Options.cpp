@@ -15,6 +15,7 @@
 using namespace shardopt;
 
 const char *const usageText = R"(usage: shard-schedule [options] graph.json
+       shard-schedule [options] module.mlir
        shard-schedule [options] --pattern=<name> --stages=<n>
 
 Decides where and when operators run, so that all end soonest within the memory
@@ -22,6 +23,12 @@ of each device, and says how far that is from the best.
 
   --pattern=<name>      train, experts, overlap, prefill or decode instead of a
                         file
+  --machine=<name>      of a module: a name or file (default: its own)
+  --chunks=<n,...>      of a module: what a micro-batch is cut into; of several
+                        numbers the fastest is taken (default: 1)
+  --reorder             of a module: let ops of a chunk pass each other
+  --joint               of a module: choose dims, stages and order together for
+                        its degrees, and compare with one after the other
   --stages=<n>          devices of a pipeline; of overlap, its layers
   --microbatches=<n>    repetitions of a graph (default: 1); groups of requests
                         (decode; default: as few as keep the ring busy)
@@ -54,6 +61,13 @@ of each device, and says how far that is from the best.
   --help, --version
 )";
 
+bool isModule(const Options &options) {
+  const std::string end = ".mlir";
+  return options.graph.size() > end.size() &&
+         options.graph.compare(options.graph.size() - end.size(), end.size(),
+                               end) == 0;
+}
+
 /// What needs no more than the options themselves to be seen wrong.
 static std::optional<Error>
 checkTogether(const Options &options,
@@ -64,6 +78,20 @@ checkTogether(const Options &options,
     return Error{options.graph.empty()
                      ? "expected a graph or --pattern; see --help"
                      : "expected a graph or --pattern, found both"};
+  if (isModule(options) &&
+      (options.microbatches || !options.placement.empty() || options.memory))
+    return Error{"--microbatches, --placement and --memory are of graphs and "
+                 "patterns, a module has a strategy"};
+  if (!isModule(options) &&
+      (!options.machine.empty() || options.reorders || options.isJoint ||
+       options.chunks != std::vector<int64_t>{1}))
+    return Error{
+        "--machine, --chunks, --reorder and --joint are of modules, files that "
+        "end in .mlir"};
+  if (options.isJoint && (options.reorders || !options.schedule.empty() ||
+                          !options.gantt.empty() || !options.trace.empty()))
+    return Error{"--joint has --report only, and keeps the order of programs; "
+                 "order what it finds for more"};
   if (!options.pattern.empty() && !options.stages)
     return Error{"--pattern: needs --stages, an integer of at least 1"};
   if (options.pattern.empty() && (options.stages || !options.times.empty()))
@@ -128,6 +156,10 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   line.add("--pattern",
            takeOneOf(options.pattern,
                      {"train", "experts", "overlap", "prefill", "decode"}));
+  line.add("--machine", takePath(options.machine));
+  line.add("--chunks", takeIntegers(options.chunks, 1, 16, 1));
+  line.addFlag("--reorder", options.reorders);
+  line.addFlag("--joint", options.isJoint);
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));
   line.add("--microbatches",
            takeInteger(options.microbatches, 1, schedule::maxOps));

@@ -16,8 +16,12 @@
 #include <vector>
 
 struct Options {
-  std::string graph;   ///< a file; otherwise a pattern
-  std::string pattern; ///< train, experts, overlap, prefill, decode
+  std::string graph;                 ///< a file; otherwise a pattern
+  std::string machine;               ///< of a module; empty: its own
+  std::vector<int64_t> chunks = {1}; ///< of a module
+  bool reorders = false;             ///< of a module
+  bool isJoint = false; ///< chooses dims and stages of a module, too
+  std::string pattern;  ///< train, experts, overlap, prefill, decode
   int64_t stages = 0, microbatches = 0;
   std::vector<int64_t> times;
   /// Of overlap: the times of a batch that is cut in 1, 2, …; `times` is one of
@@ -35,6 +39,9 @@ struct Options {
   std::string report, gantt, trace, front;
   shardopt::StandardOptions standard;
 };
+
+/// Whether `graph` is a program with a strategy.
+bool isModule(const Options &options);
 
 /// Reads the arguments after the name of the program.
 shardopt::ErrorOr<Options> parseOptions(int argc, char **argv);

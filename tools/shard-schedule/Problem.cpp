@@ -304,7 +304,14 @@ ErrorOr<std::vector<Variant>> makeVariants(const Options &options) {
       error = problem.error();
   };
   Options own = options;
-  if (options.mostMemory)
+  if (isModule(options)) {
+    ErrorOr<std::vector<Problem>> problems = makeModuleProblems(options);
+    if (!problems)
+      return problems.error();
+    for (size_t k = 0; k < problems->size(); ++k)
+      variants.push_back({"chunks " + std::to_string(options.chunks[k]),
+                          std::nullopt, std::move((*problems)[k])});
+  } else if (options.mostMemory)
     for (; *own.memory <= options.mostMemory && !error; ++*own.memory)
       add("memory " + std::to_string(*own.memory), own);
   else if (options.splitTimes.size() > 1)

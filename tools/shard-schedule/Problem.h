@@ -9,6 +9,7 @@
 #define SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
 
 #include "shardopt/Schedule/Baselines.h"
+#include "shardopt/Support/Stop.h"
 
 #include <string>
 #include <vector>
@@ -29,6 +30,20 @@ struct Problem {
 /// Reads the graph, or makes that of the pattern.
 shardopt::ErrorOr<Problem> makeProblem(const Options &options);
 
+/// Steps of the module, a problem for each number of chunks, with the orders
+/// that it is compared with; in a build without the compiler an error.
+shardopt::ErrorOr<std::vector<Problem>>
+makeModuleProblems(const Options &options);
+
+/// What --joint prints, and what it writes to --report.
+struct JointText {
+  std::string summary, report;
+};
+
+/// Chooses dims, stages and order of the module's degrees together.
+shardopt::ErrorOr<JointText> planJoint(const Options &options,
+                                       const shardopt::StopToken *stop);
+
 /// One of several problems that are solved to be compared.
 struct Variant {
   std::string name; ///< "memory 6", "2 batches"
@@ -36,8 +51,9 @@ struct Variant {
   Problem problem;
 };
 
-/// The points of a front, from the least memory on, or the ways to cut a batch;
-/// a single one, without a name, where the options ask for neither.
+/// The points of a front, from the least memory on, or the ways to cut a batch
+/// or the micro-batches of a module; a single one, without a name, where the
+/// options ask for neither.
 shardopt::ErrorOr<std::vector<Variant>> makeVariants(const Options &options);
 
 #endif // SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H

@@ -100,6 +100,11 @@ std::string makeSummary(const Problem &problem, const SolverResult &result) {
   return text + describeBaselines(problem, verdict);
 }
 
+bool isFallback(const Options &options, const SolverResult &result) {
+  return options.backend != "portfolio" && result.schedule && !result.proved &&
+         result.finder == "sequential";
+}
+
 template <typename Of>
 static void addArray(json::Writer &writer, const char *name,
                      const Instance &instance, Of of) {
@@ -182,7 +187,9 @@ static void addAnswer(json::Writer &writer, const Options &options,
              [&](int32_t d) { return result.steady->peaks[d]; });
     writer.endObject();
   }
+  writer.member("backend", options.backend);
   writer.member("found_by", result.finder);
+  writer.member("is_fallback", isFallback(options, result));
   writer.member("stopped", result.stopped);
   writer.key("phases").beginArray(json::Layout::Block);
   for (const PhaseTime &phase : result.phases) {

@@ -24,6 +24,11 @@ struct Answer {
   shardopt::schedule::SolverResult result;
 };
 
+/// Whether a back-end that was asked for found nothing, so that the schedule is
+/// that with which all begin.
+bool isFallback(const Options &options,
+                const shardopt::schedule::SolverResult &result);
+
 /// A row for each variant.
 std::string makeComparison(const std::vector<Answer> &answers);
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A graph in, a schedule and its distance from the best out (docs/Schedule.md).
-// Needs neither LLVM nor MLIR.
+// A graph, or a program with a strategy, in, a schedule and its distance from
+// the best out (docs/Schedule.md). MLIR stays behind what reads programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +91,13 @@ static std::vector<Answer> solveAll(const Options &options,
           {answers.back().result.finder, *answers.back().result.schedule});
     answers.push_back(
         {&variant, schedule::solve(variant.problem.instance, solver)});
-    if (const std::optional<Error> &mistake = answers.back().result.mistake)
+    const SolverResult &result = answers.back().result;
+    if (isFallback(options, result))
+      std::fprintf(stderr,
+                   "warning: '%s' found no schedule before it ended: this one "
+                   "runs one operator after the other\n",
+                   options.backend.c_str());
+    if (const std::optional<Error> &mistake = result.mistake)
       std::fprintf(stderr,
                    "warning: a back-end offered what is no schedule: %s\n",
                    mistake->message.c_str());
@@ -158,6 +164,18 @@ static int search(const Options &options,
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 
+static int searchJointly(const Options &options) {
+  handleSignals(&stopToken);
+  ErrorOr<JointText> text = planJoint(options, &stopToken);
+  if (!text)
+    return fail(text.error().message);
+  std::fputs(text->summary.c_str(), stdout);
+  if (!options.report.empty())
+    if (std::optional<Error> error = writeFile(options.report, text->report))
+      return fail(error->message);
+  return stopToken.requested() ? 128 + stopToken.signal() : 0;
+}
+
 int main(int argc, char **argv) {
   secondsSinceStart();
   ErrorOr<Options> options = parseOptions(argc, argv);
@@ -177,6 +195,8 @@ int main(int argc, char **argv) {
   if (std::optional<Error> error = roles.check())
     return fail(error->message);
 
+  if (options->isJoint)
+    return searchJointly(*options);
   ErrorOr<std::vector<Variant>> variants = makeVariants(*options);
   if (!variants)
     return fail(variants.error().message);

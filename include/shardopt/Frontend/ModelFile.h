@@ -15,7 +15,9 @@
 
 #include "shardopt/Cost/Model.h"
 #include "shardopt/Support/Error.h"
+#include "shardopt/Support/Strategy.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,10 @@ struct LoadedModel {
   std::string machine; ///< that `llm.machine` names; empty if it names none
   std::string module;  ///< text of the module
   cost::Model costs;
+  /// What the module carries, if nothing is missing, and else what is:
+  /// "'batch' of 'llm.strategy'".
+  std::optional<Strategy> strategy;
+  std::string missing;
 };
 
 /// Imports the Hugging Face config at `path`. Errors are those of the importer,

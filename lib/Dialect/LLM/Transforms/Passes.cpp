@@ -53,6 +53,7 @@ static void registerShardPipeline(const PlanningHost &host) {
 void llm::registerPasses(const PlanningHost &host) {
   registerPass([host] { return createEvaluateStrategyPass(host); });
   registerPass([host] { return createSearchShardingPass(host); });
+  registerPass([host] { return createScheduleStagesPass(host); });
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerSeparateLayersPass();

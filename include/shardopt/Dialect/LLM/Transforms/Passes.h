@@ -23,6 +23,7 @@ namespace shardopt::llm {
 /// says so. What `host` refers to outlives them.
 std::unique_ptr<mlir::Pass> createEvaluateStrategyPass(PlanningHost host);
 std::unique_ptr<mlir::Pass> createSearchShardingPass(PlanningHost host);
+std::unique_ptr<mlir::Pass> createScheduleStagesPass(PlanningHost host);
 
 /// Registers the passes on `llm` programs and `--llm-shard-pipeline`.
 void registerPasses(const PlanningHost &host = {});

@@ -294,6 +294,68 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
 
+def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
+  let summary = "Plan when each pipeline stage runs which op";
+  let description = [{
+    Orders a step of the strategy that the module carries, as `shard-schedule`
+    orders a graph (`docs/Schedule.md`): stages are the devices, ops the operators
+    of their compute machine, and what ops and their operands send those of the
+    comm machine. Times are those of the simulator, which has to be one that can be
+    opened. The micro-batches of a step may be cut into `chunks` that take turns, so
+    that one computes while another sends; of several numbers the fastest is taken,
+    each costed for the rows that its chunks have.
+
+    Unless `reorder`, a stage takes the ops of a chunk in the order of the program,
+    and only chunks pass each other. A table is printed on the standard error:
+    the makespan where nothing overlaps, that of the program's order, that of the
+    plan, the bound that no order undercuts, and the plan's with kernels slowed by
+    the collectives beside them (`docs/ProceduralSimulator.md`).
+
+    Each op gets the stage of each of its layers, `shardopt.device`, and for each
+    layer and each chunk of each micro-batch the position of its kernels among those
+    of that stage, `shardopt.order`; the module gets `shardopt.schedule`.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 2, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
+    ```
+
+    Output:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 8, ep = 1, pp = 2, batch = 64>, llm.workload = #llm.workload<phase = decode, context = 64>, shardopt.schedule = {chunks = 1 : i64, lower_bound_ns = 18000 : i64, makespan_ns = 18000 : i64}} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm "attn_norm" dim<0> %x weight(%w) {epsilon = 1.0e-5, shardopt.device = array<i32: 0>, shardopt.order = array<i32: 1, 9>} : tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
+    ```
+  }];
+  let options = !listconcat(ScenarioPassOptions, [
+    Option<"chunks", "chunks", "std::string", [{"1"}],
+      "Chunks that a micro-batch is cut into, numbers joined by commas: the fastest is taken">,
+    Option<"reorder", "reorder", "bool", "false",
+      "Let ops of a chunk pass each other where no value forbids it">,
+    Option<"timeLimitS", "time-limit-s", "double", "0",
+      "Longest search for each number of chunks, seconds (0: no limit)">,
+    Option<"rounds", "rounds", "int64_t", "64",
+      "Steps of search for each number of chunks; without a time limit, the result is the same on every machine (0: no limit)">,
+    Option<"seed", "seed", "uint64_t", "1", "Seed of the search">,
+    Option<"schedule", "schedule", "std::string", [{""}],
+      "File for the schedule, JSON as shard-schedule writes it">,
+    Option<"trace", "trace", "std::string", [{""}],
+      "File for the schedule, for trace viewers (Chrome, Perfetto)">,
+  ], ReportPassOptions);
+}
+
 def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
   let summary = "Remove the strategy from an annotated module";
   let description = [{

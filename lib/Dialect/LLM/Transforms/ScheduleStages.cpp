@@ -1,0 +1,222 @@
+//===- ScheduleStages.cpp - When stages run which op ----------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassOptions.h"
+#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Ordering/OrderReport.h"
+#include "shardopt/Schedule/ScheduleText.h"
+#include "shardopt/Support/CommandLine.h"
+#include "shardopt/Support/WriteFile.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_SCHEDULESTAGESPASS
+#include "shardopt/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace shardopt::llm
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::llm;
+using ordering::OrderedStep;
+
+constexpr ::llvm::StringLiteral deviceAttrName = "shardopt.device";
+constexpr ::llvm::StringLiteral orderAttrName = "shardopt.order";
+constexpr ::llvm::StringLiteral scheduleAttrName = "shardopt.schedule";
+
+namespace {
+
+class ScheduleStagesPass
+    : public ScenarioPass<
+          llm::impl::ScheduleStagesPassBase<ScheduleStagesPass>> {
+public:
+  using ScenarioPass::ScenarioPass;
+  explicit ScheduleStagesPass(PlanningHost host)
+      : ScenarioPass(std::move(host)) {}
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run();
+  std::optional<Error> checkOptions();
+  ErrorOr<ordering::OrderOptions> orderOptions() const;
+  void annotate(const ModuleModel &program, const cost::CostModel &costs,
+                const OrderedStep &ordered);
+  std::optional<Error> write(const std::vector<OrderedStep> &steps,
+                             size_t best) const;
+};
+
+} // namespace
+
+std::optional<Error> ScheduleStagesPass::checkOptions() {
+  FileRoles files = inputFiles(getOperation());
+  files.writes("'report'", report);
+  files.writes("'schedule'", schedule);
+  files.writes("'trace'", trace);
+  if (timeLimitS < 0)
+    return Error{"'time-limit-s' is " + std::to_string(timeLimitS) +
+                 ", expected seconds of at least 0"};
+  if (rounds < 0)
+    return Error{"'rounds' is " + std::to_string(rounds) +
+                 ", expected at least 0"};
+  if (timeLimitS == 0 && rounds == 0)
+    return Error{"'time-limit-s' and 'rounds' are 0, expected one of them "
+                 "to end the search"};
+  return files.check();
+}
+
+ErrorOr<ordering::OrderOptions> ScheduleStagesPass::orderOptions() const {
+  ordering::OrderOptions options;
+  constexpr size_t mostTried = 16;
+  if (std::optional<Error> error =
+          takeIntegers(options.chunks, 1, mostTried, 1)(chunks))
+    return Error{"'chunks' " + error->message};
+  options.reorders = reorder;
+  options.solver.timeLimit = timeLimitS;
+  options.solver.rounds = rounds;
+  options.solver.seed = seed;
+  options.solver.threads = int(threadCount(threads));
+  options.solver.stop = host.stop;
+  return options;
+}
+
+/// By variable, its layers in the order of the program; embedding and head have
+/// one, -1.
+static std::vector<std::vector<int32_t>>
+layersByVariable(const cost::CostModel &costs) {
+  const cost::Model &model = costs.model();
+  std::vector<std::vector<int32_t>> layers(model.numVariables(), {-1});
+  for (const cost::Body &body : model.bodies)
+    for (const cost::Node &node : body.nodes)
+      layers[node.variable].clear();
+  for (int64_t layer = 0; layer < costs.layers().numLayers(); ++layer)
+    for (const cost::Node &node :
+         model.bodies[costs.layers().kindOfLayer(layer).body].nodes)
+      layers[node.variable].push_back(int32_t(layer));
+  return layers;
+}
+
+/// How many layers an op stands for.
+static int64_t countLayers(Operation *op) {
+  auto repeat = op->getParentOfType<RepeatOp>();
+  return repeat ? int64_t(repeat.getCount()) : 1;
+}
+
+/// Writes where and when the kernels of each op run: for each of its layers the
+/// stage, and for each of its layers and of their copies the position among the
+/// kernels of that stage.
+void ScheduleStagesPass::annotate(const ModuleModel &program,
+                                  const cost::CostModel &costs,
+                                  const OrderedStep &ordered) {
+  const schedule::Instance &instance = ordered.instance;
+  std::vector<int32_t> position(instance.numOps(), 0);
+  for (const std::vector<int32_t> &order : ordered.orders())
+    for (size_t k = 0; k < order.size(); ++k)
+      position[order[k]] = int32_t(k);
+  // By variable and layer, -1 coming first: the operator of the graph.
+  std::map<std::pair<int32_t, int32_t>, int32_t> kernels;
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    const ordering::StepOrigin &origin = ordered.step.origins[i];
+    if (origin.part == ordering::StepOrigin::Part::Kernels)
+      kernels[{origin.variable, origin.layer}] = i;
+  }
+  const std::vector<std::vector<int32_t>> layersOf = layersByVariable(costs);
+  Builder builder(&getContext());
+  for (auto [variable, ops] : ::llvm::enumerate(program.ops)) {
+    const std::vector<int32_t> &layers = layersOf[variable];
+    size_t next = 0;
+    for (ShardableOpInterface op : ops) {
+      SmallVector<int32_t> devices, orders;
+      for (int64_t i = countLayers(op); i > 0; --i) {
+        int32_t plan = kernels.at({int32_t(variable), layers[next++]});
+        devices.push_back(instance.graph().ops[plan].stage);
+        for (int32_t copy = 0; copy < instance.copies(); ++copy)
+          orders.push_back(position[copy * instance.period() + plan]);
+      }
+      op->setAttr(deviceAttrName, builder.getDenseI32ArrayAttr(devices));
+      op->setAttr(orderAttrName, builder.getDenseI32ArrayAttr(orders));
+    }
+  }
+  getOperation()->setAttr(
+      scheduleAttrName,
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr("chunks",
+                                builder.getI64IntegerAttr(ordered.step.chunks)),
+           builder.getNamedAttr("lower_bound_ns", builder.getI64IntegerAttr(
+                                                      ordered.result.bound)),
+           builder.getNamedAttr("makespan_ns", builder.getI64IntegerAttr(
+                                                   ordered.result.value))}));
+}
+
+std::optional<Error>
+ScheduleStagesPass::write(const std::vector<OrderedStep> &steps,
+                          size_t best) const {
+  const OrderedStep &chosen = steps[best];
+  std::optional<Error> error;
+  auto put = [&](const std::string &path, auto text) {
+    if (!error && !path.empty())
+      error = writeFile(path, text());
+  };
+  put(report, [&] { return ordering::orderJson(steps, best); });
+  put(schedule, [&] {
+    return shardopt::schedule::toJson(chosen.instance, *chosen.result.schedule);
+  });
+  put(trace, [&] {
+    return shardopt::schedule::toChromeTrace(chosen.instance,
+                                             *chosen.result.schedule);
+  });
+  return error;
+}
+
+LogicalResult ScheduleStagesPass::run() {
+  ModuleOp module = getOperation();
+  auto fail = [&](const std::string &message) {
+    return emitError(module.getLoc(), message);
+  };
+  if (std::optional<Error> error = checkOptions())
+    return fail(error->message);
+  ErrorOr<ordering::OrderOptions> options = orderOptions();
+  if (!options)
+    return fail(options.error().message);
+  FailureOr<ModuleScenario> planned = createScenario(module, scenarioOptions());
+  if (failed(planned))
+    return failure();
+  const Scenario &scenario = *planned->scenario;
+  if (!scenario.simulator().decomposition())
+    return fail("'simulator' is '" + scenario.simulatorName() +
+                "', expected one that can be opened: roofline or calibrated");
+  Annotation annotation = readAnnotation(module, planned->program);
+  std::optional<Strategy> strategy = annotation.strategy();
+  if (!strategy)
+    return fail("the strategy is incomplete: " +
+                annotation.firstMissing(planned->program) + " is missing");
+  if (failed(checkStructure(module, planned->program, *strategy,
+                            scenario.maxDevices())))
+    return failure();
+  ErrorOr<std::vector<OrderedStep>> steps =
+      ordering::orderStep(scenario.costs(), *strategy, *options);
+  if (!steps)
+    return fail(steps.error().message);
+  const size_t best = ordering::fastest(*steps);
+  annotate(planned->program, scenario.costs(), (*steps)[best]);
+  print(ordering::orderTable(*steps, best));
+  if (std::optional<Error> error = write(*steps, best))
+    return fail(error->message);
+  return success();
+}
+
+std::unique_ptr<Pass> llm::createScheduleStagesPass(PlanningHost host) {
+  return std::make_unique<ScheduleStagesPass>(std::move(host));
+}
