@@ -224,8 +224,29 @@ shardopt::hf::readModelConfig(const json::Document &document) {
 
 /// Keys of models that mix tokens otherwise than by attention, in some layers.
 static constexpr const char *otherMixers[] = {
-    "hybrid_override_pattern", "linear_num_key_heads", "mamba_d_state",
-    "mamba_num_heads",         "ssm_state_size",       "state_size"};
+    "block_types",        "hybrid_override_pattern",
+    "linear_attn_config", "linear_num_key_heads",
+    "lru_width",          "mamba_d_state",
+    "mamba_num_heads",    "ssm_cfg",
+    "ssm_state_size",     "state_size"};
+
+/// Whether some layers of `root` do; records an error that names the first.
+static bool hasOtherMixers(const json::Value &root) {
+  const char *why = "linear attention and state spaces are not read";
+  for (const char *key : otherMixers)
+    if (const json::Value given = root[key].nullAsAbsent()) {
+      given.fail(why);
+      return true;
+    }
+  // MiniMax lists 1 for attention and 0 for linear attention.
+  if (const json::Value types = root["attn_type_list"].nullAsAbsent())
+    for (const json::Value &type : types.elements())
+      if (type.integer() != 1) {
+        type.fail(why);
+        return true;
+      }
+  return false;
+}
 
 ErrorOr<ModelConfig>
 shardopt::hf::readModelSizes(const json::Document &document) {
@@ -240,11 +261,8 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   }
   if (json::Value text = root["text_config"].nullAsAbsent())
     root = text;
-  for (const char *key : otherMixers)
-    if (const json::Value given = root[key].nullAsAbsent()) {
-      given.fail("linear attention and state spaces are not read");
-      return document.error();
-    }
+  if (hasOtherMixers(root))
+    return document.error();
   const Architecture deduced = deduceArchitecture(root);
   ErrorOr<ModelConfig> config =
       readModel(document, root, &deduced, /*forSizes=*/true);
