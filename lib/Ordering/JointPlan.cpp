@@ -123,6 +123,8 @@ std::optional<JointChoice> JointSearch::score(const Strategy &strategy) {
   OrderOptions order;
   order.chunks = options.chunks;
   order.solver.timeLimit = 0;
+  // Hundreds of plans are ordered: by what takes moments for each.
+  order.solver.backend = "rules";
   order.solver.rounds = options.rounds;
   order.solver.stop = options.stop;
   ErrorOr<std::vector<OrderedStep>> steps = orderStep(costs, strategy, order);
