@@ -46,6 +46,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--phase", help="decode (default) or prefill, with --context")
     add("--tpot", dest="tpot_ms", type=_number, metavar="MS", help="limit on TPOT")
     add("--ttft", dest="ttft_ms", type=_number, metavar="MS", help="limit on TTFT")
+    add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
+    add("--requests-per-s", dest="rate", type=_number, metavar="N",
+        help="requests that arrive, with --isl")
     add("--engine", help="only what vllm, sglang or trtllm runs")
     add("--space", help="serving (default) or uniform")
     add("--objective", help="throughput (default) or latency")
@@ -102,7 +105,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
     made = verb("fit", "the fewest or cheapest devices for a load")
     _add_problem(made)
-    made.add_argument("--rate", type=_number, required=True, help="tokens a second")
+    made.add_argument(
+        "--rate", dest="tokens", type=_number, required=True, help="tokens a second"
+    )
     made.add_argument(
         "--price",
         action="append",
@@ -189,7 +194,8 @@ def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
         files = [plan.to_dict() for plan in plans]
         _print_json(files[0] if len(files) == 1 else files)
     else:
-        print("\n".join(plan.table for plan in plans), end="")
+        tables = [plan.service_table for plan in plans[:1] if plan.service_table]
+        print("\n".join(tables + [plan.table for plan in plans]), end="")
         for plan, path in zip(plans, paths):
             print(f"\n  plan      {path}")
             print(f"  next      shardopt export {path} --engine {_runner(plan)}")
@@ -288,9 +294,9 @@ def _fit(args: argparse.Namespace) -> int:
 
     prices = _prices(args.prices)
     if not prices:
-        plan = min_devices(_one_problem(args), args.rate)
+        plan = min_devices(_one_problem(args), args.tokens)
     else:
-        offers = least_cost(_one_problem(args), args.rate, prices)
+        offers = least_cost(_one_problem(args), args.tokens, prices)
         if args.format == "table":
             rows = [_offer_row(offer) for offer in offers]
             print(_rows(rows), end="\n\n")
@@ -300,7 +306,7 @@ def _fit(args: argparse.Namespace) -> int:
     if args.format == "table":
         total = plan.metrics.throughput * (plan.problem.devices or 0)
         print(
-            f"  {plan.problem.devices} devices serve {total:.6g} of {args.rate:.6g} "
+            f"  {plan.problem.devices} devices serve {total:.6g} of {args.tokens:.6g} "
             "tokens/s, and fewer do not\n"
         )
     return _show([plan], args)

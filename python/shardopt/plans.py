@@ -201,6 +201,9 @@ class Plan:
     table: str = field(repr=False)
     interrupted: bool = False
     command: Sequence[str] = field(default=(), repr=False)
+    #: Of a service: its plans, aggregated and disaggregated, and as a table.
+    service: "Mapping[str, Any] | None" = field(default=None, repr=False)
+    service_table: str = field(default="", repr=False)
 
     @property
     def metrics(self) -> Metrics:
@@ -273,6 +276,11 @@ class Plan:
             "strategy": self.strategy.to_dict(),
             "report": self.report,
             "table": self.table,
+            **(
+                {"service": self.service, "service_table": self.service_table}
+                if self.service
+                else {}
+            ),
             "model": {
                 "path": problem.model.path,
                 "module": problem.model.mlir,
@@ -303,7 +311,14 @@ class Plan:
         found = _evaluated(problem, strategy, [str(word) for word in command])
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):
-            kept = dataclasses.replace(found, report=report, table=table)
+            service = values.get("service")
+            kept = dataclasses.replace(
+                found,
+                report=report,
+                table=table,
+                service=service if isinstance(service, dict) else None,
+                service_table=str(values.get("service_table", "")),
+            )
             if kept._is_like(found):
                 return kept
         return found
@@ -398,7 +413,36 @@ def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
 def plan(problem: Problem, **others: Any) -> Plan:
     """The best plan of the problem. Raises `Infeasible` where there is none."""
     asked = problem.request(**others)
-    table, text, why, interrupted = _checked(problem.handle.plan, asked)
+    if problem.is_service:
+        return _plan_service(problem, asked)
+    return _planned(problem, *_checked(problem.handle.plan, asked))
+
+
+def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
+    """The strategy of the replicas that run the problem's phase."""
+    asked.update(
+        requests=problem.requests,
+        devices=problem.devices or problem.max_devices or 0,
+        mode=problem.mode or "best",
+    )
+    service_table, text, why, found = _checked(problem.handle.plan_service, asked)
+    service = json.loads(text)
+    if found is None:
+        report = {
+            "best": None,
+            "binding_constraint": {"kind": "slo", "part": ""},
+            "next_feasible": None,
+            "service": service,
+        }
+        raise Infeasible(why, service_table, report)
+    made = _planned(problem, *found)
+    return dataclasses.replace(made, service=service, service_table=service_table)
+
+
+def _planned(
+    problem: Problem, table: str, text: str, why: "str | None", interrupted: bool
+) -> Plan:
+    """What the planner has answered."""
     report = json.loads(text)
     best = report["best"]
     if best is None:

@@ -172,10 +172,13 @@ class Problem:
 
     `devices` is what there is: throughput counts per device of them, with as
     many replicas of a plan at work as fit. `max_devices` is the most that a plan
-    may take, and throughput is per device that it takes. `pins` holds values or
-    lists for degrees ("tp": 8, "ep": [1, 8], "batch": "8:64:+8"), the layers of
-    the stages ("stages": [20, 20, 21, 19]), and dims for ops by glob
-    ("*.qkv_proj": "heads").
+    may take, and throughput is per device that it takes. With `isl` and `osl`
+    (tokens of a prompt and of an answer) the plan is of a service: which replicas
+    there are, and the strategy of those that run the model's phase, under both
+    limits and with what else is known of requests; `requests` lists the names.
+    `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
+    "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
+    ops by glob ("*.qkv_proj": "heads").
     """
 
     model: Model
@@ -184,10 +187,19 @@ class Problem:
     max_devices: int | None = None
     tpot_ms: float | None = None
     ttft_ms: float | None = None
+    isl: int | None = None
+    osl: int | None = None
+    concurrency: int | None = None
+    rate: float | None = None
+    draft_tokens: int | None = None
+    accepted_tokens: float | None = None
+    prefix_hit: float | None = None
+    expert_skew: float | None = None
+    mode: str | None = None
     objective: str = "throughput"
     space: str = "serving"
     engine: str | None = None
-    simulator: str = "roofline"
+    simulator: str | None = None
     partition: str = "even"
     pins: Pins = field(default_factory=dict)
     searcher: str | None = None
@@ -211,26 +223,64 @@ class Problem:
                 _limit(name, getattr(self, name))
         for name in ("budget", "seed"):
             _whole(name, getattr(self, name))
-        for name in ("objective", "space", "simulator", "partition"):
+        for name in ("objective", "space", "partition"):
             _text(name, getattr(self, name))
-        for name in ("machine", "engine", "searcher"):
+        for name in ("machine", "engine", "searcher", "simulator", "mode"):
             if getattr(self, name) is not None:
                 _text(name, getattr(self, name))
         lists, dims, stages = self._read_pins()
+        self._check_requests()
         settings: dict[str, Any] = {
-            "simulator": self.simulator,
+            "simulator": self.simulator
+            or ("calibrated" if self.is_service else "roofline"),
             "partition": self.partition,
-            "count_idle": self.devices is not None,
+            "count_idle": self.devices is not None and not self.is_service,
             "max_devices": self.devices or self.max_devices or 0,
         }
         for name in ("machine", "tpot_ms", "ttft_ms"):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
+        if self.is_service:  # whose limits are not those of a step alone
+            settings["tpot_ms"] = settings["ttft_ms"] = math.inf
         handle = _checked(native().Problem, self.model.handle, settings)
         object.__setattr__(self, "handle", handle)
         object.__setattr__(self, "_lists", lists)
         object.__setattr__(self, "_dims", dims)
         object.__setattr__(self, "_stages", stages)
+
+    def _check_requests(self) -> None:
+        for name in native().requests:
+            value = getattr(self, name)
+            if value is not None and isinstance(value, bool | str | list | dict):
+                raise ShardoptError(f"'{name}' is {value!r}, expected a number")
+        _checked(native().check_requests, self.requests)
+        if not self.is_service:
+            if self.mode is not None:
+                raise ShardoptError("'mode' is of a service, which 'isl' and 'osl' ask for")
+        elif self.pins:
+            raise ShardoptError(
+                "'pins' do not go with 'isl' and 'osl', for which a service is planned"
+            )
+        elif self.simulator not in (None, "calibrated"):
+            raise ShardoptError(
+                f"'simulator' is '{self.simulator}', expected calibrated, of which "
+                "services are planned"
+            )
+
+    @property
+    def is_service(self) -> bool:
+        """Whether a service is planned, for requests of given lengths."""
+        return self.isl is not None
+
+    @property
+    def requests(self) -> dict[str, float]:
+        """What is said of requests, by name; limits that are not finite are none."""
+        said = {name: getattr(self, name) for name in native().requests}
+        return {
+            name: float(value)
+            for name, value in said.items()
+            if value is not None and value != math.inf
+        }
 
     def _read_pins(self) -> tuple[dict[str, str], dict[str, int], list[int]]:
         lists: dict[str, str] = {}

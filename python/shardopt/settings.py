@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
+from ._native import native
 from .errors import ShardoptError, list_known
-from .problem import ASKED, Decode, Prefill, Problem, load_model, read_limits
+from .problem import (
+    ASKED,
+    Decode,
+    Prefill,
+    Problem,
+    _checked,
+    load_model,
+    read_limits,
+)
 
-_WORKLOAD = ("model", "phase", "context", "isl", "osl")
+_WORKLOAD = ("model", "phase", "context")
 KEYS = (*_WORKLOAD, *ASKED)
 
 
@@ -86,9 +95,19 @@ def _tokens(values: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _is_service(asked: Mapping[str, Any]) -> bool:
+    """Whether the machine of the problem has constants, and nothing asks for
+    strategies that are not its own."""
+    if asked.get("pins") or asked.get("simulator") not in (None, "calibrated"):
+        return False
+    machine = str(asked.get("machine") or "h100_sxm")
+    return bool(_checked(native().has_constants, machine))
+
+
 def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     """One problem; or for `isl` and `osl` two, decode at the longest sequence and
-    prefill of a prompt, each for servers of its own."""
+    prefill of a prompt: of one service, or without constants of the machine, and
+    with another simulator, each for servers of its own."""
     if "model" not in values:
         raise ShardoptError("no model, expected a config.json, its folder or a module")
     common = {
@@ -105,6 +124,9 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
                 raise ShardoptError(f"'{name}' does not go with 'isl' and 'osl'")
         isl, osl = _tokens(values, "isl"), _tokens(values, "osl")
         workloads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
+        if not _is_service(common):
+            for name in ("isl", "osl"):
+                del common[name]
         return [Problem(load_model(model, load), **common) for load in workloads]
     if model.endswith(".mlir"):
         for name in ("phase", "context"):

@@ -17,6 +17,7 @@
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/DegreeList.h"
 #include "shardopt/Support/Suggest.h"
@@ -77,6 +78,7 @@ public:
   Problem(const LoadedModel &model, const py::dict &settings);
 
   py::tuple plan(const py::dict &settings) const;
+  py::tuple planService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   py::list evaluate(const std::vector<Numbers> &strategies) const;
   std::optional<std::string> whyNotRun(const std::string &engine,
@@ -265,15 +267,13 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
   return request;
 }
 
-/// The table, the report as JSON, why there is no plan (or None), and whether
-/// an interrupt ended the search. The search has a thread of its own, so that
-/// Python sees an interrupt while it runs.
-py::tuple Problem::plan(const py::dict &settings) const {
-  PlanRequest request = readRequest(settings);
+/// What `work` gives, and whether an interrupt ended it. It has a thread of its
+/// own, so that Python sees an interrupt while it runs.
+template <typename Work>
+static auto runStoppable(PlanRequest &request, Work work) {
   StopToken stop;
   request.stop = &stop;
-  auto running = std::async(std::launch::async,
-                            [&] { return makePlan(scenario, request); });
+  auto running = std::async(std::launch::async, work);
   constexpr auto tick = std::chrono::milliseconds(50);
   bool isInterrupted = false;
   while (true) {
@@ -288,12 +288,77 @@ py::tuple Problem::plan(const py::dict &settings) const {
       isInterrupted = true;
     }
   }
-  PlanSummary summary = orRaise(running.get());
+  return std::pair(orRaise(running.get()), isInterrupted);
+}
+
+/// The table, the report as JSON, why there is no plan (or None), and whether
+/// an interrupt ended the search.
+static py::tuple describePlan(const PlanSummary &summary, bool isInterrupted) {
   std::optional<std::string> why;
   if (std::optional<Error> error = failureOf(summary))
     why = error->message;
   return py::make_tuple(summary.emptySpace ? "" : planTable(summary),
                         reportJson(summary), why, isInterrupted);
+}
+
+py::tuple Problem::plan(const py::dict &settings) const {
+  PlanRequest request = readRequest(settings);
+  auto [summary, isInterrupted] =
+      runStoppable(request, [&] { return makePlan(scenario, request); });
+  return describePlan(summary, isInterrupted);
+}
+
+/// Numbers by name, which are in their ranges.
+static RequestLoad readLoad(const std::map<std::string, double> &numbers) {
+  RequestLoad load;
+  for (const auto &[name, value] : numbers) {
+    std::optional<RequestField> field = parseRequestField(name);
+    if (!field)
+      throw py::value_error("unknown number of requests '" + abbreviate(name) +
+                            "'; " + listKnown(name, requestFieldNames()));
+    load[*field] = value;
+  }
+  if (std::optional<std::string> why = load.error())
+    throw py::value_error(*why);
+  return load;
+}
+
+/// Both plans of a service as a table and as JSON, why there is none (or None),
+/// and what `plan` gives for the replicas that run the model's phase (or None).
+py::tuple Problem::planService(const py::dict &settings) const {
+  ServiceRequest asked;
+  std::map<std::string, double> numbers;
+  take(settings, "requests", numbers);
+  asked.load = readLoad(numbers);
+  take(settings, "devices", asked.devices);
+  std::string engine, mode = "best";
+  take(settings, "engine", engine);
+  if (!engine.empty())
+    asked.engine = engine;
+  take(settings, "mode", mode);
+  asked.mode = orRaise(parseServiceMode(mode));
+  PlanRequest request = readRequest(settings);
+  using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
+  auto [answer,
+        isInterrupted] = runStoppable(request, [&]() -> ErrorOr<Answer> {
+    ErrorOr<ServiceSummary> service = shardopt::planService(scenario, asked);
+    if (!service)
+      return service.error();
+    if (!service->best())
+      return Answer(std::move(*service), std::nullopt);
+    ErrorOr<PlanSummary> found = planWorkers(*service, request);
+    if (!found)
+      return found.error();
+    return Answer(std::move(*service), std::move(*found));
+  });
+  const auto &[service, found] = answer;
+  std::optional<std::string> why;
+  std::optional<py::tuple> plan;
+  if (found)
+    plan = describePlan(*found, isInterrupted);
+  else
+    why = whyNoService(service);
+  return py::make_tuple(serviceTable(service), serviceJson(service), why, plan);
 }
 
 /// The table, the report as JSON, and why a strategy of the user's is invalid
@@ -368,7 +433,14 @@ PYBIND11_MODULE(_shardopt, module) {
   module.attr("degrees") = degreeNames();
   module.attr("exchanges") = std::vector<std::string>(std::begin(exchangeNames),
                                                       std::end(exchangeNames));
+  module.attr("requests") = requestFieldNames();
   module.def("machines", &knownMachines);
+  module.def("has_constants", [](const std::string &nameOrFile) {
+    return orRaise(loadMachine(nameOrFile)).calibration != nullptr;
+  });
+  module.def(
+      "check_requests",
+      [](const std::map<std::string, double> &numbers) { readLoad(numbers); });
   module.def("machine_json", &machineJson);
   module.def("closest_first",
              [](const std::string &name, std::vector<std::string> known) {
@@ -424,6 +496,7 @@ PYBIND11_MODULE(_shardopt, module) {
                                return problem.scenario->memoryCapacityGb();
                              })
       .def("plan", &Problem::plan)
+      .def("plan_service", &Problem::planService)
       .def("describe", &Problem::describe)
       .def("evaluate", &Problem::evaluate)
       .def("why_not_run", &Problem::whyNotRun)

@@ -60,10 +60,38 @@ class CommandTest(unittest.TestCase):
         self.assertIn("shard.grid", lowered.read_text())
         self.assertEqual(run("explain", path, "attention")[0], 0)
 
-    def test_serving_inputs_plan_both_phases(self):
-        code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
-                             "--tpot", 30, "--ttft", 1000, "--output-dir", self.folder)
+    def test_serving_inputs_plan_a_service(self):
+        asked = ["plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8, "--tpot", 30,
+                 "--ttft", 1000, "--output-dir", self.folder]
+        code, out, err = run(*asked)
         self.assertEqual((code, err), (0, ""))
+        self.assertIn("requests  isl 16, osl 8, tpot_ms 30, ttft_ms 1000", out)
+        self.assertEqual(out.count("disaggregated"), 1)
+        self.assertIn("decode at a context of 24 tokens", out)
+        self.assertIn("prefill of prompts of 16 tokens", out)
+        path = self.folder / "decode.json"
+        kept = json.loads(path.read_text())
+        best = kept["service"][kept["service"]["mode"]]
+        workers = best.get("replicas") or best["decoders"]
+        self.assertEqual(kept["strategy"]["tp"], workers["tp"])
+        self.assertEqual(run("evaluate", path)[::2], (0, ""))
+        code, fixed, _ = run(*asked, "--concurrency", 3, "--format", "json")
+        self.assertEqual(code, 0)
+        self.assertEqual(json.loads(fixed)[0]["service"]["requests"]["concurrency"], 3)
+
+    def test_a_service_that_misses_its_limits_is_infeasible(self):
+        code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
+                             "--tpot", 0.001)
+        self.assertEqual(code, 1)
+        self.assertIn("none holds the limits", out)
+        self.assertIn("no layout of 2 devices holds a TPOT of 0.001 ms", err)
+
+    def test_serving_inputs_under_the_roofline_plan_both_phases(self):
+        code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
+                             "--tpot", 30, "--ttft", 1000, "--output-dir", self.folder,
+                             "--set", "simulator=roofline")
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("disaggregated", out)
         self.assertIn("decode at a context of 24 tokens", out)
         self.assertIn("prefill of prompts of 16 tokens", out)
         self.assertTrue((self.folder / "prefill.json").exists())

@@ -98,6 +98,43 @@ class PlanTest(unittest.TestCase):
             with self.assertRaisesRegex(so.ShardoptError, "'qkv', which is no op"):
                 so.Plan.from_json(path)
 
+    def test_a_service_is_planned_for_requests(self):
+        model = so.load_model(LLAMA, so.Decode(context=4608))
+        problem = so.Problem(
+            model, machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30,
+            ttft_ms=1000,
+        )
+        plan = so.plan(problem)
+        best = plan.service[plan.service["mode"]]
+        self.assertLessEqual(best["tpot_ms"], 30)
+        self.assertLessEqual(best["ttft_ms"], 1000)
+        others = [plan.service["aggregated"], plan.service["disaggregated"]]
+        for other in filter(None, others):
+            self.assertGreaterEqual(
+                best["tokens_per_s_per_device"], other["tokens_per_s_per_device"]
+            )
+        self.assertTrue(plan.proved)
+        again = so.Plan.from_json(self.kept(plan))
+        self.assertEqual((again.strategy, again.service), (plan.strategy, plan.service))
+        # Less is asked than there is.
+        calm = so.plan(problem.replace(rate=best["requests_per_s"] / 4))
+        chosen = calm.service[calm.service["mode"]]
+        self.assertLess(chosen["devices"], best["devices"])
+        # What a cache has is not read, and drafts make tokens.
+        for found in ({"prefix_hit": 0.6}, {"accepted_tokens": 1.5}):
+            richer = so.plan(problem.replace(**found)).service
+            self.assertGreater(
+                richer[richer["mode"]]["tokens_per_s_per_device"],
+                best["tokens_per_s_per_device"],
+            )
+
+    def kept(self, plan):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "plan.json"
+        plan.to_json(path)
+        return path
+
     def test_infeasible_carries_what_would_fit(self):
         model = so.load_model(LLAMA, so.Decode(context=4096))
         with self.assertRaises(so.Infeasible) as caught:
@@ -117,6 +154,23 @@ class PlanTest(unittest.TestCase):
                 so.Plan.from_json(path)
             self.assertIn("given", caught.exception.table)
 
+    def test_wrong_requests(self):
+        for others, message in [
+            ({"isl": 8}, "'isl' and 'osl' go together, and 'osl' is missing"),
+            ({"rate": 8}, "'rate' is given without 'isl' and 'osl'"),
+            ({"isl": 8, "osl": 8, "rate": 8, "concurrency": 8}, "expected one of them"),
+            ({"isl": 8.5, "osl": 8}, "'isl' is 8.5, expected a whole number"),
+            ({"isl": "8", "osl": 8}, "'isl' is '8', expected a number"),
+            ({"isl": 8, "osl": 8, "prefix_hit": 1}, "expected a number from 0 to 0.999"),
+            ({"mode": "best"}, "'mode' is of a service"),
+            ({"isl": 8, "osl": 8, "pins": {"tp": 1}}, "'pins' do not go with"),
+            ({"isl": 8, "osl": 8, "simulator": "roofline"}, "expected calibrated"),
+        ]:
+            with self.subTest(others), self.assertRaisesRegex(so.ShardoptError, message):
+                small(**others)
+        with self.assertRaisesRegex(so.ShardoptError, "unknown mode 'bst'; known: best"):
+            so.plan(small(isl=8, osl=8, mode="bst"))
+
     def test_wrong_inputs(self):
         for others, message in [
             ({"machine": "h100_sx"}, "unknown machine 'h100_sx'; known: h100_sxm"),
@@ -127,7 +181,7 @@ class PlanTest(unittest.TestCase):
             ({"tpot_ms": -5}, "'tpot_ms' is -5"),
             ({"max_devices": 10**30}, "expected a whole number from 1"),
             ({"machine": 5}, "'machine' is 5, expected a text"),
-            ({"simulator": None}, "'simulator' is None"),
+            ({"simulator": 7}, "'simulator' is 7"),
             ({"pins": 3}, "'pins' is 3"),
             ({"pins": {1: 2}}, "'pins' is 1, expected a text"),
             ({"pins": {"tpp": 4}}, "neither a degree nor an op; known: pp, tp"),

@@ -1,0 +1,229 @@
+//===- ServicePlan.cpp - From requests to replicas and strategies ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Cost/ServingMemory.h"
+#include "shardopt/Support/Choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace shardopt;
+
+const char *shardopt::spell(ServiceMode mode) {
+  return mode == ServiceMode::Aggregated ? "aggregated" : "disaggregated";
+}
+
+ErrorOr<std::optional<ServiceMode>>
+shardopt::parseServiceMode(const std::string &text) {
+  using Mode = std::optional<ServiceMode>;
+  return parseChoice<Mode>("mode", text,
+                           {{"best", std::nullopt},
+                            {"aggregated", ServiceMode::Aggregated},
+                            {"disaggregated", ServiceMode::Disaggregated}});
+}
+
+std::optional<std::string> ServiceRequest::error() const {
+  if (std::optional<std::string> why = load.error())
+    return why;
+  if (!load.hasRequests())
+    return "a service needs the lengths of its requests, 'isl' and 'osl'";
+  constexpr int64_t most = 100000;
+  if (devices < 0 || devices > most)
+    return "there are " + std::to_string(devices) +
+           " devices, expected a number up to " + std::to_string(most);
+  return std::nullopt;
+}
+
+const cost::ServingPlan *ServiceSummary::best() const {
+  if (!mode)
+    return nullptr;
+  return *mode == ServiceMode::Aggregated ? &*plans.aggregated
+                                          : &*plans.disaggregated;
+}
+
+Degrees shardopt::degreesOf(const cost::ServingWorkers &workers,
+                            int64_t batch) {
+  const cost::ServingSetup &setup = workers.setup;
+  Degrees degrees(int64_t(setup.tp), int64_t(setup.expertEp), 1, batch);
+  degrees.dp = int64_t(setup.attentionDp);
+  return degrees;
+}
+
+/// How rows may reach the experts of `degrees`.
+static std::vector<Degrees> withExchanges(Degrees degrees, bool hasExperts) {
+  std::vector<Degrees> all = {degrees};
+  degrees.exchange = exchangeGather;
+  if (hasExperts && degrees.tp * degrees.dp > 1)
+    all.push_back(degrees);
+  return all;
+}
+
+/// The exchanges with which `engine` runs `workers`, and with which the cost
+/// model finds room for a sequence in each group.
+static std::vector<int64_t> exchangesOf(const Scenario &scenario, Engine engine,
+                                        const cost::ServingWorkers &workers) {
+  const EngineFacts facts(scenario.model());
+  const EngineSimulator simulator(scenario.simulator(), engine, facts);
+  std::vector<int64_t> exchanges;
+  const int64_t least = int64_t(workers.setup.attentionDp);
+  for (const Degrees &degrees :
+       withExchanges(degreesOf(workers, least), scenario.hasExperts()))
+    if (!scenario.model().structuralError(degrees, /*maxDevices=*/0) &&
+        !whyNotRun(engine, degrees, facts) &&
+        simulator.solve(degrees, scenario.spaceFacts().choices,
+                        search::Goal::Throughput, /*incumbent=*/std::nullopt))
+      exchanges.push_back(degrees.exchange);
+  return exchanges;
+}
+
+/// `machine` with as much room for weights and caches as the cost model knows,
+/// which engines have a bit more of, so that what is planned fits both.
+static Machine withRoomOf(const Machine &machine) {
+  Machine limited = machine;
+  if (!machine.calibration)
+    return limited;
+  auto constants = std::make_shared<Calibration>(*machine.calibration);
+  const double none = cost::usableBytes(0);
+  const double each = cost::usableBytes(1) - none;
+  double &bytes = constants->sheet.memoryBytes;
+  bytes = std::min(bytes, (machine.memoryCapacity - none) / each);
+  limited.calibration = std::move(constants);
+  return limited;
+}
+
+/// The mode that is taken: the one that is asked for, else the better.
+static std::optional<ServiceMode> modeOf(const cost::ServingPlans &plans,
+                                         std::optional<ServiceMode> asked) {
+  const bool hasAggregated = plans.aggregated.has_value(),
+             hasDisaggregated = plans.disaggregated.has_value();
+  if (asked)
+    return (*asked == ServiceMode::Aggregated ? hasAggregated
+                                              : hasDisaggregated)
+               ? asked
+               : std::nullopt;
+  const cost::ServingPlan *best = plans.best();
+  if (!best)
+    return std::nullopt;
+  return hasAggregated && best == &*plans.aggregated
+             ? ServiceMode::Aggregated
+             : ServiceMode::Disaggregated;
+}
+
+ErrorOr<ServiceSummary>
+shardopt::planService(std::shared_ptr<const Scenario> scenario,
+                      const ServiceRequest &request) {
+  if (std::optional<std::string> why = request.error())
+    return Error{*why};
+  ErrorOr<Engine> runner = parseEngine(request.engine);
+  if (!runner)
+    return runner.error();
+  ErrorOr<cost::ServingEngine> engine =
+      cost::findEngine(request.engine, /*version=*/"", /*isTuned=*/true);
+  if (!engine)
+    return engine.error();
+  auto kernels = cost::calibrated::CalibratedKernels::create(
+      withRoomOf(scenario->machine()));
+  if (!kernels)
+    return kernels.error();
+  ErrorOr<cost::ServedModel> model = cost::servedModelOf(scenario->model());
+  if (!model)
+    return model.error();
+
+  ServiceSummary summary;
+  summary.load = request.load;
+  summary.engine = *runner;
+  summary.goal = cost::goalOf(request.load);
+  summary.goal.domainSize = scenario->machine().domainSize;
+  summary.goal.devices =
+      request.devices ? request.devices : summary.goal.domainSize;
+  auto plans = cost::planServing(
+      *kernels, cost::setupOf(*model), *engine, summary.goal,
+      [&](const cost::ServingSetup &setup) {
+        return !exchangesOf(*scenario, *runner, {setup, 1}).empty();
+      });
+  if (!plans)
+    return plans.error();
+  summary.plans = std::move(*plans);
+  summary.mode = modeOf(summary.plans, request.mode);
+  summary.scenario = std::move(scenario);
+  return summary;
+}
+
+std::string shardopt::whyNoService(const ServiceSummary &summary) {
+  const cost::ServingGoal &goal = summary.goal;
+  std::string text = summary.plans.best() ? "the mode that is asked for has no "
+                                            "layout of "
+                                          : "no layout of ";
+  text += std::to_string(goal.devices) + " devices holds a TPOT of " +
+          formatNumber(goal.tpotMs) + " ms and a TTFT of " +
+          formatNumber(goal.ttftMs) + " ms";
+  if (goal.rate > 0)
+    text += " at " + formatNumber(goal.rate) + " requests a second";
+  if (goal.concurrency > 0)
+    text += " with " + formatNumber(goal.concurrency) + " requests in flight";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+const cost::ServingWorkers &shardopt::workersOf(const ServiceSummary &summary) {
+  const cost::ServingPlan &plan = *summary.best();
+  return summary.scenario->isPrefill() && plan.readers ? *plan.readers
+                                                       : plan.decoders;
+}
+
+/// Sequences over a replica, descending: those that are decoded at a time, and
+/// shares of them. Of prompts, one in each group.
+static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
+  const int64_t groups = int64_t(workersOf(summary).setup.attentionDp);
+  const int64_t each =
+      summary.scenario->isPrefill()
+          ? 1
+          : std::max<int64_t>(
+                1, int64_t(std::llround(summary.best()->times.sequences)));
+  constexpr int64_t shares = 16;
+  std::vector<int64_t> batches;
+  for (int64_t share = shares; share > 0; --share) {
+    const int64_t batch = std::max<int64_t>(1, each * share / shares) * groups;
+    if (batches.empty() || batch < batches.back())
+      batches.push_back(batch);
+  }
+  return batches;
+}
+
+ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
+                                           PlanRequest request) {
+  const Scenario &given = *summary.scenario;
+  const cost::ServingWorkers &workers = workersOf(summary);
+  // Limits are those of the whole service, which holds them.
+  ScenarioOptions options = given.options();
+  options.sloTpotMs =
+      given.isPrefill() ? 0 : std::numeric_limits<double>::infinity();
+  options.sloTtftMs =
+      given.isPrefill() ? std::numeric_limits<double>::infinity() : 0;
+  options.maxDevices = 0;
+  options.countIdle = false;
+  auto scenario = Scenario::create(given.modelName(), given.model(), options);
+  if (!scenario)
+    return scenario.error();
+  const Degrees degrees = degreesOf(workers, /*batch=*/1);
+  request.space = search::SpaceRequest();
+  request.space.kind = search::SpaceKind::Serving;
+  for (Degree degree :
+       {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp, Degree::Cp})
+    request.space.lists[degree] = {degrees[degree]};
+  request.space.lists[Degree::Exchange] =
+      exchangesOf(given, summary.engine, workers);
+  request.space.lists[Degree::Batch] = batchesOf(summary);
+  request.engine = summary.engine;
+  request.goal = search::Goal::Throughput;
+  return makePlan(std::move(*scenario), request);
+}
