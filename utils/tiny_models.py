@@ -47,8 +47,50 @@ EXPERTS = {
     "topk_group": 1,
     "routed_scaling_factor": 1.5,
 }
-# Family -> its class of configs, and the options of each of its models.
+ROUTED = {"moe_intermediate_size": 14, "num_experts": 6, "num_experts_per_tok": 2}
+LATENT = {
+    **EXPERTS,
+    "kv_lora_rank": 14,
+    "qk_nope_head_dim": 6,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 10,
+    "num_key_value_heads": 6,
+}
+# Family -> its class of configs, and the options of each of its models. The first is
+# part of the sources, unless it is None.
 FAMILIES = {
+    "llama": ("LlamaConfig", None, {"attention_bias": True, "mlp_bias": True, "head_dim": 10}, {}),
+    "qwen2": (
+        "Qwen2Config",
+        None,
+        {},
+        {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1},
+    ),
+    "qwen3": ("Qwen3Config", None, {"head_dim": 8}, {"head_dim": 12, "attention_bias": True}),
+    "mixtral": (
+        "MixtralConfig",
+        None,
+        {"num_local_experts": 6, "sliding_window": 5},
+        {"num_local_experts": 5, "num_experts_per_tok": 3},
+    ),
+    "qwen3_moe": (
+        "Qwen3MoeConfig",
+        None,
+        {**ROUTED, "head_dim": 8, "norm_topk_prob": True, "mlp_only_layers": [1]},
+        {**ROUTED, "head_dim": 10, "norm_topk_prob": False},
+    ),
+    "deepseek_v3": (
+        "DeepseekV3Config",
+        None,
+        {**LATENT, "q_lora_rank": 18},
+        {**LATENT, "q_lora_rank": None, "n_group": 1, "n_shared_experts": 2},
+    ),
+    "gpt_oss": (
+        "GptOssConfig",
+        None,
+        {"num_local_experts": 6, "num_experts_per_tok": 2, "head_dim": 8, "sliding_window": 5},
+        {"num_local_experts": 5, "num_experts_per_tok": 3, "head_dim": 12, "sliding_window": 3},
+    ),
     "starcoder2": (
         "Starcoder2Config",
         {"norm_epsilon": 1e-3, "sliding_window": 5},
@@ -184,7 +226,8 @@ def main():
         if args.only not in family:
             continue
         models = {f"{family}-{i}": sizes for i, sizes in enumerate(others, 2)}
-        for name, sizes in models.items() if args.more else [(family, first)]:
+        shipped = {family: first} if first else {}
+        for name, sizes in (models if args.more else shipped).items():
             config = getattr(transformers, kind)(**options_of(sizes))
             make(args.folder / name, config, args.seed)
 
