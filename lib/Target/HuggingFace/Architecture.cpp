@@ -9,8 +9,21 @@
 
 using namespace shardopt::hf;
 
-static constexpr HubNames qwenNames = {"mlp.gate", "mlp.experts", "gate_proj",
-                                       "up_proj", "down_proj"};
+static constexpr HubNames namesOf(std::string_view router,
+                                  std::string_view experts,
+                                  std::string_view gate, std::string_view up,
+                                  std::string_view down) {
+  HubNames names;
+  names.router = router;
+  names.experts = experts;
+  names.gate = gate;
+  names.up = up;
+  names.down = down;
+  return names;
+}
+
+static constexpr HubNames qwenNames =
+    namesOf("mlp.gate", "mlp.experts", "gate_proj", "up_proj", "down_proj");
 
 static Architecture llama() {
   Architecture row;
@@ -55,8 +68,8 @@ static Architecture mixtral() {
   row.windows = WindowRule::Always;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::Normalized;
-  row.names = {"block_sparse_moe.gate", "block_sparse_moe.experts", "w1", "w3",
-               "w2"};
+  row.names = namesOf("block_sparse_moe.gate", "block_sparse_moe.experts", "w1",
+                      "w3", "w2");
   return row;
 }
 
@@ -94,8 +107,9 @@ static Architecture gptOss() {
   row.router = RouterRule::BiasNormalized;
   row.clampedSwiglu = true;
   row.expertBias = true;
-  row.names = {"mlp.router",   "mlp.experts", "gate_up_proj",
-               "gate_up_proj", "down_proj",   /*fusedExperts=*/true};
+  row.names = namesOf("mlp.router", "mlp.experts", "gate_up_proj",
+                      "gate_up_proj", "down_proj");
+  row.names.fusedExperts = true;
   return row;
 }
 
