@@ -177,3 +177,29 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
     return %nl, %nu, %nk, %nv : tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
   }
 }
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  func.func @one_cache_given_twice(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %w: tensor<32x96xbf16>, %o: tensor<64x32xbf16>, %a: tensor<2x?x?x2x8xbf16>, %b: tensor<2x?x?x2x8xbf16>) -> tensor<?x32xbf16> {
+    %y:3 = llm.repeat 2 init(%r = %x : tensor<?x32xbf16>) caches(%k = %a : tensor<2x?x?x2x8xbf16>, %v = %b : tensor<2x?x?x2x8xbf16>) invariants(%at = %p : tensor<?xi32>, %qkv = %w : tensor<32x96xbf16>, %out = %o : tensor<64x32xbf16>) {
+      %q = llm.qkv_proj "qkv" dim<1> %r, %qkv {head_dim = 8, heads = 8, kv_heads = 2} : tensor<?x32xbf16> -> tensor<?x96xbf16>
+      %s, %nk, %nv = llm.attention gqa "attention" dim<0> %q at(%at) cache(%k, %v) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+      %f = llm.out_proj "out" dim<0> %s, %out {heads = 8} : tensor<?x64xbf16> -> tensor<?x32xbf16>
+      %e = llm.add %r, %f : tensor<?x32xbf16>
+      // expected-error@+1 {{gives one tensor as caches #0 and #1: expected one for each place}}
+      llm.yield %e, %nv, %nv : tensor<?x32xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
+    }
+    return %y#0 : tensor<?x32xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  // expected-error@+1 {{returns one tensor as caches #0 and #1: expected one for each place}}
+  func.func @one_cache_returned_twice(%q: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %v: tensor<?x?x2x8xbf16> {llm.role = "cache"}) -> (tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}) {
+    %s, %nk, %nv = llm.attention gqa "left" dim<0> %q at(%p) cache(%k, %v) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
+    return %nv, %nv : tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
+  }
+}

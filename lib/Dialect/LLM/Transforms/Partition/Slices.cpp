@@ -201,6 +201,15 @@ bool Slices::areCutAlike(Value one, Value other) const {
          known.find(other)->second.slice->dims;
 }
 
+/// The first two of `caches` that are one tensor: each is written in its place.
+static std::optional<std::pair<size_t, size_t>> findTwice(ValueRange caches) {
+  for (size_t i = 0; i < caches.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (caches[i] == caches[j])
+        return std::pair(j, i);
+  return std::nullopt;
+}
+
 /// The cache that a layer gives becomes what the next one reads, so that
 /// devices have the same part of both. What nothing cuts takes the other's
 /// slice.
@@ -209,6 +218,10 @@ LogicalResult Slices::agreeOnCaches(RepeatOp from, RepeatOp to) {
   ValueRange given =
       to.getBodyBlock()->getTerminator()->getOperands().drop_front();
   ArrayRef<BlockArgument> taken = to.getSlices().take_front(given.size());
+  if (auto twice = findTwice(given))
+    return yield.emitOpError("gives one tensor as caches #")
+           << twice->first << " and #" << twice->second
+           << ": expected one for each place";
   for (bool hasChanged = true; hasChanged;) {
     hasChanged = false;
     for (auto [read, left] : llvm::zip_equal(taken, given)) {
@@ -304,6 +317,10 @@ LogicalResult Slices::checkCaches(FunctionOpInterface func, Block &body) {
     if (getRole(func.getResultAttrDict(result.getOperandNumber())) ==
         Role::Cache)
       left.push_back(result.get());
+  if (auto twice = findTwice(left))
+    return func.emitOpError("returns one tensor as caches #")
+           << twice->first << " and #" << twice->second
+           << ": expected one for each place";
   for (auto [index, cache] : llvm::enumerate(llvm::zip(read, left)))
     if (!areCutAlike(std::get<0>(cache), std::get<1>(cache)))
       return func.emitOpError("returns as cache #")
