@@ -448,6 +448,6 @@ def _planned(
     if best is None:
         if interrupted or report["stopped"] in ("budget", "signal"):
             raise BudgetExhausted(why or "the search ended without a plan")
-        raise Infeasible(why, table, report)
+        raise Infeasible(why or "nothing fits", table, report)
     strategy = Strategy.from_dict(best["strategy"], problem.model.ops)
     return Plan(problem, strategy, report, table, interrupted, tuple(sys.argv))
