@@ -182,10 +182,10 @@ TEST(Solver, TheSpanOfADeviceIsAnObjective) {
 /// A chain leaves its operators no choice, but has as many times as a long one:
 /// models of those are not built.
 TEST(Solver, TimesOfManyUnitsAreNotCounted) {
-  SolverResult result = schedule::solve(
-      makePipeline(Placement::Linear, 4, 4, 4,
-                   {1'000'003, 2'000'003, 1'500'007}),
-      withRounds(64));
+  SolverResult result =
+      schedule::solve(makePipeline(Placement::Linear, 4, 4, 4,
+                                   {1'000'003, 2'000'003, 1'500'007}),
+                      withRounds(64));
   ASSERT_TRUE(result.schedule);
   EXPECT_LE(result.bound, result.value);
 }
