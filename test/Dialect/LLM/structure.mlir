@@ -114,3 +114,12 @@ func.func @reals(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
   %3 = llm.rms_norm "d" %x weight(%w) {epsilon = 2.0} : tensor<?x8xbf16>
   return
 }
+
+// CHECK-LABEL: func @layers_of_any_number
+// CHECK: llm.repeat 4 layers<4, 9223372036854775806-9223372036854775807, 0>
+func.func @layers_of_any_number(%x: tensor<?x8xbf16>) -> tensor<?x8xbf16> {
+  %y = llm.repeat 4 layers<4, 9223372036854775806-9223372036854775807, 0> init(%r = %x : tensor<?x8xbf16>) {
+    llm.yield %r : tensor<?x8xbf16>
+  }
+  return %y : tensor<?x8xbf16>
+}

@@ -46,7 +46,9 @@ ParseResult llm::parseLayers(AsmParser &parser, int64_t count,
     if (uint64_t(last - first) >= *limit - std::min(*limit, layers.size()))
       return parser.emitError(loc, "expected at most ")
              << *limit << " layers, one an iteration";
-    llvm::append_range(layers, llvm::seq_inclusive(first, last));
+    // The last one may be the largest number that there is.
+    for (int64_t i = 0; i <= last - first; ++i)
+      layers.push_back(first + i);
     return success();
   };
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
@@ -57,7 +59,7 @@ void llm::printLayers(AsmPrinter &printer, ArrayRef<int64_t> layers) {
   printer << '<';
   for (size_t first = 0; first < layers.size();) {
     size_t end = first + 1;
-    while (end < layers.size() && layers[end] == layers[end - 1] + 1)
+    while (end < layers.size() && layers[end] - 1 == layers[end - 1])
       ++end;
     printer << (first == 0 ? "" : ", ") << layers[first];
     if (end > first + 1)
