@@ -9,8 +9,21 @@
 
 #include "shardopt/Support/Choice.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::cost;
+
+void ServedModel::addLayer(int64_t window, bool hasExperts) {
+  (hasExperts ? expertLayers : denseLayers) += 1;
+  auto span =
+      std::find_if(spans.begin(), spans.end(), [&](const ServedSpan &known) {
+        return known.window == double(window);
+      });
+  if (span == spans.end())
+    span = spans.insert(span, {double(window), 0});
+  span->layers += 1;
+}
 
 ErrorOr<ServedType> cost::servedType(const std::string &option,
                                      const std::string &name) {

@@ -81,16 +81,6 @@ static double queryRankOf(const Body &body, const ServedModel &served) {
   return 0;
 }
 
-static void addLayer(int64_t window, bool hasExperts, ServedModel &served) {
-  (hasExperts ? served.expertLayers : served.denseLayers) += 1;
-  auto span = std::find_if(
-      served.spans.begin(), served.spans.end(),
-      [&](const ServedSpan &known) { return known.window == double(window); });
-  if (span == served.spans.end())
-    span = served.spans.insert(span, {double(window), 0});
-  span->layers += 1;
-}
-
 ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   ServedModel served;
   auto *embedding = dynamic_cast<const Embedding *>(model.embed.op.get());
@@ -111,7 +101,7 @@ ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
     return Error{"the model has no attention, of which serving runs are made"};
   for (const Segment &segment : model.segments)
     for (int64_t window : segment.windows)
-      addLayer(window, model.bodies[segment.body].experts > 0, served);
+      served.addLayer(window, model.bodies[segment.body].experts > 0);
   served.hasFp8Blocks = served.attentionType == ServedType::Fp8Block ||
                         served.denseType == ServedType::Fp8Block ||
                         served.expertType == ServedType::Fp8Block;

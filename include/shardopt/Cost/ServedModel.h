@@ -66,6 +66,8 @@ struct ServedModel {
   bool hasFp8Cache = false;
 
   double layers() const { return denseLayers + expertLayers; }
+  /// Counts a layer whose attention reaches `window` tokens, 0 for all.
+  void addLayer(int64_t window, bool hasExperts);
 };
 
 /// The type called `name` ("fp8", "nvfp4", "awq"), the value of `option`.

@@ -7,8 +7,6 @@
 
 #include "shardopt/Target/HuggingFace/ServedModel.h"
 
-#include <algorithm>
-
 using namespace shardopt;
 using namespace shardopt::hf;
 using cost::ServedModel;
@@ -39,16 +37,8 @@ ServedModel shardopt::hf::servedModel(const ModelConfig &config) {
   model.vocab = double(config.vocab);
   model.hidden = double(config.hidden);
   model.hasTiedEmbeddings = config.tiedEmbeddings;
-  for (const LayerConfig &layer : config.layers) {
-    (layer.experts ? model.expertLayers : model.denseLayers) += 1;
-    auto span = std::find_if(model.spans.begin(), model.spans.end(),
-                             [&](const cost::ServedSpan &known) {
-                               return known.window == double(layer.window);
-                             });
-    if (span == model.spans.end())
-      span = model.spans.insert(span, {double(layer.window), 0});
-    span->layers += 1;
-  }
+  for (const LayerConfig &layer : config.layers)
+    model.addLayer(layer.window, layer.experts);
 
   const AttentionConfig &attention = config.attention;
   model.heads = double(attention.heads);
