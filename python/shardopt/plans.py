@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -128,6 +129,10 @@ class Strategy:
     def numbers(self) -> list[int]:
         """As the planner takes it: the degrees in its order, then the dims, then
         the layers of the stages where they are said."""
+        return list(self._numbers)
+
+    @functools.cached_property
+    def _numbers(self) -> list[int]:
         replicas = self.ep if self.dp is None else self.dp
         exchange = 1 if self.exchange == "all_to_all" else 2
         numbers = [self.tp, replicas, self.ep, self.pp, self.cp, exchange, self.batch]
@@ -179,16 +184,17 @@ def evaluate(
     rows = [
         strategy
         if isinstance(strategy, list)
-        else strategy.numbers()
+        else strategy._numbers
         if isinstance(strategy, Strategy)
-        else Strategy.from_dict(strategy, ops).numbers()
+        else Strategy.from_dict(strategy, ops)._numbers
         for strategy in strategies
     ]
     try:
-        found = _checked(problem.handle.evaluate, rows)
-    except TypeError:
-        raise ShardoptError("a strategy has a number that is no integer") from None
-    return list(map(Metrics._make, found))
+        return _checked(problem.handle.evaluate, rows, Metrics)
+    except (OverflowError, TypeError):
+        raise ShardoptError(
+            "a strategy has a number that is no integer, or too large for one"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AskTell.h"
+#include "Rows.h"
 
 #include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Machine/Machine.h"
@@ -26,6 +27,7 @@
 #include <pybind11/stl.h>
 
 #include <csignal>
+#include <cstdio>
 #include <future>
 
 namespace py = pybind11;
@@ -71,8 +73,6 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 // Problems
 //===----------------------------------------------------------------------===//
 
-using Numbers = std::vector<int64_t>;
-
 class Problem {
 public:
   Problem(const LoadedModel &model, const py::dict &settings);
@@ -80,12 +80,18 @@ public:
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
-  py::list evaluate(const std::vector<Numbers> &strategies) const;
+  py::list evaluate(const py::list &rows, const py::type &metricsType) const {
+    return evaluateRows(*scenario, rows, metricsType);
+  }
+  std::map<std::string, uint64_t> failures() const;
+  std::optional<std::string> breakdown() const;
   std::optional<std::string> whyNotRun(const std::string &engine,
                                        const Numbers &strategy) const;
   Numbers engineDims(const std::string &engine, const Numbers &strategy) const;
 
-  Strategy readStrategy(const Numbers &numbers) const;
+  Strategy readStrategy(const Numbers &numbers) const {
+    return shardopt::readStrategy(*scenario, numbers);
+  }
 
   std::shared_ptr<const Scenario> scenario;
 
@@ -140,64 +146,35 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
   take(settings, "simulator", options.simulator);
   take(settings, "partition", options.partition);
   take(settings, "count_idle", options.countIdle);
-  options.warn = [](const std::string &) {};
+  take(settings, "simulator_timeout_s", options.simulatorTimeoutSeconds);
+  // Of a process of its own the first failure of each kind, as it happens.
+  const bool isTold = options.simulator.rfind("exec:", 0) == 0 ||
+                      options.simulator.rfind("plugin:", 0) == 0;
+  options.warn = [isTold](const std::string &message) {
+    if (isTold)
+      std::fprintf(stderr, "shardopt: %s\n", message.c_str());
+  };
   scenario = orRaise(Scenario::create(model.name, model.costs, options));
 }
 
-/// The degrees in the order of the table, then a dim for each op, then the
-/// layers of each stage where they are not divided evenly.
-Strategy Problem::readStrategy(const Numbers &numbers) const {
-  const size_t ops = scenario->opNames().size();
-  if (numbers.size() < numDegrees + ops)
-    throw py::value_error("a strategy has " + std::to_string(numbers.size()) +
-                          " numbers, expected " + std::to_string(numDegrees) +
-                          " degrees, " + std::to_string(ops) +
-                          " dims, and the layers of stages where they are "
-                          "said");
-  Strategy strategy;
-  for (Degree degree : allDegrees) {
-    const int64_t value = numbers[size_t(degree)];
-    if (value < 1 || value > infoOf(degree).most)
-      throw py::value_error(std::string("'") + spell(degree) + "' is " +
-                            std::to_string(value) + ", expected " +
-                            wantedOf(degree));
-    strategy.degrees[degree] = value;
-  }
-  for (size_t op = 0; op < ops; ++op) {
-    const int64_t dim = numbers[numDegrees + op];
-    if (dim < 0 || dim >= int64_t(maxDims))
-      throw py::value_error("the dim of '" + scenario->opNames()[op] + "' is " +
-                            std::to_string(dim) + ", expected 0 to " +
-                            std::to_string(maxDims - 1));
-    strategy.dims.push_back(Dim(dim));
-  }
-  StageCut &stages = strategy.degrees.stages;
-  stages.layers.assign(numbers.begin() + ptrdiff_t(numDegrees + ops),
-                       numbers.end());
-  if (stages.isEmpty())
-    return strategy;
-  const auto layers = int64_t(scenario->model().numLayers());
-  if (auto why = stageCutError(stages, strategy.degrees.pp, layers))
-    throw py::value_error("'stages': " + *why);
-  return strategy;
+/// How often a simulator in a process of its own has failed, by kind.
+std::map<std::string, uint64_t> Problem::failures() const {
+  std::map<std::string, uint64_t> counts;
+  if (!scenario->external())
+    return counts;
+  const blackbox::FailureCounts found = scenario->external()->failures();
+  for (size_t kind = 0; kind < blackbox::numFailures; ++kind)
+    if (found.counts[kind])
+      counts[spell(blackbox::Failure(kind))] = found.counts[kind];
+  return counts;
 }
 
-/// The fields of a `Metrics` for each strategy.
-py::list Problem::evaluate(const std::vector<Numbers> &strategies) const {
-  std::map<Reason, py::str> reasons;
-  const py::str phase(scenario->isPrefill() ? "prefill" : "decode");
-  py::list metrics(strategies.size());
-  for (size_t i = 0; i < strategies.size(); ++i) {
-    const Evaluation found =
-        scenario->simulator().evaluate(readStrategy(strategies[i]));
-    auto reason = reasons.find(found.reason);
-    if (reason == reasons.end())
-      reason =
-          reasons.emplace(found.reason, py::str(spell(found.reason))).first;
-    metrics[i] = py::make_tuple(found.valid, reason->second, found.throughput,
-                                found.latencyMs, found.memoryGb, phase);
-  }
-  return metrics;
+/// Why it cannot be started any more, or None.
+std::optional<std::string> Problem::breakdown() const {
+  if (scenario->external())
+    if (std::optional<Error> error = scenario->external()->breakdown())
+      return error->message;
+  return std::nullopt;
 }
 
 std::optional<std::string> Problem::whyNotRun(const std::string &engine,
@@ -380,18 +357,6 @@ py::tuple Problem::describe(const Numbers &numbers) const {
   return py::make_tuple(planTable(summary), reportJson(summary), why);
 }
 
-/// As `Problem::readStrategy` reads it.
-static Numbers numbersOf(const Strategy &strategy) {
-  Numbers numbers;
-  for (Degree degree : allDegrees)
-    numbers.push_back(strategy.degrees[degree]);
-  for (Dim dim : strategy.dims)
-    numbers.push_back(int64_t(dim));
-  const std::vector<int64_t> &stages = strategy.degrees.stages.layers;
-  numbers.insert(numbers.end(), stages.begin(), stages.end());
-  return numbers;
-}
-
 /// A searcher may think for long; it knows nothing of Python.
 std::vector<Numbers> Search::ask(size_t n) {
   std::vector<Strategy> asked;
@@ -499,6 +464,8 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("plan_service", &Problem::planService)
       .def("describe", &Problem::describe)
       .def("evaluate", &Problem::evaluate)
+      .def_property_readonly("failures", &Problem::failures)
+      .def_property_readonly("breakdown", &Problem::breakdown)
       .def("why_not_run", &Problem::whyNotRun)
       .def("engine_dims", &Problem::engineDims);
   py::class_<Search>(module, "Search")
