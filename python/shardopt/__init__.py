@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from .figures import chart, charts
     from .errors import (
         BudgetExhausted,
+        ClusterLost,
         Infeasible,
         Inexpressible,
         ShardoptError,
+        SimulatorLost,
         TooFewDevices,
         UnknownTrial,
     )
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         version,
     )
     from .driving import Driven
+    from .processes import Process
     from .searching import Failed, Search, Trial
     from .sensitivity import Change, sweep
     from .simplicity import Simplified, simplest
@@ -48,9 +51,11 @@ _HOMES = {
     "figures": ("chart", "charts"),
     "errors": (
         "BudgetExhausted",
+        "ClusterLost",
         "Inexpressible",
         "Infeasible",
         "ShardoptError",
+        "SimulatorLost",
         "TooFewDevices",
         "UnknownTrial",
     ),
@@ -71,6 +76,7 @@ _HOMES = {
         "version",
     ),
     "driving": ("Driven",),
+    "processes": ("Process",),
     "searching": ("Failed", "Search", "Trial"),
     "sensitivity": ("Change", "sweep"),
     "simplicity": ("Simplified", "simplest"),
@@ -93,6 +99,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "BudgetExhausted",
     "Change",
+    "ClusterLost",
     "Decode",
     "Difference",
     "Driven",
@@ -109,9 +116,11 @@ __all__ = [
     "Plan",
     "Prefill",
     "Problem",
+    "Process",
     "Search",
     "ShardoptError",
     "Simplified",
+    "SimulatorLost",
     "Strategy",
     "TooFewDevices",
     "Trial",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import queue
 import time
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-from .errors import ShardoptError, list_known
+from .errors import ClusterLost, ShardoptError, SimulatorLost, list_known
 from .plans import Metrics, Strategy
+from .problem import _seconds
 from .searching import Failed, Search, Trial, read_metrics
 
 Simulator = Callable[[Strategy], Any]
@@ -26,51 +28,85 @@ class Driven:
     """The share of the time of all slots in which they evaluated."""
     device_seconds: float
     stopped: str
-    """"done", "device_seconds", or "callback"."""
+    """"done", "device_seconds", "callback", "simulator" where it cannot be started
+    any more, "cluster" where that is gone, or "interrupted"."""
+    why: str = ""
+    """What ended the simulator or the cluster."""
+    requeued: int = 0
+    """Evaluations that went down with their worker, and were sent again."""
 
 
-def _timed(simulator: Simulator, strategy: Strategy) -> tuple[Any, float]:
+def timed(simulator: Simulator, strategy: Strategy) -> tuple[Any, float]:
     """What the simulator says, and how long it took; runs where the executor
     puts it."""
     start = time.monotonic()
     try:
         found = simulator(strategy)
+    except SimulatorLost:
+        raise
     except Exception as error:
         found = Failed(f"{type(error).__name__}: {error}")
     return found, time.monotonic() - start
 
 
+class _Host:
+    """A simulator on an executor of `concurrent.futures`. What hosts simulators
+    itself, as `shardopt.ray.Executor` does, gives the same."""
+
+    requeued = 0
+
+    def __init__(self, executor: Any, simulator: Simulator, parallel: int):
+        self._own = None
+        if executor is None:
+            executor = self._own = concurrent.futures.ThreadPoolExecutor(parallel)
+        self._executor = executor
+        self._simulator = simulator
+        self.workers = parallel
+
+    def submit(self, strategy: Strategy) -> Any:
+        """A future of what `timed` gives."""
+        return self._executor.submit(timed, self._simulator, strategy)
+
+    def close(self) -> None:
+        if self._own:
+            self._own.shutdown(wait=False, cancel_futures=True)
+
+
 @dataclass
 class _Drive:
     search: Search
-    simulator: Simulator
-    executor: Any
+    host: Any
     callbacks: Sequence[Callable[[Search, Trial, Metrics], Any]]
     device_seconds: float | None
     busy: float = 0.0
-    spent: float = 0.0
     stopped: str = ""
 
     def submit(self, trial: Trial) -> Any:
-        return self.executor.submit(_timed, self.simulator, trial.strategy)
+        return self.host.submit(trial.strategy)
 
     def tell(self, trial: Trial, future: Any) -> None:
         try:
             found, seconds = future.result()
+        except (ClusterLost, SimulatorLost):
+            raise
         except Exception as error:  # the executor lost it
             found, seconds = Failed(f"{type(error).__name__}: {error}"), 0.0
         self.busy += seconds
-        self.spent += seconds * trial.strategy.devices
         try:
             read_metrics(self.search.problem, found)
         except ShardoptError as error:
             found = Failed(f"nonsense: {error}")
-        self.search.tell(trial, found)
+        self.search.tell(trial, found, seconds * trial.strategy.devices)
         metrics = self.search.history[-1][1]
         for callback in self.callbacks:
             if callback(self.search, trial, metrics) is False:
                 self.stopped = "callback"
-        if self.device_seconds is not None and self.spent >= self.device_seconds:
+        self.count()
+
+    def count(self) -> None:
+        """Ends the run that has spent its budget."""
+        spent = self.search.device_seconds
+        if self.device_seconds is not None and spent >= self.device_seconds:
             self.stopped = self.stopped or "device_seconds"
 
     def in_windows(self, parallel: int) -> None:
@@ -86,18 +122,18 @@ class _Drive:
     def as_they_come(self, parallel: int) -> None:
         """As many under way as there is room for, told when they are done."""
         running: dict[Any, Trial] = {}
+        done: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
         while True:
             room = 0 if self.stopped else parallel - len(running)
             if room > 0 and not self.search.done:
                 for trial in self.search.ask(room):
-                    running[self.submit(trial)] = trial
+                    future = self.submit(trial)
+                    running[future] = trial
+                    future.add_done_callback(done.put)
             if not running:
                 return
-            done, _ = concurrent.futures.wait(
-                running, return_when=concurrent.futures.FIRST_COMPLETED
-            )
-            for future in done:
-                self.tell(running.pop(future), future)
+            future = done.get()
+            self.tell(running.pop(future), future)
 
 
 def drive(
@@ -112,39 +148,53 @@ def drive(
     """Evaluates with `simulator`, a function of a strategy that gives what
     `Search.tell` takes, until the search ends.
 
-    `executor` is any of `concurrent.futures`, or of the same interface; threads
-    of this process where none is given. With the order "deterministic" windows
-    of `parallel` trials are asked and told together: the result depends on
-    `parallel` alone. With "async" a trial is told as soon as it is done. What
-    raises is a failure of its trial. A callback that returns False ends the
-    run, and so does having spent `device_seconds`: evaluations take as many
-    devices as their strategy has.
+    `executor` is any of `concurrent.futures`, of the same interface, or
+    `shardopt.ray.Executor`; threads of this process where none is given. With
+    the order "deterministic" windows of `parallel` trials are asked and told
+    together: the result depends on `parallel` alone. With "async" a trial is told
+    as soon as it is done. What raises is a failure of its trial. A callback that
+    returns False ends the run, and so does having spent `device_seconds`, those of
+    runs before a checkpoint included: evaluations take as many devices as their
+    strategy has. A run that is interrupted, or whose simulator or cluster is lost
+    after the first tell, gives what it has; what was not told stays pending.
     """
     orders = ("deterministic", "async")
     if order not in orders:
         raise ShardoptError(f"unknown order {order!r}; " + list_known(str(order), orders))
     if isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1:
         raise ShardoptError(f"'parallel' is {parallel!r}, expected a number above 0")
-    own = None
-    if executor is None:
-        executor = own = concurrent.futures.ThreadPoolExecutor(parallel)
-    at = _Drive(search, simulator, executor, callbacks, device_seconds)
-    start, told = time.monotonic(), len(search.history)
+    if device_seconds is not None:
+        _seconds("device_seconds", device_seconds)
+    told, why = len(search.history), ""
+    hosting = getattr(executor, "host", None)
+    host = hosting(simulator, parallel) if hosting else _Host(executor, simulator, parallel)
+    at = _Drive(search, host, callbacks, device_seconds)
+    at.count()
+    start = time.monotonic()
     try:
         if order == "async":
             at.as_they_come(parallel)
         else:
             at.in_windows(parallel)
+    except KeyboardInterrupt:
+        at.stopped = "interrupted"
+    except (ClusterLost, SimulatorLost) as error:
+        if len(search.history) == told:
+            raise
+        at.stopped = "cluster" if isinstance(error, ClusterLost) else "simulator"
+        why = str(error)
     finally:
-        if own:
-            own.shutdown(wait=False, cancel_futures=True)
+        host.close()
     seconds = time.monotonic() - start
+    slots = min(parallel, host.workers)
     return Driven(
         search.best,
         len(search.history) - told,
         dict(search.failures),
         seconds,
-        at.busy / (seconds * parallel) if seconds else 0.0,
-        at.spent,
+        at.busy / (seconds * slots) if seconds else 0.0,
+        search.device_seconds,
         at.stopped or "done",
+        why,
+        host.requeued,
     )

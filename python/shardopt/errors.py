@@ -41,6 +41,14 @@ class UnknownTrial(ShardoptError):
     """A trial is told that is not pending."""
 
 
+class SimulatorLost(ShardoptError):
+    """A simulator in a process of its own cannot be started, or not any more."""
+
+
+class ClusterLost(ShardoptError):
+    """No cluster can be reached, it is gone, or it has no room for workers."""
+
+
 class BudgetExhausted(ShardoptError):
     """The search ended before it found a plan."""
 

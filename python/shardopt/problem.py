@@ -163,6 +163,15 @@ def _limit(name: str, value: Any) -> float:
     return float(value)
 
 
+def _seconds(name: str, value: Any) -> float:
+    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not good or not 0 < value < math.inf:
+        raise ShardoptError(
+            f"'{name}' is {value!r}, expected a finite number of seconds above 0"
+        )
+    return float(value)
+
+
 Pins = Mapping[str, "int | str | Sequence[int]"]
 
 
@@ -200,6 +209,7 @@ class Problem:
     space: str = "serving"
     engine: str | None = None
     simulator: str | None = None
+    simulator_timeout_s: float | None = None
     partition: str = "even"
     pins: Pins = field(default_factory=dict)
     searcher: str | None = None
@@ -221,6 +231,8 @@ class Problem:
         for name in ("tpot_ms", "ttft_ms"):
             if getattr(self, name) is not None:
                 _limit(name, getattr(self, name))
+        if self.simulator_timeout_s is not None:
+            _seconds("simulator_timeout_s", self.simulator_timeout_s)
         for name in ("budget", "seed"):
             _whole(name, getattr(self, name))
         for name in ("objective", "space", "partition"):
@@ -237,7 +249,7 @@ class Problem:
             "count_idle": self.devices is not None and not self.is_service,
             "max_devices": self.devices or self.max_devices or 0,
         }
-        for name in ("machine", "tpot_ms", "ttft_ms"):
+        for name in ("machine", "tpot_ms", "ttft_ms", "simulator_timeout_s"):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
         if self.is_service:  # whose limits are not those of a step alone
@@ -247,6 +259,12 @@ class Problem:
         object.__setattr__(self, "_lists", lists)
         object.__setattr__(self, "_dims", dims)
         object.__setattr__(self, "_stages", stages)
+
+    def __reduce__(self) -> Any:
+        return _remade, (
+            (self.model.mlir, self.model.path, self.model.config),
+            {name: getattr(self, name) for name in ASKED},
+        )
 
     def _check_requests(self) -> None:
         for name in native().requests:
@@ -369,6 +387,11 @@ ASKED = tuple(
     for each in dataclasses.fields(Problem)
     if each.init and each.name != "model"
 )
+
+
+def _remade(model: tuple[Any, ...], asked: dict[str, Any]) -> Problem:
+    """A problem that came from another process."""
+    return Problem(model_of_text(*model), **asked)
 
 
 def read_limits(asked: dict[str, Any]) -> None:

@@ -12,6 +12,17 @@ from .errors import ShardoptError
 SCHEMA = 1
 
 
+def first_budget(path: str) -> int | None:
+    """The budget with which the search of a log began; None where there is none
+    to read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.loads(file.readline())["budget"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, int) and found > 0 else None
+
+
 class SearchLog:
     """A log that is made, or opened for more. An unfinished last line is what a
     killed search leaves, and is dropped."""

@@ -11,7 +11,7 @@ from ._native import native
 from .errors import ShardoptError, UnknownTrial, list_known
 from .plans import Metrics, Strategy
 from .problem import Problem, _checked, _whole
-from .search_log import SearchLog
+from .search_log import SearchLog, first_budget
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Search:
 
     With `checkpoint`, a file, every ask and tell is kept there. A search whose
     file is there goes on from it; trials that were asked and never told come
-    first again.
+    first again. With a larger budget than it had it goes on beyond its end.
     """
 
     def __init__(
@@ -107,8 +107,18 @@ class Search:
     ):
         self.problem = problem
         self.budget = _whole("budget", budget, least=1)
+        # A searcher's schedules are those of its first budget.
+        first = first_budget(checkpoint) if checkpoint is not None else None
+        if first is not None and first > self.budget:
+            raise ShardoptError(
+                f"'{checkpoint}' is the log of a search with a budget of {first}, "
+                f"and 'budget' is {self.budget}, expected as much or more"
+            )
         request = problem.request(
-            searcher=searcher, seed=_whole("seed", seed), budget=self.budget, threads=1
+            searcher=searcher,
+            seed=_whole("seed", seed),
+            budget=first or self.budget,
+            threads=1,
         )
         self._handle = _checked(native().Search, problem.handle, request)
         self.searcher: str = self._handle.name
@@ -118,6 +128,8 @@ class Search:
         """The best valid trial so far, the first of equals."""
         self.failures: dict[str, int] = {}
         """Why trials failed, and how often."""
+        self.device_seconds = 0.0
+        """What all that was told has cost, as far as it was said."""
         self._pending: dict[int, Trial] = {}
         self._orphans: list[Trial] = []
         self._asked = 0
@@ -156,6 +168,7 @@ class Search:
             trial = self._pending.pop(event["tell"], None)
             if trial is None:
                 raise ShardoptError(f"{place}: trial {event['tell']} is not pending")
+            self.device_seconds += event.get("device_seconds", 0.0)
             self._learn(trial, Metrics(**event["metrics"]), event.get("why", ""))
 
     def _ask(self, n: int) -> list[Trial]:
@@ -201,6 +214,10 @@ class Search:
             self._asked >= self.budget or self._handle.done
         )
 
+    def extend(self, evaluations: int) -> None:
+        """More budget, also for a search that has ended for want of it."""
+        self.budget += _whole("evaluations", evaluations, least=1)
+
     def ask(self, n: int = 1) -> list[Trial]:
         """At most `n` trials, as many as the budget has left. Fewer, or none,
         where the searcher has to be told of pending ones first, or is done."""
@@ -215,8 +232,17 @@ class Search:
             self._log.append({"ask": wanted, "strategies": strategies})
         return trials
 
-    def tell(self, trial: Trial, found: Any) -> None:
-        """What an asked trial is worth: `Metrics`, a mapping, or `Failed`."""
+    def take(self, number: int) -> Trial:
+        """A pending trial whose evaluation still goes on: it does not come again."""
+        if number not in self._pending:
+            raise UnknownTrial(f"trial {number!r} is not pending")
+        trial = self._pending[number]
+        self._orphans = [other for other in self._orphans if other != trial]
+        return trial
+
+    def tell(self, trial: Trial, found: Any, device_seconds: float = 0.0) -> None:
+        """What an asked trial is worth: `Metrics`, a mapping, or `Failed`; and
+        what it has cost."""
         known = self._pending.get(getattr(trial, "number", -1))
         if known is None or known != trial:
             raise UnknownTrial(
@@ -228,7 +254,12 @@ class Search:
         self._orphans = [other for other in self._orphans if other != trial]
         if self._log:
             event = {"tell": trial.number, "metrics": metrics._asdict()}
-            self._log.append({**event, "why": why} if why else event)
+            if why:
+                event["why"] = why
+            if device_seconds:
+                event["device_seconds"] = device_seconds
+            self._log.append(event)
+        self.device_seconds += device_seconds
         self._learn(trial, metrics, why)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 import concurrent.futures
 import json
+import pickle
 import random
+import sys
 import tempfile
 import time
 import unittest
@@ -139,12 +141,83 @@ class RunTest(unittest.TestCase):
             Simulator(problem), callbacks=[lambda search, *_: len(search.history) < 5]
         )
         self.assertEqual((result.evaluations, result.stopped), (5, "callback"))
+        search = so.Search(problem, "random", budget=50)
         result = search.run(Simulator(problem), device_seconds=1e-9)
         self.assertEqual((result.evaluations, result.stopped), (1, "device_seconds"))
+        result = search.run(Simulator(problem), device_seconds=1e-9)
+        self.assertEqual((result.evaluations, result.stopped), (0, "device_seconds"))
         with self.assertRaisesRegex(so.ShardoptError, "unknown order 'asynch'; known: async"):
             search.run(Simulator(problem), order="asynch")
         with self.assertRaisesRegex(so.ShardoptError, "'parallel' is 0"):
             search.run(Simulator(problem), parallel=0)
+
+
+    def test_an_interrupt_leaves_what_was_told(self):
+        simulator, calls = Simulator(small()), []
+
+        def interrupted(strategy):
+            calls.append(strategy)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return simulator(strategy)
+
+        search = so.Search(small(), "random", budget=10)
+        result = search.run(interrupted)
+        self.assertEqual((result.evaluations, result.stopped), (2, "interrupted"))
+        self.assertEqual([trial.strategy for trial in search.pending], calls[2:])
+
+
+TOY = f"{sys.executable} {ROOT / 'examples/simulators/toy_simulator.py'}"
+
+GREET = 'read hello; echo \'{"protocol": 1, "degrees": ["dp", "cp", "exchange", "stages"]}\''
+
+
+class ProcessTest(unittest.TestCase):
+    def test_a_program_in_many_threads(self):
+        problem = small(space="uniform")
+        simulator = so.Process(problem, f"exec:{TOY}")
+        search = so.Search(problem, "random", budget=12)
+        result = search.run(pickle.loads(pickle.dumps(simulator)), parallel=3)
+        self.assertEqual((result.evaluations, result.failures), (12, {}))
+        told = so.evaluate(problem.replace(simulator=f"exec:{TOY}"), [search.history[0][0].strategy])
+        self.assertEqual(told, [search.history[0][1]])
+
+    def test_failures_by_kind(self):
+        problem = small()
+        for body, timeout_s, kind in [
+            ("read request; exit 3", 60, "crash"),
+            ("read request; read more", 0.2, "timeout"),
+            ("read request; echo 12", 60, "nonsense"),
+            ('read request; echo \'{"id": 0, "error": "no"}\'; read end', 60, "error"),
+        ]:
+            with self.subTest(kind):
+                simulator = so.Process(problem, f"exec:{GREET}; {body}", timeout_s)
+                search = so.Search(problem, "random", budget=1)
+                self.assertEqual(search.run(simulator).failures, {kind: 1})
+
+    def test_what_does_not_start(self):
+        problem = small()
+        search = so.Search(problem, "random", budget=2)
+        with self.assertRaisesRegex(so.SimulatorLost, "before it greeted"):
+            search.run(so.Process(problem, "exec:exit 1"))
+        self.assertEqual(len(search.pending), 1)
+        with self.assertRaisesRegex(so.ShardoptError, "expected exec:<command> or plugin"):
+            so.Process(problem, "roofline")
+        with self.assertRaisesRegex(so.ShardoptError, "'timeout_s' is nan"):
+            so.Process(problem, "exec:true", float("nan"))
+
+    def test_a_simulator_that_is_lost_in_the_middle(self):
+        problem = small()
+        with tempfile.TemporaryDirectory() as folder:
+            # The second worker finds the file, and does not start any more.
+            program = (
+                f"exec:test -e {folder}/x && exit 1; touch {folder}/x; {GREET}; read request"
+            )
+            search = so.Search(problem, "random", budget=9)
+            result = search.run(so.Process(problem, program))
+        self.assertEqual((result.stopped, result.failures), ("simulator", {"crash": 1}))
+        self.assertIn("could not be restarted", result.why)
+        self.assertEqual(len(search.pending), 1)
 
 
 class CheckpointTest(unittest.TestCase):
@@ -174,6 +247,30 @@ class CheckpointTest(unittest.TestCase):
         search.run(Simulator(small()), parallel=4)
         self.assertEqual(told(search), told(whole))
         self.assertEqual(search.best, whole.best)
+
+    def test_more_budget_for_a_finished_search(self):
+        simulator = Simulator(small())
+        with self.search(searcher="random", budget=8) as search:
+            search.run(simulator, parallel=2)
+            self.assertTrue(search.done)
+            search.extend(4)
+            search.run(simulator, parallel=2)
+            twelve = told(search)
+        with self.search(searcher="random", budget=20) as search:
+            self.assertEqual(told(search), twelve)
+            search.run(simulator, parallel=2)
+            self.assertEqual(len(search.history), 20)
+        with self.assertRaisesRegex(so.ShardoptError, "with a budget of 8, and 'budget' is 7"):
+            self.search(searcher="random", budget=7)
+
+    def test_device_seconds_are_kept(self):
+        with self.search() as search:
+            (trial,) = search.ask()
+            search.tell(trial, so.Failed("x"), device_seconds=2.5)
+        with self.search() as search:
+            self.assertEqual(search.device_seconds, 2.5)
+            result = search.run(Simulator(small()), device_seconds=2.0)
+            self.assertEqual((result.evaluations, result.stopped), (0, "device_seconds"))
 
     def test_logs_of_others(self):
         search = self.search()
