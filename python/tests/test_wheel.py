@@ -1,0 +1,76 @@
+"""The wheel, installed where there is nothing else."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+import shardopt as so
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(so.__file__).parent
+
+
+@unittest.skipUnless(
+    importlib.util.find_spec("scikit_build_core"), "scikit-build-core is not installed"
+)
+class WheelTest(unittest.TestCase):
+    """Its module is that of this build: pip would compile it again."""
+
+    def run_in(self, folder, *words):
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_plans_from_a_clean_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.check_in(Path(folder))
+
+    def check_in(self, folder):
+        source = folder / "source"
+        shutil.copytree(
+            PACKAGE,
+            source / "python/shardopt",
+            ignore=shutil.ignore_patterns("__pycache__", ".*"),
+        )
+        for name in ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, source / name)
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+        self.run_in(
+            source,
+            *(*pip, "wheel", ".", "--no-deps", "--no-build-isolation", "--no-index"),
+            *("--config-settings", "wheel.cmake=false"),
+            *("--config-settings", "wheel.platlib=true", "--wheel-dir", str(folder)),
+        )
+        (wheel,) = folder.glob("shardopt-*.whl")
+        names = zipfile.ZipFile(wheel).namelist()
+        for name in ("py.typed", "_shardopt.pyi", "engines.json", "cli.py"):
+            self.assertIn(f"shardopt/{name}", names)
+        self.assertEqual([name for name in names if "test" in name], [])
+
+        clean = folder / "clean"
+        self.run_in(folder, sys.executable, "-m", "venv", "--without-pip", str(clean))
+        python = str(clean / "bin/python")
+        self.run_in(
+            folder, *pip[:3], "--python", python, "install", "--no-index", "--no-deps", str(wheel)
+        )
+        shutil.copy(ROOT / "examples/models/small-moe.json", folder / "config.json")
+        command = [str(clean / "bin/shardopt"), "plan", "config.json", "--context", "24"]
+        command += ["--machine", "h200_sxm", "--max-devices", "4", "--format", "json"]
+        plan = json.loads(self.run_in(folder, *command))
+        model = so.load_model(ROOT / "examples/models/small-moe.json", so.Decode(context=24))
+        here = so.plan(so.Problem(model, machine="h200_sxm", max_devices=4))
+        self.assertEqual(plan["strategy"], here.strategy.to_dict())
+        where = "import shardopt; print(shardopt.version(), shardopt.__file__)"
+        self.assertIn(str(clean), self.run_in(folder, python, "-c", where))
+
+
+if __name__ == "__main__":
+    unittest.main()
