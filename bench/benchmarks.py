@@ -72,7 +72,7 @@ def exact_search(paths):
             command = [
                 paths.tool("shard-opt"),
                 module,
-                "--llm-search-sharding=searcher=exact threads=1",
+                "--llm-search-sharding=simulator=roofline searcher=exact threads=1",
                 "-o",
                 "found.mlir",
             ]
@@ -101,7 +101,7 @@ def strategies_list(paths):
     command = [
         paths.tool("shard-opt"),
         "gpt-moe.mlir",
-        "--llm-evaluate-strategy=strategies=strategies.jsonl report=evaluated.jsonl",
+        "--llm-evaluate-strategy=simulator=roofline strategies=strategies.jsonl report=evaluated.jsonl",
         "-o",
         "passed-through.mlir",
     ]
@@ -118,7 +118,7 @@ def end_to_end(paths):
         search = [
             paths.tool("shard-opt"),
             "model.mlir",
-            "--llm-search-sharding=max-devices=64",
+            "--llm-search-sharding=simulator=roofline max-devices=64",
             "--llm-insert-collectives",
             "--llm-optimize-collectives",
             "-o",

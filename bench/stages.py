@@ -26,7 +26,7 @@ def best(build, module, options, folder):
     """The best plan of a search, which has to be proved; None: nothing is feasible."""
     report = pathlib.Path(folder, "report.json")
     report.unlink(missing_ok=True)
-    search = f"--llm-search-sharding={LIMITS} {options} report={report}"
+    search = f"--llm-search-sharding=simulator=roofline {LIMITS} {options} report={report}"
     command = [build / "bin/shard-opt", module, search, "-o", os.devnull]
     subprocess.run([str(word) for word in command], capture_output=True)
     found = json.loads(report.read_text())

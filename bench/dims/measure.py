@@ -59,7 +59,7 @@ class Tools:
         slo, limit = cell.limit
         cluster = f"searcher=exact machine={cell.machine} max-devices={cell.devices}"
         words = " ".join((cluster, f"{slo}={limit} report={report}", *options))
-        done = self.run("shard-opt", module, f"--llm-search-sharding={words}", "-o", "/dev/null")
+        done = self.run("shard-opt", module, f"--llm-search-sharding=simulator=roofline {words}", "-o", "/dev/null")
         if not report.exists():
             raise RuntimeError(f"{cell}: {done.stderr.strip()}")
         found = json.loads(report.read_text())
@@ -83,7 +83,7 @@ class Tools:
             "shard-opt",
             module,
             f"--llm-apply-strategy={chosen} dims={dims}",
-            f"--llm-evaluate-strategy=machine={cell.machine} {slo}={limit} report={report}",
+            f"--llm-evaluate-strategy=simulator=roofline machine={cell.machine} {slo}={limit} report={report}",
             "-o",
             "/dev/null",
         )

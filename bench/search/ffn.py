@@ -45,7 +45,7 @@ def _evaluated(paths, module, machine, dims):
         paths.tool("shard-opt"),
         str(module),
         f"--llm-apply-strategy={degrees} dims={','.join(map(str, dims.values()))}",
-        f"--llm-evaluate-strategy=machine={machine} slo-tpot-ms={WORKLOAD.slo_ms} report={report}",
+        f"--llm-evaluate-strategy=simulator=roofline machine={machine} slo-tpot-ms={WORKLOAD.slo_ms} report={report}",
         "-o",
         "/dev/null",
     ]

@@ -71,7 +71,7 @@ def _search(job, module, paths, processes, **files):
     command = [
         paths.tool("shard-opt"),
         str(module),
-        f"--llm-search-sharding={options}",
+        f"--llm-search-sharding=simulator=roofline {options}",
         "-o",
         "/dev/null",
     ]

@@ -71,7 +71,7 @@ def evaluate_with_tools(args, case, config, lines):
         listed.write_text("".join(line + "\n" for line in lines))
         options = {**case.pass_options(), "strategies": listed, "report": report}
         text = " ".join(f"{key}={value}" for key, value in options.items())
-        tools.run([args.shard_opt, f"--llm-evaluate-strategy={text}", "-o", os.devnull, "-"], module)
+        tools.run([args.shard_opt, f"--llm-evaluate-strategy=simulator=roofline {text}", "-o", os.devnull, "-"], module)
         return [json.loads(line) for line in report.read_text().splitlines()]
 
 

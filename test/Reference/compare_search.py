@@ -39,7 +39,7 @@ def search(args, case, module, options):
         options = {**case.pass_options(), "searcher": "exact", **options, "report": report}
         text = " ".join(f"{key}={value}" for key, value in options.items())
         try:
-            command = [args.shard_opt, f"--llm-search-sharding={text}", "-o", os.devnull, "-"]
+            command = [args.shard_opt, f"--llm-search-sharding=simulator=roofline {text}", "-o", os.devnull, "-"]
             tools.run(command, module)
         except tools.ToolError as error:
             if "max-devices" in str(error) and not report.exists():

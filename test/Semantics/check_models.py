@@ -33,7 +33,7 @@ def check(args, model, phase, context, folder):
     planned = folder / "planned.mlir"
     for degrees in ("tp=4 ep=1 pp=1", "tp=2,4 ep=1,2 pp=1,2 devices=4"):
         search = f"searcher=exact batch=4 {degrees}"
-        run(args.shard_opt, program, f"--llm-search-sharding={search}", "-o", planned)
+        run(args.shard_opt, program, f"--llm-search-sharding=simulator=roofline {search}", "-o", planned)
         yield f"exact plan, {degrees}", *last_line(args.shard_run, planned, *against)
 
     options = {"seed": args.seed, "batch": [4]}

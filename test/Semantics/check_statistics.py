@@ -209,7 +209,7 @@ class Program:
     def breakdown(self, strategy):
         """Bytes by op that the simulator's report has for a micro-batch."""
         report = self.folder / "report.json"
-        evaluate = f"--llm-evaluate-strategy=imbalance=none report={report}"
+        evaluate = f"--llm-evaluate-strategy=simulator=roofline imbalance=none report={report}"
         run(self.args.shard_opt, self.plain, self.applied(strategy), evaluate, "-o", "/dev/null")
         bytes_ = collections.Counter()
         for row in json.loads(report.read_text())["best"]["breakdown"]:

@@ -37,7 +37,7 @@ def evaluate(shard_opt, module, strategies):
         listed, report = pathlib.Path(folder, "s.jsonl"), pathlib.Path(folder, "r.jsonl")
         write(listed, strategies)
         options = f"strategies={listed} report={report}"
-        command = [shard_opt, module, f"--llm-evaluate-strategy={options}", "-o", "/dev/null"]
+        command = [shard_opt, module, f"--llm-evaluate-strategy=simulator=roofline {options}", "-o", "/dev/null"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return [json.loads(line) for line in report.read_text().splitlines()]
 
@@ -54,7 +54,7 @@ def op_names(shard_opt, module):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "r.json")
         options = f"searcher=exact tp=1 ep=1 pp=1 batch=1 report={report}"
-        command = [shard_opt, module, f"--llm-search-sharding={options}", "-o", "/dev/null"]
+        command = [shard_opt, module, f"--llm-search-sharding=simulator=roofline {options}", "-o", "/dev/null"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return list(json.loads(report.read_text())["best"]["strategy"]["dims"])
 

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s -split-input-file -verify-diagnostics --mlir-print-op-on-diagnostic=false --llm-evaluate-strategy
+// RUN: shard-opt %s -split-input-file -verify-diagnostics --mlir-print-op-on-diagnostic=false --llm-evaluate-strategy=simulator=roofline
 
 // What a program must look like to be planned.
 

@@ -108,7 +108,7 @@ def main():
         run(*importing, "-o", module)
         proved = []
         for devices in (8, 64):
-            search = f"--llm-search-sharding=machine=h100_sxm space=serving max-devices={devices}"
+            search = f"--llm-search-sharding=simulator=roofline machine=h100_sxm space=serving max-devices={devices}"
             table = run("shard-opt", module, search, "-o", "/dev/null").stderr
             proved.append(f"{devices} devices {'proved' if 'proved optimal' in table else 'OPEN'}")
         size = "" if near else f" FAR from {billions}e9"

@@ -27,7 +27,7 @@ def interrupt_search(asked):
     os.mkfifo(trace)
     options = f"searcher=random budget=1000000000000 report={prefix}.json trace={trace}"
     process = subprocess.Popen(
-        [shard_opt, model, f"--llm-search-sharding={options}", "-o", f"{prefix}.mlir"],
+        [shard_opt, model, f"--llm-search-sharding=simulator=roofline {options}", "-o", f"{prefix}.mlir"],
         stderr=subprocess.PIPE,
     )
     with open(trace, "rb") as lines:
@@ -50,7 +50,7 @@ def interrupt_list():
         os.remove(source)
     os.mkfifo(source)
     process = subprocess.Popen(
-        [shard_opt, model, f"--llm-evaluate-strategy=strategies={source} report={prefix}.list"],
+        [shard_opt, model, f"--llm-evaluate-strategy=simulator=roofline strategies={source} report={prefix}.list"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

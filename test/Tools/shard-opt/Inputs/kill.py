@@ -19,7 +19,7 @@ SEARCH = "max-devices=8 searcher=annealing budget=3000"
 def start(output, *options, trace):
     options = " ".join([SEARCH, f"report={prefix}.{output}.json", f"trace={trace}", *options])
     return subprocess.Popen(
-        [shard_opt, model, f"--llm-search-sharding={options}", "-o", f"{prefix}.{output}.mlir"],
+        [shard_opt, model, f"--llm-search-sharding=simulator=roofline {options}", "-o", f"{prefix}.{output}.mlir"],
         stderr=subprocess.PIPE,
     )
 

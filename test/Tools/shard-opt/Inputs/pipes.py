@@ -15,7 +15,7 @@ search = subprocess.Popen(
     [
         shard_opt,
         os.path.join(folder, "dense.mlir"),
-        f"--llm-search-sharding=searcher=random budget=5000 trace={pipe}",
+        f"--llm-search-sharding=simulator=roofline searcher=random budget=5000 trace={pipe}",
         "-o",
         os.path.join(folder, "plan.mlir"),
     ],

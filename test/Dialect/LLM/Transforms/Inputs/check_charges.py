@@ -173,7 +173,7 @@ def check(args, module, strategy, folder):
     report = folder / "report.json"
     passes = [
         f"--llm-apply-strategy={' '.join(words)}",
-        f"--llm-evaluate-strategy=report={report} slo-tpot-ms=inf",
+        f"--llm-evaluate-strategy=simulator=roofline report={report} slo-tpot-ms=inf",
         "--llm-insert-collectives",
     ]
     if strategy["pp"] > 1:

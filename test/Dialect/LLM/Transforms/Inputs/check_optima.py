@@ -31,7 +31,7 @@ def search(config, context, scratch):
         check=True,
     )
     subprocess.run(
-        ["shard-opt", model, f"--llm-search-sharding=report={report}", "-o", "/dev/null"],
+        ["shard-opt", model, f"--llm-search-sharding=simulator=roofline report={report}", "-o", "/dev/null"],
         check=True,
         stderr=subprocess.DEVNULL,
     )

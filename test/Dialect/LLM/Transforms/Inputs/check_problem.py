@@ -111,7 +111,7 @@ def check(args, degrees, folder):
     run(
         args.shard_opt,
         args.module,
-        f"--llm-export-problem=tp={tp} ep={ep} pp={pp} batch={batch} machine={args.machine} {slo}"
+        f"--llm-export-problem=simulator=roofline tp={tp} ep={ep} pp={pp} batch={batch} machine={args.machine} {slo}"
         f" problem={problem} meaning={meaning}",
     )
     exported = Exported(json.loads(problem.read_text()), json.loads(meaning.read_text()))
@@ -124,7 +124,7 @@ def check(args, degrees, folder):
     run(
         args.shard_opt,
         args.module,
-        f"--llm-evaluate-strategy=strategies={listed} report={report} machine={args.machine} {slo}",
+        f"--llm-evaluate-strategy=simulator=roofline strategies={listed} report={report} machine={args.machine} {slo}",
     )
     compared, units = 0, exported.units()
     for dims, line in zip(lists, report.read_text().splitlines(), strict=True):

@@ -29,7 +29,7 @@ def evaluate(workload, vectors, configs, scratch):
             print(json.dumps(strategy), file=file)
     options = f"machine={workload['machine']} strategies={lines} report={out}"
     subprocess.run(
-        ["shard-opt", model, f"--llm-evaluate-strategy={options}", "-o", "/dev/null"],
+        ["shard-opt", model, f"--llm-evaluate-strategy=simulator=roofline {options}", "-o", "/dev/null"],
         check=True,
     )
     return [json.loads(line) for line in out.read_text().splitlines()]
