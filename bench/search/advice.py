@@ -49,11 +49,11 @@ def lines(measured):
             ("dims", searchers.COORDINATE),
         ),
         item(
-            lambda ppo, untrained, paper: "**Learning a policy** is not needed: `ppo` reaches"
+            lambda ppo, untrained, paper: "**Learning a policy** is not needed: `ppo` with the ridge critic reaches"
             f" {markdown.ratio(ppo.mean)} (n = {ppo.runs}) on GPT-MoE at 50 ms, and with its policy left untrained,"
             f" under the same critic, {markdown.ratio(untrained.mean)} (n = {untrained.runs}). `ppo-paper`, the agent as"
             f" [published](Reproduction.md), reaches {markdown.ratio(paper.mean)} (n = {paper.runs}).",
-            ("moe-50", searchers.PPO),
+            ("moe-50", searchers.PPO_RIDGE),
             ("moe-50", searchers.PPO_PARTS[1]),
             ("moe-50", searchers.PPO_PAPER),
         ),

@@ -12,6 +12,7 @@ MAIN = (
     searchers.NO_WARM_START,
     searchers.RIDGE,
     searchers.PPO,
+    searchers.PPO_RIDGE,
     searchers.PPO_PAPER,
     searchers.COORDINATE,
     searchers.TPE,

@@ -7,6 +7,7 @@ from .workloads import GROUPS
 
 ROWS = {
     searchers.PPO: (
+        searchers.PPO_RIDGE,
         *searchers.PPO_PARTS,
     ),
     searchers.SURROGATE: (

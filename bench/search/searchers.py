@@ -70,7 +70,9 @@ BLACK_BOX_DEFAULT = SURROGATE
 UNTRAINED = "agent-options=learning-rate=0"
 
 # The default before there was a joint critic, and still that of black boxes.
-RIDGE = Searcher("surrogate", "agent-critic=ridge", "ridge critic", cpu_s=3.5)
+WITH_RIDGE = "agent-critic=ridge"
+RIDGE = Searcher("surrogate", WITH_RIDGE, "ridge critic", cpu_s=3.5)
+PPO_RIDGE = Searcher("ppo", WITH_RIDGE, "ridge critic", cpu_s=11)
 
 NO_WARM_START = Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5)
 
@@ -81,8 +83,13 @@ SURROGATE_CRITICS = (
 )
 PPO_PARTS = (
     Searcher("ppo", "agent-critic=none", "no critic", cpu_s=6),
-    Searcher("ppo", UNTRAINED, "untrained", cpu_s=5),
+    Searcher("ppo", f"{UNTRAINED} {WITH_RIDGE}", "untrained, ridge critic", cpu_s=5),
     Searcher("ppo", f"{UNTRAINED} agent-critic=none", "untrained, no critic", cpu_s=3),
     Searcher("ppo", "agent-critic=random", "random critic", cpu_s=6),
-    Searcher("ppo", "agent-options=attention=false", "no attention", cpu_s=6),
+    Searcher(
+        "ppo",
+        f"agent-options=attention=false {WITH_RIDGE}",
+        "no attention, ridge critic",
+        cpu_s=6,
+    ),
 )

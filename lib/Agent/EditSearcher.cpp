@@ -141,12 +141,9 @@ pretrain(const SearcherContext &context, const EditSearcherConstants &constants,
                listKnown(choice, {"roofline", "file:<path>", "none"})};
 }
 
-SearcherOr makeEditSearcher(const SearcherContext &requested,
+SearcherOr makeEditSearcher(const SearcherContext &context,
                             const EditSearcherConstants &constants,
                             std::unique_ptr<EditNetwork> network) {
-  SearcherContext context = requested;
-  if (context.options.critic.empty())
-    context.options.critic = "ridge";
   auto policy = std::make_shared<LearnedEdits>(
       *context.space, context.objective, constants.edits,
       constants.screened.elites, context.seed, std::move(network));

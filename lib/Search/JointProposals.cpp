@@ -382,8 +382,10 @@ std::vector<Proposal> JointProposals::round(size_t size,
     for (size_t i = 0; i < count && proposed.size() < size; ++i)
       (this->*make)();
   };
-  repeat(constants.kicks,
-         policy ? &JointProposals::kickByPolicy : &JointProposals::kick);
+  const double byPolicy = policy ? constants.policyShare : 0;
+  repeat(constants.kicks * (1 - byPolicy), &JointProposals::kick);
+  if (policy)
+    repeat(constants.kicks * byPolicy, &JointProposals::kickByPolicy);
   repeat(constants.transplants, &JointProposals::transplant);
   repeat(constants.explore, &JointProposals::exploreUnseen);
   repeat(constants.uniform, &JointProposals::drawUniform);

@@ -68,8 +68,8 @@ JointSearch::JointSearch(const SearcherContext &context,
                 niches, admission, rng),
       edits(space), ridge(space, context.objective, /*freeModel=*/nullptr,
                           size_t(constants.round)),
-      screened(space, context.objective, constants,
-               this->policy ? *this->policy : edits, &ridge, admission, rng),
+      screened(space, context.objective, constants, edits, &ridge, admission,
+               rng),
       queue(space, admission, screened) {
   for (const Plan &plan : firstPlans)
     queue.add({*space.pointOf(plan.strategy), std::nullopt});

@@ -45,6 +45,8 @@ void ScreenedConstants::addTo(ConstantTable &table) {
              "Share of a round: edits of elites that a ridge critic screens.");
   table.integer("policy-draws", policyDraws, 1, 4096,
                 "Edits that a policy draws for each kick of the joint critic.");
+  table.real("policy-share", policyShare, 0, 1,
+             "Share of the kicks that a policy draws, where there is one.");
   table.real("kicks", kicks, 0, 1,
              "Share of a round: some dims redrawn, the others adapted.");
   table.real("transplants", transplants, 0, 1,

@@ -425,6 +425,7 @@ TEST_F(Surrogate, TellsItsPolicyWhatCameOfEveryKick) {
   std::vector<EditOutcome> outcomes;
   ScreenedConstants constants;
   constants.kicks = 1;
+  constants.policyShare = 1;
   constants.screened = 0;
   auto searcher = makeScreenedSearch(
       context, constants, std::make_unique<Spy>(space, outcomes, false));

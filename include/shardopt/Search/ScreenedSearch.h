@@ -33,6 +33,7 @@ struct ScreenedConstants {
   // Of the joint critic.
   int64_t round = 12;
   int64_t policyDraws = 8;
+  double policyShare = .5;
   double screened = .3;
   double kicks = .4;
   double transplants = .15;
@@ -58,10 +59,10 @@ struct ScreenedConstants {
 /// That is how the critics search that have an opinion of single strategies.
 /// The joint critic has one of all dims of a tuple of degrees at once, and is
 /// searched in rounds (`JointProposals`): of optima over dims at the most
-/// promising degrees, and of what could prove the critic wrong, for which the
-/// policy draws edits that stay while the critic adapts the other dims. Without
-/// a policy, windows of ops are redrawn. A share of each round is still found
-/// by screening single edits: critics that are wrong in other ways.
+/// promising degrees, and of what could prove the critic wrong: windows of ops
+/// are redrawn, or the policy draws edits, which stay while the critic adapts
+/// the other dims. A share of each round is still found by screening single
+/// edits drawn uniformly: critics that are wrong in other ways.
 ///
 /// Either begins with the best plans of the free model, if the options ask for
 /// a warm start, and with strategies drawn uniformly. Without a critic the
