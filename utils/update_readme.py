@@ -1,45 +1,67 @@
 #!/usr/bin/env python3
-"""Writes what `./dev demo` prints into the README, or with --check compares.
+"""Writes what the first command and `./dev demo` print into the README, or with
+--check compares.
 
-The block stands between the two markers below. Lines that tell how long
-something took differ from run to run and are compared without their numbers.
+Each stands between two markers. Lines that tell how long something took differ
+from run to run and are compared without their numbers; whether there is a page
+depends on a library that is not Debian's, so that its line is not compared.
 """
 
 import argparse
 import difflib
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN = "<!-- demo: begin, written by ./dev docs -->"
-END = "<!-- demo: end -->"
 
 DURATION = re.compile(r"\d+(\.\d+)? ?(s|ms)\b")
 TIMED = re.compile(r"\b(wall|searched in|took)\b")
+PAGE = re.compile(r"\bplan\.html\b")
+
+FIRST = (
+    "build/bin/shardopt plan examples/configs/llama-3.1-70b.json"
+    " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30 --ttft 1000"
+)
 
 
 def timeless(text):
-    """`text` with the durations of its timed lines taken out."""
+    """The lines of `text` that are compared, without durations where they are timed."""
     return [
         DURATION.sub("<time>", line) if TIMED.search(line) else line
         for line in text.splitlines()
+        if not PAGE.search(line)
     ]
 
 
-def demo(build):
-    """What the demo prints, with the build folder under its usual name."""
+def printed(command, build, folder):
+    """What a command prints, with the build folder under its usual name."""
     result = subprocess.run(
-        [ROOT / "utils/demo.sh", build],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
     )
     if result.returncode != 0:
         sys.exit(result.stdout)
-    printed = result.stdout.replace(str(build), "build")
-    return "".join(line.rstrip() + "\n" for line in printed.splitlines())
+    lines = result.stdout.replace(str(build), "build").splitlines()
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def first(build):
+    """The first table that the first command prints: that of the service."""
+    program, *arguments = shlex.split(FIRST)
+    program = build.resolve() / pathlib.Path(program).relative_to("build")
+    text = printed([program, *arguments], build, ROOT)
+    return f"```console\n$ {FIRST}\n```\n\n```text\n{text.split(chr(10) * 2 + '  model ')[0]}\n```"
+
+
+def demo(build):
+    """All that the demo prints."""
+    text = printed([ROOT / "utils/demo.sh", build], build, None)
+    return f"```text\n{text}```"
+
+
+BLOCKS = {"first": first, "demo": demo}
 
 
 def main():
@@ -49,20 +71,27 @@ def main():
     args = parser.parse_args()
 
     readme = (ROOT / "README.md").read_text()
-    head, rest = readme.split(BEGIN)
-    shown, tail = rest.split(END)
-    block = f"\n\n```text\n{demo(args.build)}```\n\n"
-
-    if timeless(shown) == timeless(block):
-        return 0
+    differs = False
+    for name, make in BLOCKS.items():
+        begin = f"<!-- {name}: begin, written by ./dev docs -->"
+        end = f"<!-- {name}: end -->"
+        head, rest = readme.split(begin)
+        shown, tail = rest.split(end)
+        block = f"\n\n{make(args.build)}\n\n"
+        if timeless(shown) == timeless(block):
+            continue
+        differs = True
+        readme = head + begin + block + end + tail
+        if args.check:
+            diff = difflib.unified_diff(
+                timeless(shown), timeless(block), "README.md", name, lineterm=""
+            )
+            print("\n".join(diff), file=sys.stderr)
+            print(f"README.md shows another {name}: run ./dev docs", file=sys.stderr)
     if args.check:
-        diff = difflib.unified_diff(
-            timeless(shown), timeless(block), "README.md", "./dev demo", lineterm=""
-        )
-        print("\n".join(diff), file=sys.stderr)
-        print("README.md shows another demo: run ./dev docs", file=sys.stderr)
-        return 1
-    (ROOT / "README.md").write_text(head + BEGIN + block + END + tail)
+        return int(differs)
+    if differs:
+        (ROOT / "README.md").write_text(readme)
     return 0
 
 

@@ -2,9 +2,11 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -20,6 +22,17 @@ HAS_CONVERTER = importlib.util.find_spec("vl_convert") is not None
 def planned(**others):
     model = so.load_model(MOE, so.Decode(context=24))
     return so.plan(so.Problem(model, **{"max_devices": 4, **others}))
+
+
+class ReadmeTest(unittest.TestCase):
+    @unittest.skipUnless(HAS_CONVERTER, "vl-convert-python is not installed")
+    def test_shows_the_front_of_today(self):
+        command = [sys.executable, "utils/draw_front.py", "--check"]
+        build = os.environ.get("SHARDOPT_BUILD", ROOT / "build")
+        drawn = subprocess.run(
+            [*command, f"--build={build}"], cwd=ROOT, capture_output=True, text=True
+        )
+        self.assertEqual(drawn.returncode, 0, drawn.stderr)
 
 
 class ChartTest(unittest.TestCase):
