@@ -40,6 +40,8 @@ public:
   }
 
   bool empty() const { return queue.empty(); }
+  /// Something was asked for and not told.
+  bool isWaiting() const { return !pending.empty(); }
   /// Nothing is to be asked for, and there may be more to propose.
   bool wantsProposals() const { return queue.empty() && !isExhausted; }
   bool done() const { return isExhausted && queue.empty() && pending.empty(); }

@@ -43,6 +43,9 @@ void ScreenedConstants::addTo(ConstantTable &table) {
                 "Proposals that the joint critic makes of one fit.");
   table.real("screened", screened, 0, 1,
              "Share of a round: edits of elites that a ridge critic screens.");
+  table.integer("patience", patience, 0, 1000000000,
+                "Calls without a gain after which the joint critic starts "
+                "anew, all evaluations at hand; 0: never.");
   table.integer("policy-draws", policyDraws, 1, 4096,
                 "Edits that a policy draws for each kick of the joint critic.");
   table.real("policy-share", policyShare, 0, 1,

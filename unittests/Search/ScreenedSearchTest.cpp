@@ -153,6 +153,28 @@ TEST_F(Surrogate, IsTheSameHoweverManyAreAskedFor) {
     EXPECT_EQ(run(*make(context), context, 200, size), expected) << size;
 }
 
+/// A run that starts anew meets strategies that are known, and asks for others.
+TEST_F(Surrogate, StartsAnewWhereNothingIsGained) {
+  std::vector<Strategy> without = run(*make(context), context, 600);
+  context.options.constants = "patience=40";
+  std::vector<Strategy> asked = run(*make(context), context, 600);
+  ASSERT_EQ(asked.size(), 600u);
+  EXPECT_EQ(StrategySet(asked.begin(), asked.end()).size(), 600u);
+  EXPECT_NE(asked, without);
+  EXPECT_EQ(run(*make(context), context, 600, 1), asked);
+  EXPECT_EQ(run(*make(context), context, 600, 7), asked);
+}
+
+/// Every restart meets what is known, and the last one all there is.
+TEST_F(Surrogate, ExhaustsATinySpaceInSeveralRuns) {
+  StrategySpace tiny = makeSpace(2, tinyRequest());
+  ToySimulator toy(2, 0);
+  ToyContext on{tiny, toy, toy.objective(), 0, 1000};
+  std::vector<Strategy> all = run(*make(on), on, 1000);
+  on.options.constants = "patience=5";
+  EXPECT_EQ(run(*make(on), on, 1000).size(), all.size());
+}
+
 TEST_F(Surrogate, ProposesSeveralBeforeItIsTold) {
   for (const char *critic : {"joint", "ridge"}) {
     context.options.critic = critic;

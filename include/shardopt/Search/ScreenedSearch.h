@@ -32,6 +32,7 @@ struct ScreenedConstants {
 
   // Of the joint critic.
   int64_t round = 12;
+  int64_t patience = 1000;
   int64_t policyDraws = 8;
   double policyShare = .5;
   double screened = .3;
