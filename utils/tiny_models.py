@@ -48,6 +48,24 @@ EXPERTS = {
     "routed_scaling_factor": 1.5,
 }
 ROUTED = {"moe_intermediate_size": 14, "num_experts": 6, "num_experts_per_tok": 2}
+COHERE = {"layer_norm_eps": 1e-3}
+LLAMA4 = {
+    "head_dim": 8,
+    "intermediate_size": 14,
+    "intermediate_size_mlp": 22,
+    "num_local_experts": 5,
+    "num_hidden_layers": 4,
+    "attention_chunk_size": 5,
+    "floor_scale": 3,
+    "attn_scale": 0.5,
+}
+MINIMAX = {
+    "head_dim": 8,
+    "intermediate_size": 14,
+    "num_local_experts": 6,
+    "num_experts_per_tok": 2,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+}
 LATENT = {
     **EXPERTS,
     "kv_lora_rank": 14,
@@ -155,6 +173,99 @@ FAMILIES = {
         "Glm4Config",
         {"head_dim": 8, "attention_bias": True},
         {"head_dim": 12, "attention_bias": False, "tie_word_embeddings": True},
+    ),
+    "olmo2": (
+        "Olmo2Config",
+        {"attention_bias": True},
+        {"num_key_value_heads": 6},
+        {"num_key_value_heads": 3, "hidden_size": 48, "tie_word_embeddings": True},
+    ),
+    "olmo3": (
+        "Olmo3Config",
+        {"sliding_window": 5, "num_hidden_layers": 4},
+        {
+            "sliding_window": 3,
+            "layer_types": ["full_attention", "sliding_attention"] * 2,
+            "attention_bias": True,
+            "rope_parameters": {
+                "full_attention": {
+                    "rope_type": "yarn",
+                    "rope_theta": 1e4,
+                    "factor": 4.0,
+                    "original_max_position_embeddings": 16,
+                },
+                "sliding_attention": {"rope_type": "default", "rope_theta": 1e3},
+            },
+        },
+        {"sliding_window": 4, "hidden_size": 48, "num_key_value_heads": 6},
+    ),
+    "minimax_m2": (
+        "MiniMaxM2Config",
+        {**MINIMAX},
+        {**MINIMAX, "num_attention_heads": 4, "num_key_value_heads": 4, "num_local_experts": 5},
+        {**MINIMAX, "rope_parameters": None, "rotary_dim": 4, "num_experts_per_tok": 3},
+    ),
+    "cohere": (
+        "CohereConfig",
+        {**COHERE, "use_qk_norm": True, "logit_scale": 0.5},
+        {**COHERE, "use_qk_norm": False, "attention_bias": True, "tie_word_embeddings": False},
+        {**COHERE, "use_qk_norm": True, "num_key_value_heads": 6, "attention_bias": True},
+    ),
+    "cohere2": (
+        "Cohere2Config",
+        {**COHERE, "sliding_window": 5, "num_hidden_layers": 5, "logit_scale": 0.5},
+        {
+            **COHERE,
+            "sliding_window": 3,
+            "layer_types": ["full_attention", "sliding_attention"] * 2,
+            "num_hidden_layers": 3,
+            "attention_bias": True,
+        },
+        {**COHERE, "sliding_window": 4, "sliding_window_pattern": 2, "logit_scale": 2.0},
+    ),
+    "llama4": (
+        "Llama4TextConfig",
+        {**LLAMA4, "interleave_moe_layer_step": 2},
+        {
+            **LLAMA4,
+            "no_rope_layers": [1, 0, 1, 1],
+            "moe_layers": [0, 1, 3],
+            "attention_bias": True,
+            "attention_chunk_size": 4,
+        },
+        {
+            **LLAMA4,
+            "use_qk_norm": False,
+            "attn_temperature_tuning": False,
+            "num_local_experts": 6,
+            "attention_chunk_size": 16,
+        },
+    ),
+    "deepseek_v2": (
+        "DeepseekV2Config",
+        {
+            **LATENT,
+            "q_lora_rank": 18,
+            "topk_method": "group_limited_greedy",
+            "n_group": 4,
+            "topk_group": 2,
+            "num_experts_per_tok": 2,
+        },
+        {
+            **LATENT,
+            "q_lora_rank": None,
+            "topk_method": "greedy",
+            "n_group": 1,
+            "topk_group": 1,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "rope_theta": 1e4,
+                "factor": 4.0,
+                "original_max_position_embeddings": 16,
+                "mscale": 0.707,
+                "mscale_all_dim": 0.707,
+            },
+        },
     ),
     "glm4_moe": (
         "Glm4MoeConfig",

@@ -109,6 +109,11 @@ public:
 
   /// Sizes as the op wants them.
   const Shape &shape() const { return sizes; }
+  /// Lists a matrix row by row: a vector that the checkpoint has by heads.
+  void flatten() {
+    if (!isTransposed && !isInterleaved && !isPerExpert)
+      sizes = {countElements(sizes)};
+  }
   /// The element at `index` of a tensor of these sizes.
   double at(Span<const int64_t> index) const;
 
@@ -252,6 +257,8 @@ std::optional<Error> CheckpointWeights::loadLayer(
         PartView::open(checkpoint, part, shape.front(), layer);
     if (!view)
       return fail(view.error().message);
+    if (shape.size() == 1)
+      view->flatten();
     parts.push_back(std::move(*view));
   }
   if (param.source->parts.front().pattern.find("{expert}") != std::string::npos)

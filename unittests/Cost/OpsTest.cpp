@@ -70,6 +70,21 @@ TEST_F(Rules, RouterPassesTheTokensOnAsItTookThem) {
   EXPECT_EQ(left(op, Dim::None, Layout::H), Layout::R);
 }
 
+TEST_F(Rules, RouterThatScalesTokensMakesThem) {
+  Router op;
+  op.hidden = 64, op.experts = 8, op.topK = 1;
+  op.scalesTokens = true;
+  const Rule cut = rule(op, Dim::Zero, Layout::T);
+  EXPECT_EQ(cut.results[0].passes, -1);
+  EXPECT_EQ(cut.results[0].placement.layout, Layout::H);
+  const Placement incoming{Layout::T, 128};
+  const OpCost cost =
+      op.cost(Dim::Zero, Span<const Placement>(&incoming, 1), context);
+  ASSERT_EQ(cost.kernels.size(), 2u);
+  // 32 rows of a quarter of 64 features, read and written.
+  EXPECT_EQ(cost.kernels[1].bytes, 2 * 32 * 16 * 2);
+}
+
 TEST_F(Rules, CombineDefersTheSumOfPartialResults) {
   Combine op;
   op.hidden = 64, op.topK = 2;
@@ -125,6 +140,33 @@ TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
   MlaAttention latent;
   const Placement both[] = {{Layout::H, 100}, {Layout::R, 100}};
   EXPECT_FALSE(latent.rule(Dim::One, both, context).isLegal());
+}
+
+TEST_F(Rules, NormsOfAllHeadsAreAllReducedWhereHeadsAreCut) {
+  GqaAttention op;
+  op.heads = 8, op.kvHeads = 2, op.headDim = 16;
+  op.qkNorm = true;
+  // Bytes of the sums, 0 for none.
+  auto sums = [&](Dim dim) {
+    const Placement incoming{Layout::H, 384};
+    const OpCost cost =
+        op.cost(dim, Span<const Placement>(&incoming, 1), context);
+    double bytes = 0;
+    for (const Collective &collective : cost.collectives)
+      if (std::string_view(collective.name) == "norm")
+        bytes += collective.bytes;
+    return bytes;
+  };
+  EXPECT_EQ(sums(Dim::Zero), 0);
+  EXPECT_EQ(sums(Dim::One), 32 * (8 + 2) * 4);
+  op.normSums = 2; // the mean of each head as well
+  EXPECT_EQ(sums(Dim::Zero), 0);
+  EXPECT_EQ(sums(Dim::One), 32 * (8 + 2) * 8);
+  op.normSums = 1;
+  op.normsAllHeads = true;
+  EXPECT_EQ(sums(Dim::Zero), 32 * 2 * 4);
+  EXPECT_EQ(sums(Dim::One), 32 * 2 * 4);
+  EXPECT_EQ(sums(Dim::None), 0);
 }
 
 TEST_F(Rules, InnerNormsAreAllReducedWhereFeaturesArriveCut) {

@@ -18,6 +18,24 @@ static Value heads(LoopBuilder &b, Value input, int64_t first, int64_t count,
                    {count, size});
 }
 
+/// How queries and keys are normed; a device that shares positions norms them
+/// apart where they are not normed head by head with one weight.
+static std::optional<HeadNorm> normOf(AttentionOp op) { return op.getQkNorm(); }
+static std::optional<HeadNorm> normOf(PartialAttentionOp) { return {}; }
+
+/// Heads [rows, heads, size], normed.
+static Value normHeads(LoopBuilder &b, Value heads, Value weight,
+                       std::optional<HeadNorm> norm, double epsilon) {
+  if (!norm)
+    return rmsNorm(b, heads, weight, epsilon);
+  int64_t count = staticSize(heads, 1), size = staticSize(heads, 2);
+  if (*norm == HeadNorm::AllHeads)
+    return splitLast(b, rmsNorm(b, mergeLast(b, heads), weight, epsilon),
+                     {count, size});
+  return layerNorm(b, heads, splitLast(b, weight, {count, size}),
+                   /*bias=*/Value(), epsilon);
+}
+
 template <typename Op>
 static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size) {
   Value input = op.getInput();
@@ -25,16 +43,19 @@ static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size) {
   AttentionHeads made = {heads(b, input, 0, count, size),
                          heads(b, input, count, kv, size),
                          heads(b, input, count + kv, kv, size)};
-  if (op.getQNorm()) {
+  if (op.getEpsilon()) {
     double epsilon = op.getEpsilon()->convertToDouble();
-    made.queries = rmsNorm(b, made.queries, op.getQNorm(), epsilon);
-    made.keys = rmsNorm(b, made.keys, op.getKNorm(), epsilon);
+    std::optional<HeadNorm> norm = normOf(op);
+    made.queries = normHeads(b, made.queries, op.getQNorm(), norm, epsilon);
+    made.keys = normHeads(b, made.keys, op.getKNorm(), norm, epsilon);
   }
   if (op.getRope()) {
     Rotation rotation = makeRotation(b, op.getPositions(), *op.getRope());
     made.queries = rotate(b, made.queries, rotation);
     made.keys = rotate(b, made.keys, rotation);
   }
+  made.queries =
+      tempered(b, made.queries, op.getPositions(), op.getTemperature());
   return made;
 }
 
@@ -48,7 +69,8 @@ AttentionHeads llm::makeHeads(LoopBuilder &b, PartialAttentionOp op) {
 
 static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {
   int64_t count = op.getHeads(), kv = *op.getKvHeads(), size = *op.getHeadDim();
-  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window};
+  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window,
+                      op.getChunked()};
   AttentionHeads own = makeHeads(b, op);
   Value queries = scaled(b, own.queries, op.getScale().convertToDouble());
   Value keys = writeCache(b, op.getCaches()[0], own.keys, places);

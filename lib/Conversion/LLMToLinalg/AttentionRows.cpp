@@ -112,8 +112,14 @@ static Visit visit(LoopBuilder &b, const RowPlaces &places, Value row) {
   // Of padding, whose position is negative, nothing is left.
   Value end = arith::MaxSIOp::create(b, add(b, position, index(b, 1)), zero);
   Value begin = zero;
-  if (places.window)
+  if (places.window && places.chunked) {
+    Value last = arith::MaxSIOp::create(b, position, zero);
+    begin = subtract(b, last, rest(b, last, places.window));
+    // Nothing of padding.
+    begin = arith::MinSIOp::create(b, begin, end);
+  } else if (places.window) {
     begin = arith::MaxSIOp::create(b, subtract(b, end, places.window), zero);
+  }
   begin = placesBelow(b, places, begin);
   end = placesBelow(b, places, end);
   Value prompt = quotient(b, row, index(b, places.sequence));
@@ -246,6 +252,29 @@ Softmax llm::softmaxWithSum(LoopBuilder &b, Value scores, Value sink) {
   Value sum = add(b, powers.highest, logarithm);
   sum = arith::SelectOp::create(b, isSome, sum, lowest(b));
   return {weightsOf(b, powers), sum};
+}
+
+Value llm::tempered(LoopBuilder &b, Value queries, Value positions,
+                    std::optional<TemperatureAttr> temperature) {
+  if (!temperature)
+    return queries;
+  double growth = temperature->getScale().convertToDouble();
+  Value floor = integer(
+      b, int32_t(std::min<int64_t>(temperature->getFloor(),
+                                   std::numeric_limits<int32_t>::max())));
+  Type f32 = b.getF32Type();
+  return map(
+      b, sizesOf(b, queries), f32, {whole(queries), {positions, {0}}},
+      [&](LoopBuilder &b, ValueRange e) {
+        // Padding has no query that counts.
+        Value seen = arith::MaxSIOp::create(
+            b, arith::AddIOp::create(b, e[1], integer(b, 1)), integer(b, 0));
+        Value periods = arith::SIToFPOp::create(
+            b, f32, arith::DivSIOp::create(b, seen, floor));
+        Value factor =
+            multiply(b, math::Log1pOp::create(b, periods), real(b, growth));
+        return multiply(b, e[0], add(b, factor, real(b, 1)));
+      });
 }
 
 Value llm::scaled(LoopBuilder &b, Value x, double factor) {

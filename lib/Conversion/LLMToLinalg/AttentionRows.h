@@ -18,6 +18,8 @@ struct RowPlaces {
   Value positions;      ///< i32 [rows]; negative for padding
   int64_t sequence = 1; ///< rows of a prompt
   Value window;         ///< index: keys that a row sees; null for all
+  /// Rows see what is from the last multiple of the window on.
+  bool chunked = false;
   /// The cache holds positions `first`, an index, `first + stride`, … alone;
   /// all of them where it is null.
   int64_t stride = 1;
@@ -98,6 +100,11 @@ Value vectorOf(LoopBuilder &b, Value tensor, const Visit &visit,
 /// The tensor with those entries replaced by a vector.
 Value storeVector(LoopBuilder &b, Value vector, Value tensor,
                   const Visit &visit, mlir::OpFoldResult begin);
+
+/// Queries [rows, heads, features] times what `temperature`, if there is one,
+/// says of their positions.
+Value tempered(LoopBuilder &b, Value queries, Value positions,
+               std::optional<TemperatureAttr> temperature);
 
 /// Every entry times `factor`.
 Value scaled(LoopBuilder &b, Value x, double factor);

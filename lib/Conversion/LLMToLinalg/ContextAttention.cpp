@@ -91,9 +91,9 @@ static Values attendToLatents(LoopBuilder &b, PartialAttentionOp op,
 
 Values llm::lower(LoopBuilder &b, PartialAttentionOp op,
                   const Lowering &lowering) {
-  RowPlaces places = {op.getPositions(), /*sequence=*/1,
-                      lowering.windowOf(b, op), int64_t(op.getStride()),
-                      op.getOffset()};
+  RowPlaces places = {op.getPositions(),        /*sequence=*/1,
+                      lowering.windowOf(b, op), op.getChunked(),
+                      int64_t(op.getStride()),  op.getOffset()};
   return op.getLatent() ? attendToLatents(b, op, places)
                         : attendToHeads(b, op, places);
 }
@@ -183,9 +183,9 @@ Values llm::lower(LoopBuilder &b, LatentValuesOp op, const Lowering &) {
 //===----------------------------------------------------------------------===//
 
 Values llm::lower(LoopBuilder &b, WritePositionsOp op, const Lowering &) {
-  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()),
-                      /*window=*/Value(), int64_t(op.getStride()),
-                      op.getOffset()};
+  RowPlaces places = {op.getPositions(),       int64_t(op.getSequence()),
+                      /*window=*/Value(),      /*chunked=*/false,
+                      int64_t(op.getStride()), op.getOffset()};
   return {writePositions(
       b, op.getCache(), places,
       [&](LoopBuilder &b, Value, const Sizes &offsets, const Sizes &sizes) {

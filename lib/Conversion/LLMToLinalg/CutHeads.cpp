@@ -29,8 +29,9 @@ Values llm::lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &) {
 
   Sizes sizes = sizesOf(b, own), offsets(3, b.getIndexAttr(0));
   sizes[1] = b.getIndexAttr(heads);
-  Value queries =
-      scaled(b, slice(b, own, offsets, sizes), op.getScale().convertToDouble());
+  Value queries = tempered(b, slice(b, own, offsets, sizes), op.getPositions(),
+                           op.getTemperature());
+  queries = scaled(b, queries, op.getScale().convertToDouble());
   offsets[1] = b.getIndexAttr(heads);
   sizes[1] = b.getIndexAttr(kv);
   Value cache =
@@ -56,7 +57,7 @@ Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
                   const Lowering &lowering) {
   int64_t heads = op.getHeads(), kv = op.getKvHeads(), size = op.getHeadDim();
   RowPlaces places = {op.getPositions(), /*sequence=*/1,
-                      lowering.windowOf(b, op)};
+                      lowering.windowOf(b, op), op.getChunked()};
   Value cache = writeCache(b, op.getCache(),
                            splitLast(b, op.getInput(), {kv, size}), places);
   Value result = zeros(b, {sizeOf(b, op.getInput(), 0), b.getIndexAttr(heads),

@@ -53,9 +53,9 @@ static Value lastRows(LoopBuilder &b, Value input, int64_t sequence) {
 Values llm::lower(LoopBuilder &b, LmHeadOp op, const Lowering &) {
   Value last = lastRows(b, op.getInput(), op.getSequence());
   double epsilon = op.getEpsilon().convertToDouble();
-  Value bias = op.getNormBias();
-  Value normed = bias ? layerNorm(b, last, op.getNorm(), bias, epsilon)
-                      : rmsNorm(b, last, op.getNorm(), epsilon);
+  Value normed = op.subtractsMean() ? layerNorm(b, last, op.getNorm(),
+                                                op.getNormBias(), epsilon)
+                                    : rmsNorm(b, last, op.getNorm(), epsilon);
   Value logits = project(b, normed, op.getWeight(), /*bias=*/Value(),
                          /*transposed=*/op.getTied());
   Values results = {

@@ -72,6 +72,7 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(RmsNormOp)                                                                \
   OP(RouterOp)                                                                 \
   OP(ScaleNormOp)                                                              \
+  OP(ScaleRowsOp)                                                              \
   OP(SelectBlocksOp)                                                           \
   OP(SelectColumnsOp)                                                          \
   OP(SumSquaresOp)                                                             \
@@ -92,10 +93,11 @@ Values lowerMla(LoopBuilder &b, AttentionOp op, Value window);
 // What several of them compute
 //===----------------------------------------------------------------------===//
 
-/// x / sqrt(mean(x^2) + epsilon) * weight along the last dim.
+/// x / sqrt(mean(x^2) + epsilon) * weight along the last dim. The weight, which
+/// may be null, has the last dims of x.
 Value rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon);
 
-/// The same of x - mean(x), plus the bias.
+/// The same of x - mean(x), plus the bias, which may be null.
 Value layerNorm(LoopBuilder &b, Value x, Value weight, Value bias,
                 double epsilon);
 

@@ -57,7 +57,8 @@ Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
   int64_t heads = op.getHeads(), rank = *op.getRank();
   int64_t nope = *op.getNopeDim(), rotary = *op.getRopeDim();
   int64_t value = *op.getValueDim(), features = rank + rotary;
-  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window};
+  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()), window,
+                      op.getChunked()};
 
   Value up = splitLast(b, op.getKvUp(), {heads, nope + value});
   Value input = splitLast(b, op.getInput(), {heads, nope + rotary});

@@ -64,17 +64,23 @@ static Value addBias(LoopBuilder &b, Value x, Value bias) {
 }
 
 /// x / sqrt(squares / size + epsilon) * weight, with `squares` summed over the
-/// last dim of x, or of what x is a part of.
+/// last dim of x, or of what x is a part of. The weight, if there is one, has
+/// the last dims of x.
 static Value scale(LoopBuilder &b, Value x, Value squares, Value weight,
                    int64_t size, double epsilon) {
-  int64_t last = rankOf(x) - 1;
-  return map(b, sizesOf(b, x), b.getF32Type(),
-             {whole(x), whole(squares), {weight, {last}}},
-             [&](LoopBuilder &b, ValueRange e) {
+  SmallVector<Operand> inputs = {whole(x), whole(squares)};
+  if (weight) {
+    Operand &of = inputs.emplace_back(whole(weight));
+    for (int64_t &loop : of.loops)
+      loop += rankOf(x) - rankOf(weight);
+  }
+  return map(b, sizesOf(b, x), b.getF32Type(), inputs,
+             [&](LoopBuilder &b, ValueRange e) -> Value {
                Value mean = arith::DivFOp::create(b, e[1], real(b, size));
                Value root =
                    math::SqrtOp::create(b, add(b, mean, real(b, epsilon)));
-               return multiply(b, arith::DivFOp::create(b, e[0], root), e[2]);
+               Value normed = arith::DivFOp::create(b, e[0], root);
+               return weight ? multiply(b, normed, e[2]) : normed;
              });
 }
 
@@ -86,7 +92,8 @@ Value llm::rmsNorm(LoopBuilder &b, Value x, Value weight, double epsilon) {
 Value llm::layerNorm(LoopBuilder &b, Value x, Value weight, Value bias,
                      double epsilon) {
   Value centered = deviations(b, x, sums(b, x), staticSize(x, rankOf(x) - 1));
-  return addBias(b, rmsNorm(b, centered, weight, epsilon), bias);
+  Value normed = rmsNorm(b, centered, weight, epsilon);
+  return bias ? addBias(b, normed, bias) : normed;
 }
 
 static Value sum(LoopBuilder &b, Value lhs, Value rhs) {
@@ -102,6 +109,9 @@ Values llm::lower(LoopBuilder &b, RmsNormOp op, const Lowering &) {
   double epsilon = op.getEpsilon().convertToDouble();
   if (!op.getResidual())
     return {rmsNorm(b, op.getInput(), op.getWeight(), epsilon)};
+  if (op.getNormFirst())
+    return {sum(b, rmsNorm(b, op.getInput(), op.getWeight(), epsilon),
+                op.getResidual())};
   Value total = sum(b, op.getInput(), op.getResidual());
   return {rmsNorm(b, total, op.getWeight(), epsilon), total};
 }
@@ -131,7 +141,7 @@ Values llm::lower(LoopBuilder &b, SumSquaresOp op, const Lowering &) {
 }
 
 Values llm::lower(LoopBuilder &b, ScaleNormOp op, const Lowering &) {
-  bool subtractsMean = op.getBias() != nullptr;
+  bool subtractsMean = op.getSums() || op.getBias();
   int64_t groups = staticSize(op.getSquares(), 1) / (subtractsMean ? 2 : 1);
   Value x = splitGroups(b, op.getInput(), groups);
   Value squares = op.getSquares();
@@ -141,9 +151,12 @@ Values llm::lower(LoopBuilder &b, ScaleNormOp op, const Lowering &) {
                                   op.getSize());
     x = deviations(b, x, sums, op.getSize());
   }
-  Value scaled = scale(b, x, squares, op.getWeight(), op.getSize(),
+  Value weight = op.getWeight();
+  if (weight && staticSize(weight, 0) > staticSize(x, 2))
+    weight = splitLast(b, weight, {groups, staticSize(x, 2)});
+  Value scaled = scale(b, x, squares, weight, op.getSize(),
                        op.getEpsilon().convertToDouble());
-  if (subtractsMean)
+  if (op.getBias())
     scaled = addBias(b, scaled, op.getBias());
   return {mergeLast(b, scaled)};
 }

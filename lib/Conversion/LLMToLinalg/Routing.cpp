@@ -94,9 +94,9 @@ static Value largest(LoopBuilder &b, Value x, int64_t k) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// [rows, groups]: the sum of each group's two largest entries (the only one,
-/// where groups have one).
-static Value bestTwo(LoopBuilder &b, Value grouped) {
+/// [rows, groups]: the sum of each group's `count` largest entries, one or two
+/// (the only one, where groups have one).
+static Value bestOfGroups(LoopBuilder &b, Value grouped, int64_t count) {
   Sizes sizes = {sizeOf(b, grouped, 0), sizeOf(b, grouped, 1)};
   Value start = filled(b, sizes, lowest(b));
   Values best =
@@ -106,7 +106,7 @@ static Value bestTwo(LoopBuilder &b, Value grouped) {
              return Values{arith::MaximumFOp::create(b, e[0], e[1]),
                            arith::MaximumFOp::create(b, e[2], smaller)};
            });
-  if (staticSize(grouped, 2) == 1)
+  if (count == 1 || staticSize(grouped, 2) == 1)
     return best[0];
   return map(b, sizes, b.getF32Type(), {{best[0], {0, 1}}, {best[1], {0, 1}}},
              [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
@@ -115,10 +115,10 @@ static Value bestTwo(LoopBuilder &b, Value grouped) {
 /// `scores` where experts are in one of the best groups of their row, -inf
 /// elsewhere.
 static Value keepBestGroups(LoopBuilder &b, Value scores, int64_t groups,
-                            int64_t topGroups) {
+                            int64_t topGroups, int64_t best) {
   int64_t width = staticSize(scores, 1) / groups;
   Value grouped = splitLast(b, scores, {groups, width});
-  Value kept = largest(b, bestTwo(b, grouped), topGroups);
+  Value kept = largest(b, bestOfGroups(b, grouped, best), topGroups);
   Value masked = filled(b, sizesOf(b, grouped), lowest(b));
   // A loop over the kept groups that writes where it finds them.
   masked = nest(b, {whole(grouped), {kept, {0, 3}}}, whole(masked),
@@ -158,7 +158,8 @@ static Value chooseExperts(LoopBuilder &b, Op op, Value scores,
             {whole(scores), {correction, {1}}},
             [](LoopBuilder &b, ValueRange e) { return add(b, e[0], e[1]); });
   if (op.getGroups() > 1)
-    scores = keepBestGroups(b, scores, op.getGroups(), op.getTopGroups());
+    scores = keepBestGroups(b, scores, op.getGroups(), op.getTopGroups(),
+                            op.getGroupBest());
   return largest(b, scores, op.getTopK());
 }
 
@@ -198,11 +199,27 @@ static Values route(LoopBuilder &b, Op op, Value logits, Routing routing) {
                         op.getScale().convertToDouble())};
 }
 
+/// Row r of x times weights[r, 0].
+static Value scaleRows(LoopBuilder &b, Value x, Value weights) {
+  enum { row, column };
+  return map(b, sizesOf(b, x), b.getF32Type(), whole(x),
+             [&](LoopBuilder &b, ValueRange e) {
+               Value weight = at(b, weights, {iteration(b, row), index(b, 0)});
+               return multiply(b, e[0], weight);
+             });
+}
+
 Values llm::lower(LoopBuilder &b, RouterOp op, const Lowering &lowering) {
   Value logits = project(b, op.getInput(), op.getWeight(), op.getBias());
-  Values results = {op.getInput()};
-  results.append(route(b, op, logits, lowering.routing));
-  return results;
+  Values choice = route(b, op, logits, lowering.routing);
+  if (!op.getScaleTokens())
+    return {op.getInput(), choice[0], choice[1]};
+  return {scaleRows(b, op.getInput(), choice[1]), choice[0],
+          filled(b, sizesOf(b, choice[1]), real(b, 1))};
+}
+
+Values llm::lower(LoopBuilder &b, ScaleRowsOp op, const Lowering &) {
+  return {scaleRows(b, op.getInput(), op.getWeights())};
 }
 
 Values llm::lower(LoopBuilder &b, TopKOp op, const Lowering &lowering) {

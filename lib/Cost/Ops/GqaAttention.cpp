@@ -104,7 +104,7 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
   const double heads = static_cast<double>(group.query);
   const double kvHeads = static_cast<double>(group.kv);
 
-  if (incoming != Layout::R)
+  if (incoming != Layout::R || op.normsHeadsApart())
     cost.collectives.push_back(
         {CollectiveKind::AllGather, Axis::Cp,
          b * cp * (own + (group.isSame ? 0 : 2 * ownKv)) * dh *
@@ -158,6 +158,10 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
   OpCost cost;
   switch (dim) {
   case Dim::Zero: {
+    if (normsAllHeads)
+      cost.collectives.push_back({CollectiveKind::AllReduce, Axis::Tp,
+                                  static_cast<double>(context.rows) * 2 * 4,
+                                  "norm"});
     const double share =
         static_cast<double>(localKvHeads(heads, kvHeads, tp)) / nkv;
     const Kernel whole =
@@ -186,7 +190,8 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
                     memoryKernel(3 * scores)};
     if (qkNorm)
       cost.collectives.push_back(
-          {CollectiveKind::AllReduce, Axis::Tp, b * (nq + nkv) * 4, "norm"});
+          {CollectiveKind::AllReduce, Axis::Tp,
+           b * (normsAllHeads ? 2 : nq + nkv) * 4 * double(normSums), "norm"});
     cost.collectives.push_back(
         {CollectiveKind::AllReduce, Axis::Tp, scores, "scores"});
     cost.cacheBytes = sequences * sequenceCache * share;

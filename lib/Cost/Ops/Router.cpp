@@ -41,7 +41,9 @@ Rule Router::rule(Dim dim, Span<const Placement> incoming,
   const Placement choice = {dim == Dim::None ? passThrough(in) : Layout::R,
                             static_cast<double>(4 * topK)};
   rule.results = {
-      {placed(incoming[0], tokensLayout(dim, in)), 0}, {choice}, {choice}};
+      {placed(incoming[0], tokensLayout(dim, in)), scalesTokens ? -1 : 0},
+      {choice},
+      {choice}};
   return rule;
 }
 
@@ -78,6 +80,12 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
         gemm(context.localRows(passThrough(incoming[0].layout), rows), h,
              columns, cost.weightBytes, weights, activationBytes)};
     break;
+  }
+  if (scalesTokens) {
+    const Layout layout = tokensLayout(dim, incoming[0].layout);
+    cost.kernels.push_back(memoryKernel(2 * context.localRows(layout, rows) *
+                                        (layout == Layout::H ? h / n : h) *
+                                        activationBytes));
   }
   return cost;
 }

@@ -94,6 +94,14 @@ static Architecture deepseekV3() {
   return row;
 }
 
+static Architecture deepseekV2() {
+  Architecture row = deepseekV3();
+  row.name = "DeepseekV2ForCausalLM";
+  row.router = RouterRule::GroupedSoftmax;
+  row.ropeInterleaved = true;
+  return row;
+}
+
 static Architecture gptOss() {
   Architecture row;
   row.name = "GptOssForCausalLM";
@@ -234,6 +242,100 @@ static Architecture glm4Moe() {
   return row;
 }
 
+/// Norms stand behind attention and network, and nothing in front.
+static Architecture olmo2() {
+  Architecture row;
+  row.name = "Olmo2ForCausalLM";
+  row.kvHeadsOptional = true;
+  row.qkNorm = true;
+  row.qkNormWhole = true;
+  row.names.attentionNorm = "";
+  row.names.networkNorm = "";
+  row.names.attentionPostNorm = "post_attention_layernorm";
+  row.names.networkPostNorm = "post_feedforward_layernorm";
+  return row;
+}
+
+static Architecture olmo3() {
+  Architecture row = olmo2();
+  row.name = "Olmo3ForCausalLM";
+  row.windows = WindowRule::AllButEveryFourth;
+  row.layerRopes = LayerRopes::LocalInWindows;
+  row.theta = 5e5;
+  row.localTheta = 5e5;
+  return row;
+}
+
+static Architecture miniMaxM2() {
+  Architecture row;
+  row.name = "MiniMaxM2ForCausalLM";
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.qkNorm = true;
+  row.qkNormWhole = true;
+  row.theta = 5e6;
+  row.ropeShare = 1;
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::CorrectedSigmoid;
+  row.names = namesOf("block_sparse_moe.gate", "block_sparse_moe.experts", "w1",
+                      "w3", "w2");
+  row.names.correction = "block_sparse_moe";
+  return row;
+}
+
+/// Command R and R+: attention and network side by side.
+static Architecture cohere() {
+  Architecture row;
+  row.name = "CohereForCausalLM";
+  row.kvHeadsOptional = true;
+  row.theta = 5e5;
+  row.ropeInterleaved = true;
+  row.qkNormAsked = true;
+  row.qkNormMean = true;
+  row.layerNorm = true;
+  row.normBias = false;
+  row.normEpsilon = "layer_norm_eps";
+  row.logitScale = true;
+  row.parallelBlock = true;
+  row.tied = true;
+  row.names.networkNorm = "";
+  return row;
+}
+
+/// Command R7B and Command A.
+static Architecture cohere2() {
+  Architecture row = cohere();
+  row.name = "Cohere2ForCausalLM";
+  row.qkNormAsked = false;
+  row.windows = WindowRule::AllButEveryFourth;
+  row.layerRopes = LayerRopes::OnlyInWindows;
+  row.theta = 1e4;
+  return row;
+}
+
+/// The text of Llama 4.
+static Architecture llama4() {
+  Architecture row;
+  row.name = "Llama4ForCausalLM";
+  row.theta = 5e5;
+  row.ropeInterleaved = true;
+  row.layerRopes = LayerRopes::NoneInSome;
+  row.qkNormAsked = true;
+  row.qkNormDefault = true;
+  row.qkNormPlain = true;
+  row.windows = WindowRule::Chunks;
+  row.temperature = true;
+  row.expertLayers = ExpertLayers::Listed;
+  row.router = RouterRule::SigmoidOfInput;
+  row.names = namesOf("feed_forward.router", "feed_forward.experts",
+                      "gate_up_proj", "gate_up_proj", "down_proj");
+  row.names.fusedExperts = true;
+  row.names.interleavedExperts = false;
+  row.names.dense = "feed_forward";
+  row.names.shared = "feed_forward.shared_expert";
+  return row;
+}
+
 /// The synthetic models of examples/configs: experts without a gate. There is
 /// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
@@ -248,10 +350,12 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),    mistral(),    qwen2(),   qwen3(),      mixtral(),
-      qwen3Moe(), deepseekV3(), gptOss(),  starcoder2(), phi3(),
-      granite(),  smolLm3(),    ernie45(), gemma(),      gemma2(),
-      gemma3(),   glm4(),       glm4Moe(), gptMoe()};
+      llama(),     mistral(),    qwen2(),   qwen3(),      mixtral(),
+      qwen3Moe(),  deepseekV3(), gptOss(),  starcoder2(), phi3(),
+      granite(),   smolLm3(),    ernie45(), gemma(),      gemma2(),
+      gemma3(),    glm4(),       glm4Moe(), gptMoe(),     olmo2(),
+      olmo3(),     miniMaxM2(),  cohere(),  cohere2(),    llama4(),
+      deepseekV2()};
   return rows;
 }
 

@@ -38,18 +38,23 @@ enum class WindowRule : uint8_t {
   LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
   AllIfUsed,   ///< all, with `use_sliding_window`
   Alternating, ///< every second one, beginning with the first
-  AllButEveryNth, ///< all but every `sliding_window_pattern`-th
-  ByKeys          ///< whatever keys there are say so
+  AllButEveryNth,    ///< all but every `sliding_window_pattern`-th
+  AllButEveryFourth, ///< the same, by default every fourth
+  Chunks,            ///< those that turn their heads, of `attention_chunk_size`
+  ByKeys             ///< whatever keys there are say so
 };
 
 /// How the experts of a token are chosen and weighted.
 enum class RouterRule : uint8_t {
-  None,           ///< no experts
-  Normalized,     ///< softmax, the chosen ones scaled to sum to 1
-  NormTopkProb,   ///< softmax, scaled where `norm_topk_prob` is true
-  BiasNormalized, ///< as Normalized, logits with a bias
-  GroupedSigmoid, ///< sigmoid, correction bias, groups of experts, a scale
-  ByKeys          ///< how many, and how many of a token; nothing else
+  None,             ///< no experts
+  Normalized,       ///< softmax, the chosen ones scaled to sum to 1
+  NormTopkProb,     ///< softmax, scaled where `norm_topk_prob` is true
+  BiasNormalized,   ///< as Normalized, logits with a bias
+  GroupedSigmoid,   ///< sigmoid, correction bias, groups of experts, a scale
+  CorrectedSigmoid, ///< sigmoid, correction bias, scaled to sum to 1
+  GroupedSoftmax,   ///< softmax, groups of experts by their best, a scale
+  SigmoidOfInput,   ///< one expert, sigmoid, which scales what the expert reads
+  ByKeys            ///< how many, and how many of a token; nothing else
 };
 
 /// Which layers have experts.
@@ -57,14 +62,16 @@ enum class ExpertLayers : uint8_t {
   None,
   All,
   FromFirst, ///< those from `first_k_dense_replace` on
-  Sparse     ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
+  Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
+  Listed     ///< `moe_layers`, or every `interleave_moe_layer_step`-th
 };
 
 /// Which layers turn queries and keys otherwise than the others, or not at all.
 enum class LayerRopes : uint8_t {
   Alike,
   LocalInWindows, ///< those with a window have parameters of their own
-  NoneInSome      ///< those of which `no_rope_layers` says 0
+  NoneInSome,     ///< those of which `no_rope_layers` says 0
+  OnlyInWindows   ///< those without a window do not turn them
 };
 
 /// What scales the output of the embedding.
@@ -83,7 +90,8 @@ struct Architecture {
   bool sinks = false;
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
-  double theta = 1e4; ///< where the config has none
+  double theta = 1e4;      ///< where the config has none
+  double localTheta = 1e4; ///< the same of layers with `LayerRope::Local`
   /// Whether rotary frequencies are scaled always, so that a config without
   /// their parameters says too little.
   bool ropeScaled = false;
@@ -102,8 +110,16 @@ struct Architecture {
   /// `logits_scaling` are read.
   bool multipliers = false;
   EmbeddingScale embeddingScale = EmbeddingScale::None;
-  bool normPlusOne = false; ///< norms multiply by one plus their weight
-  bool qkNormAsked = false; ///< where `use_qk_norm` is true
+  bool normPlusOne = false;   ///< norms multiply by one plus their weight
+  bool logitScale = false;    ///< `logit_scale` is read
+  bool parallelBlock = false; ///< as `ModelConfig::parallelBlock`
+  bool qkNormWhole = false;   ///< over all heads at once
+  /// `attn_temperature_tuning`, `floor_scale` and `attn_scale` are read.
+  bool temperature = false;
+  bool qkNormAsked = false;   ///< where `use_qk_norm` is true
+  bool qkNormMean = false;    ///< as `AttentionConfig::qkNormMean`
+  bool qkNormPlain = false;   ///< as `AttentionConfig::qkNormPlain`
+  bool qkNormDefault = false; ///< where there is no `use_qk_norm`
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;
@@ -115,8 +131,10 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
-  /// Norms subtract the mean and have a bias; their epsilon is `norm_epsilon`.
+  /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
+  bool normBias = true;
+  std::string_view normEpsilon = "norm_epsilon";
   bool tied = false; ///< where the config has no `tie_word_embeddings`
   HubNames names;
 };

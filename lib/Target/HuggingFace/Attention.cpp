@@ -52,6 +52,26 @@ llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
                   rope);
 }
 
+/// How queries grow where a layer does not turn its heads, or null.
+static llm::TemperatureAttr temperatureAttr(MLIRContext *context,
+                                            const AttentionConfig &facts,
+                                            LayerRope rope) {
+  if (rope != LayerRope::None || facts.temperatureFloor == 0)
+    return {};
+  return llm::TemperatureAttr::get(context, facts.temperatureFloor,
+                                   APFloat(facts.temperatureScale));
+}
+
+/// Null where heads are normed one by one, with one weight or none.
+static llm::HeadNormAttr headNormAttr(MLIRContext *context,
+                                      const AttentionConfig &facts) {
+  if (!facts.qkNorm || !(facts.qkNormWhole || facts.qkNormMean))
+    return {};
+  return llm::HeadNormAttr::get(context, facts.qkNormWhole
+                                             ? llm::HeadNorm::AllHeads
+                                             : llm::HeadNorm::Mean);
+}
+
 /// Null where there is none.
 static FloatAttr capAttr(OpBuilder &builder, double cap) {
   return cap == 0 ? FloatAttr() : builder.getF64FloatAttr(cap);
@@ -112,13 +132,18 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
 
   Value queryNorm, keyNorm, sinks;
   FloatAttr epsilon;
-  if (facts.qkNorm) {
-    queryNorm = normWeight("attention.q_norm", facts.headDim,
-                           ofLayer("self_attn.q_norm.weight"));
-    keyNorm = normWeight("attention.k_norm", facts.headDim,
+  llm::HeadNormAttr headNorm = headNormAttr(builder.getContext(), facts);
+  if (facts.qkNorm && !facts.qkNormPlain) {
+    queryNorm =
+        normWeight("attention.q_norm", headNorm ? queries : facts.headDim,
+                   ofLayer("self_attn.q_norm.weight"));
+    keyNorm = normWeight("attention.k_norm", headNorm ? keys : facts.headDim,
                          ofLayer("self_attn.k_norm.weight"));
-    epsilon = builder.getF64FloatAttr(config.epsilon);
   }
+  // What is turned is as long as it was, so that a norm without weights can
+  // come first.
+  if (facts.qkNorm && !(facts.qkNormPlain && stack->rope == LayerRope::None))
+    epsilon = builder.getF64FloatAttr(config.epsilon);
   if (facts.sinks)
     sinks = vector("attention.sinks", {facts.heads},
                    HubTensor{ofLayer("self_attn.sinks")});
@@ -133,8 +158,10 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
       /*rope_dim=*/IntegerAttr(), /*value_dim=*/IntegerAttr(),
       /*rank=*/IntegerAttr(), APFloat(facts.scale),
       capAttr(builder, facts.softCap), layerRope(facts.headDim),
-      /*window=*/IntegerAttr(), epsilon, /*kv_norm_epsilon=*/FloatAttr(),
-      sequence, opName("attention"), llm::DimAttr());
+      /*window=*/IntegerAttr(), facts.chunked,
+      temperatureAttr(builder.getContext(), facts, stack->rope), headNorm,
+      epsilon, /*kv_norm_epsilon=*/FloatAttr(), sequence, opName("attention"),
+      llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();
@@ -210,9 +237,10 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
       builder.getI64IntegerAttr(facts.valueDim),
       builder.getI64IntegerAttr(facts.latentRank), APFloat(facts.scale),
       capAttr(builder, facts.softCap), layerRope(facts.ropeDim),
-      /*window=*/IntegerAttr(), /*epsilon=*/FloatAttr(),
-      builder.getF64FloatAttr(innerEpsilon), sequence, opName("attention"),
-      llm::DimAttr());
+      /*window=*/IntegerAttr(), /*chunked=*/false,
+      /*temperature=*/llm::TemperatureAttr(), /*qk_norm=*/llm::HeadNormAttr(),
+      /*epsilon=*/FloatAttr(), builder.getF64FloatAttr(innerEpsilon), sequence,
+      opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();

@@ -41,10 +41,26 @@ static void readGrouped(const json::Value &root,
                           std::to_string(attention.headDim));
   attention.qkNorm =
       architecture.qkNorm ||
-      (architecture.qkNormAsked && readFlag(root["use_qk_norm"], false));
+      (architecture.qkNormAsked &&
+       readFlag(root["use_qk_norm"], architecture.qkNormDefault));
   attention.qkNormWhole =
-      architecture.isByKeys &&
-      root["qk_norm_type"].nullAsAbsent().string("") == "per_layer";
+      architecture.qkNormWhole ||
+      (architecture.isByKeys &&
+       root["qk_norm_type"].nullAsAbsent().string("") == "per_layer");
+  attention.qkNormMean = architecture.qkNormMean;
+  attention.qkNormPlain = architecture.qkNormPlain;
+  if (attention.qkNormPlain && attention.qkNorm &&
+      attention.rope.magnitude != 1)
+    root["rope_parameters"].fail(
+        "expected no factor of what is turned, because it is normed then");
+  attention.chunked = architecture.windows == WindowRule::Chunks;
+  if (architecture.temperature &&
+      readFlag(root["attn_temperature_tuning"], /*otherwise=*/true)) {
+    attention.temperatureFloor =
+        readSize(root["floor_scale"], /*otherwise=*/8192);
+    attention.temperatureScale =
+        root["attn_scale"].nullAsAbsent().nonNegativeNumber(/*otherwise=*/.1);
+  }
   attention.sinks = architecture.sinks;
   attention.scale = 1 / std::sqrt(double(attention.headDim));
   if (json::Value scalar = root["query_pre_attn_scalar"].nullAsAbsent();

@@ -106,13 +106,13 @@ Value ModelBuilder::network(Value input, const std::string &up,
 Value ModelBuilder::denseNetwork(Value input) {
   const FeedForwardConfig &facts = config.feedForward;
   return network(input, "ffn_up", "ffn_down", facts.denseInner, facts.denseBias,
-                 WeightClass::Dense, "mlp");
+                 WeightClass::Dense, std::string(config.names.dense));
 }
 
 Value ModelBuilder::sharedExperts(Value input) {
   return network(input, "shared_up", "shared_down",
                  config.feedForward.sharedInner, /*bias=*/false,
-                 WeightClass::Shared, "mlp.shared_experts");
+                 WeightClass::Shared, std::string(config.names.shared));
 }
 
 Value ModelBuilder::routedExperts(Value tokens, Value counts) {
@@ -126,7 +126,8 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   if (names.fusedExperts) {
     std::string up = ofLayer(module + "." + std::string(names.up));
     std::string down = ofLayer(module + "." + std::string(names.down));
-    upWeights = {{up, columns, /*transposed=*/false, /*deinterleave=*/true}};
+    upWeights = {{up, columns, /*transposed=*/false,
+                  /*deinterleave=*/names.interleavedExperts}};
     upBiases = {
         {up + "_bias", columns, /*transposed=*/false, /*deinterleave=*/true}};
     downWeights = {{down}};
@@ -167,7 +168,10 @@ Value ModelBuilder::expertNetwork(Value input) {
     // Transformers keeps it in f32 whatever the model's type.
     correction =
         param("router.correction", {facts.experts}, builder.getF32Type(),
-              source(HubTensor{module + ".e_score_correction_bias"},
+              source(HubTensor{(config.names.correction.empty()
+                                    ? module
+                                    : ofLayer(config.names.correction)) +
+                               ".e_score_correction_bias"},
                      /*axis=*/0, std::nullopt));
 
   constexpr int64_t dynamic = ShapedType::kDynamic;
@@ -178,8 +182,9 @@ Value ModelBuilder::expertNetwork(Value input) {
       RankedTensorType::get({dynamic, facts.topK}, builder.getF32Type()), input,
       weight, bias, correction,
       facts.sigmoid ? llm::Scoring::Sigmoid : llm::Scoring::Softmax, facts.topK,
-      facts.normalize, facts.groups, facts.topGroups, APFloat(facts.scale),
-      opName("router"), llm::DimAttr());
+      facts.normalize, facts.groups, facts.topGroups, facts.groupBest,
+      APFloat(facts.scale), facts.scaleTokens, opName("router"),
+      llm::DimAttr());
   auto dispatch = llm::DispatchOp::create(
       builder, rows(config.hidden),
       RankedTensorType::get({1, 1, facts.experts}, i32),

@@ -68,10 +68,12 @@ static void readGroups(const json::Value &root, RouterConfig &router) {
   router.groups = readSize(root["n_group"]);
   router.topGroups = readSize(root["topk_group"]);
   if (router.experts % router.groups != 0 ||
-      (router.groups > 1 && router.experts / router.groups < 2)) {
-    root["n_group"].failExpected("a divisor of the number of experts, " +
-                                 std::to_string(router.experts) +
-                                 ", with two or more in a group");
+      (router.groups > 1 &&
+       router.experts / router.groups < router.groupBest)) {
+    root["n_group"].failExpected(
+        "a divisor of the number of experts, " +
+        std::to_string(router.experts) +
+        (router.groupBest > 1 ? ", with two or more in a group" : ""));
     return;
   }
   if (router.topGroups > router.groups ||
@@ -112,6 +114,28 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
     router.scale = root["routed_scaling_factor"].positiveNumber();
     readGroups(root, router);
     break;
+  case RouterRule::CorrectedSigmoid:
+    router.sigmoid = true;
+    router.correction = true;
+    router.normalize = true;
+    break;
+  case RouterRule::GroupedSoftmax:
+    // Transformers computes the same whether `norm_topk_prob` is true or not.
+    router.scale =
+        root["routed_scaling_factor"].nullAsAbsent().positiveNumber(1);
+    router.groupBest = 1;
+    if (root["topk_method"].choice<bool>(
+            {{"greedy", false}, {"group_limited_greedy", true}},
+            /*otherwise=*/false))
+      readGroups(root, router);
+    break;
+  case RouterRule::SigmoidOfInput:
+    router.sigmoid = true;
+    router.scaleTokens = true;
+    if (router.topK != 1)
+      root["num_experts_per_tok"].failExpected(
+          "1: of several experts of a token, each would read another row");
+    break;
   }
   return router;
 }
@@ -123,11 +147,16 @@ static void readExpertNetworks(const json::Value &root,
   network.expertBias = architecture.expertBias;
   bool ownWidth = architecture.isByKeys
                       ? root["moe_intermediate_size"].nullAsAbsent().present()
-                      : architecture.expertLayers != ExpertLayers::All;
+                      : architecture.expertLayers != ExpertLayers::All &&
+                            architecture.expertLayers != ExpertLayers::Listed;
   network.expertInner =
       readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
   json::Value shared = root["n_shared_experts"];
-  if (architecture.router == RouterRule::GroupedSigmoid && !shared.isNull())
+  if (architecture.router == RouterRule::SigmoidOfInput)
+    network.sharedInner = network.expertInner;
+  if ((architecture.router == RouterRule::GroupedSigmoid ||
+       architecture.router == RouterRule::GroupedSoftmax) &&
+      !shared.isNull())
     network.sharedInner =
         network.expertInner *
         shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);
@@ -156,8 +185,11 @@ shardopt::hf::readFeedForward(const json::Value &root,
   network.activation = readActivation(root, architecture);
   if (withExperts < layers.size()) {
     const json::Value own = root["intermediate_size_mlp"].nullAsAbsent();
-    network.denseInner = readSize(
-        architecture.isByKeys && own ? own : root["intermediate_size"]);
+    network.denseInner = architecture.expertLayers == ExpertLayers::Listed
+                             ? readSize(own, /*otherwise=*/16384)
+                             : readSize(architecture.isByKeys && own
+                                            ? own
+                                            : root["intermediate_size"]);
     network.denseBias =
         hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }

@@ -130,22 +130,54 @@ ResultRange ModelBuilder::norm(StringRef name, Value input, Value residual,
       normWeight((name + ".weight").str(), config.hidden, tensor + ".weight");
   if (!config.layerNorm)
     return llm::RmsNormOp::create(builder, input.getType(), sum, input,
-                                  residual, weight, epsilon, opName(name),
-                                  llm::DimAttr())
+                                  residual, weight, /*norm_first=*/false,
+                                  epsilon, opName(name), llm::DimAttr())
         ->getResults();
-  Value bias = vector((name + ".bias").str(), {config.hidden},
-                      HubTensor{tensor + ".bias"});
+  Value bias;
+  if (config.normBias)
+    bias = vector((name + ".bias").str(), {config.hidden},
+                  HubTensor{tensor + ".bias"});
   return llm::LayerNormOp::create(builder, input.getType(), sum, input,
                                   residual, weight, bias, epsilon, opName(name),
                                   llm::DimAttr())
       ->getResults();
 }
 
-void ModelBuilder::layer(Block *body) {
-  Value residual = body->getArgument(0);
-  Value positions = body->getArguments().back();
-  SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
+Value ModelBuilder::addNorm(StringRef name, Value input, Value residual,
+                            StringRef hubName) {
+  Value weight = normWeight((name + ".weight").str(), config.hidden,
+                            ofLayer(hubName) + ".weight");
+  return llm::RmsNormOp::create(builder, input.getType(), /*sum=*/Type(), input,
+                                residual, weight, /*norm_first=*/true,
+                                APFloat(config.epsilon), opName(name),
+                                llm::DimAttr())
+      .getResult();
+}
 
+Value ModelBuilder::update(Value input) {
+  return stack->experts ? expertNetwork(input) : denseNetwork(input);
+}
+
+Value ModelBuilder::layerOfNormsBehind(Value residual, Value positions,
+                                       SmallVectorImpl<Value> &caches) {
+  const HubNames &names = config.names;
+  Value attended = attention(residual, positions, caches);
+  residual = addNorm("attn_norm", attended, residual, names.attentionPostNorm);
+  return addNorm("ffn_norm", update(residual), residual, names.networkPostNorm);
+}
+
+Value ModelBuilder::parallelLayer(Value residual, Value positions,
+                                  SmallVectorImpl<Value> &caches) {
+  Value normed =
+      norm("attn_norm", residual, Value(), config.names.attentionNorm)[0];
+  Value attended = attention(normed, positions, caches);
+  Value sum =
+      llm::AddOp::create(builder, residual.getType(), residual, attended);
+  return llm::AddOp::create(builder, residual.getType(), sum, update(normed));
+}
+
+Value ModelBuilder::layerOfNorms(Value residual, Value positions,
+                                 SmallVectorImpl<Value> &caches) {
   const HubNames &names = config.names;
   Value normed = norm("attn_norm", residual, Value(), names.attentionNorm)[0];
   Value attended = attention(normed, positions, caches);
@@ -153,12 +185,21 @@ void ModelBuilder::layer(Block *body) {
     attended =
         norm("attn_post_norm", attended, Value(), names.attentionPostNorm)[0];
   ResultRange ffnNorm = norm("ffn_norm", attended, residual, names.networkNorm);
-  Value update =
-      stack->experts ? expertNetwork(ffnNorm[0]) : denseNetwork(ffnNorm[0]);
+  Value added = update(ffnNorm[0]);
   if (!names.networkPostNorm.empty())
-    update = norm("ffn_post_norm", update, Value(), names.networkPostNorm)[0];
-  SmallVector<Value> yielded = {
-      llm::AddOp::create(builder, residual.getType(), ffnNorm[1], update)};
+    added = norm("ffn_post_norm", added, Value(), names.networkPostNorm)[0];
+  return llm::AddOp::create(builder, residual.getType(), ffnNorm[1], added);
+}
+
+void ModelBuilder::layer(Block *body) {
+  Value residual = body->getArgument(0);
+  Value positions = body->getArguments().back();
+  SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
+  Value left = config.parallelBlock ? parallelLayer(residual, positions, caches)
+               : config.names.attentionNorm.empty()
+                   ? layerOfNormsBehind(residual, positions, caches)
+                   : layerOfNorms(residual, positions, caches);
+  SmallVector<Value> yielded = {left};
   yielded.append(caches);
   llm::YieldOp::create(builder, yielded);
 }
@@ -215,7 +256,7 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
 
   Value norm = normWeight("lm_head.norm", config.hidden, "model.norm.weight");
   Value normBias;
-  if (config.layerNorm)
+  if (config.normBias)
     normBias = vector("lm_head.norm_bias", {config.hidden},
                       HubTensor{"model.norm.bias"});
   Value head = table;
@@ -226,8 +267,9 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
                             /*transposed=*/true});
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
-      norm, head, normBias, APFloat(config.epsilon), sequence,
-      config.tiedEmbeddings, APFloat(config.logitScale),
+      norm, head, normBias, config.layerNorm && !config.normBias,
+      APFloat(config.epsilon), sequence, config.tiedEmbeddings,
+      APFloat(config.logitScale),
       config.logitCap == 0 ? FloatAttr()
                            : builder.getF64FloatAttr(config.logitCap),
       opName("lm_head"), llm::DimAttr());

@@ -20,14 +20,18 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
   if (rule == WindowRule::Never ||
       (asked && !readFlag(root["use_sliding_window"], /*otherwise=*/false)))
     return 0;
+  if (rule == WindowRule::Chunks) {
+    json::Value chunk = root["attention_chunk_size"];
+    return chunk.isNull() ? 0 : readSize(chunk, /*otherwise=*/8192);
+  }
   json::Value window = root["sliding_window"];
   bool optional = rule == WindowRule::Always || rule == WindowRule::ByKeys;
   return window.isNull() || (optional && !window) ? 0 : readSize(window);
 }
 
 /// `layer_types`: which layers have the window.
-static void readLayerTypes(const json::Value &types, int64_t window,
-                           std::vector<LayerConfig> &layers) {
+static void readLayerTypes(const json::Value &types, WindowRule rule,
+                           int64_t window, std::vector<LayerConfig> &layers) {
   std::vector<json::Value> elements = types.elements();
   if (elements.size() != layers.size()) {
     types.fail("expected an entry for each of the " +
@@ -37,7 +41,10 @@ static void readLayerTypes(const json::Value &types, int64_t window,
   }
   for (size_t i = 0; i < layers.size(); ++i)
     layers[i].window = elements[i].choice<int64_t>(
-        {{"full_attention", 0}, {"sliding_attention", window}});
+        {{"full_attention", 0},
+         {rule == WindowRule::Chunks ? "chunked_attention"
+                                     : "sliding_attention",
+          window}});
 }
 
 static void readWindows(const json::Value &root, WindowRule rule,
@@ -45,7 +52,7 @@ static void readWindows(const json::Value &root, WindowRule rule,
   int64_t window = readWindow(root, rule);
   json::Value types = root["layer_types"].nullAsAbsent();
   if (types)
-    return readLayerTypes(types, window, layers);
+    return readLayerTypes(types, rule, window, layers);
   if (window == 0)
     return;
   size_t first = 0, step = 1;
@@ -59,6 +66,8 @@ static void readWindows(const json::Value &root, WindowRule rule,
     full = readSize(root["sliding_window_pattern"], maxSize);
   if (rule == WindowRule::AllButEveryNth)
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/6);
+  if (rule == WindowRule::AllButEveryFourth)
+    full = readSize(root["sliding_window_pattern"], /*otherwise=*/4);
   for (size_t i = first; i < layers.size(); i += step)
     if ((i + 1) % full != 0)
       layers[i].window = window;
@@ -79,10 +88,26 @@ static void readSparseLayers(const json::Value &root,
     layers[layer.integer(std::nullopt, 0, last)].experts = false;
 }
 
+static void readListedLayers(const json::Value &root,
+                             std::vector<LayerConfig> &layers) {
+  const int64_t last = int64_t(layers.size()) - 1;
+  if (json::Value listed = root["moe_layers"].nullAsAbsent()) {
+    for (const json::Value &layer : listed.elements())
+      layers[layer.integer(std::nullopt, 0, last)].experts = true;
+    return;
+  }
+  const int64_t step =
+      readSize(root["interleave_moe_layer_step"], /*otherwise=*/1);
+  for (int64_t i = step - 1; i <= last; i += step)
+    layers[i].experts = true;
+}
+
 static void readExperts(const json::Value &root, ExpertLayers rule,
                         std::vector<LayerConfig> &layers) {
   if (rule == ExpertLayers::None)
     return;
+  if (rule == ExpertLayers::Listed)
+    return readListedLayers(root, layers);
   if (rule == ExpertLayers::Sparse)
     return readSparseLayers(root, layers);
   size_t first = 0;
@@ -103,7 +128,7 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
 static void readLayersWithoutRope(const json::Value &root,
                                   std::vector<LayerConfig> &layers) {
   json::Value given = root["no_rope_layers"].nullAsAbsent();
-  if (!given) {
+  if (!given || (given.isArray() && given.elements().empty())) {
     const size_t interval =
         readSize(root["no_rope_layer_interval"], /*otherwise=*/4);
     for (size_t i = interval - 1; i < layers.size(); i += interval)
@@ -123,12 +148,16 @@ static void readLayersWithoutRope(const json::Value &root,
 }
 
 static void readLayerRopes(const json::Value &root, LayerRopes rule,
+                           WindowRule windows,
                            std::vector<LayerConfig> &layers) {
   if (rule == LayerRopes::NoneInSome) {
     readLayersWithoutRope(root, layers);
-    // Where `layer_types` does not say which layers have the window, these do.
+    // Where `layer_types` does not say which layers have the window, these do;
+    // of chunks, the others.
+    const bool isOfTurned = windows == WindowRule::Chunks;
     for (LayerConfig &layer : layers)
-      if (!root["layer_types"].nullAsAbsent() && layer.rope != LayerRope::None)
+      if (!root["layer_types"].nullAsAbsent() &&
+          (layer.rope == LayerRope::None) == isOfTurned)
         layer.window = 0;
     return;
   }
@@ -136,6 +165,10 @@ static void readLayerRopes(const json::Value &root, LayerRopes rule,
     for (LayerConfig &layer : layers)
       if (layer.window != 0)
         layer.rope = LayerRope::Local;
+  if (rule == LayerRopes::OnlyInWindows)
+    for (LayerConfig &layer : layers)
+      if (layer.window == 0)
+        layer.rope = LayerRope::None;
 }
 
 std::vector<LayerConfig>
@@ -145,6 +178,6 @@ shardopt::hf::readLayers(const json::Value &root,
   std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
   readExperts(root, architecture.expertLayers, layers);
   readWindows(root, architecture.windows, layers);
-  readLayerRopes(root, architecture.layerRopes, layers);
+  readLayerRopes(root, architecture.layerRopes, architecture.windows, layers);
   return layers;
 }

@@ -118,6 +118,19 @@ private:
   /// norm and sum.
   mlir::ResultRange norm(llvm::StringRef name, mlir::Value input,
                          mlir::Value residual, llvm::StringRef hubName);
+  /// The residual and a norm of `input`, which is added to it.
+  mlir::Value addNorm(llvm::StringRef name, mlir::Value input,
+                      mlir::Value residual, llvm::StringRef hubName);
+  /// What leaves a layer of three forms: norms in front, norms behind alone,
+  /// and attention and network in parallel.
+  mlir::Value layerOfNorms(mlir::Value residual, mlir::Value positions,
+                           llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value layerOfNormsBehind(mlir::Value residual, mlir::Value positions,
+                                 llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value parallelLayer(mlir::Value residual, mlir::Value positions,
+                            llvm::SmallVectorImpl<mlir::Value> &caches);
+  /// The feed-forward network of a layer.
+  mlir::Value update(mlir::Value input);
   /// The weight of a root-mean-square norm.
   mlir::Value normWeight(llvm::StringRef name, int64_t size,
                          llvm::StringRef tensor);

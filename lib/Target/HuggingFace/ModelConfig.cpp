@@ -75,6 +75,15 @@ static std::string readArchitectureName(const json::Value &root) {
   return names.front().string();
 }
 
+/// Elements of the weights of the norms of queries and keys.
+static double qkNormParameters(const AttentionConfig &attention) {
+  if (!attention.qkNorm || attention.qkNormPlain)
+    return 0;
+  const bool isEach = attention.qkNormWhole || attention.qkNormMean;
+  return double(attention.headDim) *
+         (isEach ? double(attention.heads + attention.kvHeads) : 2);
+}
+
 /// Elements of the weights of attention in a layer.
 static double countParameters(const AttentionConfig &attention, double hidden) {
   double heads = attention.heads;
@@ -83,8 +92,8 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
     double columns = (heads + 2.0 * attention.kvHeads) * headDim;
     return hidden * columns + heads * headDim * hidden +
            (attention.inputBias ? columns : 0) +
-           (attention.outputBias ? hidden : 0) +
-           (attention.qkNorm ? 2 * headDim : 0) + (attention.sinks ? heads : 0);
+           (attention.outputBias ? hidden : 0) + qkNormParameters(attention) +
+           (attention.sinks ? heads : 0);
   }
   double rank = attention.queryRank, latent = attention.latentRank;
   double queries = heads * double(attention.nopeDim + attention.ropeDim);
@@ -118,7 +127,7 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
 double shardopt::hf::countParameters(const ModelConfig &config) {
   double hidden = config.hidden;
   double embeddings = config.tiedEmbeddings ? 1 : 2;
-  double norm = config.layerNorm ? 2 * hidden : hidden;
+  double norm = config.normBias ? 2 * hidden : hidden;
   double total = embeddings * config.vocab * hidden + norm;
   double norms = 0;
   for (std::string_view name :
@@ -139,6 +148,9 @@ static void readScales(const json::Value &root,
   if (architecture.softCaps)
     if (json::Value cap = root["final_logit_softcapping"].nullAsAbsent())
       config.logitCap = cap.positiveNumber();
+  if (architecture.logitScale)
+    config.logitScale =
+        root["logit_scale"].nullAsAbsent().positiveNumber(/*otherwise=*/.0625);
   if (!architecture.multipliers)
     return;
   auto read = [&](const char *key) {
@@ -179,10 +191,13 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.hidden = readSize(root["hidden_size"]);
   config.layers = readLayers(root, *architecture);
   config.layerNorm = architecture->layerNorm;
+  config.normBias = architecture->layerNorm && architecture->normBias;
+  config.parallelBlock = architecture->parallelBlock;
   if (!architecture->isByKeys)
     config.epsilon =
         config.layerNorm
-            ? root["norm_epsilon"].nullAsAbsent().positiveNumber(1e-5)
+            ? root[architecture->normEpsilon].nullAsAbsent().positiveNumber(
+                  1e-5)
             : root["rms_norm_eps"].positiveNumber();
   config.tiedEmbeddings =
       readFlag(root["tie_word_embeddings"], architecture->tied);

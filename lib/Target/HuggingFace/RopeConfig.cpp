@@ -82,6 +82,10 @@ static void readYarn(const json::Value &root, const json::Value &parameters,
 static double readShare(const json::Value &root, const json::Value &parameters,
                         const Architecture &architecture) {
   double share = architecture.ropeShare.value_or(1);
+  // The older form of MiniMax-M2.
+  if (json::Value turned = root["rotary_dim"].nullAsAbsent();
+      turned && architecture.ropeShare)
+    share = double(readSize(turned)) / double(readSize(root["head_dim"]));
   for (const json::Value &holder : {root, parameters}) {
     json::Value part = holder["partial_rotary_factor"].nullAsAbsent();
     if (!part)
@@ -168,5 +172,5 @@ void shardopt::hf::readRopes(const json::Value &root,
                           .nullAsAbsent()["sliding_attention"]
                           .nullAsAbsent();
   attention.localRope = readRope(root, local, "rope_local_base_freq",
-                                 /*otherwise=*/1e4, architecture);
+                                 architecture.localTheta, architecture);
 }

@@ -333,10 +333,19 @@ func.func @gqa_qk_norm_without_epsilon(%x: tensor<?x96xbf16>, %p: tensor<?xi32>,
 
 // -----
 
-func.func @gqa_epsilon_of_no_norm(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
+func.func @gqa_norm_of_all_heads_without_weights(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>) {
   // (C4)
-  // expected-error @+1 {{'q_norm', 'k_norm' and 'epsilon' come together}}
-  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  // expected-error @+1 {{of a 'qk_norm' needs 'q_norm' and 'k_norm'}}
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6, qk_norm = #llm.head_norm<all_heads>} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @gqa_norm_of_all_heads_weight(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %q: tensor<64xbf16>, %n: tensor<8xbf16>) {
+  // (C4)
+  // expected-error @+1 {{'k_norm' must have 16 entries, kv_heads * head_dim, found 8}}
+  %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %k) q_norm(%q) k_norm(%n) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, epsilon = 1.0e-6, qk_norm = #llm.head_norm<mean>} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<64xbf16>, tensor<8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
 

@@ -144,10 +144,28 @@ func.func @scale_norm_without_sums(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w
 
 // -----
 
-func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tensor<8xbf16>) {
+func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tensor<6xbf16>) {
   // (C1)
-  // expected-error @+1 {{'llm.scale_norm' op 'weight' must have 4 entries, the width of a group, found 8}}
-  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x2xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  // expected-error @+1 {{'llm.scale_norm' op 'weight' must have 4 entries, the width of a group, found 6}}
+  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x2xf32>, tensor<6xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @scale_norm_of_an_odd_sum(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square beside 'sums', found 1 columns}}
+  %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16, sums} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @scale_rows_of_two(%x: tensor<?x8xbf16>, %w: tensor<?x2xf32>) {
+  // (C1)
+  // expected-error @+1 {{'llm.scale_rows' op 'weights' must have 1 columns, a factor a row, found 2}}
+  %n = llm.scale_rows %x, %w : (tensor<?x8xbf16>, tensor<?x2xf32>) -> tensor<?x8xbf16>
   return
 }
 

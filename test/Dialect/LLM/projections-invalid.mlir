@@ -135,6 +135,24 @@ func.func @rms_norm_sum_of_nothing(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
 
 // -----
 
+func.func @rms_norm_first_with_a_sum(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  // (C3)
+  // expected-error @+1 {{must have 1 results with a residual behind the norm, found 2}}
+  %n, %s = llm.rms_norm "n" %x residual(%x) weight(%w) {epsilon = 1.0e-5, norm_first} : (tensor<?x8xbf16>, tensor<?x8xbf16>, tensor<8xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_first_of_nothing(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
+  // (C5)
+  // expected-error @+1 {{with 'norm_first' needs a residual to add the norm to}}
+  %n = llm.rms_norm "n" %x weight(%w) {epsilon = 1.0e-5, norm_first} : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
 func.func @rms_norm_epsilon(%x: tensor<?x8xbf16>, %w: tensor<8xbf16>) {
   // (C4)
   // expected-error @+1 {{'epsilon' must be positive and finite, found 0}}

@@ -293,6 +293,8 @@ class Parameters:
             value = np.stack([self.tensors[name] for name in names]).astype(float)
         else:
             value = self.tensors[pattern].astype(float)
+            if len(shape) == 1:  # listed by heads
+                value = value.reshape(-1)
         if part.get("transposed"):
             value = value.swapaxes(-1, -2)
         if part.get("deinterleave"):

@@ -31,13 +31,32 @@ def sigmoid(x):
 
 
 def rms_norm(x, weight, epsilon):
-    """Scales rows to a root mean square of one, then by `weight`."""
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + epsilon) * weight
+    """Scales rows to a root mean square of one, then by `weight` where there is one."""
+    normed = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + epsilon)
+    return normed if weight is None else normed * weight
 
 
 def layer_norm(x, weight, bias, epsilon):
     """Scales deviations from the mean of a row to a variance of one, then by `weight`."""
-    return rms_norm(x - x.mean(axis=-1, keepdims=True), weight, epsilon) + bias
+    normed = rms_norm(x - x.mean(axis=-1, keepdims=True), weight, epsilon)
+    return normed if bias is None else normed + bias
+
+
+def head_norm(kind, x, weight, epsilon):
+    """Norms heads [rows, heads, size]: each with one weight, or as `kind` says."""
+    if kind is None:
+        return rms_norm(x, weight, epsilon)
+    weight = weight.reshape(x.shape[1:])
+    if kind == "mean":
+        return layer_norm(x, weight, None, epsilon)
+    squares = (x * x).mean(axis=(1, 2), keepdims=True)
+    return x / np.sqrt(squares + epsilon) * weight
+
+
+def temperature(positions, floor, scale):
+    """Factors of queries that grow with their positions: [rows, 1, 1]."""
+    seen = np.maximum(np.asarray(positions) + 1, 0)
+    return (1 + scale * np.log1p(seen // floor))[:, None, None]
 
 
 # ---------------------------------------------------------------------------
@@ -94,10 +113,12 @@ def rotate(x, positions, inverse_frequencies, magnitude=1.0, interleaved=False):
 # ---------------------------------------------------------------------------
 
 
-def visible(position, length, window):
+def visible(position, length, window, chunked=False):
     """Which of `length` cached positions a token at `position` sees."""
     keys = np.arange(length)
     seen = keys <= position
+    if window is not None and chunked:
+        return seen & (keys >= position - position % window)
     return seen if window is None else seen & (keys > position - window)
 
 
@@ -118,7 +139,17 @@ def soft_cap(x, cap=None):
 
 
 def gqa(
-    q, keys, values, positions, sequence, scale, kv_of_head, window=None, sinks=None, cap=None
+    q,
+    keys,
+    values,
+    positions,
+    sequence,
+    scale,
+    kv_of_head,
+    window=None,
+    sinks=None,
+    cap=None,
+    chunked=False,
 ):
     """Attention of queries over caches that hold their own keys already.
 
@@ -133,7 +164,7 @@ def gqa(
         k = keys[row // sequence][:, kv_of_head]
         v = values[row // sequence][:, kv_of_head]
         scores = soft_cap(np.einsum("hd,lhd->hl", query, k) * scale, cap)
-        seen = visible(position, len(k), window)
+        seen = visible(position, len(k), window, chunked)
         result[row] = np.einsum("hl,lhd->hd", attend(scores, seen, sinks), v)
     return result
 
@@ -148,18 +179,28 @@ def top_k(scores, k):
     return np.argsort(-scores, axis=-1, kind="stable")[..., :k]
 
 
-def route(logits, scoring, k, normalize=False, correction=None, groups=1, top_groups=1, scale=1.0):
+def route(
+    logits,
+    scoring,
+    k,
+    normalize=False,
+    correction=None,
+    groups=1,
+    top_groups=1,
+    scale=1.0,
+    group_best=2,
+):
     """(experts, weights) of every row, each [rows, k].
 
     scoring: "softmax" over all experts, or "sigmoid". The correction takes part
     in the choice and not in the weights. Groups are ranked by the sum of their
-    two best corrected scores.
+    `group_best` best corrected scores.
     """
     scores = softmax(logits) if scoring == "softmax" else sigmoid(logits)
     choice = scores if correction is None else scores + correction
     if groups > 1:
         grouped = split_last(choice, groups, -1)
-        best = np.sort(grouped, axis=-1)[..., -2:].sum(axis=-1)
+        best = np.sort(grouped, axis=-1)[..., -group_best:].sum(axis=-1)
         kept = np.zeros((len(choice), groups, 1), bool)
         np.put_along_axis(kept, top_k(best, top_groups)[..., None], True, axis=1)
         choice = merge_last(np.where(kept, grouped, -np.inf))

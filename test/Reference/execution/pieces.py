@@ -7,8 +7,8 @@ collective and therefore the interpreter's.
 import numpy as np
 
 from execution import numerics
-from execution.semantics import activate, choose, kv_head_of, semantics, turn
-from execution.semantics import weighted_sum, write_cache
+from execution.semantics import activate, choose, kv_head_of, semantics, tempered
+from execution.semantics import turn, weighted_sum, write_cache
 from execution.slices import entries, take
 
 # ---------------------------------------------------------------------------
@@ -35,18 +35,25 @@ def sum_squares(op, input):
     return [np.concatenate([squares, grouped.sum(axis=-1)], axis=-1)]
 
 
-@semantics("llm.scale_norm", "input squares weight bias?")
+@semantics("llm.scale_norm", "input squares weight? bias?")
 def scale_norm(op, input, squares, weight, bias):
-    means = 0.0
-    if bias is not None:
+    means = np.zeros_like(squares)
+    if bias is not None or op.get("sums"):
         squares, sums = np.split(squares, 2, axis=-1)
         means = sums / op["size"]
     grouped = numerics.split_last(input, squares.shape[1], -1)
     variances = np.maximum(squares / op["size"] - means * means, 0.0)
     root = np.sqrt(variances + op["epsilon"])[..., None]
-    if bias is None:
-        return [numerics.merge_last(grouped / root * weight)]
-    return [numerics.merge_last((grouped - means[..., None]) / root * weight + bias)]
+    normed = (grouped - means[..., None]) / root
+    if weight is not None:
+        width = grouped.shape[2]
+        normed = normed * (weight if len(weight) == width else weight.reshape(-1, width))
+    return [numerics.merge_last(normed if bias is None else normed + bias)]
+
+
+@semantics("llm.scale_rows", "input weights")
+def scale_rows(op, input, weights):
+    return [input * weights]
 
 
 # ---------------------------------------------------------------------------
@@ -62,7 +69,8 @@ def attention_scores(op, input, positions, cache, pair_offset):
     x = turn_padded(x, positions, op.get("rope"), pairs)
     keys = write_cache(cache, x[:, heads:], positions, 1)
     readers = kv_head_of(heads, op["kv_heads"], op["group"], 0)
-    scores = np.einsum("rhd,rlhd->rhl", x[:, :heads], keys[:, :, readers]) * op["scale"]
+    queries = tempered(op, x[:, :heads], positions)
+    scores = np.einsum("rhd,rlhd->rhl", queries, keys[:, :, readers]) * op["scale"]
     return [scores, keys]
 
 
@@ -92,7 +100,9 @@ def attention_values(op, scores, input, positions, cache, sinks, window):
     for row, position in enumerate(positions):
         if position < 0:
             continue
-        seen = numerics.visible(position, scores.shape[-1], op.get("window", window))
+        seen = numerics.visible(
+            position, scores.shape[-1], op.get("window", window), op.get("chunked", False)
+        )
         capped = numerics.soft_cap(scores[row], op.get("soft_cap"))
         weights = numerics.attend(capped, seen, sinks)
         result[row] = np.einsum("hl,lhd->hd", weights, values[row][:, readers])

@@ -77,11 +77,13 @@ def embedding(op, tokens, table, offset):
 
 @semantics("llm.rms_norm", "input residual? weight")
 def rms_norm(op, input, residual, weight):
+    if op.get("norm_first"):
+        return [numerics.rms_norm(input, weight, op["epsilon"]) + residual]
     total = input if residual is None else input + residual
     return [numerics.rms_norm(total, weight, op["epsilon"]), total][: len(op.results)]
 
 
-@semantics("llm.layer_norm", "input residual? weight bias")
+@semantics("llm.layer_norm", "input residual? weight bias?")
 def layer_norm(op, input, residual, weight, bias):
     total = input if residual is None else input + residual
     normed = numerics.layer_norm(total, weight, bias, op["epsilon"])
@@ -181,11 +183,13 @@ def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset
     sequence = op.get("sequence", 1)
     ends = [heads * size, (heads + kv_heads) * size]
     q, k, v = (numerics.split_last(x, -1, size) for x in np.split(input, ends, axis=-1))
-    if q_norm is not None:
-        q = numerics.rms_norm(q, q_norm, op["epsilon"])
-        k = numerics.rms_norm(k, k_norm, op["epsilon"])
+    if "epsilon" in op.attributes:
+        kind = op.get("qk_norm") and enum(op["qk_norm"])
+        q = numerics.head_norm(kind, q, q_norm, op["epsilon"])
+        k = numerics.head_norm(kind, k, k_norm, op["epsilon"])
     rope = op.get("rope")
     q, k = turn(q, positions, rope), turn(k, positions, rope)
+    q = tempered(op, q, positions)
     keys, values = (
         write_cache(cache, rows, positions, sequence) for cache, rows in zip(caches, (k, v))
     )
@@ -201,8 +205,17 @@ def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset
         window,
         sinks,
         op.get("soft_cap"),
+        op.get("chunked", False),
     )
     return result, [keys, values]
+
+
+def tempered(op, q, positions):
+    """Queries times what a temperature says of their positions."""
+    temperature = op.get("temperature")
+    if temperature is None:
+        return q
+    return q * numerics.temperature(positions, temperature["floor"], temperature["scale"])
 
 
 def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_):
@@ -231,6 +244,7 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
         window,
         sinks,
         op.get("soft_cap"),
+        op.get("chunked", False),
     )
     return result, [cache]
 
@@ -250,13 +264,17 @@ def choose(op, logits, correction):
         op.get("groups", 1),
         op.get("top_groups", 1),
         op.get("scale", 1.0),
+        op.get("group_best", 2),
     )
     return [experts.astype(np.int32), weights]
 
 
 @semantics("llm.router", "input weight bias? correction?")
 def router(op, input, weight, bias, correction):
-    return [input, *choose(op, project(input, weight, bias), correction)]
+    experts, weights = choose(op, project(input, weight, bias), correction)
+    if op.get("scale_tokens"):
+        return [input * weights, experts, np.ones_like(weights)]
+    return [input, experts, weights]
 
 
 @semantics("llm.dispatch", "tokens indices")
@@ -348,7 +366,7 @@ def ffn_down(op, input, weight, bias, counts):
 def lm_head(op, input, norm, weight, norm_bias):
     sequence = op.get("sequence", 1)
     last = input[sequence - 1 :: sequence]
-    if norm_bias is None:
+    if norm_bias is None and not op.get("norm_mean"):
         normed = numerics.rms_norm(last, norm, op["epsilon"])
     else:
         normed = numerics.layer_norm(last, norm, norm_bias, op["epsilon"])

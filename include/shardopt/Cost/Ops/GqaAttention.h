@@ -20,11 +20,19 @@ struct GqaAttention final : OpModel {
   int64_t heads = 0;
   int64_t kvHeads = 0;
   int64_t headDim = 0;
-  bool qkNorm = false; ///< RMSNorm of every query and key head
+  bool qkNorm = false; ///< norm of every query and key head
+  /// One norm of the features of all query heads, and one of all key heads: the
+  /// sums of squares of cut heads are all-reduced, 8 bytes a row.
+  bool normsAllHeads = false;
+  /// As `Norm::sums`; of a head that has two, weights differ from head to head.
+  int64_t normSums = 1;
   /// Whether rotary pairs, if any, are features j and j + headDim / 2.
   bool turnsWholeHalves = true;
   double activationBytes = 2;
   double cacheBytes = 2; ///< an element of the kv cache
+
+  /// Whether a device norms its heads before it gives them to others.
+  bool normsHeadsApart() const { return normsAllHeads || normSums > 1; }
 
   Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,

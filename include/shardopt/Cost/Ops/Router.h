@@ -14,12 +14,13 @@ namespace shardopt::cost {
 
 /// Logits [rows, experts] and their top k. Dim 0 contracts over a cut hidden
 /// size and all-reduces the logits, dim 1 cuts the experts and gathers them.
-/// Results: the tokens, passed on as they were taken; indices and weights of
-/// the choice.
+/// Results: the tokens, passed on as they were taken, or scaled by the weight
+/// of their one choice; indices and weights of the choice.
 struct Router final : OpModel {
   int64_t hidden = 0;
   int64_t experts = 0;
   int64_t topK = 0;
+  bool scalesTokens = false;
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2;
 

@@ -65,6 +65,16 @@ struct AttentionConfig {
   int64_t headDim = 0;
   bool qkNorm = false;
   bool qkNormWhole = false; ///< over all heads at once, not over each
+  /// Of each head, with the mean subtracted and weights of its own.
+  bool qkNormMean = false;
+  /// Without weights, and only in layers that turn their heads.
+  bool qkNormPlain = false;
+  /// Layers with a window attend to the chunk of that size that they are in.
+  bool chunked = false;
+  /// In layers that do not turn their heads, queries grow by `temperatureScale
+  /// * ln(1 + floor((position + 1) / temperatureFloor))`; 0 for none.
+  int64_t temperatureFloor = 0;
+  double temperatureScale = 0;
   bool sinks = false;
 
   // Multi-head latent attention.
@@ -98,7 +108,9 @@ struct RouterConfig {
   bool normalize = false;
   int64_t groups = 1;
   int64_t topGroups = 1;
+  int64_t groupBest = 2;
   double scale = 1;
+  bool scaleTokens = false;
   bool bias = false;
   bool correction = false;
 };
@@ -152,14 +164,19 @@ struct QuantizationConfig {
 /// How the checkpoint spells the tensors of a feed-forward network, below
 /// `model.layers.{layer}.`.
 struct HubNames {
-  std::string_view router;  ///< "mlp.gate"
+  std::string_view router; ///< "mlp.gate"
+  /// "mlp"; the router's where it is empty.
+  std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
   std::string_view gate;    ///< of an expert: "gate_proj"
   std::string_view up;      ///< of an expert: "up_proj"
   std::string_view down;    ///< of an expert: "down_proj"
   /// All experts share one tensor, `[experts, in, out]`, gate and up
-  /// interleaved.
+  /// interleaved, or one behind the other.
   bool fusedExperts = false;
+  bool interleavedExperts = true;
+  std::string_view dense = "mlp"; ///< the network of a layer without experts
+  std::string_view shared = "mlp.shared_experts";
   std::string_view denseUp = "up_proj"; ///< of a network that is not routed
   std::string_view denseDown = "down_proj";
   /// One tensor with gate and up of a network that is not routed, and one with
@@ -180,8 +197,11 @@ struct ModelConfig {
   int64_t vocab = 0;
   int64_t hidden = 0;
   double epsilon = 0; ///< of every norm but the inner ones of latent attention
-  /// Whether norms subtract the mean and have a bias, but for inner ones.
+  /// Whether norms subtract the mean, but for inner ones, and have a bias.
   bool layerNorm = false;
+  bool normBias = false;
+  /// Attention and network read the same norm, and add to the residual at once.
+  bool parallelBlock = false;
   /// What the checkpoint's norms are less than the weights: 1 where a model
   /// norms with one plus the weight.
   double normShift = 0;

@@ -111,7 +111,9 @@ static cost::GqaAttention gqaModel(AttentionOp op) {
   facts.heads = op.getHeads();
   facts.kvHeads = *op.getKvHeads();
   facts.headDim = *op.getHeadDim();
-  facts.qkNorm = op.getQNorm() != nullptr;
+  facts.qkNorm = op.getEpsilon().has_value();
+  facts.normsAllHeads = op.getQkNorm() == HeadNorm::AllHeads;
+  facts.normSums = op.getQkNorm() == HeadNorm::Mean ? 2 : 1;
   facts.turnsWholeHalves = op.turnsWholeHalves();
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
@@ -146,6 +148,7 @@ static cost::Router model(RouterOp op) {
   facts.hidden = columns(op.getInput());
   facts.experts = columns(op.getWeight());
   facts.topK = op.getTopK();
+  facts.scalesTokens = op.getScaleTokens();
   facts.weights = weightType(op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
@@ -197,7 +200,7 @@ static cost::LmHead model(LmHeadOp op) {
   cost::LmHead facts;
   facts.vocab = weight.getDimSize(op.getTied() ? 0 : 1);
   facts.hidden = columns(op.getInput());
-  facts.normSums = op.getNormBias() ? 2 : 1;
+  facts.normSums = op.subtractsMean() ? 2 : 1;
   facts.weights = weightType(op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;

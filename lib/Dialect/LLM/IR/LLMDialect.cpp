@@ -250,6 +250,18 @@ LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult
+TemperatureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        int64_t floor, APFloat scale) {
+  if (floor < 1)
+    return emitError() << "'floor' must be positive, found " << floor;
+  if (!scale.isFinite() || scale.isNegative())
+    return emitError() << "'scale' must be a finite number and not negative, "
+                          "found "
+                       << scale.convertToDouble();
+  return success();
+}
+
+LogicalResult
 ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        ActivationKind kind, bool gated, APFloat alpha,
                        APFloat limit, APFloat shift) {

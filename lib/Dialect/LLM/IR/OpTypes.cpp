@@ -90,11 +90,11 @@ void typesOfEmbedding(OpTypes &types) {
 
 void typesOfNorm(OpTypes &types) {
   Type input = types.operands[0];
-  bool hasResidual = types.has(1);
+  bool hasSum = types.has(1) && !types.getAttribute("norm_first");
   types.operands[1] = input;
   for (Type &vector : MutableArrayRef(types.operands).drop_front(2))
     vector = types.tensor({types.getColumns(input)});
-  types.results.assign(hasResidual ? 2 : 1, input);
+  types.results.assign(hasSum ? 2 : 1, input);
 }
 
 void typesOfProjection(OpTypes &types) {
@@ -133,9 +133,16 @@ void typesOfAttention(OpTypes &types) {
   types.operands[2] = types.indices({rows});
   if (kind.getValue() == AttentionKind::Mla)
     typesOfLatent(types, rows);
-  if (types.has(4) || types.has(5))
-    types.operands[4] = types.operands[5] =
-        types.tensor({types.getInteger("head_dim")});
+  if (types.has(4) || types.has(5)) {
+    int64_t size = types.getInteger("head_dim");
+    bool isEach = bool(types.getAttribute("qk_norm"));
+    auto weight = [&](StringRef heads) {
+      return types.tensor(
+          {isEach ? times(types.getInteger(heads), size) : size});
+    };
+    types.operands[4] = weight("heads");
+    types.operands[5] = weight("kv_heads");
+  }
   if (types.has(6))
     types.operands[6] = types.tensor({types.getInteger("heads")});
   types.operands[9] = types.index();
@@ -194,7 +201,8 @@ void typesOfSumSquares(OpTypes &types) {
 }
 
 void typesOfScaleNorm(OpTypes &types) {
-  int64_t groups = types.getColumns(types.operands[1]) / (types.has(3) ? 2 : 1);
+  bool hasSums = types.has(3) || types.getAttribute("sums");
+  int64_t groups = types.getColumns(types.operands[1]) / (hasSums ? 2 : 1);
   types.operands[2] = types.operands[3] = types.tensor(
       {types.getColumns(types.operands[0]) / std::max<int64_t>(groups, 1)});
   types.results = {types.operands[0]};
@@ -222,6 +230,11 @@ void typesOfAttentionValues(OpTypes &types) {
   types.operands[3] = cacheOfHalf(types);
   types.operands[4] = types.tensor({types.getInteger("heads", 0)}, element);
   types.results.push_back(types.operands[3]);
+}
+
+void typesOfScaleRows(OpTypes &types) {
+  types.operands[1] = types.floats({types.getRows(types.operands[0]), 1});
+  types.results = {types.operands[0]};
 }
 
 void typesOfTopK(OpTypes &types) {

@@ -97,10 +97,15 @@ static LogicalResult verifyGqa(AttentionOp attention) {
                         "heads * head_dim", columns(attention.getResult()))))
     return failure();
   // (C4)
-  for (auto [name, norm] :
-       {std::pair(StringRef("q_norm"), attention.getQNorm()),
-        std::pair(StringRef("k_norm"), attention.getKNorm())})
-    if (norm && failed(expectSize(op, name, "entries", headDim, "head_dim",
+  bool isEach = attention.getQkNorm().has_value();
+  for (auto [name, norm, count, reason] :
+       {std::tuple(StringRef("q_norm"), attention.getQNorm(), heads,
+                   StringRef("heads * head_dim")),
+        std::tuple(StringRef("k_norm"), attention.getKNorm(), kvHeads,
+                   StringRef("kv_heads * head_dim"))})
+    if (norm && failed(expectSize(op, name, "entries",
+                                  isEach ? times(count, headDim) : headDim,
+                                  isEach ? reason : StringRef("head_dim"),
                                   sizeOf(norm, 0))))
       return failure();
   // (C7)
@@ -111,10 +116,10 @@ static LogicalResult verifyGqa(AttentionOp attention) {
   return success();
 }
 
-/// Sizes of mla, constraints (C2), (C4) and (C7).
+/// Sizes of mla, constraints (C2), (C4), (C7) and (C12).
 static LogicalResult verifyMla(AttentionOp attention) {
   Operation *op = attention;
-  // (C2), (C4)
+  // (C2), (C4), (C12)
   if (failed(expectMembers(
           op, "mla",
           {{"latent", static_cast<bool>(attention.getLatent())},
@@ -128,6 +133,8 @@ static LogicalResult verifyMla(AttentionOp attention) {
           {{"q_norm", static_cast<bool>(attention.getQNorm())},
            {"k_norm", static_cast<bool>(attention.getKNorm())},
            {"epsilon", attention.getEpsilon().has_value()},
+           {"qk_norm", attention.getQkNorm().has_value()},
+           {"temperature", attention.getTemperature().has_value()},
            {"kv_heads", attention.getKvHeads().has_value()},
            {"head_dim", attention.getHeadDim().has_value()}})))
     return failure();
@@ -227,10 +234,12 @@ LogicalResult AttentionOp::verify() {
       (getWindow() && failed(expectPositive(op, "window", *getWindow()))))
     return failure();
   // (C4)
-  bool normed = getQNorm() && getKNorm() && getEpsilon();
-  if (!normed && (getQNorm() || getKNorm() || getEpsilon()))
+  if ((getQNorm() != nullptr) != (getKNorm() != nullptr) ||
+      (getQNorm() && !getEpsilon()))
     return emitOpError("'q_norm', 'k_norm' and 'epsilon' come together");
-  if (normed && failed(expectPositive(op, "epsilon", *getEpsilon())))
+  if (getQkNorm() && !getQNorm())
+    return emitOpError("of a 'qk_norm' needs 'q_norm' and 'k_norm'");
+  if (getEpsilon() && failed(expectPositive(op, "epsilon", *getEpsilon())))
     return failure();
   bool mla = getKind() == AttentionKind::Mla;
   if (failed(mla ? verifyMla(*this) : verifyGqa(*this)))

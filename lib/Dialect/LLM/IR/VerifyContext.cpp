@@ -84,8 +84,8 @@ LogicalResult PartialAttentionOp::verify() {
   if ((getWindow() && failed(expectPositive(op, "window", *getWindow()))) ||
       (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap()))))
     return failure();
-  bool normed = getQNorm() && getKNorm() && getEpsilon();
-  if (!normed && (getQNorm() || getKNorm() || getEpsilon()))
+  if ((getQNorm() != nullptr) != (getKNorm() != nullptr) ||
+      (getQNorm() && !getEpsilon()))
     return emitOpError("'q_norm', 'k_norm' and 'epsilon' come together");
   for (auto [name, norm] : {std::pair(StringRef("q_norm"), getQNorm()),
                             std::pair(StringRef("k_norm"), getKNorm())})

@@ -108,20 +108,24 @@ LogicalResult SumSquaresOp::verify() {
 LogicalResult ScaleNormOp::verify() {
   // (C1)
   int64_t groups = columns(getSquares());
-  if (getBias() && groups % 2 != 0)
+  bool hasSums = getBias() || getSums();
+  if (hasSums && groups % 2 != 0)
     return emitOpError() << "'squares' must have a sum for every square beside "
-                            "a bias, found "
+                         << (getBias() ? "a bias" : "'sums'") << ", found "
                          << groups << " columns";
-  groups /= getBias() ? 2 : 1;
+  groups /= hasSums ? 2 : 1;
   if (failed(expectDivides(*this, "squares", groups, "the width of the input",
                            columns(getInput()))))
     return failure();
   for (auto [what, vector] :
-       {std::pair(StringRef("weight"), getWeight()), {"bias", getBias()}})
-    if (vector &&
+       {std::pair(StringRef("weight"), getWeight()), {"bias", getBias()}}) {
+    bool isEach = vector && vector == getWeight() &&
+                  sizeOf(vector, 0) == columns(getInput());
+    if (vector && !isEach &&
         failed(expectSize(*this, what, "entries", columns(getInput()) / groups,
                           "the width of a group", sizeOf(vector, 0))))
       return failure();
+  }
   // (C2)
   if (failed(expectPositive(*this, "size", getSize())))
     return failure();

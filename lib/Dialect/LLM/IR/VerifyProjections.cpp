@@ -41,14 +41,17 @@ LogicalResult EmbeddingOp::verify() {
 }
 
 /// Every constraint of a norm with a weight, and perhaps a bias.
-template <typename OpTy> static LogicalResult verifyNorm(OpTy op, Value bias) {
+template <typename OpTy>
+static LogicalResult verifyNorm(OpTy op, Value bias, bool normFirst) {
   Type type = op.getInput().getType();
   Value residual = op.getResidual();
   // (C3)
-  if ((residual != nullptr) != (op.getSum() != nullptr))
-    return op.emitOpError() << "must have " << (residual ? 2 : 1) << " results "
-                            << (residual ? "with" : "without")
-                            << " a residual, found " << op->getNumResults();
+  bool hasSum = residual && !normFirst;
+  if (hasSum != (op.getSum() != nullptr))
+    return op.emitOpError() << "must have " << (hasSum ? 2 : 1) << " results "
+                            << (residual ? "with" : "without") << " a residual"
+                            << (normFirst ? " behind the norm" : "")
+                            << ", found " << op->getNumResults();
   // (C1)
   if (residual &&
       failed(expectType(op, "residual", type, "the input", residual.getType())))
@@ -65,9 +68,16 @@ template <typename OpTy> static LogicalResult verifyNorm(OpTy op, Value bias) {
   return expectPositive(op, "epsilon", op.getEpsilon());
 }
 
-LogicalResult RmsNormOp::verify() { return verifyNorm(*this, Value()); }
+LogicalResult RmsNormOp::verify() {
+  // (C5)
+  if (getNormFirst() && !getResidual())
+    return emitOpError("with 'norm_first' needs a residual to add the norm to");
+  return verifyNorm(*this, Value(), getNormFirst());
+}
 
-LogicalResult LayerNormOp::verify() { return verifyNorm(*this, getBias()); }
+LogicalResult LayerNormOp::verify() {
+  return verifyNorm(*this, getBias(), /*normFirst=*/false);
+}
 
 LogicalResult QkvProjOp::verify() {
   Operation *op = getOperation();

@@ -45,6 +45,9 @@ static LogicalResult verifyGroups(ChoiceOp op, int64_t experts) {
   if (topGroups < 1 || topGroups > groups)
     return op.emitOpError() << "'top_groups' must be between 1 and 'groups', "
                             << groups << ", found " << topGroups;
+  int64_t best = op.getGroupBest();
+  if (best != 1 && best != 2)
+    return op.emitOpError() << "'group_best' must be 1 or 2, found " << best;
   int64_t eligible = topGroups * (experts / groups);
   if (eligible < int64_t(op.getTopK()))
     return op.emitOpError() << "'top_groups' must leave at least 'top_k', "
@@ -78,11 +81,21 @@ LogicalResult RouterOp::verify() {
   if (failed(verifyTopK(*this, experts)) ||
       failed(verifyGroups(*this, experts)))
     return failure();
+  // (C6)
+  if (getScaleTokens() && getTopK() != 1)
+    return emitOpError() << "with 'scale_tokens' needs a 'top_k' of 1, found "
+                         << getTopK();
   // (C5)
   if (getScale().isFinite())
     return success();
   return emitOpError() << "'scale' must be finite, found "
                        << getScale().convertToDouble();
+}
+
+LogicalResult ScaleRowsOp::verify() {
+  // (C1)
+  return expectSize(*this, "weights", "columns", 1, "a factor a row",
+                    columns(getWeights()));
 }
 
 LogicalResult TopKOp::verify() {

@@ -58,6 +58,20 @@ def gqa_attentions():
     yield gqa("gqa, one kv head", rope, heads=5, kv=1)
     norms = {"%qn": "tensor<8xf32>", "%kn": "tensor<8xf32>"}
     yield gqa("gqa with norms", rope + ", epsilon = 1.0e-3", norms, " q_norm({}) k_norm({})")
+    yield gqa("gqa with norms without weights", rope + ", epsilon = 1.0e-3")
+    norms = {"%qn": "tensor<48xf32>", "%kn": "tensor<16xf32>"}
+    for kind in ("all_heads", "mean"):
+        attributes = f"{rope}, epsilon = 1.0e-3, qk_norm = #llm.head_norm<{kind}>"
+        yield gqa(f"gqa with norms, {kind}", attributes, norms, " q_norm({}) k_norm({})")
+    temperature = ", temperature = #llm.temperature<floor = 3, scale = 0.4>"
+    yield gqa("gqa with a temperature", temperature)
+    yield gqa("gqa in chunks", rope + ", window = 3, chunked")
+    yield gqa(
+        "gqa, prefill in chunks with a temperature",
+        temperature + ", window = 2, chunked",
+        positions=PREFILL,
+        sequence=3,
+    )
     sinks = {"%s": "tensor<6xf32>"}
     yield gqa("gqa with sinks", rope, sinks, " sinks({})")
     yield gqa("gqa with a window", rope + ", window = 3")
@@ -139,6 +153,15 @@ def cut_heads():
         values,
         results,
         sizes + ", soft_cap = 0.4",
+        form=form,
+        given=given,
+    )
+    yield op(
+        "attention_values in chunks",
+        "attention_values",
+        values,
+        results,
+        sizes + ", window = 3, chunked",
         form=form,
         given=given,
     )

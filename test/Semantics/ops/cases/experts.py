@@ -39,9 +39,26 @@ def routers():
         name="router with groups of one",
         body=grouped.body.replace("groups = 3, top_groups = 1", "groups = 6, top_groups = 2"),
     )
+    yield dataclasses.replace(
+        grouped,
+        name="router with groups by their best",
+        body=grouped.body.replace("top_groups = 1", "top_groups = 1, group_best = 1"),
+    )
+    yield op(
+        "router that scales tokens",
+        "router",
+        {**x, **w},
+        [X, "tensor<?x1xi32>", "tensor<?x1xf32>"],
+        "scoring = #llm.scoring<sigmoid>, top_k = 1, scale_tokens",
+    )
     tied = op("router whose scores are equal", "router", {**x, **w}, results, softmax)
     tied.given["w"] = np.zeros((12, 6))
     yield tied
+
+
+def scaled_rows():
+    operands = {"%x": X, "%w": "tensor<?x1xf32>"}
+    yield op("scale_rows", "scale_rows", operands, [X])
 
 
 def top_ks():

@@ -43,6 +43,28 @@ def features():
         body,
         given={"s": np.concatenate([squares, random(5, 3, seed=2)], axis=1)},
     )
+    each = (
+        "  %r = llm.scale_norm %x, %s, %w {epsilon = 1.0e-2, size = 24, sums} : "
+        f"({X}, {moments}, tensor<12xf32>) -> {X}\n  return %r : {X}"
+    )
+    yield Case(
+        "scale_norm with weights of every group",
+        f"%x: {X}, %s: {moments}, %w: tensor<12xf32>",
+        X,
+        each,
+        given={"s": np.concatenate([squares, random(5, 3, seed=2)], axis=1)},
+    )
+    plain = (
+        "  %r = llm.scale_norm %x, %s {epsilon = 1.0e-2, size = 24} : "
+        f"{X}, tensor<?x3xf32>\n  return %r : {X}"
+    )
+    yield Case(
+        "scale_norm without weights",
+        f"%x: {X}, %s: tensor<?x3xf32>",
+        X,
+        plain,
+        given={"s": np.abs(random(5, 3))},
+    )
 
 
 # ---------------------------------------------------------------------------
@@ -74,6 +96,15 @@ def heads():
         [ids, "tensor<?x17xf32>"],
         "epsilon = 1.0e-3",
         form="{} norm({}) weight({}) norm_bias({})",
+        rows=9,
+    )
+    yield op(
+        "lm_head with a norm of deviations without a bias",
+        "lm_head",
+        {"%x": X, **norm, "%w": "tensor<12x17xf32>"},
+        [ids, "tensor<?x17xf32>"],
+        "epsilon = 1.0e-3, norm_mean",
+        form="{} norm({}) weight({})",
         rows=9,
     )
     last = {"%x": X, "%o": "index", "%p": "index"}

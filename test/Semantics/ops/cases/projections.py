@@ -37,6 +37,22 @@ def norms():
         "epsilon = 1.0e-5",
         form="{} residual({}) weight({})",
     )
+    yield op(
+        "rms_norm with a residual behind it",
+        "rms_norm",
+        {"%x": X, "%s": X, "%w": "tensor<12xf32>"},
+        [X],
+        "epsilon = 1.0e-5, norm_first",
+        form="{} residual({}) weight({})",
+    )
+    yield op(
+        "layer_norm without a bias",
+        "layer_norm",
+        {"%x": X, "%w": "tensor<12xf32>"},
+        [X],
+        "epsilon = 1.0e-2",
+        form="{} weight({})",
+    )
     vectors = {"%w": "tensor<12xf32>", "%b": "tensor<12xf32>"}
     yield op(
         "layer_norm",

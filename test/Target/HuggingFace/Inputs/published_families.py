@@ -74,6 +74,90 @@ MODELS = {
         },
         106.0,
     ),
+    "olmo-2-7b": ("Olmo2", 100352, 4096, 11008, 32, 32, 32, {"rope_theta": 5e5}, 7.3),
+    "olmo-3-7b": (
+        *("Olmo3", 100278, 4096, 11008, 32, 32, 32),
+        {
+            "sliding_window": 4096,
+            "rope_theta": 5e5,
+            "rope_scaling": {
+                "rope_type": "yarn",
+                "factor": 8.0,
+                "original_max_position_embeddings": 8192,
+                "attention_factor": 1.2079441541679836,
+            },
+        },
+        7.3,
+    ),
+    "minimax-m2": (
+        *("MiniMaxM2", 200064, 3072, 1536, 62, 48, 8),
+        {
+            "head_dim": 128,
+            "rotary_dim": 64,
+            "rope_theta": 5e6,
+            "num_local_experts": 256,
+            "num_experts_per_tok": 8,
+        },
+        229.0,
+    ),
+    "command-r-plus": (
+        *("Cohere", 256000, 12288, 33792, 64, 96, 8),
+        {"layer_norm_eps": 1e-5, "use_qk_norm": True, "logit_scale": 0.8333333, "rope_theta": 75e6},
+        104.0,
+    ),
+    "command-a": (
+        *("Cohere2", 256000, 12288, 36864, 64, 96, 8),
+        {
+            "head_dim": 128,
+            "layer_norm_eps": 1e-5,
+            "logit_scale": 0.25,
+            "sliding_window": 4096,
+            "rope_theta": 5e4,
+        },
+        111.0,
+    ),
+    # The text of it; the model card counts 109e9 with the vision tower.
+    "llama-4-scout": (
+        *("Llama4", 202048, 5120, 8192, 48, 40, 8),
+        {
+            "head_dim": 128,
+            "intermediate_size_mlp": 16384,
+            "num_local_experts": 16,
+            "num_experts_per_tok": 1,
+            "interleave_moe_layer_step": 1,
+            "attention_chunk_size": 8192,
+            "use_qk_norm": True,
+            "rope_theta": 5e5,
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 16.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 1.0001,
+                "original_max_position_embeddings": 8192,
+            },
+        },
+        107.8,
+    ),
+    "deepseek-v2": (
+        *("DeepseekV2", 102400, 5120, 12288, 60, 128, 128),
+        {
+            "q_lora_rank": 1536,
+            "kv_lora_rank": 512,
+            "qk_nope_head_dim": 128,
+            "qk_rope_head_dim": 64,
+            "v_head_dim": 128,
+            "n_routed_experts": 160,
+            "num_experts_per_tok": 6,
+            "n_shared_experts": 2,
+            "moe_intermediate_size": 1536,
+            "first_k_dense_replace": 1,
+            "topk_method": "group_limited_greedy",
+            "n_group": 8,
+            "topk_group": 3,
+            "routed_scaling_factor": 16.0,
+        },
+        236.0,
+    ),
 }
 
 

@@ -80,8 +80,11 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
   let summary = "Rotary embedding, cache update and attention";
   let description = [{
     `gqa`: the input holds queries, keys and values as `llm.qkv_proj` orders them.
-    Queries and keys are normed per head where `q_norm` and `k_norm` are given
-    (with `epsilon`), turned by `rope`, and keys and values written into the caches
+    Where there is an `epsilon`, queries and keys are normed: head by head, with the
+    weights `q_norm` and `k_norm` that all heads share, or with none; with `qk_norm =
+    all_heads` the features of all heads are one row to norm; with `mean` every head has
+    its mean subtracted and weights of its own. Then they are turned by `rope`, queries
+    multiplied as `temperature` says, and keys and values written into the caches
     `[sequence, position, kv_head, feature]` at (row / `sequence`, position). Query head
     j then reads kv head `min((o + j) / group - o / group, kv_heads - 1)`, where o is
     `head_offset` (0 without it) and `group` is heads / kv_heads of the whole model.
@@ -94,14 +97,16 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     by head, `nope_dim` features of the key and `value_dim` of the value.
 
     Softmax of `scale * q.k` over the positions from 0 to the row's own, only the
-    last `window` of them where there is a window; `sinks` adds one logit a head
+    last `window` of them where there is a window, or with `chunked` those from the last
+    multiple of `window` on; `sinks` adds one logit a head
     that takes weight and gives no value. With a `soft_cap` c the softmax is that of
     `c * tanh(scale * q.k / c)`, sinks apart.
 
     `sequence` is the number of rows of a prompt: 1 in decode. A row with a
     negative position is padding: it writes no cache and gives zeros.
 
-    Sharding: 0 cuts the heads (needs H, gives H), 1 the features of every head
+    Sharding: 0 cuts the heads (needs H, gives H; the sums of squares of a norm over
+    `all_heads` are all-reduced), 1 the features of every head
     (gqa in decode only, where `rope` turns whole heads of style half or none; needs H,
     the scores are all-reduced, gives H), none keeps
     R (caches replicated) or T (caches cut by sequences).
@@ -113,7 +118,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
       `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]`, `kv_norm` of `rank` entries with a positive
       `kv_norm_epsilon`, `kv_up` as above, a result of `heads * value_dim` columns
     - (C3) the caches come back with their types
-    - (C4) `q_norm` and `k_norm` come together, `head_dim` wide, with a positive `epsilon`; gqa only
+    - (C4) `q_norm` and `k_norm` come together, with a positive `epsilon`, `head_dim` wide, or with a
+      `qk_norm`, which they come with, of `heads * head_dim` and `kv_heads * head_dim` entries; gqa only
     - (C5) `sinks` has one entry a head
     - (C6) `sequence`, `group` and every size are positive, `window` is where present
     - (C7) `rope.dim` is at most `head_dim` (gqa), or equals `rope_dim` (mla)
@@ -122,6 +128,7 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     - (C9) no cache is there twice: each is written in its place
     - (C10) the positions are not the function's argument with the role `tokens`
     - (C11) `soft_cap` is positive where present
+    - (C12) `temperature` is of gqa only
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x64xbf16> {
@@ -147,7 +154,9 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
                             OptionalAttr<I64Attr>:$rank, F64Attr:$scale,
                             OptionalAttr<F64Attr>:$soft_cap,
                             OptionalAttr<LLM_RopeAttr>:$rope,
-                            OptionalAttr<I64Attr>:$window,
+                            OptionalAttr<I64Attr>:$window, UnitAttr:$chunked,
+                            OptionalAttr<LLM_TemperatureAttr>:$temperature,
+                            OptionalAttr<LLM_HeadNormAttr>:$qk_norm,
                             OptionalAttr<F64Attr>:$epsilon,
                             OptionalAttr<F64Attr>:$kv_norm_epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence), common);
@@ -159,6 +168,9 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     /// Whether rotary pairs, if any, are features j and j + head_dim / 2, as
     /// sharding dim 1 cuts them; gqa only.
     bool turnsWholeHalves();
+    /// Whether queries and keys of a device's heads are normed apart, before
+    /// whatever else it does with them: not head by head with one weight.
+    bool normsHeadsApart() { return getQkNorm().has_value(); }
   }];
   let hasKind = true;
   let moreResults = ["new_cache", "new_cache"];

@@ -200,6 +200,27 @@ def LLM_ScoringAttr : LLM_EnumAttr<LLM_Scoring, "scoring"> {
   let summary = "How a router turns logits into scores";
 }
 
+def LLM_HeadNorm : LLM_Enum<"HeadNorm", "norm of queries and keys", [
+    I32EnumAttrCase<"AllHeads", 0, "all_heads">,
+    I32EnumAttrCase<"Mean", 1, "mean">]>;
+def LLM_HeadNormAttr : LLM_EnumAttr<LLM_HeadNorm, "head_norm"> {
+  let summary = "How queries and keys are normed, where that is not head by head with one weight";
+}
+
+def LLM_TemperatureAttr : LLM_Attr<"Temperature", "temperature"> {
+  let summary = "Factor of queries that grows with their position";
+  let description = [{
+    A query at position p is multiplied by `1 + scale * ln(1 + floor((p + 1) / floor))`.
+
+    ```mlir
+    module attributes {test.temperature = #llm.temperature<floor = 8192, scale = 0.1>} {}
+    ```
+  }];
+  let parameters = (ins "int64_t":$floor, LLM_Real<"growth">:$scale);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def LLM_AttentionKind : LLM_Enum<"AttentionKind", "kind of attention", [
     I32EnumAttrCase<"Gqa", 0, "gqa">,
     I32EnumAttrCase<"Mla", 1, "mla">]>;

@@ -56,7 +56,8 @@ def LLM_PartialAttentionOp : LLM_Piece<"partial_attention", [AttrSizedOperandSeg
                        DefaultValuedAttr<I64Attr, "1">:$rank, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$soft_cap,
                        OptionalAttr<LLM_RopeAttr>:$rope,
-                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$chunked,
+                       OptionalAttr<LLM_TemperatureAttr>:$temperature,
                        OptionalAttr<F64Attr>:$epsilon,
                        OptionalAttr<F64Attr>:$kv_norm_epsilon);
   let results = (outs LLM_Activation2D:$result, LLM_RoutingWeights:$sums,

@@ -45,8 +45,8 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   let summary = "Final norm, output projection, greedy argmax";
   let description = [{
     Reads the last row of each prompt (every row in decode, where `sequence` is 1),
-    norms it with `norm` and `epsilon` as `llm.rms_norm` does, or with a `norm_bias` as
-    `llm.layer_norm`, multiplies by the weight `[hidden, vocab]` (or `[vocab, hidden]`
+    norms it with `norm` and `epsilon` as `llm.rms_norm` does, or with a `norm_bias` or
+    `norm_mean` as `llm.layer_norm`, multiplies by the weight `[hidden, vocab]` (or `[vocab, hidden]`
     with `tied`, where it is the embedding's table) and returns the index of the
     largest logit, the lowest among equals. The logits themselves are an optional
     second result: the products times `logit_scale`, and where there is a `soft_cap` c,
@@ -72,7 +72,8 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Vector:$norm,
                             LLM_Matrix:$weight,
-                            Optional<LLM_Vector>:$norm_bias, F64Attr:$epsilon,
+                            Optional<LLM_Vector>:$norm_bias, UnitAttr:$norm_mean,
+                            F64Attr:$epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
                             UnitAttr:$tied,
                             DefaultValuedAttr<F64Attr, "1.0">:$logit_scale,
@@ -83,6 +84,10 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   let writtenResults = "allResults";
   let typeRule = "typesOfLmHead";
   let moreResults = ["logits"];
+  let extraClassDeclaration = [{
+    /// Whether the final norm subtracts the mean.
+    bool subtractsMean() { return getNormMean() || getNormBias(); }
+  }];
 }
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMENDOPS_TD

@@ -81,12 +81,14 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
   let description = [{
     Logits `input * weight + bias`, scored by `scoring` (softmax over all experts, or
     sigmoid). The choice adds `correction` to the scores; with `groups` only the
-    experts of the `top_groups` groups with the largest sum of their two best
-    corrected scores can be chosen. The `top_k` best are chosen, ties by the lower
+    experts of the `top_groups` groups with the largest sum of their `group_best` (2, or 1)
+    best corrected scores can be chosen. The `top_k` best are chosen, ties by the lower
     index; their weights are the uncorrected scores, divided by their sum when
     `normalize` holds, times `scale`.
 
-    The first result is the input itself, which `llm.dispatch` reads.
+    The first result is the input itself, which `llm.dispatch` reads. With
+    `scale_tokens` it is the input times the weight of its one choice, whose weight in
+    the third result then is 1: the expert scales what it reads, not what it makes.
 
     Sharding: 0 contracts a cut hidden size (needs H; the logits are all-reduced), 1
     cuts the experts (needs R; the logits are gathered), none keeps R or T.
@@ -96,8 +98,9 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
     - (C2) bias and correction have one entry an expert
     - (C3) indices and weights have `top_k` columns, at most as many as experts
     - (C4) `groups` divides the experts, `top_groups` is between 1 and `groups`, and the chosen groups
-      hold `top_k` experts
+      hold `top_k` experts; `group_best` is 1 or 2
     - (C5) `scale` is finite
+    - (C6) with `scale_tokens`, `top_k` is 1
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x2xi32> {
@@ -112,7 +115,9 @@ def LLM_RouterOp : LLM_FusedOp<"router", [AttrSizedOperandSegments]> {
                             DefaultValuedAttr<BoolAttr, "false">:$normalize,
                             DefaultValuedAttr<I64Attr, "1">:$groups,
                             DefaultValuedAttr<I64Attr, "1">:$top_groups,
-                            DefaultValuedAttr<F64Attr, "1.0">:$scale), common);
+                            DefaultValuedAttr<I64Attr, "2">:$group_best,
+                            DefaultValuedAttr<F64Attr, "1.0">:$scale,
+                            UnitAttr:$scale_tokens), common);
   let results = (outs LLM_Activation2D:$tokens, LLM_Indices2D:$indices,
                       LLM_RoutingWeights:$weights);
   let operandSyntax = ["", ",", "bias?", "correction?"];

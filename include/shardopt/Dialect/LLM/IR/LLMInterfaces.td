@@ -84,15 +84,19 @@ def LLM_NormOpInterface : OpInterface<"NormOpInterface"> {
       "::mlir::OpOperand &", "getNormed", (ins), [{}],
       [{ return $_op.getInputMutable(); }]>,
     InterfaceMethod<[{
-        The residual that is added first; null where the norm begins a layer.
+        The residual that is added, first or behind the norm; null where the norm
+        begins a layer.
       }],
       "::mlir::OpOperand *", "getAddedResidual", (ins), [{}], [{
         ::mlir::MutableOperandRange residual = $_op.getResidualMutable();
         return residual.empty() ? nullptr : &*residual.begin();
       }]>,
     InterfaceMethod<"The sum, which is the residual from here on, or null.",
-      "::mlir::Value", "getNewResidual", (ins), [{}],
-      [{ return $_op.getSum(); }]>,
+      "::mlir::Value", "getNewResidual", (ins), [{}], [{
+        if ($_op.getSum() || !$_op.getResidual())
+          return $_op.getSum();
+        return $_op.getResult();
+      }]>,
   ];
 }
 

@@ -115,19 +115,21 @@ def LLM_SumSquaresOp : LLM_Piece<"sum_squares"> {
   let typeRule = "typesOfSumSquares";
 }
 
-def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]>, LLM_RowByRow]> {
+def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [
+    AttrSizedOperandSegments, AllTypesMatch<["input", "result"]>, LLM_RowByRow]> {
   let summary = "Second half of a norm over cut features";
   let description = [{
     `input / sqrt(squares / size + epsilon) * weight`, where `squares` has one column
     for each group of columns of the input, `size` is the number of features of a
     whole group over all devices, and the weight holds this device's features of
-    one group. With a bias `squares` holds sums as well, behind the squares, as
-    `llm.sum_squares` with `sums` makes them: the mean is subtracted from the input,
-    its square from the mean of the squares, and the bias is added.
+    one group, or of all groups, or is absent. With `sums` or a bias `squares` holds sums
+    as well, behind the squares, as `llm.sum_squares` with `sums` makes them: the mean is
+    subtracted from the input, its square from the mean of the squares, and the bias is
+    added.
 
     Constraints:
     - (C1) weight and bias are as wide as a group: the input's width over the number of groups,
-      which is the columns of `squares`, or half of them with a bias
+      which is the columns of `squares`, or half of them with sums; the weight can be as wide as the input
     - (C2) `size` and `epsilon` are positive
 
     ```mlir
@@ -138,10 +140,10 @@ def LLM_ScaleNormOp : LLM_Piece<"scale_norm", [AllTypesMatch<["input", "result"]
     ```
   }];
   let arguments = (ins LLM_Activation2D:$input, LLM_RoutingWeights:$squares,
-                       LLM_Vector:$weight, Optional<LLM_Vector>:$bias,
-                       F64Attr:$epsilon, I64Attr:$size);
+                       Optional<LLM_Vector>:$weight, Optional<LLM_Vector>:$bias,
+                       F64Attr:$epsilon, I64Attr:$size, UnitAttr:$sums);
   let results = (outs LLM_Activation2D:$result);
-  let operandSyntax = ["", ",", ",", "bias?"];
+  let operandSyntax = ["", ",", ",?", "bias?"];
   let writtenOperands = [0, 1];
   let writtenResults = "0";
   let typeRule = "typesOfScaleNorm";
@@ -158,7 +160,7 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
     of every head, normed already where the model norms them. `input` holds `heads`
     queries and then `kv_heads` keys, of `head_dim` local features: the first
     half of them are first halves of pairs, from pair `pair_offset` on. Turns
-    queries and keys by `rope`, writes the keys into the cache, and returns the
+    queries and keys by `rope`, multiplies queries as `temperature` says, writes the keys into the cache, and returns the
     partial products `scale * q.k` of row, head and cache position in f32, to be
     all-reduced.
 
@@ -178,7 +180,8 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
   let arguments = (ins LLM_Activation2D:$input, LLM_Indices1D:$positions,
                        LLM_Cache:$cache, Index:$pair_offset, I64Attr:$heads,
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
-                       F64Attr:$scale, OptionalAttr<LLM_RopeAttr>:$rope);
+                       F64Attr:$scale, OptionalAttr<LLM_TemperatureAttr>:$temperature,
+                       OptionalAttr<LLM_RopeAttr>:$rope);
   let results = (outs TensorRankOf<[F32], [3]>:$scores, LLM_Cache:$new_cache);
   let operandSyntax = ["", "at", "cache", "pair_offset"];
   let typeRule = "typesOfAttentionScores";
@@ -190,7 +193,7 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
   let description = [{
     The second half: writes the values, `kv_heads` of `head_dim` local features,
     into the cache, takes the softmax of the scores over positions from 0 to the
-    row's own (the last `window` of them), with `sinks` and `soft_cap` as in
+    row's own (the last `window` of them), with `chunked`, `sinks` and `soft_cap` as in
     `llm.attention`, and returns `heads * head_dim` columns.
 
     Constraints:
@@ -212,7 +215,7 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
                        Optional<LLM_Vector>:$sinks, I64Attr:$heads,
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
                        OptionalAttr<F64Attr>:$soft_cap,
-                       OptionalAttr<I64Attr>:$window);
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$chunked);
   let results = (outs LLM_Activation2D:$result, LLM_Cache:$new_cache);
   let operandSyntax = ["", ",", "at", "cache", "sinks?"];
   let writtenOperands = [0, 1];
@@ -223,6 +226,29 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
 //===----------------------------------------------------------------------===//
 // Routing
 //===----------------------------------------------------------------------===//
+
+def LLM_ScaleRowsOp : LLM_Piece<"scale_rows", [AllTypesMatch<["input", "result"]>, LLM_RowByRow]> {
+  let summary = "Rows times a factor each";
+  let description = [{
+    Row r of the result is row r of the input times `weights[r, 0]`: tokens as a router
+    with `scale_tokens` passes them on.
+
+    Constraints:
+    - (C1) `weights` has one column
+
+    ```mlir
+    func.func @f(%x: tensor<?x32xbf16>, %w: tensor<?x1xf32>) -> tensor<?x32xbf16> {
+      %y = llm.scale_rows %x, %w : tensor<?x32xbf16>
+      return %y : tensor<?x32xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins LLM_Activation2D:$input, LLM_RoutingWeights:$weights);
+  let results = (outs LLM_Activation2D:$result);
+  let operandSyntax = ["", ","];
+  let writtenResults = "0";
+  let typeRule = "typesOfScaleRows";
+}
 
 def LLM_TopKOp : LLM_Piece<"top_k"> {
   let summary = "Choice of experts from complete logits";
@@ -235,7 +261,7 @@ def LLM_TopKOp : LLM_Piece<"top_k"> {
     - (C2) `correction` has one entry an expert
     - (C3) indices and weights have `top_k` columns, at most `experts`
     - (C4) `groups` divides the experts, `top_groups` is between 1 and `groups`, and the chosen groups
-      hold `top_k` experts
+      hold `top_k` experts; `group_best` is 1 or 2
 
     ```mlir
     func.func @f(%l: tensor<?x8xf32>) -> tensor<?x2xi32> {
@@ -249,6 +275,7 @@ def LLM_TopKOp : LLM_Piece<"top_k"> {
                        DefaultValuedAttr<BoolAttr, "false">:$normalize,
                        DefaultValuedAttr<I64Attr, "1">:$groups,
                        DefaultValuedAttr<I64Attr, "1">:$top_groups,
+                       DefaultValuedAttr<I64Attr, "2">:$group_best,
                        DefaultValuedAttr<F64Attr, "1.0">:$scale);
   let results = (outs LLM_Indices2D:$indices, LLM_RoutingWeights:$weights);
   let operandSyntax = ["", "correction?"];

@@ -49,8 +49,15 @@ static LogicalResult assignWeights(OpPartition &p, AttentionOp op,
     if (weight)
       operand.assign(p.sliceVector(weight, nullptr));
   };
-  whole(op.getQNorm(), local.getQNormMutable());
-  whole(op.getKNorm(), local.getKNormMutable());
+  if (cutsHeads && op.normsHeadsApart()) {
+    local.getQNormMutable().clear();
+    local.getKNormMutable().clear();
+    local.removeEpsilonAttr();
+    local.removeQkNormAttr();
+  } else {
+    whole(op.getQNorm(), local.getQNormMutable());
+    whole(op.getKNorm(), local.getKNormMutable());
+  }
   whole(op.getKvNorm(), local.getKvNormMutable());
   if (op.getSinks())
     local.getSinksMutable().assign(p.sliceVector(
@@ -79,7 +86,7 @@ namespace {
 struct WholeAttention {
   WholeAttention(OpPartition &p, AttentionOp op);
   /// Queries and latent.
-  void takeInputs();
+  LogicalResult takeInputs();
   FailureOr<AttentionOp> write(ValueRange caches, Value positions);
 
   OpPartition &p;
@@ -108,10 +115,13 @@ WholeAttention::WholeAttention(OpPartition &p, AttentionOp op)
     cached = packings.kvHeads(heads, *op.getKvHeads(), 1, p.ranks());
 }
 
-void WholeAttention::takeInputs() {
+LogicalResult WholeAttention::takeInputs() {
   queries = p.get(op.getInput(), layout, input);
+  if (cutsHeads && op.normsHeadsApart())
+    queries = normOwnHeads(p, op, queries);
   if (op.getLatent())
     latent = p.get(op.getLatent(), p.getRequired(1));
+  return success(queries != nullptr);
 }
 
 FailureOr<AttentionOp> WholeAttention::write(ValueRange caches,
@@ -151,14 +161,16 @@ FailureOr<AttentionOp> WholeAttention::write(ValueRange caches,
 FailureOr<AttentionOp> llm::attendByHeads(OpPartition &p, AttentionOp op,
                                           ValueRange caches, Value positions) {
   WholeAttention attention(p, op);
-  attention.takeInputs();
+  if (failed(attention.takeInputs()))
+    return failure();
   return attention.write(caches, positions);
 }
 
 /// Dims 0 and none.
 static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
   WholeAttention attention(p, op);
-  attention.takeInputs();
+  if (failed(attention.takeInputs()))
+    return failure();
   SmallVector<Value> caches;
   if (failed(sliceCaches(p, op, attention.layout, 2, attention.cached, caches)))
     return failure();
@@ -174,34 +186,6 @@ static LogicalResult partitionWhole(OpPartition &p, AttentionOp op) {
            op.getNewCaches(), local->getNewCaches(), op.getCaches()))
     p.defineCache(global, result, cache);
   return success();
-}
-
-/// The norm of every query and key head, whose features are cut: sums of
-/// squares of all of them in one all-reduce.
-static FailureOr<Value> normHeads(OpPartition &p, AttentionOp op, Value heads,
-                                  int64_t localDim) {
-  OpBuilder &builder = p.getBuilder();
-  int64_t queries = op.getHeads(), keys = *op.getKvHeads();
-  const Packing *held = p.getPackings().pairs(1, *op.getHeadDim(), p.ranks());
-  Value qNorm = p.sliceVector(op.getQNorm(), held);
-  Value kNorm = p.sliceVector(op.getKNorm(), held);
-  if (!qNorm || !kNorm)
-    return failure();
-  auto type = RankedTensorType::get({ShapedType::kDynamic, queries + keys},
-                                    builder.getF32Type());
-  Value squares = p.create<SumSquaresOp>(
-      type, heads, builder.getI64IntegerAttr(queries + keys), UnitAttr());
-  squares = p.allReduce(squares, p.own("norm"));
-  auto normPart = [&](int64_t begin, int64_t count, Value weight) -> Value {
-    Value part = p.sliceColumns(heads, begin * localDim, count * localDim);
-    Value sums = p.sliceColumns(squares, begin, count);
-    return p.create<ScaleNormOp>(part.getType(), part, sums, weight,
-                                 /*bias=*/Value(), op.getEpsilonAttr(),
-                                 builder.getI64IntegerAttr(*op.getHeadDim()));
-  };
-  Value normed[] = {normPart(0, queries, qNorm),
-                    normPart(queries, keys, kNorm)};
-  return p.concatColumns(normed);
 }
 
 /// Dim 1: the rotary pairs of every head are cut; partial scores are
@@ -223,11 +207,10 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
   int64_t scored = (heads + kvHeads) * localDim;
   Value queriesAndKeys = p.sliceColumns(input, 0, scored);
   Value values = p.sliceColumns(input, scored, kvHeads * localDim);
-  if (op.getQNorm()) {
-    FailureOr<Value> normed = normHeads(p, op, queriesAndKeys, localDim);
-    if (failed(normed))
+  if (op.getEpsilon()) {
+    queriesAndKeys = normCutHeads(p, op, queriesAndKeys);
+    if (!queriesAndKeys)
       return failure();
-    queriesAndKeys = *normed;
   }
   auto scoresType =
       RankedTensorType::get({ShapedType::kDynamic, heads, ShapedType::kDynamic},
@@ -236,15 +219,16 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
   auto scores = p.create<AttentionScoresOp>(
       TypeRange{scoresType, caches[0].getType()}, queriesAndKeys, positions,
       caches[0], p.getOffset(localDim / 2), i64(heads), i64(kvHeads),
-      i64(localDim), op.getGroupAttr(), op.getScaleAttr(), op.getRopeAttr());
+      i64(localDim), op.getGroupAttr(), op.getScaleAttr(),
+      op.getTemperatureAttr(), op.getRopeAttr());
   Value reduced = p.allReduce(scores.getScores(), p.own("scores"));
   Value sinks = p.sliceVector(op.getSinks(), nullptr);
   auto weighted = p.create<AttentionValuesOp>(
       TypeRange{withColumns(op.getResult(), heads * localDim),
                 caches[1].getType()},
       reduced, values, positions, caches[1], sinks, i64(heads), i64(kvHeads),
-      i64(localDim), op.getGroupAttr(), op.getSoftCapAttr(),
-      op.getWindowAttr());
+      i64(localDim), op.getGroupAttr(), op.getSoftCapAttr(), op.getWindowAttr(),
+      op.getChunkedAttr());
   p.defineResult(cast<OpResult>(op.getResult()), weighted.getResult(),
                  op.getInput(), packings.pairs(heads, size, p.ranks()));
   p.defineCache(op.getNewCaches()[0], scores.getNewCache(), op.getCaches()[0]);

@@ -210,11 +210,15 @@ Value ContextAttention::gatherQueries() {
   Packings &packings = p.getPackings();
   int64_t kvHeads = *op.getKvHeads(), size = *op.getHeadDim();
   bool isWhole = p.getPlaced(op.getInput()).copies.front().layout == Layout::R;
-  if (isWhole)
+  if (isWhole && !op.normsHeadsApart())
     return p.get(op.getInput(), Layout::H,
                  packings.contextQkvHeads(heads, kvHeads, size, tp, cp));
   Value own = p.get(op.getInput(), Layout::H,
                     packings.qkvHeads(heads, kvHeads, size, tp));
+  if (op.normsHeadsApart())
+    own = normOwnHeads(p, op, own);
+  if (!own)
+    return {};
   int64_t queries = ownHeads * size, width = columns(own);
   Charges charges = p.own("queries");
   if (group.isSame) {
@@ -294,13 +298,21 @@ FailureOr<Value> ContextAttention::decode() {
     queries = *all;
   } else {
     queries = gatherQueries();
+    if (!queries)
+      return failure();
   }
   Value sinks = sliceSinks(p.getPackings().contextHeads(heads, 1, tp, cp));
-  Value qNorm = p.sliceVector(op.getQNorm(), nullptr);
-  Value kNorm = p.sliceVector(op.getKNorm(), nullptr);
+  Value qNorm, kNorm;
+  FloatAttr epsilon;
+  if (!op.normsHeadsApart()) {
+    qNorm = p.sliceVector(op.getQNorm(), nullptr);
+    kNorm = p.sliceVector(op.getKNorm(), nullptr);
+    epsilon = op.getEpsilonAttr();
+    if (op.getQNorm() && (!qNorm || !kNorm))
+      return failure();
+  }
   Value kvNorm = p.sliceVector(op.getKvNorm(), nullptr);
-  if ((op.getSinks() && !sinks) || (op.getQNorm() && (!qNorm || !kNorm)) ||
-      (op.getKvNorm() && !kvNorm))
+  if ((op.getSinks() && !sinks) || (op.getKvNorm() && !kvNorm))
     return failure();
   int64_t width = isLatent ? *op.getRank() : *op.getHeadDim();
   Value offset;
@@ -322,7 +334,8 @@ FailureOr<Value> ContextAttention::decode() {
       i64(isLatent ? 1 : int64_t(op.getGroup())),
       i64(isLatent ? *op.getRopeDim() : 1), i64(isLatent ? width : 1),
       op.getScaleAttr(), op.getSoftCapAttr(), op.getRopeAttr(),
-      op.getWindowAttr(), op.getEpsilonAttr(), op.getKvNormEpsilonAttr());
+      op.getWindowAttr(), op.getChunkedAttr(), op.getTemperatureAttr(), epsilon,
+      op.getKvNormEpsilonAttr());
   newCaches.assign(partial.getNewCaches().begin(),
                    partial.getNewCaches().end());
   Value result = merge(partial.getResult(), partial.getSums(), width);

@@ -45,14 +45,29 @@ static LogicalResult partitionRouter(OpPartition &p, RouterOp op) {
       builder.getStringAttr(op.getName() + ".logits"), DimAttr());
   logits = contracts ? p.allReduce(logits, p.own("logits"))
                      : p.allGather(logits, 1, p.own("logits"));
-  auto choice = p.create<TopKOp>(
-      TypeRange{op.getIndices().getType(), op.getWeights().getType()}, logits,
-      correction, builder.getI64IntegerAttr(experts), op.getScoringAttr(),
-      op.getTopKAttr(), op.getNormalizeAttr(), op.getGroupsAttr(),
-      op.getTopGroupsAttr(), op.getScaleAttr());
+  auto choose = [&](BoolAttr normalize, FloatAttr scale) {
+    return p.create<TopKOp>(
+        TypeRange{op.getIndices().getType(), op.getWeights().getType()}, logits,
+        correction, builder.getI64IntegerAttr(experts), op.getScoringAttr(),
+        op.getTopKAttr(), normalize, op.getGroupsAttr(), op.getTopGroupsAttr(),
+        op.getGroupBestAttr(), scale);
+  };
+  TopKOp choice = choose(op.getNormalizeAttr(), op.getScaleAttr());
   p.defineRouting(op.getIndices(), choice.getIndices(), Layout::R);
-  p.defineRouting(op.getWeights(), choice.getWeights(), Layout::R);
-  p.definePassed(cast<OpResult>(op.getTokens()), op.getInput());
+  auto tokens = cast<OpResult>(op.getTokens());
+  if (!op.getScaleTokens()) {
+    p.defineRouting(op.getWeights(), choice.getWeights(), Layout::R);
+    p.definePassed(tokens, op.getInput());
+    return success();
+  }
+  // The weight of an only choice, normalized, is one.
+  TopKOp ones = choose(builder.getBoolAttr(true), builder.getF64FloatAttr(1));
+  p.defineRouting(op.getWeights(), ones.getWeights(), Layout::R);
+  const Packing *cut = p.getResultLayout() == Layout::H ? features : nullptr;
+  Value taken = p.get(op.getInput(), p.getResultLayout(), cut);
+  Value scaled =
+      p.create<ScaleRowsOp>(taken.getType(), taken, choice.getWeights());
+  p.defineResult(tokens, scaled, op.getInput(), cut);
   return success();
 }
 
@@ -77,7 +92,11 @@ LogicalResult llm::partition(RouterOp op, OpPartition &p) {
     local.getCorrectionMutable().assign(correction);
   p.defineRouting(op.getIndices(), local.getIndices(), layout);
   p.defineRouting(op.getWeights(), local.getWeights(), layout);
-  p.definePassed(cast<OpResult>(op.getTokens()), op.getInput());
+  auto tokens = cast<OpResult>(op.getTokens());
+  if (op.getScaleTokens())
+    p.defineResult(tokens, local.getTokens(), op.getInput());
+  else
+    p.definePassed(tokens, op.getInput());
   return success();
 }
 

@@ -37,9 +37,9 @@ static Value normRows(OpPartition &p, LmHeadOp op, Value input) {
   if (!weight)
     return {};
   auto name = p.getBuilder().getStringAttr(op.getName() + ".norm");
-  if (op.getNormBias()) {
+  if (op.subtractsMean()) {
     Value bias = p.sliceVector(op.getNormBias(), nullptr);
-    if (!bias)
+    if (op.getNormBias() && !bias)
       return {};
     return p
         .create<LayerNormOp>(TypeRange{input.getType()}, input, Value(), weight,
@@ -48,7 +48,8 @@ static Value normRows(OpPartition &p, LmHeadOp op, Value input) {
   }
   return p
       .create<RmsNormOp>(TypeRange{input.getType()}, input, Value(), weight,
-                         op.getEpsilonAttr(), name, DimAttr())
+                         /*norm_first=*/UnitAttr(), op.getEpsilonAttr(), name,
+                         DimAttr())
       .getResult();
 }
 
@@ -60,7 +61,7 @@ static Value normCut(OpPartition &p, LmHeadOp op, Value input,
   if (!weight || (op.getNormBias() && !bias))
     return {};
   return normFeatures(p, input, weight, bias, op.getEpsilonAttr(),
-                      columns(op.getInput()));
+                      columns(op.getInput()), op.subtractsMean());
 }
 
 /// Logits of this device: the contracted or the produced dim of the weight cut.

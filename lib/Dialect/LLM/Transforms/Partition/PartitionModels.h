@@ -21,11 +21,19 @@ inline mlir::RankedTensorType withColumns(mlir::Value like, int64_t width) {
 }
 
 /// The norm of rows of `width` features, of their deviations from the mean
-/// where there is a bias. Where features are cut over devices, their sums are
-/// all-reduced: the collective "norm" of the op.
+/// where it `subtractsMean`. Where features are cut over devices, their sums
+/// are all-reduced: the collective "norm" of the op.
 mlir::Value normFeatures(OpPartition &p, mlir::Value input, mlir::Value weight,
                          mlir::Value bias, mlir::FloatAttr epsilon,
-                         int64_t width, bool areCut = true);
+                         int64_t width, bool subtractsMean, bool areCut = true);
+
+/// Of an attention that `normsHeadsApart`: the queries and keys of this
+/// device's heads in `input`, which is packed as `qkvHeads`, normed. Null, with
+/// a diagnostic, where a weight cannot be sliced.
+mlir::Value normOwnHeads(OpPartition &p, AttentionOp op, mlir::Value input);
+/// The same where features of every head are cut: of queries and keys packed as
+/// `pairs`.
+mlir::Value normCutHeads(OpPartition &p, AttentionOp op, mlir::Value heads);
 
 /// The rows of all replicas that a dispatch needs on this device, in the layout
 /// of its result, by a gather.

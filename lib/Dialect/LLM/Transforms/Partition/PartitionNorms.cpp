@@ -52,6 +52,9 @@ LogicalResult llm::partition(EmbeddingOp op, OpPartition &p) {
 static Value biasOf(RmsNormOp) { return {}; }
 static Value biasOf(LayerNormOp op) { return op.getBias(); }
 
+static bool addsBehind(RmsNormOp op) { return op.getNormFirst(); }
+static bool addsBehind(LayerNormOp) { return false; }
+
 template <typename OpTy>
 static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
   Layout anchor = p.getRequired();
@@ -73,7 +76,8 @@ static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
       local.getResidualMutable().assign(residual);
     local.getWeightMutable().assign(weight);
     if constexpr (std::is_same_v<OpTy, LayerNormOp>)
-      local.getBiasMutable().assign(bias);
+      if (bias)
+        local.getBiasMutable().assign(bias);
     for (auto [global, result] :
          llvm::zip_equal(op->getResults(), local->getResults()))
       p.defineResult(cast<OpResult>(global), result, op.getInput(), features);
@@ -82,13 +86,15 @@ static LogicalResult partitionNorm(OpTy op, OpPartition &p) {
 
   // Features are cut: sums over them are all there is to exchange.
   Value sum = input;
-  if (residual)
+  if (residual && !addsBehind(op))
     sum = p.create<AddOp>(input.getType(), input, residual);
-  Value normed =
-      normFeatures(p, sum, weight, bias, op.getEpsilonAttr(), hidden);
+  Value normed = normFeatures(p, sum, weight, bias, op.getEpsilonAttr(), hidden,
+                              std::is_same_v<OpTy, LayerNormOp>);
+  if (addsBehind(op))
+    normed = p.create<AddOp>(input.getType(), normed, residual);
   p.defineResult(cast<OpResult>(op.getResult()), normed, op.getInput(),
                  features);
-  if (residual)
+  if (op.getSum())
     p.defineResult(cast<OpResult>(op.getSum()), sum, op.getInput(), features);
   return success();
 }
@@ -102,15 +108,17 @@ LogicalResult llm::partition(LayerNormOp op, OpPartition &p) {
 }
 
 Value llm::normFeatures(OpPartition &p, Value input, Value weight, Value bias,
-                        FloatAttr epsilon, int64_t width, bool areCut) {
+                        FloatAttr epsilon, int64_t width, bool subtractsMean,
+                        bool areCut) {
   OpBuilder &builder = p.getBuilder();
-  auto type = RankedTensorType::get({ShapedType::kDynamic, bias ? 2 : 1},
-                                    builder.getF32Type());
+  UnitAttr sums = subtractsMean ? builder.getUnitAttr() : UnitAttr();
+  auto type = RankedTensorType::get(
+      {ShapedType::kDynamic, subtractsMean ? 2 : 1}, builder.getF32Type());
   Value squares =
-      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1),
-                             bias ? builder.getUnitAttr() : UnitAttr());
+      p.create<SumSquaresOp>(type, input, builder.getI64IntegerAttr(1), sums);
   if (areCut)
     squares = p.allReduce(squares, p.own("norm"));
   return p.create<ScaleNormOp>(input.getType(), input, squares, weight, bias,
-                               epsilon, builder.getI64IntegerAttr(width));
+                               epsilon, builder.getI64IntegerAttr(width),
+                               bias ? UnitAttr() : sums);
 }

@@ -178,7 +178,7 @@ static Value normContracted(OpPartition &p, LinearOp op, const Packing *rows) {
     return {};
   Value normed = normFeatures(p, source.value, weight, /*bias=*/Value(),
                               op.getEpsilonAttr(), columns(op.getInput()),
-                              /*areCut=*/!wholeRows);
+                              /*subtractsMean=*/false, /*areCut=*/!wholeRows);
   if (!wholeRows)
     return normed;
   return p
