@@ -293,6 +293,8 @@ class Parameters:
             value = np.stack([self.tensors[name] for name in names]).astype(float)
         else:
             value = self.tensors[pattern].astype(float)
+        while value.ndim > len(shape) and value.shape[0] == 1:
+            value = value[0]
         if part.get("transposed"):
             value = value.swapaxes(-1, -2)
         if part.get("deinterleave"):
