@@ -176,6 +176,18 @@ static Architecture ernie45() {
   return row;
 }
 
+static Architecture ernie45Moe() {
+  Architecture row = ernie45();
+  row.name = "Ernie4_5_MoeForCausalLM";
+  row.expertLayers = ExpertLayers::Interval;
+  row.router = RouterRule::CorrectedSoftmax;
+  row.sharedBias = true;
+  row.sharedCount = "moe_num_shared_experts";
+  row.names = qwenNames;
+  row.names.correction = "mlp.moe_statics";
+  return row;
+}
+
 static Architecture gemma() {
   Architecture row;
   row.name = "GemmaForCausalLM";
@@ -250,8 +262,8 @@ static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
       llama(),    mistral(),    qwen2(),   qwen3(),      mixtral(),
       qwen3Moe(), deepseekV3(), gptOss(),  starcoder2(), phi3(),
-      granite(),  smolLm3(),    ernie45(), gemma(),      gemma2(),
-      gemma3(),   glm4(),       glm4Moe(), gptMoe()};
+      granite(),  smolLm3(),    ernie45(), ernie45Moe(), gemma(),
+      gemma2(),   gemma3(),     glm4(),    glm4Moe(),    gptMoe()};
   return rows;
 }
 

@@ -44,12 +44,13 @@ enum class WindowRule : uint8_t {
 
 /// How the experts of a token are chosen and weighted.
 enum class RouterRule : uint8_t {
-  None,           ///< no experts
-  Normalized,     ///< softmax, the chosen ones scaled to sum to 1
-  NormTopkProb,   ///< softmax, scaled where `norm_topk_prob` is true
-  BiasNormalized, ///< as Normalized, logits with a bias
-  GroupedSigmoid, ///< sigmoid, correction bias, groups of experts, a scale
-  ByKeys          ///< how many, and how many of a token; nothing else
+  None,             ///< no experts
+  Normalized,       ///< softmax, the chosen ones scaled to sum to 1
+  NormTopkProb,     ///< softmax, scaled where `norm_topk_prob` is true
+  BiasNormalized,   ///< as Normalized, logits with a bias
+  CorrectedSoftmax, ///< softmax, scaled to sum to 1, chosen with a correction
+  GroupedSigmoid,   ///< sigmoid, correction bias, groups of experts, a scale
+  ByKeys            ///< how many, and how many of a token; nothing else
 };
 
 /// Which layers have experts.
@@ -57,7 +58,9 @@ enum class ExpertLayers : uint8_t {
   None,
   All,
   FromFirst, ///< those from `first_k_dense_replace` on
-  Sparse     ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
+  Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
+  Interval   ///< every `moe_layer_interval`-th from `moe_layer_start_index` on,
+             ///< up to `moe_layer_end_index`
 };
 
 /// Which layers turn queries and keys otherwise than the others, or not at all.
@@ -115,6 +118,9 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
+  bool sharedBias = false; ///< on shared experts, where dense layers have one
+  /// The key with the number of shared experts.
+  std::string_view sharedCount = "n_shared_experts";
   /// Norms subtract the mean and have a bias; their epsilon is `norm_epsilon`.
   bool layerNorm = false;
   bool tied = false; ///< where the config has no `tie_word_embeddings`

@@ -79,12 +79,28 @@ static void readSparseLayers(const json::Value &root,
     layers[layer.integer(std::nullopt, 0, last)].experts = false;
 }
 
+static void readIntervals(const json::Value &root,
+                          std::vector<LayerConfig> &layers) {
+  auto read = [&](const char *key, int64_t otherwise, int64_t least) {
+    return root[key].nullAsAbsent().integer(otherwise, least, maxSize);
+  };
+  const int64_t interval = readSize(root["moe_layer_interval"], 1);
+  const int64_t first = read("moe_layer_start_index", 1, 0);
+  int64_t last = read("moe_layer_end_index", -1, -1);
+  if (last < 0)
+    last = int64_t(layers.size()) - 1;
+  for (int64_t i = 0; i < int64_t(layers.size()); ++i)
+    layers[i].experts = first <= i && i <= last && (i + 1) % interval == 0;
+}
+
 static void readExperts(const json::Value &root, ExpertLayers rule,
                         std::vector<LayerConfig> &layers) {
   if (rule == ExpertLayers::None)
     return;
   if (rule == ExpertLayers::Sparse)
     return readSparseLayers(root, layers);
+  if (rule == ExpertLayers::Interval)
+    return readIntervals(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,

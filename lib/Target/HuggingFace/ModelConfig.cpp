@@ -112,7 +112,7 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
   return hidden * columns + (router.bias ? columns : 0) +
          (router.correction ? columns : 0) +
          columns * dense(network.expertInner, network.expertBias) +
-         dense(network.sharedInner, /*bias=*/false);
+         dense(network.sharedInner, network.sharedBias);
 }
 
 double shardopt::hf::countParameters(const ModelConfig &config) {

@@ -111,6 +111,7 @@ struct FeedForwardConfig {
   int64_t expertInner = 0; ///< width of a routed expert
   bool expertBias = false; ///< on gate, up and down of the experts
   int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
+  bool sharedBias = false; ///< on gate, up and down of shared experts
   RouterConfig router;
 };
 
@@ -152,7 +153,9 @@ struct QuantizationConfig {
 /// How the checkpoint spells the tensors of a feed-forward network, below
 /// `model.layers.{layer}.`.
 struct HubNames {
-  std::string_view router;  ///< "mlp.gate"
+  std::string_view router; ///< "mlp.gate"
+  /// "mlp.moe_statics"; the router's where it is empty.
+  std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
   std::string_view gate;    ///< of an expert: "gate_proj"
   std::string_view up;      ///< of an expert: "up_proj"
