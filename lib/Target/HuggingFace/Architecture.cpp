@@ -276,6 +276,7 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   row.readsRope = false;
   row.latentAttention = has("kv_lora_rank");
   row.kvHeadsOptional = true;
+  row.names = qwenNames;
   row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);
   const std::string family = root["model_type"].nullAsAbsent().string("");
   for (std::string_view known : {"qwen3", "gemma3", "olmo2"})

@@ -27,6 +27,7 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
 
 /// `layer_types`: which layers have the window.
 static void readLayerTypes(const json::Value &types, int64_t window,
+                           const json::Value &chunk, bool isByKeys,
                            std::vector<LayerConfig> &layers) {
   std::vector<json::Value> elements = types.elements();
   if (elements.size() != layers.size()) {
@@ -36,8 +37,11 @@ static void readLayerTypes(const json::Value &types, int64_t window,
     return;
   }
   for (size_t i = 0; i < layers.size(); ++i)
-    layers[i].window = elements[i].choice<int64_t>(
-        {{"full_attention", 0}, {"sliding_attention", window}});
+    if (isByKeys && elements[i].string() == "chunked_attention")
+      layers[i].window = readSize(chunk);
+    else
+      layers[i].window = elements[i].choice<int64_t>(
+          {{"full_attention", 0}, {"sliding_attention", window}});
 }
 
 static void readWindows(const json::Value &root, WindowRule rule,
@@ -45,7 +49,8 @@ static void readWindows(const json::Value &root, WindowRule rule,
   int64_t window = readWindow(root, rule);
   json::Value types = root["layer_types"].nullAsAbsent();
   if (types)
-    return readLayerTypes(types, window, layers);
+    return readLayerTypes(types, window, root["attention_chunk_size"],
+                          rule == WindowRule::ByKeys, layers);
   if (window == 0)
     return;
   size_t first = 0, step = 1;
