@@ -66,6 +66,13 @@ MINIMAX = {
     "num_experts_per_tok": 2,
     "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
 }
+ERNIE = {
+    "moe_intermediate_size": 10,
+    "moe_num_experts": 6,
+    "moe_k": 2,
+    "moe_num_shared_experts": 2,
+    "num_hidden_layers": 3,
+}
 LATENT = {
     **EXPERTS,
     "kv_lora_rank": 14,
@@ -96,6 +103,44 @@ FAMILIES = {
         None,
         {**ROUTED, "head_dim": 8, "norm_topk_prob": True, "mlp_only_layers": [1]},
         {**ROUTED, "head_dim": 10, "norm_topk_prob": False},
+    ),
+    "ernie4_5_moe": (
+        "Ernie4_5_MoeConfig",
+        {**ERNIE, "use_bias": True, "tie_word_embeddings": False},
+        {**ERNIE, "moe_layer_interval": 2, "moe_num_shared_experts": 1, "num_hidden_layers": 5},
+        {**ERNIE, "moe_num_shared_experts": 0, "moe_layer_end_index": 1, "moe_k": 3},
+    ),
+    "kimi_k2": (
+        "DeepseekV3Config",
+        None,
+        {
+            **LATENT,
+            "q_lora_rank": 18,
+            "n_routed_experts": 12,
+            "n_group": 1,
+            "topk_group": 1,
+            "routed_scaling_factor": 2.827,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "rope_theta": 5e4,
+                "factor": 4.0,
+                "original_max_position_embeddings": 16,
+                "beta_fast": 1.0,
+                "beta_slow": 1.0,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+            },
+        },
+        {
+            **LATENT,
+            "q_lora_rank": 14,
+            "n_routed_experts": 10,
+            "num_experts_per_tok": 4,
+            "n_group": 1,
+            "topk_group": 1,
+            "num_attention_heads": 3,
+            "num_key_value_heads": 3,
+        },
     ),
     "deepseek_v3": (
         "DeepseekV3Config",

@@ -15,6 +15,7 @@
 #include "shardopt/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
+#include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
@@ -147,6 +148,8 @@ FailureOr<ModuleModel> ProgramReader::read() {
     result.name = name.str();
   else if (std::optional<StringRef> name = module.getSymName())
     result.name = name->str();
+  if (getPlannedOnly(module))
+    result.name += " (planned, not executed)";
   result.model.workload = workload;
   numberVariables();
 

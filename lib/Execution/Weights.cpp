@@ -8,6 +8,7 @@
 #include "shardopt/Execution/Weights.h"
 
 #include <cmath>
+#include <set>
 
 using namespace shardopt;
 using namespace shardopt::execution;
@@ -104,7 +105,7 @@ namespace {
 class PartView {
 public:
   static ErrorOr<PartView> open(const SafeTensors &checkpoint,
-                                const SourcePart &part, int64_t experts,
+                                const SourcePart &part, const Shape &wanted,
                                 std::optional<int64_t> layer);
 
   /// Sizes as the op wants them.
@@ -122,18 +123,36 @@ private:
   std::vector<const StoredTensor *> scales; ///< none, or one for each of these
   std::vector<int64_t> block;
   bool isPerExpert = false, isTransposed = false, isInterleaved = false;
+  bool isPacked = false; ///< two numbers of four bits a byte
   double factor = 1, shift = 0;
+  size_t leadingOnes = 0; ///< dims of size 1 that the op does not want
   Shape sizes;
+  Shape storedSizes; ///< of the unpacked tensor, before it is transposed
 };
 
 } // namespace
+
+/// Of mxfp4 (OCP Microscaling Formats, version 1.0): a sign, two bits of
+/// exponent, one of mantissa.
+static constexpr double fourBits[] = {0, .5, 1, 1.5, 2, 3, 4, 6};
+
+/// Numbers of a block that share a scale, a power of two.
+static constexpr int64_t blockNumbers = 32;
+
+/// Whether a tensor holds [..., blocks, bytes of a block] of mxfp4.
+static bool isPackedInBlocks(const StoredTensor &tensor) {
+  return tensor.type == StoredType::U8 && tensor.shape.size() >= 2 &&
+         tensor.shape.back() * 2 == blockNumbers;
+}
 
 /// Whether there is a scale for each block of a tensor, or one for all of it.
 static std::optional<Error> checkScales(const StoredTensor &tensor,
                                         const StoredTensor &scale,
                                         const SourcePart &part) {
   Shape wanted;
-  if (part.block.size() == 2 && tensor.shape.size() == 2)
+  if (isPackedInBlocks(tensor)) // a scale for each block
+    wanted.assign(tensor.shape.begin(), tensor.shape.end() - 1);
+  else if (part.block.size() == 2 && tensor.shape.size() == 2)
     for (size_t i = 0; i < 2; ++i)
       wanted.push_back((tensor.shape[i] + part.block[i] - 1) / part.block[i]);
   if (countElements(scale.shape) == countElements(wanted))
@@ -143,9 +162,10 @@ static std::optional<Error> checkScales(const StoredTensor &tensor,
 }
 
 ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
-                                 const SourcePart &part, int64_t experts,
+                                 const SourcePart &part, const Shape &wanted,
                                  std::optional<int64_t> layer) {
   PartView view;
+  const int64_t experts = wanted.front();
   view.isPerExpert = part.pattern.find("{expert}") != std::string::npos;
   view.isTransposed = part.isTransposed;
   view.isInterleaved = part.isInterleaved;
@@ -172,18 +192,32 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
     view.stored.push_back(*tensor);
     if (part.scales.empty())
       continue;
-    if ((*tensor)->type == StoredType::U8)
-      return Error{"'" + part.pattern +
-                   "' is packed in blocks of four bits, expected elements of "
-                   "at least eight"};
+    view.isPacked = isPackedInBlocks(**tensor);
+    if ((*tensor)->type == StoredType::U8 && !view.isPacked)
+      return Error{"'" + part.pattern + "' has the shape " +
+                   toString((*tensor)->shape) +
+                   ", expected 16 bytes of four-bit numbers in its last dim"};
     ErrorOr<const StoredTensor *> scale = find(part.scales, expert);
     if (!scale)
       return scale.error();
+    if (view.isPacked && (*scale)->type != StoredType::U8)
+      return Error{"the scales '" + part.scales +
+                   "' are not bytes, which are exponents of two"};
     if (auto error = checkScales(**tensor, **scale, part))
       return *error;
     view.scales.push_back(*scale);
   }
   view.sizes = view.stored[0]->shape;
+  if (view.isPacked) {
+    view.sizes.pop_back();
+    view.sizes.back() *= blockNumbers;
+  }
+  view.storedSizes = view.sizes;
+  while (view.sizes.size() + view.isPerExpert > wanted.size() &&
+         view.sizes.front() == 1) {
+    view.sizes.erase(view.sizes.begin());
+    ++view.leadingOnes;
+  }
   if (view.isTransposed && view.sizes.size() < 2)
     return Error{"'" + part.pattern + "' has the shape " +
                  toString(view.sizes) + ", expected a matrix to transpose"};
@@ -210,7 +244,14 @@ double PartView::at(Span<const int64_t> index) const {
   const StoredTensor &tensor = *stored[expert];
   int64_t linear = 0;
   for (size_t i = 0; i < rank; ++i)
-    linear = linear * tensor.shape[i] + place[i];
+    linear = linear * storedSizes[i + leadingOnes] + place[i];
+  if (isPacked) {
+    const int bits = int(tensor.at(linear / 2)) >> (linear % 2 ? 4 : 0);
+    const int exponent = int(scales[expert]->at(linear / blockNumbers)) - 127;
+    return std::ldexp((bits & 8 ? -1 : 1) * fourBits[bits & 7], exponent) *
+               factor +
+           shift;
+  }
   double value = tensor.at(linear);
   if (!scales.empty()) {
     const StoredTensor &scale = *scales[expert];
@@ -239,6 +280,39 @@ static bool fits(const std::vector<PartView> &parts, size_t axis,
   return along == shape[axis];
 }
 
+std::vector<std::string>
+CheckpointWeights::findUnread(const ProgramInterface &program) const {
+  std::set<std::string> unread;
+  for (const std::string &name : checkpoint.names())
+    unread.insert(name);
+  auto read = [&](const std::string &pattern, const Operand &param,
+                  std::optional<int64_t> layer) {
+    const std::string name =
+        layer ? expand(pattern, "{layer}", *layer) : pattern;
+    if (name.find("{expert}") == std::string::npos) {
+      unread.erase(name);
+      return;
+    }
+    const int64_t experts = param.globalShape().front();
+    for (int64_t expert = 0; expert < experts; ++expert)
+      unread.erase(expand(name, "{expert}", expert));
+  };
+  for (const Entry &stage : program.stages)
+    for (const Operand &param : stage.arguments) {
+      if (!param.source)
+        continue;
+      std::vector<std::optional<int64_t>> layers(param.layers.begin(),
+                                                 param.layers.end());
+      if (!param.isStacked)
+        layers = {std::nullopt};
+      for (const SourcePart &part : param.source->parts)
+        for (std::optional<int64_t> layer : layers)
+          for (const std::string &pattern : {part.pattern, part.scales})
+            read(pattern, param, layer);
+    }
+  return {unread.begin(), unread.end()};
+}
+
 std::optional<Error> CheckpointWeights::loadLayer(
     const Operand &param, std::optional<int64_t> layer, const Shape &shape,
     const std::vector<Entries> &entries, float *to) const {
@@ -253,8 +327,7 @@ std::optional<Error> CheckpointWeights::loadLayer(
   std::vector<PartView> parts;
   size_t axis = size_t(param.source->axis);
   for (const SourcePart &part : param.source->parts) {
-    ErrorOr<PartView> view =
-        PartView::open(checkpoint, part, shape.front(), layer);
+    ErrorOr<PartView> view = PartView::open(checkpoint, part, shape, layer);
     if (!view)
       return fail(view.error().message);
     if (shape.size() == 1)

@@ -45,6 +45,8 @@ struct DocumentState {
   std::string name;
   Node root;
   std::optional<Error> firstError;
+  /// What was read, where somebody wants to know.
+  std::optional<std::unordered_set<const Node *>> reads;
 };
 
 } // namespace shardopt::json
@@ -162,6 +164,8 @@ Value Document::root() const {
   return Value(state.get(), &state->root, /*path=*/"");
 }
 
+void Document::rememberReads() const { state->reads.emplace(); }
+
 bool Document::failed() const { return state->firstError.has_value(); }
 
 const Error &Document::error() const {
@@ -212,13 +216,42 @@ template <typename T> static const T *as(const Node *node) {
   return node ? std::get_if<T>(&node->content) : nullptr;
 }
 
-bool Value::isNull() const { return as<std::nullptr_t>(node); }
+bool Value::isNull() const {
+  const bool isNull = as<std::nullptr_t>(node);
+  if (isNull)
+    markRead();
+  return isNull;
+}
 bool Value::isBoolean() const { return as<bool>(node); }
 bool Value::isNumber() const { return as<int64_t>(node) || as<Real>(node); }
 bool Value::isInteger() const { return as<int64_t>(node); }
 bool Value::isString() const { return as<std::string>(node); }
 bool Value::isArray() const { return as<Array>(node); }
 bool Value::isObject() const { return as<Object>(node); }
+
+void Value::markRead() const {
+  if (state->reads && node)
+    state->reads->insert(node);
+}
+
+static bool containsRead(const std::unordered_set<const Node *> &reads,
+                         const Node &node) {
+  if (reads.count(&node))
+    return true;
+  if (const Object *object = as<Object>(&node))
+    return std::any_of(object->begin(), object->end(), [&](const Member &m) {
+      return containsRead(reads, m.value);
+    });
+  if (const Array *array = as<Array>(&node))
+    return std::any_of(array->begin(), array->end(), [&](const Node &element) {
+      return containsRead(reads, element);
+    });
+  return false;
+}
+
+bool Value::wasRead() const {
+  return state->reads && node && containsRead(*state->reads, *node);
+}
 
 void Value::fail(const std::string &message) const {
   if (state->firstError)
@@ -280,6 +313,7 @@ std::vector<Value> Value::elements() const {
     failExpected("an array");
     return result;
   }
+  markRead();
   for (const Node &element : *array)
     result.push_back(
         Value(state, &element, childPath(path, std::to_string(result.size()))));
@@ -303,6 +337,7 @@ int64_t Value::integer(std::optional<int64_t> otherwise, int64_t least,
                        int64_t most) const {
   if (!present() && otherwise)
     return *otherwise;
+  markRead();
   const int64_t *number = as<int64_t>(node);
   if (number && least <= *number && *number <= most)
     return *number;
@@ -347,6 +382,7 @@ double Value::numberWhere(bool (*holds)(double), std::string_view wanted,
                           std::optional<double> otherwise) const {
   if (!present() && otherwise)
     return *otherwise;
+  markRead();
   std::optional<double> found = numberAt(node);
   if (found && holds(*found))
     return *found;
@@ -357,6 +393,7 @@ double Value::numberWhere(bool (*holds)(double), std::string_view wanted,
 bool Value::boolean(std::optional<bool> otherwise) const {
   if (!present() && otherwise)
     return *otherwise;
+  markRead();
   if (const bool *truth = as<bool>(node))
     return *truth;
   failExpected("true or false");
@@ -366,6 +403,7 @@ bool Value::boolean(std::optional<bool> otherwise) const {
 std::string Value::string(std::optional<std::string> otherwise) const {
   if (!present() && otherwise)
     return *otherwise;
+  markRead();
   if (const std::string *text = as<std::string>(node))
     return *text;
   failExpected("a string");
@@ -373,6 +411,7 @@ std::string Value::string(std::optional<std::string> otherwise) const {
 }
 
 size_t Value::choiceIndex(const std::vector<std::string_view> &names) const {
+  markRead();
   const std::string *text = as<std::string>(node);
   if (!text) {
     std::string wanted;

@@ -11,6 +11,7 @@
 #include "shardopt/Execution/Feeds.h"
 #include "shardopt/Tensors/Npy.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -276,6 +277,18 @@ ErrorOr<std::unique_ptr<Weights>> run::openWeights(const Options &options) {
       std::make_unique<CheckpointWeights>(std::move(*checkpoint)));
 }
 
+/// Warns of tensors of the checkpoint that no param reads.
+static void nameUnread(const Options &options,
+                       const std::vector<std::string> &names) {
+  if (names.empty())
+    return;
+  constexpr size_t shown = 8;
+  llvm::errs() << "warning: " << options.weights << ": " << names.size()
+               << " tensors that no param reads: ";
+  llvm::interleaveComma(llvm::ArrayRef(names).take_front(shown), llvm::errs());
+  llvm::errs() << (names.size() > shown ? ", ...\n" : "\n");
+}
+
 namespace {
 
 /// A run that is over.
@@ -328,6 +341,8 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   if (!program)
     return program.error();
   run.interface = program->interface;
+  if (world.isLeader())
+    nameUnread(options, (*weights)->findUnread(run.interface));
   if (!options.inputs.empty())
     if (auto error =
             readInputs(options, run.interface, *vocabulary, session.request))

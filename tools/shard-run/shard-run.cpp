@@ -8,6 +8,7 @@
 #include "../Main/ToolMain.h"
 #include "Options.h"
 
+#include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Support/FileRoles.h"
 
@@ -225,6 +226,8 @@ static int executeIn(execution::World &world) {
     read.push_back(tool::readModule(path, sources, context));
     if (!read.back()) // others may wait for this process
       return processes ? fail("no module is in '" + path + "'") : 1;
+    if (mlir::failed(llm::expectExecutable(*read.back())))
+      return processes ? fail("'" + path + "' is planned, not executed") : 1;
     modules.push_back(*read.back());
   }
   if (!options.strategies.empty())

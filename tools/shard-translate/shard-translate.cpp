@@ -63,6 +63,10 @@ static cl::opt<bool>
     parameterCount("parameter-count",
                    cl::desc("Print the number of parameters, not the module"),
                    cl::cat(category));
+static cl::opt<bool> explainImport(
+    "explain-import", cl::cat(category),
+    cl::desc("Print what was taken from which key of the config, and what was "
+             "ignored, not the module (with --import-hf)"));
 static cl::opt<std::string> input(cl::Positional, cl::cat(category),
                                   cl::desc("[module.mlir]"));
 static cl::opt<std::string> output("o", cl::desc("Output file"),
@@ -159,7 +163,21 @@ importConfig(mlir::MLIRContext &context) {
   ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
   if (!config)
     return config.error();
+  if (!config->plannedOnly.empty())
+    llvm::errs() << "warning: " << importHf
+                 << ": planned, not executed: " << config->plannedOnly << '\n';
   return hf::importModel(&context, *config, *options);
+}
+
+/// The text that explains what is imported; it needs no workload.
+static ErrorOr<std::string> explained() {
+  ErrorOr<json::Document> document = json::Document::parseFile(importHf);
+  if (!document)
+    return document.error();
+  ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
+  if (!config)
+    return config.error();
+  return hf::explainImport(*document, *config);
 }
 
 static std::string printed(mlir::ModuleOp module) {
@@ -177,9 +195,23 @@ static int translate() {
   if (importing == !input.empty())
     return tool::fail("expected either --import-hf or a module");
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           &phase, &context, &weightType, &activationType, &kvType, &logits})
+           &phase, &context, &weightType, &activationType, &kvType, &logits,
+           &explainImport})
     if (!importing && option->getNumOccurrences() > 0)
       return tool::fail("--" + option->ArgStr.str() + " needs --import-hf");
+
+  FileRoles files;
+  if (importing || parameterCount)
+    files.reads("the input", importing ? importHf : input);
+  files.writes("the output", output);
+  if (explainImport) {
+    ErrorOr<std::string> text = explained();
+    if (!text)
+      return tool::fail(text.error().message);
+    if (std::optional<Error> error = files.check())
+      return tool::fail(error->message);
+    return tool::writeOutput(output, *text);
+  }
 
   mlir::DialectRegistry registry;
   registry.insert<llm::LLMDialect, mlir::func::FuncDialect>();
@@ -201,10 +233,6 @@ static int translate() {
       return 1;
   }
 
-  FileRoles files;
-  if (importing || parameterCount)
-    files.reads("the input", importing ? importHf : input);
-  files.writes("the output", output);
   if (std::optional<Error> error = files.check())
     return tool::fail(error->message);
   return tool::writeOutput(output, printed(*module));

@@ -269,3 +269,30 @@ TEST(JsonValue, unknownKeysListTheKnownOnesClosestFirst) {
                       }),
             "f.json: /a/bandwith: unknown key; known: bandwidth, skew");
 }
+
+//===----------------------------------------------------------------------===//
+// What was read
+//===----------------------------------------------------------------------===//
+
+TEST(JsonReads, areRememberedWhereSomebodyAsks) {
+  ErrorOr<Document> document = Document::parse(
+      R"({"a": 1, "b": "x", "c": null, "d": {"e": [2], "f": true}, "g": 3})",
+      "f.json");
+  ASSERT_TRUE(document);
+  const Value root = document->root();
+  (void)root["g"].integer();
+  EXPECT_FALSE(root["g"].wasRead());
+  document->rememberReads();
+  (void)root["a"].number();
+  (void)root["b"].present();
+  (void)root["c"].nullAsAbsent();
+  (void)root["d"]["e"].elements();
+  EXPECT_TRUE(root["a"].wasRead());
+  EXPECT_FALSE(root["b"].wasRead());
+  EXPECT_TRUE(root["c"].wasRead());
+  EXPECT_TRUE(root["d"].wasRead());
+  EXPECT_TRUE(root["d"]["e"].wasRead());
+  EXPECT_FALSE(root["d"]["f"].wasRead());
+  EXPECT_FALSE(root["g"].wasRead());
+  EXPECT_FALSE(root["h"].wasRead());
+}

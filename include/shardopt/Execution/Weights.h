@@ -28,6 +28,14 @@ public:
   ErrorOr<tensors::Tensor> load(const Operand &param,
                                 const tensors::Place &place) const;
 
+  /// Names, in alphabetical order, of what the params of all stages of a
+  /// program do not read, though it is there.
+  virtual std::vector<std::string>
+  findUnread(const ProgramInterface &program) const {
+    (void)program;
+    return {};
+  }
+
 protected:
   /// The elements that `entries` select of a global param of static `shape`, of
   /// layer `layer` of a checkpoint (none outside a stack).
@@ -53,12 +61,16 @@ private:
   uint64_t seed;
 };
 
-/// By the `source` of params. Weights stored in eight bits with scales for
-/// blocks are multiplied out; other quantised ones are refused.
+/// By the `source` of params. Weights with scales are multiplied out: of eight
+/// bits, for blocks of a matrix or all of it, and of mxfp4, whose 32 numbers of
+/// a block lie in 16 bytes, the first in the low half.
 class CheckpointWeights : public Weights {
 public:
   explicit CheckpointWeights(tensors::SafeTensors checkpoint)
       : checkpoint(std::move(checkpoint)) {}
+
+  std::vector<std::string>
+  findUnread(const ProgramInterface &program) const override;
 
 protected:
   std::optional<Error> loadLayer(const Operand &param,

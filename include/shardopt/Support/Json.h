@@ -64,6 +64,9 @@ public:
 
   Value root() const;
 
+  /// Remembers, from here on, which values are read; see `Value::wasRead`.
+  void rememberReads() const;
+
   /// Whether a read of one of its values failed.
   bool failed() const;
   /// The first such error, "name: /json/pointer: message". Only if `failed()`.
@@ -93,6 +96,11 @@ public:
   bool isString() const;
   bool isArray() const;
   bool isObject() const;
+
+  /// Whether something read this value, or anything in it, since the document's
+  /// `rememberReads`. Null is read by asking whether it is null; an object by
+  /// reading a member.
+  bool wasRead() const;
 
   /// This value, or an absent one at the same place if it is null.
   Value nullAsAbsent() const;
@@ -160,6 +168,7 @@ private:
   friend class Document;
   Value(DocumentState *state, const Node *node, std::string path)
       : state(state), node(node), path(std::move(path)) {}
+  void markRead() const;
   size_t choiceIndex(const std::vector<std::string_view> &names) const;
   double numberWhere(bool (*holds)(double), std::string_view wanted,
                      std::optional<double> otherwise) const;

@@ -9,6 +9,7 @@
 #include "Lowering.h"
 #include "Widen.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
+#include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -88,7 +89,7 @@ static LogicalResult replace(Operation *op, const Lowering &lowering) {
 
 void ConvertLLMToLinalg::runOnOperation() {
   ModuleOp module = getOperation();
-  if (failed(checkNoParams(module)))
+  if (failed(expectExecutable(module)) || failed(checkNoParams(module)))
     return signalPassFailure();
   widenFloats(module);
   if (keepValues && failed(llm::keepValues(module)))

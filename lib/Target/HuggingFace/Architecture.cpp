@@ -184,6 +184,18 @@ static Architecture ernie45() {
   return row;
 }
 
+static Architecture ernie45Moe() {
+  Architecture row = ernie45();
+  row.name = "Ernie4_5_MoeForCausalLM";
+  row.expertLayers = ExpertLayers::Interval;
+  row.router = RouterRule::CorrectedSoftmax;
+  row.sharedBias = true;
+  row.sharedCount = "moe_num_shared_experts";
+  row.names = qwenNames;
+  row.names.correction = "mlp.moe_statics";
+  return row;
+}
+
 static Architecture gemma() {
   Architecture row;
   row.name = "GemmaForCausalLM";
@@ -350,12 +362,12 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),     mistral(),    qwen2(),   qwen3(),      mixtral(),
-      qwen3Moe(),  deepseekV3(), gptOss(),  starcoder2(), phi3(),
-      granite(),   smolLm3(),    ernie45(), gemma(),      gemma2(),
-      gemma3(),    glm4(),       glm4Moe(), gptMoe(),     olmo2(),
-      olmo3(),     miniMaxM2(),  cohere(),  cohere2(),    llama4(),
-      deepseekV2()};
+      llama(),    mistral(),    qwen2(),     qwen3(),      mixtral(),
+      qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(), phi3(),
+      granite(),  smolLm3(),    ernie45(),   ernie45Moe(), gemma(),
+      gemma2(),   gemma3(),     glm4(),      glm4Moe(),    gptMoe(),
+      olmo2(),    olmo3(),      miniMaxM2(), cohere(),     cohere2(),
+      llama4(),   deepseekV2()};
   return rows;
 }
 
@@ -368,6 +380,7 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   row.readsRope = false;
   row.latentAttention = has("kv_lora_rank");
   row.kvHeadsOptional = true;
+  row.names = qwenNames;
   row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);
   const std::string family = root["model_type"].nullAsAbsent().string("");
   for (std::string_view known : {"qwen3", "gemma3", "olmo2"})

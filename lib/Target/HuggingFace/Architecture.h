@@ -50,6 +50,7 @@ enum class RouterRule : uint8_t {
   Normalized,       ///< softmax, the chosen ones scaled to sum to 1
   NormTopkProb,     ///< softmax, scaled where `norm_topk_prob` is true
   BiasNormalized,   ///< as Normalized, logits with a bias
+  CorrectedSoftmax, ///< softmax, scaled to sum to 1, chosen with a correction
   GroupedSigmoid,   ///< sigmoid, correction bias, groups of experts, a scale
   CorrectedSigmoid, ///< sigmoid, correction bias, scaled to sum to 1
   GroupedSoftmax,   ///< softmax, groups of experts by their best, a scale
@@ -63,7 +64,9 @@ enum class ExpertLayers : uint8_t {
   All,
   FromFirst, ///< those from `first_k_dense_replace` on
   Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
-  Listed     ///< `moe_layers`, or every `interleave_moe_layer_step`-th
+  Listed,    ///< `moe_layers`, or every `interleave_moe_layer_step`-th
+  Interval   ///< every `moe_layer_interval`-th from `moe_layer_start_index` on,
+             ///< up to `moe_layer_end_index`
 };
 
 /// Which layers turn queries and keys otherwise than the others, or not at all.
@@ -131,6 +134,9 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
+  bool sharedBias = false; ///< on shared experts, where dense layers have one
+  /// The key with the number of shared experts.
+  std::string_view sharedCount = "n_shared_experts";
   /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
   bool normBias = true;

@@ -41,9 +41,10 @@ ElementTypes::ElementTypes(MLIRContext *context, const ModelConfig &config,
       plain = *options.weights;
   }
   plainType = elementType(context, plain);
-  quantizedType = elementType(context, quantization.method == Method::Mxfp4
-                                           ? ElementType::Mxfp4
-                                           : ElementType::Fp8);
+  // Of four bits there is one type, with which other methods are planned.
+  quantizedType = elementType(context, quantization.method == Method::Fp8
+                                           ? ElementType::Fp8
+                                           : ElementType::Mxfp4);
   activationType =
       elementType(context, options.activations.value_or(config.type));
   cacheType = elementType(context, options.caches.value_or(config.type));

@@ -111,7 +111,7 @@ Value ModelBuilder::denseNetwork(Value input) {
 
 Value ModelBuilder::sharedExperts(Value input) {
   return network(input, "shared_up", "shared_down",
-                 config.feedForward.sharedInner, /*bias=*/false,
+                 config.feedForward.sharedInner, config.feedForward.sharedBias,
                  WeightClass::Shared, std::string(config.names.shared));
 }
 
@@ -164,15 +164,16 @@ Value ModelBuilder::expertNetwork(Value input) {
   Value bias, correction;
   if (facts.bias)
     bias = vector("router.bias", {facts.experts}, HubTensor{module + ".bias"});
-  if (facts.correction)
+  if (facts.correction) {
+    std::string holder = config.names.correction.empty()
+                             ? module
+                             : ofLayer(config.names.correction);
     // Transformers keeps it in f32 whatever the model's type.
     correction =
         param("router.correction", {facts.experts}, builder.getF32Type(),
-              source(HubTensor{(config.names.correction.empty()
-                                    ? module
-                                    : ofLayer(config.names.correction)) +
-                               ".e_score_correction_bias"},
+              source(HubTensor{holder + ".e_score_correction_bias"},
                      /*axis=*/0, std::nullopt));
+  }
 
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Type i32 = builder.getI32Type();

@@ -44,11 +44,12 @@ static ActivationConfig readActivation(const json::Value &root,
   return activation;
 }
 
-/// The number of experts, for which there are three names. A file may repeat
+/// The number of experts, for which there are four names. A file may repeat
 /// it.
 static int64_t readExpertCount(const json::Value &root) {
   json::Value first = root["num_local_experts"].nullAsAbsent();
-  for (const char *name : {"num_experts", "n_routed_experts"}) {
+  for (const char *name :
+       {"num_experts", "n_routed_experts", "moe_num_experts"}) {
     json::Value other = root[name].nullAsAbsent();
     if (!first)
       first = other;
@@ -58,7 +59,8 @@ static int64_t readExpertCount(const json::Value &root) {
   }
   if (!first)
     root["num_local_experts"].failExpected(
-        "the number of experts (or num_experts, or n_routed_experts)");
+        "the number of experts (or num_experts, n_routed_experts or "
+        "moe_num_experts)");
   return readSize(first, /*otherwise=*/1);
 }
 
@@ -87,10 +89,13 @@ static void readGroups(const json::Value &root, RouterConfig &router) {
 static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
   RouterConfig router;
   router.experts = readExpertCount(root);
-  router.topK = readSize(root["num_experts_per_tok"]);
+  json::Value topK = root["num_experts_per_tok"];
+  if (!topK && root["moe_k"].present())
+    topK = root["moe_k"];
+  router.topK = readSize(topK);
   if (router.topK > router.experts)
-    root["num_experts_per_tok"].failExpected("at most the number of experts, " +
-                                             std::to_string(router.experts));
+    topK.failExpected("at most the number of experts, " +
+                      std::to_string(router.experts));
   switch (rule) {
   case RouterRule::None:
   case RouterRule::ByKeys:
@@ -104,6 +109,13 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
   case RouterRule::BiasNormalized:
     router.normalize = true;
     router.bias = true;
+    break;
+  case RouterRule::CorrectedSoftmax:
+    router.correction = true;
+    router.normalize = true;
+    // The sum of the chosen scores is divided by, where it is larger.
+    if (root["moe_norm_min"].nullAsAbsent().nonNegativeNumber(0) > 1e-6)
+      root["moe_norm_min"].failExpected("at most 1e-6");
     break;
   case RouterRule::GroupedSigmoid:
     expectString(root["scoring_func"], "sigmoid");
@@ -151,11 +163,15 @@ static void readExpertNetworks(const json::Value &root,
                             architecture.expertLayers != ExpertLayers::Listed;
   network.expertInner =
       readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
-  json::Value shared = root["n_shared_experts"];
+  json::Value shared = root[architecture.sharedCount];
+  network.sharedBias =
+      architecture.sharedBias &&
+      hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   if (architecture.router == RouterRule::SigmoidOfInput)
     network.sharedInner = network.expertInner;
   if ((architecture.router == RouterRule::GroupedSigmoid ||
-       architecture.router == RouterRule::GroupedSoftmax) &&
+       architecture.router == RouterRule::GroupedSoftmax ||
+       architecture.router == RouterRule::CorrectedSoftmax) &&
       !shared.isNull())
     network.sharedInner =
         network.expertInner *

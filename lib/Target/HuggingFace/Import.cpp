@@ -11,6 +11,7 @@
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -295,6 +296,10 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
   (*module)->setAttr(
       llm::workloadAttrName,
       llm::WorkloadAttr::get(context, options.phase, options.context));
+
+  if (!config.plannedOnly.empty())
+    (*module)->setAttr(llm::plannedOnlyAttrName,
+                       builder.getStringAttr(config.plannedOnly));
 
   ModelBuilder model(builder, loc, config, options);
   SmallVector<Stack> stacks = findStacks(config);

@@ -31,7 +31,8 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
 
 /// `layer_types`: which layers have the window.
 static void readLayerTypes(const json::Value &types, WindowRule rule,
-                           int64_t window, std::vector<LayerConfig> &layers) {
+                           int64_t window, const json::Value &chunk,
+                           std::vector<LayerConfig> &layers) {
   std::vector<json::Value> elements = types.elements();
   if (elements.size() != layers.size()) {
     types.fail("expected an entry for each of the " +
@@ -40,11 +41,15 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
     return;
   }
   for (size_t i = 0; i < layers.size(); ++i)
-    layers[i].window = elements[i].choice<int64_t>(
-        {{"full_attention", 0},
-         {rule == WindowRule::Chunks ? "chunked_attention"
-                                     : "sliding_attention",
-          window}});
+    if (rule == WindowRule::ByKeys &&
+        elements[i].string() == "chunked_attention")
+      layers[i].window = readSize(chunk);
+    else
+      layers[i].window = elements[i].choice<int64_t>(
+          {{"full_attention", 0},
+           {rule == WindowRule::Chunks ? "chunked_attention"
+                                       : "sliding_attention",
+            window}});
 }
 
 static void readWindows(const json::Value &root, WindowRule rule,
@@ -52,7 +57,8 @@ static void readWindows(const json::Value &root, WindowRule rule,
   int64_t window = readWindow(root, rule);
   json::Value types = root["layer_types"].nullAsAbsent();
   if (types)
-    return readLayerTypes(types, rule, window, layers);
+    return readLayerTypes(types, rule, window, root["attention_chunk_size"],
+                          layers);
   if (window == 0)
     return;
   size_t first = 0, step = 1;
@@ -102,6 +108,20 @@ static void readListedLayers(const json::Value &root,
     layers[i].experts = true;
 }
 
+static void readIntervals(const json::Value &root,
+                          std::vector<LayerConfig> &layers) {
+  auto read = [&](const char *key, int64_t otherwise, int64_t least) {
+    return root[key].nullAsAbsent().integer(otherwise, least, maxSize);
+  };
+  const int64_t interval = readSize(root["moe_layer_interval"], 1);
+  const int64_t first = read("moe_layer_start_index", 1, 0);
+  int64_t last = read("moe_layer_end_index", -1, -1);
+  if (last < 0)
+    last = int64_t(layers.size()) - 1;
+  for (int64_t i = 0; i < int64_t(layers.size()); ++i)
+    layers[i].experts = first <= i && i <= last && (i + 1) % interval == 0;
+}
+
 static void readExperts(const json::Value &root, ExpertLayers rule,
                         std::vector<LayerConfig> &layers) {
   if (rule == ExpertLayers::None)
@@ -110,6 +130,8 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
     return readListedLayers(root, layers);
   if (rule == ExpertLayers::Sparse)
     return readSparseLayers(root, layers);
+  if (rule == ExpertLayers::Interval)
+    return readIntervals(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,

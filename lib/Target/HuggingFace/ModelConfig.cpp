@@ -7,6 +7,7 @@
 
 #include "shardopt/Target/HuggingFace/ModelConfig.h"
 
+#include "ConfigKeys.h"
 #include "ConfigReaders.h"
 
 #include "shardopt/Support/Limits.h"
@@ -121,7 +122,7 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
   return hidden * columns + (router.bias ? columns : 0) +
          (router.correction ? columns : 0) +
          columns * dense(network.expertInner, network.expertBias) +
-         dense(network.sharedInner, /*bias=*/false);
+         dense(network.sharedInner, network.sharedBias);
 }
 
 double shardopt::hf::countParameters(const ModelConfig &config) {
@@ -193,7 +194,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.layerNorm = architecture->layerNorm;
   config.normBias = architecture->layerNorm && architecture->normBias;
   config.parallelBlock = architecture->parallelBlock;
-  if (!architecture->isByKeys)
+  if (architecture->isByKeys)
+    config.epsilon = 1e-5; // of a program that nothing executes
+  else
     config.epsilon =
         config.layerNorm
             ? root[architecture->normEpsilon].nullAsAbsent().positiveNumber(
@@ -205,9 +208,17 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
-  config.type = readType(root);
+  // What holds for a nested model may stand beside it.
+  auto holder = [&](std::initializer_list<const char *> keys) {
+    for (const char *key : keys)
+      if (root[key].nullAsAbsent())
+        return root;
+    return document.root();
+  };
+  config.type = readType(holder({"dtype", "torch_dtype"}));
+  const json::Value quantized = holder({"quantization_config"});
   config.quantization =
-      forSizes ? readQuantizationSizes(root) : readQuantization(root);
+      forSizes ? readQuantizationSizes(quantized) : readQuantization(quantized);
 
   double parameters = countParameters(config);
   if (parameters > maxParameters)
@@ -221,20 +232,6 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   if (document.failed())
     return document.error();
   return config;
-}
-
-ErrorOr<ModelConfig>
-shardopt::hf::readModelConfig(const json::Document &document) {
-  json::Value root = document.root();
-  const std::string name = readArchitectureName(root);
-  if (document.failed())
-    return document.error();
-  if (const Architecture *architecture = findArchitecture(name))
-    return readModel(document, root, architecture, /*forSizes=*/false);
-  root["architectures"].elements().front().fail(
-      "unknown architecture '" + abbreviate(name) + "'; " +
-      listKnown(name, architectureNames()));
-  return document.error();
 }
 
 /// Keys of models that mix tokens otherwise than by attention, in some layers.
@@ -253,6 +250,14 @@ static bool hasOtherMixers(const json::Value &root) {
       given.fail(why);
       return true;
     }
+  if (const json::Value types = root["layer_types"].nullAsAbsent())
+    for (const json::Value &type : types.elements())
+      if (const std::string name = type.string();
+          name.find("attention") == std::string::npos ||
+          name.find("linear") != std::string::npos) {
+        type.fail("'" + abbreviate(name) + "': " + why);
+        return true;
+      }
   // MiniMax lists 1 for attention and 0 for linear attention.
   if (const json::Value types = root["attn_type_list"].nullAsAbsent())
     for (const json::Value &type : types.elements())
@@ -261,6 +266,22 @@ static bool hasOtherMixers(const json::Value &root) {
         return true;
       }
   return false;
+}
+
+/// A model of a family that has no row, called `name`.
+static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
+                                       const std::string &name) {
+  json::Value root = document.root();
+  if (json::Value text = root["text_config"].nullAsAbsent())
+    root = text;
+  if (hasOtherMixers(root))
+    return document.error();
+  const Architecture deduced = deduceArchitecture(root);
+  ErrorOr<ModelConfig> config =
+      readModel(document, root, &deduced, /*forSizes=*/true);
+  if (config)
+    config->architecture = name;
+  return config;
 }
 
 ErrorOr<ModelConfig>
@@ -274,14 +295,68 @@ shardopt::hf::readModelSizes(const json::Document &document) {
     row.readsRope = false;
     return readModel(document, root, &row, /*forSizes=*/true);
   }
-  if (json::Value text = root["text_config"].nullAsAbsent())
-    root = text;
-  if (hasOtherMixers(root))
+  return readByKeys(document, name);
+}
+
+/// Why nothing executes `config`, of the class `name`; empty where it is.
+static std::string whyPlannedOnly(const json::Document &document,
+                                  const ModelConfig &config,
+                                  const std::string &name, bool hasOwnWeights) {
+  std::string why;
+  auto add = [&](const std::string &reason) {
+    why += (why.empty() ? "" : "; ") + reason;
+  };
+  if (config.isByKeys) {
+    add("nothing here knows what '" + abbreviate(name) +
+        "' computes, so that it is read by its keys");
+    if (!isTransformersClass(name) && document.root()["auto_map"].present())
+      add("Transformers 5.23 has no such class, and runs code of the "
+          "checkpoint");
+    else if (!isTransformersClass(name))
+      add("Transformers 5.23 has no such class and cannot run it; " +
+          listKnown(name, architectureNames()));
+  }
+  if (!hasOwnWeights)
+    add("nothing here computes with weights of '" +
+        abbreviate(document.root()["quantization_config"]["quant_method"]
+                       .nullAsAbsent()
+                       .string("")) +
+        "'");
+  std::string keys;
+  for (const UnreadKey &key : config.unread)
+    if (key.fate == UnreadKey::Fate::NotUnderstood)
+      keys += (keys.empty() ? "" : ", ") + key.path;
+  if (!keys.empty())
+    add("keys that may change its numbers are not understood: " + keys);
+  return why;
+}
+
+/// Whether something here computes with the weights of a checkpoint.
+static bool hasKnownWeights(const json::Value &root) {
+  const json::Value given = root["quantization_config"].nullAsAbsent();
+  if (!given || !given["quant_method"].isString())
+    return true;
+  const std::string method = given["quant_method"].string();
+  return method == "fp8" || method == "mxfp4";
+}
+
+ErrorOr<ModelConfig>
+shardopt::hf::readModelConfig(const json::Document &document) {
+  document.rememberReads();
+  json::Value root = document.root();
+  const std::string name = readArchitectureName(root);
+  if (document.failed())
     return document.error();
-  const Architecture deduced = deduceArchitecture(root);
-  ErrorOr<ModelConfig> config =
-      readModel(document, root, &deduced, /*forSizes=*/true);
-  if (config)
-    config->architecture = name;
+  const Architecture *architecture = findArchitecture(name);
+  const bool isKnown = hasKnownWeights(root);
+  ErrorOr<ModelConfig> config = architecture
+                                    ? readModel(document, root, architecture,
+                                                /*forSizes=*/!isKnown)
+                                    : readByKeys(document, name);
+  if (!config)
+    return config;
+  config->unread = findUnreadKeys(document, *config);
+  config->plannedOnly =
+      whyPlannedOnly(document, *config, name, isKnown || config->isByKeys);
   return config;
 }

@@ -137,6 +137,11 @@ module attributes {llm.machine = 8 : i64} {}
 
 // -----
 
+// expected-error @+1 {{'llm.planned_only' must be a string, found unit}}
+module attributes {llm.planned_only} {}
+
+// -----
+
 // expected-error @+1 {{'llm.model' must be a string, found unit}}
 module attributes {llm.model} {}
 

@@ -295,6 +295,8 @@ class Parameters:
             value = self.tensors[pattern].astype(float)
             if len(shape) == 1:  # listed by heads
                 value = value.reshape(-1)
+        while value.ndim > len(shape) and value.shape[0] == 1:
+            value = value[0]
         if part.get("transposed"):
             value = value.swapaxes(-1, -2)
         if part.get("deinterleave"):

@@ -123,6 +123,7 @@ struct FeedForwardConfig {
   int64_t expertInner = 0; ///< width of a routed expert
   bool expertBias = false; ///< on gate, up and down of the experts
   int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
+  bool sharedBias = false; ///< on gate, up and down of shared experts
   RouterConfig router;
 };
 
@@ -165,7 +166,7 @@ struct QuantizationConfig {
 /// `model.layers.{layer}.`.
 struct HubNames {
   std::string_view router; ///< "mlp.gate"
-  /// "mlp"; the router's where it is empty.
+  /// "mlp", "mlp.moe_statics"; the router's where it is empty.
   std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
   std::string_view gate;    ///< of an expert: "gate_proj"
@@ -191,9 +192,27 @@ struct HubNames {
   std::string_view networkPostNorm;
 };
 
+/// A key of a config that nobody read.
+struct UnreadKey {
+  enum class Fate : uint8_t {
+    Ignored, ///< changes no number
+    LeftOut, ///< of a part of the checkpoint that is no part of the program
+    NotUnderstood ///< may change numbers
+  };
+
+  std::string path;  ///< "attention_dropout", "rope_scaling/mrope_section"
+  std::string value; ///< as messages show it
+  Fate fate = Fate::Ignored;
+  std::string why;
+};
+
 struct ModelConfig {
   std::string architecture; ///< "LlamaForCausalLM"
   bool isByKeys = false;    ///< of an unknown family: has sizes only
+  /// Why it is planned and not executed: its family is unknown, or a key, or
+  /// nothing computes with its weights. Empty where it is executed.
+  std::string plannedOnly;
+  std::vector<UnreadKey> unread; ///< in the order of the text
   int64_t vocab = 0;
   int64_t hidden = 0;
   double epsilon = 0; ///< of every norm but the inner ones of latent attention
@@ -227,10 +246,14 @@ inline constexpr int64_t maxSize = maxDimSize;
 inline constexpr double maxParameters = 1e17;
 
 /// Reads the model that `document` describes. Errors name the file, the JSON
-/// pointer, what was found and what was wanted; an unknown architecture is
-/// answered with the known ones. Whatever would change the model's numbers and
-/// is not supported is an error; other unknown keys are ignored. Defaults of
-/// absent fields are those of Transformers.
+/// pointer, what was found and what was wanted. A value that would change the
+/// model's numbers and is not supported is an error. Defaults of absent fields
+/// are those of Transformers.
+///
+/// Planned only are a family that no row of the table knows, which is read as
+/// by `readModelSizes`; a model with a key that nobody read and that is not
+/// known to leave its numbers alone (ConfigKeys.h); and one whose weights are
+/// of awq, gptq, compressed-tensors or modelopt.
 ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
 
 /// The same of any family, for those who need sizes only: what no row of the
@@ -238,6 +261,12 @@ ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
 /// Weights may have 4 bits too (awq, gptq, compressed-tensors, modelopt).
 /// Linear attention and state spaces, whose sizes are others, are errors.
 ErrorOr<ModelConfig> readModelSizes(const json::Document &document);
+
+/// What `config` took from which key of `document`, of which it was read: a
+/// line a key with its value and what became of it, then what holds by default,
+/// and the keys that nobody read with the reason.
+std::string explainImport(const json::Document &document,
+                          const ModelConfig &config);
 
 /// Number of elements of all weights, by the sizes in `config`.
 double countParameters(const ModelConfig &config);

@@ -7,6 +7,7 @@
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 
@@ -23,7 +24,8 @@ static std::string knownAttributes(StringRef name) {
   return listKnown(name.str(), {modelAttrName.str(), machineAttrName.str(),
                                 workloadAttrName.str(), strategyAttrName.str(),
                                 roleAttrName.str(), paramAttrName.str(),
-                                sourceAttrName.str(), layersAttrName.str()});
+                                sourceAttrName.str(), layersAttrName.str(),
+                                plannedOnlyAttrName.str()});
 }
 
 static LogicalResult failUnknown(Operation *op, StringRef name) {
@@ -55,7 +57,8 @@ static LogicalResult verifyModuleAttribute(Operation *op, NamedAttribute attr,
 LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == modelAttrName || name == machineAttrName)
+  if (name == modelAttrName || name == machineAttrName ||
+      name == plannedOnlyAttrName)
     return verifyModuleAttribute<StringAttr>(op, attr, "a string");
   if (name == workloadAttrName)
     return verifyModuleAttribute<WorkloadAttr>(op, attr, "an '#llm.workload'");
@@ -78,7 +81,8 @@ static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
                                 NamedAttribute attr) {
   StringRef name = attr.getName();
   if (name == modelAttrName || name == machineAttrName ||
-      name == workloadAttrName || name == strategyAttrName)
+      name == workloadAttrName || name == strategyAttrName ||
+      name == plannedOnlyAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on a 'builtin.module', found on "
                            << what << " " << index;

@@ -82,7 +82,8 @@ def check(folder):
         found = left.pop(name)
         if len(shape) == 1:  # perhaps listed by heads
             found = (math.prod(found),)
-        assert found == shape, f"{name}: {tensors[name].shape}, expected {shape}"
+        ones = (1,) * (len(found) - len(shape))
+        assert found == ones + shape, f"{name}: {found}, expected {shape}"
     assert not left, f"never read: {sorted(left)}"
     elements = sum(math.prod(tensor.shape) for tensor in tensors.values())
     assert count == elements, f"{count} parameters, {elements} elements"
@@ -94,4 +95,5 @@ def main():
         check(path.parent)
 
 
-main()
+if __name__ == "__main__":
+    main()

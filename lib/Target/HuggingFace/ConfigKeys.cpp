@@ -1,0 +1,240 @@
+//===- ConfigKeys.cpp - Keys of a config that nobody read -----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigKeys.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+using namespace shardopt;
+using namespace shardopt::hf;
+
+using Fate = UnreadKey::Fate;
+
+namespace {
+
+struct Words {
+  const char *why;
+  std::initializer_list<std::string_view> keys;
+};
+
+/// Where the config has `other`, it says what `key` would.
+struct Repetition {
+  std::string_view key, other;
+};
+
+} // namespace
+
+/// Keys that change no number of a model that is served.
+static const Words harmless[] = {
+    {"training only",
+     {"aux_loss_alpha",
+      "attention_dropout",
+      "attention_probs_dropout_prob",
+      "classifier_dropout",
+      "dropout",
+      "embd_pdrop",
+      "embedding_dropout",
+      "ffn_dropout",
+      "gradient_checkpointing",
+      "hidden_dropout",
+      "hidden_dropout_prob",
+      "init_std",
+      "initializer_factor",
+      "initializer_range",
+      "input_jitter_noise",
+      "layerdrop",
+      "moe_aux_loss_coeff",
+      "moe_capacity",
+      "moe_gate",
+      "moe_use_aux_free",
+      "output_router_logits",
+      "resid_pdrop",
+      "residual_dropout",
+      "residue_dropout",
+      "router_aux_loss_coef",
+      "router_jitter_noise",
+      "router_z_loss_coef",
+      "seq_aux",
+      "z_loss_coefficient"}},
+    {"how Transformers loads and runs it",
+     {"_attn_implementation",
+      "_attn_implementation_autoset",
+      "_experts_implementation",
+      "_name_or_path",
+      "add_cross_attention",
+      "architectures",
+      "attn_implementation",
+      "auto_map",
+      "cache_implementation",
+      "chunk_size_feed_forward",
+      "ep_size",
+      "experts_implementation",
+      "is_decoder",
+      "is_encoder_decoder",
+      "is_llama_config",
+      "model_type",
+      "name_or_path",
+      "output_attentions",
+      "output_hidden_states",
+      "pretraining_tp",
+      "problem_type",
+      "return_dict",
+      "tf_legacy_loss",
+      "tokenizer_class",
+      "torchscript",
+      "transformers.js_config",
+      "transformers_version",
+      "unsloth_fixed",
+      "unsloth_version",
+      "use_bfloat16",
+      "use_cache"}},
+    {"how tokens are chosen from the logits",
+     {"begin_suppress_tokens", "do_sample", "length_penalty", "max_length",
+      "max_new_tokens", "min_length", "num_beams", "repetition_penalty",
+      "suppress_tokens", "temperature", "top_p", "typical_p"}},
+    {"names of classes", {"id2label", "label2id", "num_labels"}},
+    {"a limit of positions, which changes no number below it",
+     {"initial_context_length", "max_position_embeddings", "max_seq_len",
+      "max_sequence_length", "model_max_length", "seq_length"}}};
+
+/// Parts of a checkpoint that are no part of the program.
+static const Words leftOut[] = {
+    {"layers that predict further tokens are left out",
+     {"mtp_num_layers", "mtp_num_hidden_layers", "mtp_transformer_layers",
+      "num_mtp_layers", "num_mtp_modules", "num_nextn_predict_layers",
+      "use_mtp"}},
+    {"what sees images or hears sound is left out",
+     {"audio_config", "image_size", "mm_hidden_size", "mm_projector_type",
+      "mm_tokens_per_image", "multimodal_projector_bias",
+      "projector_hidden_act", "spatial_merge_size", "speech_config",
+      "use_unified_vision_chunk", "video_placeholder", "vision_config",
+      "vision_feature_layer", "vision_feature_select_strategy",
+      "vision_tower"}}};
+
+static constexpr Repetition repetitions[] = {
+    {"_sliding_window_pattern", "layer_types"},
+    {"experts_per_token", "num_experts_per_tok"},
+    {"head_dim", "kv_lora_rank"},
+    {"hidden_act", "hidden_activation"},
+    {"max_window_layers", "layer_types"},
+    {"no_rope_layer_interval", "no_rope_layers"},
+    {"qk_head_dim", "qk_nope_head_dim"},
+    {"rope_local_base_freq", "rope_parameters"},
+    {"rope_parameters", "rope_scaling"},
+    {"rope_theta", "rope_parameters"},
+    {"rope_theta", "rope_scaling"},
+    {"sliding_window_pattern", "layer_types"},
+    {"torch_dtype", "dtype"},
+    {"type", "rope_type"}};
+
+static bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
+
+template <size_t Size>
+static const char *findWhy(const Words (&table)[Size], std::string_view key) {
+  for (const Words &words : table)
+    if (std::find(words.keys.begin(), words.keys.end(), key) !=
+        words.keys.end())
+      return words.why;
+  return nullptr;
+}
+
+/// Whether a value says that there is nothing: null, false, 0, or no entries;
+/// or 1 for a factor.
+static bool saysNothing(const std::string &key, const json::Value &value) {
+  const std::string found = value.found();
+  if (found == "null" || found == "false" || found == "\"\"" || found == "0" ||
+      found == "0.0" || found == "an array of length 0")
+    return true;
+  if (value.isObject())
+    return value.members().empty();
+  for (std::string_view end : {"_factor", "_multiplier", "_scale", "_scaling"})
+    if (endsWith(key, end) && (found == "1" || found == "1.0"))
+      return true;
+  return false;
+}
+
+/// Why `key`, which is a key of `holder`, changes no number of `config`, or
+/// null. `top` is the config of the language model.
+static const char *whyIgnored(const std::string &key, const json::Value &holder,
+                              const json::Value &top,
+                              const ModelConfig &config) {
+  if (const char *why = findWhy(harmless, key))
+    return why;
+  for (std::string_view end : {"_token_id", "_token_ids", "_token_index",
+                               "_tokens_id", "_placeholder_token"})
+    if (endsWith(key, end))
+      return "a token";
+  for (const Repetition &repetition : repetitions)
+    if (key == repetition.key && holder[repetition.other].present())
+      return "another key says it";
+  const auto experts = [](const LayerConfig &layer) { return layer.experts; };
+  const bool some = std::any_of(config.layers.begin(), config.layers.end(),
+                                experts),
+             all = std::all_of(config.layers.begin(), config.layers.end(),
+                               experts);
+  if (all && (key == "intermediate_size" || key == "intermediate_size_mlp"))
+    return "no layer is dense";
+  if (!some && (key == "moe_intermediate_size" || key == "norm_topk_prob" ||
+                key == "num_experts_per_tok" || key == "mlp_only_layers" ||
+                key == "decoder_sparse_step"))
+    return "no layer has experts";
+  const json::Value uses = top["use_sliding_window"];
+  if ((key == "sliding_window" || key == "max_window_layers") &&
+      uses.isBoolean() && !uses.boolean())
+    return "use_sliding_window is false";
+  // The parameters of scaled frequencies say it where it is not read.
+  if (key == "original_max_position_embeddings")
+    return config.attention.rope.scaling == RopeConfig::Scaling::None
+               ? "rotary frequencies are not scaled"
+               : "another key says it";
+  return nullptr;
+}
+
+static UnreadKey describe(const std::string &path, const std::string &key,
+                          const json::Value &value, const json::Value &holder,
+                          const json::Value &top, const ModelConfig &config) {
+  UnreadKey unread{path, value.found(), Fate::Ignored, ""};
+  if (const char *why = findWhy(leftOut, key)) {
+    unread.fate = saysNothing(key, value) ? Fate::Ignored : Fate::LeftOut;
+    unread.why = why;
+  } else if (const char *why = whyIgnored(key, holder, top, config)) {
+    unread.why = why;
+  } else if (path.find("quantization_config/") != std::string::npos) {
+    unread.why = "how the weights were made";
+  } else if (saysNothing(key, value)) {
+    unread.why = "it says that there is nothing";
+  } else {
+    unread.fate = Fate::NotUnderstood;
+    unread.why = "nothing here knows whether it changes numbers";
+  }
+  return unread;
+}
+
+static void collect(const json::Value &object, const std::string &prefix,
+                    const json::Value &top, const ModelConfig &config,
+                    std::vector<UnreadKey> &unread) {
+  for (const auto &[key, value] : object.members()) {
+    if (value.isObject() && value.wasRead())
+      collect(value, prefix + key + "/", top, config, unread);
+    else if (!value.wasRead())
+      unread.push_back(describe(prefix + key, key, value, object, top, config));
+  }
+}
+
+std::vector<UnreadKey>
+shardopt::hf::findUnreadKeys(const json::Document &document,
+                             const ModelConfig &config) {
+  std::vector<UnreadKey> unread;
+  const json::Value root = document.root(), text = root["text_config"];
+  const bool nests = config.isByKeys && text.isObject();
+  collect(root, "", nests ? text : root, config, unread);
+  return unread;
+}
