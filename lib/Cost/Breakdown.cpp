@@ -56,9 +56,7 @@ private:
 
   // The stage at hand.
   int64_t stage = 0;
-  size_t firstRow = 0;    ///< of the stage, in result.ops
-  double weightBytes = 0; ///< on a device of the stage
-  double cacheBytes = 0;
+  size_t firstRow = 0; ///< of the stage, in result.ops
 
   Breakdown result;
   Pipeline pipeline;
@@ -91,13 +89,22 @@ void Accountant::add(OpBreakdown &row, const OpCost &cost) {
     add(row, kernel);
   for (const Collective &collective : cost.collectives)
     add(row, collective);
-  weightBytes += cost.weightBytes;
-  cacheBytes += cost.cacheBytes;
+  row.weightBytes += cost.weightBytes;
+  row.cacheBytes += cost.cacheBytes;
+}
+
+/// Adds `us` to what is said of the trust in a row.
+static void addTrusted(OpBreakdown &row, double us, const Trust &trust) {
+  row.lowUs += us * trust.low;
+  row.highUs += us * trust.high;
+  row.usByOrigin[static_cast<size_t>(trust.origin)] += us;
 }
 
 void Accountant::add(OpBreakdown &row, const Kernel &kernel) {
   double &part = time.isComputeBound(kernel) ? row.computeUs : row.memoryUs;
-  part += time.seconds(kernel) * 1e6;
+  const double us = time.seconds(kernel) * 1e6;
+  part += us;
+  addTrusted(row, us, time.trust(kernel));
 }
 
 void Accountant::add(OpBreakdown &row, const Collective &collective) {
@@ -105,6 +112,7 @@ void Accountant::add(OpBreakdown &row, const Collective &collective) {
   if (seconds == 0)
     return;
   row.collectiveUs += seconds * 1e6;
+  addTrusted(row, seconds * 1e6, time.trust(collective, degrees));
   row.collectiveBytes += collective.bytes;
   const std::string name = spell(collective.kind);
   if (("+" + row.collective + "+").find("+" + name + "+") != std::string::npos)
@@ -191,7 +199,7 @@ void Accountant::addHead(const LayerExit &end) {
   const OpCost cost = head.op->cost(dimOf(head), operands, outer);
   add(headRow, cost);
   if (degrees.pp == 1 && model.sharesTable(dimOf(model.embed), dimOf(head)))
-    weightBytes -= cost.weightBytes;
+    headRow.weightBytes -= cost.weightBytes;
   if (std::optional<Collective> back = costs.tokenReturn(degrees))
     add(row("token_return", Layout::R), *back);
 }
@@ -209,10 +217,12 @@ void Accountant::addTransfer(unsigned nextBody) {
 //===----------------------------------------------------------------------===//
 
 void Accountant::endStage() {
-  double us = 0;
-  for (size_t i = firstRow; i < result.ops.size(); ++i)
-    us += result.ops[i].computeUs + result.ops[i].memoryUs +
-          result.ops[i].collectiveUs;
+  double us = 0, weightBytes = 0, cacheBytes = 0;
+  for (size_t i = firstRow; i < result.ops.size(); ++i) {
+    us += result.ops[i].us();
+    weightBytes += result.ops[i].weightBytes;
+    cacheBytes += result.ops[i].cacheBytes;
+  }
   result.stageMs.push_back(us / 1e3);
   if (weightBytes + cacheBytes > pipeline.maxBytes) {
     result.fullestStage = stage;
@@ -220,7 +230,24 @@ void Accountant::endStage() {
   }
   pipeline.addStages(1, us / 1e6, weightBytes + cacheBytes);
   firstRow = result.ops.size();
-  weightBytes = cacheBytes = 0;
+}
+
+/// Sums what is said of the trust in all rows.
+static void sumTrust(Breakdown &result) {
+  double us = 0, low = 0, high = 0;
+  for (const OpBreakdown &op : result.ops) {
+    us += op.us();
+    low += op.lowUs;
+    high += op.highUs;
+    for (size_t i = 0; i < numTimeOrigins; ++i)
+      result.byOrigin[i] += op.usByOrigin[i];
+  }
+  if (us <= 0)
+    return;
+  result.low = low / us;
+  result.high = high / us;
+  for (double &share : result.byOrigin)
+    share /= us;
 }
 
 std::optional<Breakdown> Accountant::run() {
@@ -237,6 +264,7 @@ std::optional<Breakdown> Accountant::run() {
       addTransfer(layers.kindOfLayer(end).body);
     endStage();
   }
+  sumTrust(result);
   result.evaluation = judge(pipeline, outer, costs.limits());
   return std::move(result);
 }

@@ -225,22 +225,121 @@ double Calibrated::inDomain(CollectiveKind kind, double ranks,
   return kind == CollectiveKind::AllReduce ? whole : std::min(us, whole);
 }
 
-double Calibrated::seconds(const Collective &collective,
-                           const Degrees &degrees) const {
-  const double general = roofline.seconds(collective, degrees);
+std::optional<int64_t> Calibrated::ranksInDomain(const Collective &collective,
+                                                 const Degrees &degrees) const {
   const AxisGroup along = groupOf(collective.axis, degrees);
   if (collective.kind == CollectiveKind::Send || along.size == 1 ||
       !nccl[static_cast<size_t>(collective.kind)])
-    return general;
-  const bool staysInDomain = along.size * along.stride <= domainSize;
+    return std::nullopt;
   const int64_t inside =
-      staysInDomain
+      along.size * along.stride <= domainSize
           ? along.size
           : std::clamp<int64_t>(domainSize / along.stride, 1, along.size);
-  if (inside == 1)
+  return inside == 1 ? std::nullopt : std::optional(inside);
+}
+
+double Calibrated::seconds(const Collective &collective,
+                           const Degrees &degrees) const {
+  const double general = roofline.seconds(collective, degrees);
+  const std::optional<int64_t> inside = ranksInDomain(collective, degrees);
+  if (!inside)
     return general;
   const double measured =
-      inDomain(collective.kind, static_cast<double>(inside), collective.bytes) *
+      inDomain(collective.kind, static_cast<double>(*inside),
+               collective.bytes) *
       1e-6;
-  return staysInDomain ? measured : std::max(general, measured);
+  return *inside == groupOf(collective.axis, degrees).size
+             ? measured
+             : std::max(general, measured);
+}
+
+//===----------------------------------------------------------------------===//
+// Trust
+//===----------------------------------------------------------------------===//
+
+using MeasuredSizes = std::initializer_list<std::pair<const char *, double>>;
+
+/// The group that `form`, one of `groups`, is of; null if it is of none.
+template <typename Form>
+static const CalibratedGroup *groupOfForm(const Groups<Form> &groups,
+                                          const Form *form) {
+  for (const Fitted<Form> &fitted : groups.all)
+    if (&fitted.form == form)
+      return fitted.group;
+  return nullptr;
+}
+
+/// Trust in a time by constants of `group`, `isNear` where they are those of
+/// another key. Twice as wide, in logarithms, where nobody measured.
+static Trust trustIn(const CalibratedGroup *group, bool isNear,
+                     MeasuredSizes sizes) {
+  if (!group)
+    return {};
+  bool isOutside = isNear || group->isInherited;
+  for (const auto &[name, value] : sizes) {
+    auto at = group->range.find(name);
+    isOutside |= at != group->range.end() &&
+                 (value < at->second.first || value > at->second.second);
+  }
+  const double power = isOutside ? 2 : 1;
+  return {isOutside ? TimeOrigin::Extrapolated : TimeOrigin::Measured,
+          std::pow(group->low, power), std::pow(group->high, power)};
+}
+
+Trust Calibrated::trustAttention(const Kernel &kernel) const {
+  const bool isPrompt = kernel.prompt > 0;
+  auto trust = [&](const auto &groups, const auto &among, const char *length,
+                   double tokens) {
+    const auto *form = nearest(among, kernel);
+    bool isNear = false;
+    for (const auto &entry : among)
+      if (entry.form == form)
+        isNear =
+            !kernel.latent &&
+            (entry.headDim != kernel.n ||
+             entry.headsOfGroup != headsOfGroup(kernel.count, kernel.kvHeads));
+    return trustIn(groupOfForm(groups, form), isNear,
+                   {{"heads", kernel.count},
+                    {"kv_heads", kernel.kvHeads},
+                    {"batch", kernel.rows},
+                    {length, tokens}});
+  };
+  if (isPrompt)
+    return kernel.latent ? trust(forms.latentPrompt, latentPrompts, "seq_len",
+                                 kernel.prompt)
+                         : trust(forms.promptAttention, prompts, "seq_len",
+                                 kernel.prompt);
+  return kernel.latent
+             ? trust(forms.latentToken, latentTokens, "kv_len", kernel.k)
+             : trust(forms.tokenAttention, tokens, "kv_len", kernel.k);
+}
+
+Trust Calibrated::trust(const Kernel &kernel) const {
+  const ByType &type = types[static_cast<size_t>(kernel.weights)];
+  switch (kernel.kind) {
+  case KernelKind::Gemm:
+    return trustIn(groupOfForm(forms.gemm, type.gemm),
+                   kernel.weights == WeightType::F32,
+                   {{"m", kernel.rows}, {"n", kernel.n}, {"k", kernel.k}});
+  case KernelKind::GroupedGemm:
+    return trustIn(groupOfForm(forms.experts, type.experts),
+                   kernel.weights == WeightType::F32, {});
+  case KernelKind::Attention:
+    return trustAttention(kernel);
+  case KernelKind::BatchedGemm:
+  case KernelKind::Memory:
+    return {};
+  }
+  return {};
+}
+
+Trust Calibrated::trust(const Collective &collective,
+                        const Degrees &degrees) const {
+  const std::optional<int64_t> inside = ranksInDomain(collective, degrees);
+  if (!inside || *inside != groupOf(collective.axis, degrees).size)
+    return {};
+  return trustIn(
+      groupOfForm(forms.nccl, nccl[static_cast<size_t>(collective.kind)]),
+      /*isNear=*/false,
+      {{"gpus", static_cast<double>(*inside)}, {"bytes", collective.bytes}});
 }

@@ -37,17 +37,53 @@ static Error noRoom() {
 static ServingTime within(double ms, ServingBand band, const ServedModel &of) {
   // Wider by half for models of which nothing was measured.
   const double power = of.isMeasured ? 1 : 1.5;
-  return {ms, ms * std::pow(band.low, power), ms * std::pow(band.high, power)};
+  return {ms, ms * std::pow(band.low, power), ms * std::pow(band.high, power),
+          ms, ms};
+}
+
+namespace {
+/// Of a time that requests have, the mean, and how they differ in it.
+struct Spread {
+  double mean = 0;      ///< microseconds
+  double deviation = 0; ///< of a bell around it
+  /// A share of the requests, which come at once, waits for up to `longest`
+  /// more than the others: the i-th of n for i / n of it.
+  double share = 0, longest = 0;
+
+  /// The time that `part` of the requests, 0.5 or more, are within.
+  double quantile(double part, double bells) const {
+    const double others = mean - share * longest / 2;
+    const double late = part - (1 - share);
+    return others + bells * deviation + (late > 0 ? late / share * longest : 0);
+  }
+};
+} // namespace
+
+static ServingTime timeOf(const Spread &spread, ServingBand band,
+                          const ServedModel &model) {
+  constexpr double bellsOf90 = 1.2816;
+  ServingTime time = within(spread.mean / 1e3, band, model);
+  time.p50 = spread.quantile(0.5, 0) / 1e3;
+  time.p90 = spread.quantile(0.9, bellsOf90) / 1e3;
+  return time;
+}
+
+/// Where a share `burst` of `requests` comes at once, and each takes `each`.
+static Spread waitInBurst(double burst, double requests, double each) {
+  Spread spread;
+  spread.mean = burst * requests / 2 * each;
+  spread.share = std::min(1.0, burst);
+  spread.longest = spread.share > 0 ? 2 * spread.mean / spread.share : 0;
+  return spread;
 }
 
 static ServingTimes timesOf(const ServingEngine &engine,
-                            const ServedModel &model, double tpotUs,
-                            double ttftUs) {
+                            const ServedModel &model, const Spread &tpot,
+                            const Spread &ttft) {
   ServingTimes times;
-  times.tpot =
-      within(tpotUs / 1e3,
-             model.experts > 0 ? engine.expertTpot : engine.denseTpot, model);
-  times.ttft = within(ttftUs / 1e3, engine.ttft, model);
+  times.tpot = timeOf(
+      tpot, model.experts > 0 ? engine.expertTpot : engine.denseTpot, model);
+  times.ttft = timeOf(ttft, engine.ttft, model);
   return times;
 }
 
@@ -111,25 +147,29 @@ ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
   // the batch, and ride on steps of theirs.
   double decoding = std::max(1.0, inFlight);
   double whole = 0, plain = 0; // of a step
+  double refills = 0, extra = 0;
   ServingStep::Terms decode;
   for (int i = 0; i != 3; ++i) {
     decode = step->terms({decoding, context, 0, 0, load.traits});
     plain = decode.sum();
-    const double extra = course.chunks * (withChunk(decoding) - plain);
+    extra = course.chunks * (withChunk(decoding) - plain);
     const double decodes = course.steps * (i == 0 ? plain : whole);
     const double share = decodes / (decodes + alone + plain);
     decoding = std::max(1.0, inFlight * share);
-    double refills = std::max(0.0, inFlight - 1) * share / course.steps;
+    refills = std::max(0.0, inFlight - 1) * share / course.steps;
     if (engine.isOneBurst)
       refills /= 2;
     whole = plain + refills * extra + hostUs(engine, inFlight);
   }
   const double answer = course.steps * whole;
-  const double waiting = (wanted - inFlight) / inFlight * answer +
-                         engine.burstShare * inFlight / 2 * alone;
-  ServingTimes times =
-      timesOf(engine, setup.model, answer / out,
-              engine.firstTokenMs * 1e3 + alone + plain + waiting);
+  // Prompts come independently of each other while an answer is made.
+  Spread tpot;
+  tpot.mean = answer / out;
+  tpot.deviation = std::sqrt(refills * course.steps) * extra / out;
+  Spread ttft = waitInBurst(engine.burstShare, inFlight, alone);
+  ttft.mean += engine.firstTokenMs * 1e3 + alone + plain +
+               (wanted - inFlight) / inFlight * answer;
+  ServingTimes times = timesOf(engine, setup.model, tpot, ttft);
   times.sequences = decoding;
   times.admitted = inFlight;
   times.step = decode;
@@ -177,11 +217,16 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
     waiting = std::max(0.0, load.concurrency / rate - turn);
     decoding = std::clamp(rate * answer / groups, 1.0, std::max(1.0, room));
   }
-  const double burst = engine.burstShare * load.concurrency / 2 / reading;
-  ServingTimes times =
-      timesOf(engine, decoders.setup.model, answer / out,
-              engine.firstTokenMs * 1e3 + alone + sent + answer / course.steps +
-                  std::max(waiting, burst));
+  Spread tpot, ttft;
+  tpot.mean = answer / out;
+  const Spread burst =
+      waitInBurst(engine.burstShare, load.concurrency, 1 / reading);
+  if (waiting > burst.mean)
+    ttft.mean = waiting;
+  else
+    ttft = burst;
+  ttft.mean += engine.firstTokenMs * 1e3 + alone + sent + answer / course.steps;
+  ServingTimes times = timesOf(engine, decoders.setup.model, tpot, ttft);
   times.sequences = decoding;
   times.admitted = room;
   times.sentUs = sent;

@@ -30,7 +30,8 @@ static std::string layoutOf(const ServingWorkers &workers) {
 
 static std::string shown(const ServingTime &time) {
   return threeDigits(time.ms) + " (" + threeDigits(time.low) + " - " +
-         threeDigits(time.high) + ")";
+         threeDigits(time.high) + "), p50 " + threeDigits(time.p50) + ", p90 " +
+         threeDigits(time.p90);
 }
 
 static void addLine(std::string &out, const std::string &name,
@@ -64,14 +65,8 @@ static void addPlan(std::string &out, const std::string &title,
   addLine(out, "tokens/s per user", threeDigits(1e3 / plan->times.tpot.ms));
   addLine(out, "requests/s", threeDigits(plan->requestsPerSecond));
   const ServingStep::Terms &step = plan->times.step;
-  const std::pair<const char *, double> terms[] = {
-      {"products", step.gemm},
-      {"attention", step.attention},
-      {"experts", step.experts},
-      {"collectives", step.collectives},
-      {"elementwise", step.elementwise}};
   std::string shares;
-  for (const auto &[name, us] : terms)
+  for (const auto &[name, us] : step.named())
     if (us > 0)
       shares += (shares.empty() ? "" : ", ") + std::string(name) + " " +
                 count(std::round(100 * us / step.sum()));

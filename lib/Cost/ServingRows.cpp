@@ -154,6 +154,11 @@ static std::string trustIn(const Row &row, const ServedModel &model,
   return why.empty() ? "fitted" : "extrapolated:" + why;
 }
 
+static constexpr std::string_view addedColumns =
+    ",predicted_tpot_ms,predicted_ttft_ms,tpot_low_ms,tpot_high_ms,"
+    "ttft_low_ms,ttft_high_ms,tpot_p50_ms,tpot_p90_ms,ttft_p50_ms,ttft_p90_ms,"
+    "dominating_term,dominating_share";
+
 /// What stands behind a row, without its failure.
 static std::string answer(Row &row, Inputs &inputs,
                           const std::vector<ServingOption> &options) {
@@ -184,6 +189,10 @@ static std::string answer(Row &row, Inputs &inputs,
     text += "," + threeDigits(time.ms);
   for (const ServingTime &time : {times->tpot, times->ttft})
     text += "," + threeDigits(time.low) + "," + threeDigits(time.high);
+  for (const ServingTime &time : {times->tpot, times->ttft})
+    text += "," + threeDigits(time.p50) + "," + threeDigits(time.p90);
+  const auto [term, us] = times->step.dominating();
+  text += "," + std::string(term) + "," + threeDigits(us / times->step.sum());
   return text + "," + trustIn(row, *model, *kernels);
 }
 
@@ -192,16 +201,18 @@ cost::predictServing(std::string_view text, const std::string &fileName,
                      const ModelLoader &loadModel,
                      const std::vector<ServingOption> &options) {
   Inputs inputs(loadModel);
-  return answerRows(
-      text, fileName,
-      {"system", "backend", "model", "isl", "osl", "concurrency"},
-      "a serving run",
-      ",predicted_tpot_ms,predicted_ttft_ms,tpot_low_ms,tpot_high_ms,"
-      "ttft_low_ms,ttft_high_ms,reason",
-      [&](const CsvColumns &columns, const CsvFields &fields) {
-        Row row(columns, fields);
-        const std::string numbers = answer(row, inputs, options);
-        return row.failure().empty() ? numbers
-                                     : ",,,,,,," + inField(row.failure());
-      });
+  return answerRows(text, fileName,
+                    {"system", "backend", "model", "isl", "osl", "concurrency"},
+                    "a serving run", std::string(addedColumns) + ",reason",
+                    [&](const CsvColumns &columns, const CsvFields &fields) {
+                      Row row(columns, fields);
+                      const std::string numbers = answer(row, inputs, options);
+                      return row.failure().empty()
+                                 ? numbers
+                                 : std::string(std::count(addedColumns.begin(),
+                                                          addedColumns.end(),
+                                                          ','),
+                                               ',') +
+                                       "," + inField(row.failure());
+                    });
 }

@@ -15,6 +15,13 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
 
+std::pair<const char *, double> ServingStep::Terms::dominating() const {
+  const auto terms = named();
+  return *std::max_element(
+      terms.begin(), terms.end(),
+      [](const auto &a, const auto &b) { return a.second < b.second; });
+}
+
 ServingSetup cost::setupOf(const ServedModel &model) {
   ServingSetup setup;
   setup.model = model;

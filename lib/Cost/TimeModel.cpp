@@ -12,6 +12,12 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 
+const char *cost::spell(TimeOrigin origin) {
+  static constexpr const char *names[] = {"measured", "extrapolated",
+                                          "data_sheet"};
+  return names[static_cast<size_t>(origin)];
+}
+
 std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                                                   double rows, double rowBytes,
                                                   const Degrees &degrees,

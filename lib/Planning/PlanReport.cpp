@@ -28,6 +28,7 @@ private:
   void writeSubject();
   void writeFailures();
   void writeBest();
+  void writeTrust(const cost::Breakdown &breakdown);
   void writeBreakdown(const cost::Breakdown &breakdown);
   void writeBaselines();
   void writeEngines();
@@ -153,13 +154,31 @@ void ReportWriter::writeBest() {
       .member("kv_cache", breakdown.memory.kvCacheGb)
       .member("workspace", 0.0)
       .endObject();
+  writeTrust(breakdown);
   writeBreakdown(breakdown);
+  json.endObject();
+}
+
+/// Between what latency is, and what stands behind its parts.
+void ReportWriter::writeTrust(const cost::Breakdown &breakdown) {
+  const double latency = summary.plan->evaluation.latencyMs;
+  json.key(scenario.isPrefill() ? "ttft_ms_range" : "tpot_ms_range");
+  if (scenario.simulatorName() == "calibrated") {
+    json.beginArray();
+    json.value(latency * breakdown.low).value(latency * breakdown.high);
+    json.endArray();
+  } else {
+    json.null();
+  }
+  json.key("time_from").beginObject();
+  for (size_t i = 0; i < cost::numTimeOrigins; ++i)
+    json.member(cost::spell(cost::TimeOrigin(i)), breakdown.byOrigin[i]);
   json.endObject();
 }
 
 void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
   json.key("breakdown").beginArray(json::Layout::Block);
-  for (const cost::OpBreakdown &op : breakdown.ops)
+  for (const cost::OpBreakdown &op : breakdown.ops) {
     json.beginObject()
         .member("op", op.op)
         .member("stage", op.stage)
@@ -170,7 +189,12 @@ void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
         .member("collective", op.collective)
         .member("collective_us", op.collectiveUs)
         .member("bytes", op.collectiveBytes)
-        .endObject();
+        .member("weights_gb", op.weightBytes / 1e9)
+        .member("kv_cache_gb", op.cacheBytes / 1e9);
+    if (scenario.simulatorName() == "calibrated")
+      json.member("low_us", op.lowUs).member("high_us", op.highUs);
+    json.endObject();
+  }
   json.endArray();
 }
 

@@ -100,6 +100,7 @@ private:
   void writeColumns();
   void writeMemory(const cost::Breakdown &breakdown);
   void writeTimes(const cost::Breakdown &breakdown);
+  void writeTrust(const cost::Breakdown &breakdown);
   void writeVerdict();
 
   const PlanSummary &summary;
@@ -137,6 +138,12 @@ void TableWriter::writeSubject() {
                       " GB usable memory");
   if (scenario.external())
     fact("simulator", scenario.simulatorName());
+  if (scenario.simulatorName() == "calibrated") {
+    const Calibration &constants = *scenario.machine().calibration;
+    fact("simulator",
+         "calibrated, kernels fitted " + constants.date +
+             (constants.like.empty() ? "" : ", those of " + constants.like));
+  }
   std::string metric = scenario.isPrefill() ? "TTFT" : "TPOT";
   fact("limit", std::isinf(scenario.sloMs())
                     ? "none on " + metric
@@ -355,6 +362,23 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
     legend += (legend.empty() ? "" : "; ") + layout + " " + meaningOf(layout);
   if (!legend.empty())
     text += "\n  layouts   " + legend + "\n";
+  if (scenario.simulatorName() == "calibrated")
+    writeTrust(breakdown);
+}
+
+/// What stands behind times that are those of measured kernels.
+void TableWriter::writeTrust(const cost::Breakdown &breakdown) {
+  const double latency = summary.plan->evaluation.latencyMs;
+  text += "\n  trust     a " +
+          std::string(scenario.isPrefill() ? "TTFT" : "TPOT") + " from " +
+          formatNumber(latency * breakdown.low, 3) + " to " +
+          formatNumber(latency * breakdown.high, 3) + " ms; of the time ";
+  static constexpr const char *from[] = {"measured", "extrapolated",
+                                         "from the data sheet"};
+  for (size_t i = 0; i < cost::numTimeOrigins; ++i)
+    text += (i == 0 ? "" : ", ") + fixed(100 * breakdown.byOrigin[i], 1) +
+            " % " + from[i];
+  text += "\n";
 }
 
 void TableWriter::writeVerdict() {

@@ -110,8 +110,7 @@ Scenario::create(std::string name, cost::Model model,
   if (!division)
     return division.error();
   const bool isBalanced = *division == cost::StageDivision::Balanced;
-  if (isBalanced && choice->kind != SimulatorChoice::Kind::Roofline &&
-      choice->kind != SimulatorChoice::Kind::Calibrated)
+  if (isBalanced && !choice->source())
     return Error{"'partition' is 'balanced' and 'simulator' is '" +
                  options.simulator +
                  "', expected roofline or calibrated, which know what each "
@@ -128,7 +127,7 @@ Scenario::create(std::string name, cost::Model model,
   if (!ttft)
     return ttft.error();
   TimingOptions times = options.timing;
-  times.isCalibrated = choice->kind == SimulatorChoice::Kind::Calibrated;
+  times.source = choice->source().value_or(TimeSource::Roofline);
   ErrorOr<Timing> timing = Timing::create(times);
   if (!timing)
     return timing.error();
@@ -139,6 +138,9 @@ Scenario::create(std::string name, cost::Model model,
 
   std::shared_ptr<Scenario> scenario(new Scenario());
   scenario->settings = options;
+  if (choice->kind == SimulatorChoice::Kind::Auto)
+    scenario->settings.simulator =
+        timing->isCalibrated ? "calibrated" : "roofline";
   scenario->name = std::move(name);
   scenario->names = model.opNames();
   scenario->cluster = std::move(timing->machine);

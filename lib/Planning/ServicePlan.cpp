@@ -180,15 +180,25 @@ const cost::ServingWorkers &shardopt::workersOf(const ServiceSummary &summary) {
                                                        : plan.decoders;
 }
 
+/// Sequences in a group of attention at a time, or prompts.
+static int64_t batchOfGroup(const ServiceSummary &summary, bool isReading) {
+  return isReading ? 1
+                   : std::max<int64_t>(
+                         1, std::llround(summary.best()->times.sequences));
+}
+
+int64_t shardopt::batchOf(const ServiceSummary &summary, bool isReading) {
+  const cost::ServingPlan &plan = *summary.best();
+  const cost::ServingWorkers &workers =
+      isReading && plan.readers ? *plan.readers : plan.decoders;
+  return batchOfGroup(summary, isReading) * int64_t(workers.setup.attentionDp);
+}
+
 /// Sequences over a replica, descending: those that are decoded at a time, and
-/// shares of them. Of prompts, one in each group.
+/// shares of them.
 static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
   const int64_t groups = int64_t(workersOf(summary).setup.attentionDp);
-  const int64_t each =
-      summary.scenario->isPrefill()
-          ? 1
-          : std::max<int64_t>(
-                1, int64_t(std::llround(summary.best()->times.sequences)));
+  const int64_t each = batchOfGroup(summary, summary.scenario->isPrefill());
   constexpr int64_t shares = 16;
   std::vector<int64_t> batches;
   for (int64_t share = shares; share > 0; --share) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Cost/ServingMemory.h"
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/Json.h"
 
@@ -32,29 +33,63 @@ static void writeTime(json::Writer &json, const std::string &name,
   json.member(name, time.ms);
   json.key(name + "_range").beginArray();
   json.value(time.low).value(time.high).endArray();
+  json.member(name + "_p50", time.p50);
+  json.member(name + "_p90", time.p90);
+}
+
+/// Of the fullest device, 1e9 bytes: `sequences` of `context` tokens are cached
+/// in each group of attention, and what is not taken is free.
+static void writeMemory(json::Writer &json, const cost::ServingSetup &setup,
+                        double sequences, double context, double usable) {
+  const cost::ServingMemory memory = cost::memoryOf(setup);
+  const double cached = sequences * memory.cachePerToken * context;
+  const double windows = sequences * memory.cache(context) - cached;
+  const std::pair<const char *, double> parts[] = {
+      {"attention", memory.attention},
+      {"dense", memory.dense},
+      {"shared_experts", memory.shared},
+      {"experts", memory.experts},
+      {"routers", memory.routers},
+      {"norms", memory.norms},
+      {"embeddings", memory.embeddings},
+      {"kv_cache", cached},
+      {"kv_cache_of_windows", windows},
+      {"free", usable - memory.weights() - cached - windows}};
+  json.key("memory_gb").beginObject();
+  for (const auto &[part, bytes] : parts)
+    json.member(part, bytes / 1e9);
+  json.endObject();
 }
 
 static void writeWorkers(json::Writer &json, const char *name,
-                         const cost::ServingWorkers &workers) {
+                         const cost::ServingWorkers &workers, double sequences,
+                         double context, double usable) {
   json.key(name).beginObject();
   json.member("count", int64_t(workers.count));
   json.member("tp", int64_t(workers.setup.tp));
   json.member("dp", int64_t(workers.setup.attentionDp));
   json.member("ep", int64_t(workers.setup.expertEp));
+  writeMemory(json, workers.setup, sequences, context, usable);
   json.endObject();
 }
 
-static void writePlan(json::Writer &json, const char *name,
-                      const std::optional<cost::ServingPlan> &plan) {
-  json.key(name);
+static void writePlan(json::Writer &json, ServiceMode mode,
+                      const std::optional<cost::ServingPlan> &plan,
+                      const ServiceSummary &summary) {
+  json.key(spell(mode));
   if (!plan) {
     json.null();
     return;
   }
   json.beginObject(json::Layout::Block);
+  const double usable = cost::usableBytes(
+      summary.scenario->machine().calibration->sheet.memoryBytes);
+  const double prompt = summary.goal.inputTokens;
   if (plan->readers)
-    writeWorkers(json, "readers", *plan->readers);
-  writeWorkers(json, plan->readers ? "decoders" : "replicas", plan->decoders);
+    writeWorkers(json, "readers", *plan->readers, 1, prompt, usable);
+  writeWorkers(json, plan->readers ? "decoders" : "replicas", plan->decoders,
+               plan->readers ? plan->times.sequences : plan->times.admitted,
+               prompt + summary.goal.outputTokens / 2, usable);
   json.member("devices", int64_t(plan->usedDevices()));
   json.member("concurrency", plan->concurrency);
   json.member("sequences", plan->times.sequences);
@@ -65,15 +100,12 @@ static void writePlan(json::Writer &json, const char *name,
   json.member("tokens_per_s_per_device", plan->tokensPerDevice);
   json.member("tokens_per_s_per_user", 1e3 / plan->times.tpot.ms);
   json.member("requests_per_s", plan->requestsPerSecond);
-  const cost::ServingStep::Terms &step = plan->times.step;
   json.key("step_us").beginObject();
-  json.member("products", step.gemm);
-  json.member("attention", step.attention);
-  json.member("experts", step.experts);
-  json.member("collectives", step.collectives);
-  json.member("elementwise", step.elementwise);
-  json.member("launch", step.launch);
-  json.endObject().endObject();
+  for (const auto &[term, us] : plan->times.step.named())
+    json.member(term, us);
+  json.endObject();
+  json.member("dominating_term", plan->times.step.dominating().first);
+  json.endObject();
 }
 
 std::string shardopt::serviceJson(const ServiceSummary &summary) {
@@ -90,14 +122,19 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
     if (const std::optional<double> &value = summary.load[info.field])
       json.member(info.name, *value);
   json.endObject();
+  // Programs do not say their family, so that bands are those of a model that
+  // nobody compared.
+  const std::string &like = summary.scenario->machine().calibration->like;
+  json.member("source", like.empty() ? "extrapolated: model"
+                                     : "extrapolated: model, like " + like);
   json.key("mode");
   if (summary.mode)
     json.value(spell(*summary.mode));
   else
     json.null();
-  writePlan(json, spell(ServiceMode::Aggregated), summary.plans.aggregated);
-  writePlan(json, spell(ServiceMode::Disaggregated),
-            summary.plans.disaggregated);
+  writePlan(json, ServiceMode::Aggregated, summary.plans.aggregated, summary);
+  writePlan(json, ServiceMode::Disaggregated, summary.plans.disaggregated,
+            summary);
   json.endObject();
   return text + "\n";
 }

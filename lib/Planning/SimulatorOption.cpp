@@ -35,7 +35,8 @@ ErrorOr<SimulatorChoice> shardopt::parseSimulator(const std::string &text) {
   }
   ErrorOr<Kind> kind =
       parseChoice<Kind>("simulator", text,
-                        {{"roofline", Kind::Roofline},
+                        {{"auto", Kind::Auto},
+                         {"roofline", Kind::Roofline},
                          {"calibrated", Kind::Calibrated},
                          {"procedural:runtime", Kind::ProceduralRuntime},
                          {"procedural:fixed", Kind::ProceduralFixed},
@@ -104,6 +105,7 @@ ErrorOr<std::unique_ptr<search::Simulator>>
 shardopt::makeSimulator(const SimulatorChoice &choice,
                         const Scenario &scenario) {
   switch (choice.kind) {
+  case Kind::Auto:
   case Kind::Roofline:
   case Kind::Calibrated:
     return std::unique_ptr<search::Simulator>();

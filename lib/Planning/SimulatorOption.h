@@ -15,10 +15,11 @@
 
 namespace shardopt {
 
-/// What the option names: "roofline", "calibrated", "procedural:runtime",
-/// "plugin:<file>", "exec:<command>".
+/// What the option names: "auto", "roofline", "calibrated",
+/// "procedural:runtime", "plugin:<file>", "exec:<command>".
 struct SimulatorChoice {
   enum class Kind : uint8_t {
+    Auto,
     Roofline,
     Calibrated,
     ProceduralRuntime,
@@ -28,6 +29,21 @@ struct SimulatorChoice {
   };
   Kind kind = Kind::Roofline;
   std::string argument; ///< the file or the command
+
+  /// Whose times the cost model has where it is the simulator; none where it is
+  /// not.
+  std::optional<TimeSource> source() const {
+    switch (kind) {
+    case Kind::Auto:
+      return TimeSource::Auto;
+    case Kind::Roofline:
+      return TimeSource::Roofline;
+    case Kind::Calibrated:
+      return TimeSource::Calibrated;
+    default:
+      return std::nullopt;
+    }
+  }
 };
 
 /// Reads the option. An unknown simulator is an error with the known ones.

@@ -33,14 +33,16 @@ ErrorOr<Timing> Timing::create(const TimingOptions &options) {
 
   Timing timing;
   timing.machine = std::move(*machine);
-  if (options.isCalibrated) {
+  if (options.source != TimeSource::Roofline) {
     auto time = cost::Calibrated::create(timing.machine, *comm);
-    if (!time)
+    if (!time && options.source == TimeSource::Calibrated)
       return time.error();
-    timing.time = std::move(*time);
-  } else {
-    timing.time = std::make_shared<cost::Roofline>(timing.machine, *comm);
+    timing.isCalibrated = bool(time);
+    if (time)
+      timing.time = std::move(*time);
   }
+  if (!timing.isCalibrated)
+    timing.time = std::make_shared<cost::Roofline>(timing.machine, *comm);
   if (*isSkewed)
     timing.skew = timing.machine.expertSkew;
   return timing;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/Calibrated.h"
 #include "shardopt/Cost/Evaluate.h"
 
 #include "TestModels.h"
@@ -167,6 +168,57 @@ TEST(Breakdown, SumsToTheMetricsOfTheTables) {
     expectAgreement(gptOss120B(), workload, CommModel::Ring);
     expectAgreement(interleaved, workload, CommModel::Fast);
   }
+}
+
+TEST(Breakdown, SaysWhatStandsBehindTimes) {
+  const Strategy plan = strategy({4, 1, 1, 64}, "001000101");
+  const Model model = makeModel(llama70B(), {Phase::Decode, 8192});
+  auto costsWith = [&](std::shared_ptr<const TimeModel> time) {
+    return CostModel(model, std::move(time), std::nullopt, {});
+  };
+  ErrorOr<Machine> machine = loadMachine("h100_sxm");
+  ASSERT_TRUE(machine) << machine.error().message;
+  const Breakdown sheet = breakdown(
+      costsWith(std::make_shared<Roofline>(*machine, CommModel::Fast)), plan);
+  EXPECT_DOUBLE_EQ(sheet.low, 1);
+  EXPECT_DOUBLE_EQ(sheet.high, 1);
+  EXPECT_DOUBLE_EQ(sheet.byOrigin[size_t(TimeOrigin::DataSheet)], 1);
+
+  auto calibrated = Calibrated::create(*machine);
+  ASSERT_TRUE(calibrated) << calibrated.error().message;
+  const Breakdown measured = breakdown(costsWith(*calibrated), plan);
+  EXPECT_LT(measured.low, 1);
+  EXPECT_GT(measured.low, 0.5);
+  EXPECT_GT(measured.high, 1);
+  EXPECT_LT(measured.high, 2);
+  EXPECT_GT(measured.byOrigin[size_t(TimeOrigin::Measured)], 0.7);
+  double shares = 0, weights = 0, caches = 0;
+  for (double share : measured.byOrigin)
+    shares += share;
+  EXPECT_NEAR(shares, 1, 1e-12);
+  for (const OpBreakdown &op : measured.ops) {
+    EXPECT_LE(op.lowUs, op.us() * (1 + 1e-12)) << op.op;
+    EXPECT_GE(op.highUs, op.us() * (1 - 1e-12)) << op.op;
+    weights += op.weightBytes;
+    caches += op.cacheBytes;
+  }
+  EXPECT_NEAR(weights / 1e9, measured.memory.weightsGb, 1e-9);
+  EXPECT_NEAR(caches / 1e9, measured.memory.kvCacheGb, 1e-9);
+
+  // A prompt of a million tokens is longer than all that were measured.
+  Kernel kernel;
+  kernel.kind = KernelKind::Attention;
+  kernel.rows = 1;
+  kernel.count = 32;
+  kernel.kvHeads = 8;
+  kernel.n = 128;
+  kernel.k = kernel.prompt = 1e6;
+  const Trust far = (*calibrated)->trust(kernel);
+  EXPECT_EQ(far.origin, TimeOrigin::Extrapolated);
+  kernel.k = kernel.prompt = 4096;
+  const Trust near = (*calibrated)->trust(kernel);
+  EXPECT_EQ(near.origin, TimeOrigin::Measured);
+  EXPECT_NEAR(far.low, near.low * near.low, 1e-12);
 }
 
 TEST(Breakdown, OfAStructurallyInvalidStrategyIsEmpty) {

@@ -181,6 +181,62 @@ TEST(Serving, RequestsWaitForRoomInTheCaches) {
             "the weights leave no memory for the cache of one request");
 }
 
+TEST(Serving, HalfAndNineInTenOfTheRequests) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  for (double share : {0.0, 0.05, 0.25, 1.0}) {
+    SCOPED_TRACE(share);
+    ServingEngine engine = engineOf("vllm");
+    engine.burstShare = share;
+    auto times =
+        serveAggregated(kernels, denseSetup(1), engine, {4000, 500, 8});
+    ASSERT_TRUE(times) << times.error().message;
+    EXPECT_EQ(times->tpot.p50, times->tpot.ms);
+    EXPECT_GT(times->tpot.p90, times->tpot.ms);
+    EXPECT_LT(times->tpot.p90, 1.5 * times->tpot.ms);
+
+    // Of eight requests at once the last waits for all; a hundred, of which
+    // such a share is in a burst, have this mean and these quantiles.
+    engine.burstShare = 0;
+    auto apart =
+        serveAggregated(kernels, denseSetup(1), engine, {4000, 500, 8});
+    const double longest = 2 * (times->ttft.ms - apart->ttft.ms) / share;
+    auto waitOf = [&](double part) {
+      return share == 0 || part <= 1 - share
+                 ? 0
+                 : (part - (1 - share)) / share * longest;
+    };
+    EXPECT_NEAR(times->ttft.p50, apart->ttft.ms + waitOf(0.5), 1e-6);
+    EXPECT_NEAR(times->ttft.p90, apart->ttft.ms + waitOf(0.9), 1e-6);
+  }
+}
+
+TEST(Serving, DecodersApartGiveAllRequestsOneTpot) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  const ServingWorkers workers = {denseSetup(1), 1};
+  for (double concurrency : {4, 4096}) {
+    auto times = serveDisaggregated(kernels, workers, workers, engineOf("vllm"),
+                                    {2000, 500, concurrency});
+    ASSERT_TRUE(times) << times.error().message;
+    EXPECT_EQ(times->tpot.p50, times->tpot.ms);
+    EXPECT_EQ(times->tpot.p90, times->tpot.ms);
+    EXPECT_LE(times->ttft.p50, times->ttft.ms);
+    EXPECT_GE(times->ttft.p90, times->ttft.p50);
+  }
+}
+
+TEST(Serving, TheLargestTermDominates) {
+  ServingStep::Terms terms;
+  terms.gemm = 3;
+  terms.experts = 5;
+  terms.launch = 5;
+  EXPECT_STREQ(terms.dominating().first, "experts");
+  EXPECT_EQ(terms.dominating().second, 5);
+  double sum = 0;
+  for (const auto &[name, us] : terms.named())
+    sum += us;
+  EXPECT_EQ(sum, terms.sum());
+}
+
 /// Weights that a device of the published models holds.
 TEST(Serving, BytesOfWeights) {
   EXPECT_NEAR(weightBytes(denseSetup(1)), 16.06e9, 0.01e9);

@@ -70,6 +70,25 @@ TEST(Planner, WrongOptionsSayWhatWouldDo) {
   EXPECT_EQ(message(options).find("unknown machine 'h100_sxn'"), 0u);
 }
 
+TEST(Planner, TimesAreMeasuredWhereTheMachineHasConstants) {
+  ScenarioOptions options;
+  options.simulator = "auto";
+  options.timing.machine = "h100_sxm";
+  EXPECT_EQ(makeScenario(options)->simulatorName(), "calibrated");
+  PlanRequest request;
+  request.space.pinned[Degree::Pp] = 1;
+  auto summary = makePlan(makeScenario(options), request);
+  ASSERT_TRUE(summary) << summary.error().message;
+  const std::string report = reportJson(*summary);
+  EXPECT_NE(report.find("\"simulator\": \"calibrated\""), std::string::npos);
+  EXPECT_NE(report.find("\"tpot_ms_range\": ["), std::string::npos);
+  EXPECT_NE(report.find("\"time_from\": {\"measured\": 0."), std::string::npos);
+  const std::string table = planTable(*summary);
+  EXPECT_NE(table.find("simulator calibrated, kernels fitted 20"),
+            std::string::npos);
+  EXPECT_NE(table.find("  trust     a TPOT from "), std::string::npos);
+}
+
 TEST(Planner, AnOptionWithoutEffectIsTold) {
   std::vector<std::string> told;
   ScenarioOptions options;

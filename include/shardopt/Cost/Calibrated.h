@@ -28,6 +28,9 @@ public:
   double seconds(const Collective &collective,
                  const Degrees &degrees) const override;
   bool isComputeBound(const Kernel &kernel) const override;
+  Trust trust(const Kernel &kernel) const override;
+  Trust trust(const Collective &collective,
+              const Degrees &degrees) const override;
 
   const calibrated::CalibratedKernels &kernels() const { return forms; }
 
@@ -39,7 +42,11 @@ private:
   double matrixProduct(const Kernel &kernel) const;
   double groupedProduct(const Kernel &kernel) const;
   double attention(const Kernel &kernel) const;
+  Trust trustAttention(const Kernel &kernel) const;
   double inDomain(CollectiveKind kind, double ranks, double bytes) const;
+  /// Ranks of `collective` within a domain, where it is measured.
+  std::optional<int64_t> ranksInDomain(const Collective &collective,
+                                       const Degrees &degrees) const;
 
   calibrated::CalibratedKernels forms;
   Roofline roofline; ///< of what crosses domains

@@ -20,9 +20,12 @@ struct ServingLoad {
   ServingTraits traits = {};
 };
 
-/// A predicted time, and between which 80 % of measured ones are.
+/// A predicted time, the mean over requests, and between which 80 % of measured
+/// ones are; and what half and nine in ten of the requests are within
+/// (docs/Serving.md).
 struct ServingTime {
   double ms = 0, low = 0, high = 0;
+  double p50 = 0, p90 = 0;
 };
 
 struct ServingTimes {

@@ -12,6 +12,9 @@
 #include "shardopt/Cost/ServedModel.h"
 #include "shardopt/Cost/ServingEngine.h"
 
+#include <array>
+#include <utility>
+
 namespace shardopt::cost {
 
 /// A model on the devices of one replica. Attention is split into `attentionDp`
@@ -61,6 +64,17 @@ public:
     double sum() const {
       return gemm + attention + elementwise + experts + collectives + launch;
     }
+    /// All of them, by the names that reports have.
+    std::array<std::pair<const char *, double>, 6> named() const {
+      return {{{"products", gemm},
+               {"attention", attention},
+               {"experts", experts},
+               {"collectives", collectives},
+               {"elementwise", elementwise},
+               {"launch", launch}}};
+    }
+    /// The largest; the first of equals.
+    std::pair<const char *, double> dominating() const;
   };
 
   /// What a step does in each attention group: it decodes `sequences` of

@@ -16,6 +16,21 @@
 
 namespace shardopt::cost {
 
+/// What stands behind a time: a fit within the sizes that were measured, one
+/// outside of them or of another kernel or machine, or a data sheet alone.
+enum class TimeOrigin : uint8_t { Measured, Extrapolated, DataSheet };
+inline constexpr size_t numTimeOrigins = 3;
+/// "measured", "extrapolated" or "data_sheet".
+const char *spell(TimeOrigin origin);
+
+/// How far a time can be trusted: 80 % of what was measured for such kernels
+/// lies between `low` and `high` times the prediction; 1 and 1 where nothing is
+/// known.
+struct Trust {
+  TimeOrigin origin = TimeOrigin::DataSheet;
+  double low = 1, high = 1;
+};
+
 /// Turns what devices do into seconds. Immutable and safe to use from several
 /// threads.
 class TimeModel {
@@ -37,6 +52,10 @@ public:
 
   /// Whether arithmetic, and not memory, bounds `kernel`. For reports.
   virtual bool isComputeBound(const Kernel &kernel) const = 0;
+
+  /// For reports.
+  virtual Trust trust(const Kernel &) const { return {}; }
+  virtual Trust trust(const Collective &, const Degrees &) const { return {}; }
 
   /// Seconds of the reshard of `rows` rows of `rowBytes` bytes along `over`.
   double reshard(Layout from, Layout to, double rows, double rowBytes,

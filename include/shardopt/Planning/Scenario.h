@@ -67,7 +67,7 @@ public:
   }
   /// The cost model as a simulator, whatever `simulator` is.
   const search::Simulator &roofline() const { return *rooflineOracle; }
-  /// As the option spells it.
+  /// As the option spells it; not "auto", but which of the two.
   const std::string &simulatorName() const { return settings.simulator; }
   /// The simulator if it runs in processes of its own, else null.
   const blackbox::ExternalSimulator *external() const { return externalOracle; }

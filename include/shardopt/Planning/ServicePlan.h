@@ -68,6 +68,10 @@ Degrees degreesOf(const cost::ServingWorkers &workers, int64_t batch);
 /// those that read prompts in prefill, and those that decode.
 const cost::ServingWorkers &workersOf(const ServiceSummary &summary);
 
+/// Sequences over a replica of `summary`, which has a plan: those that one
+/// which decodes has at a time; prompts, one in each group of attention.
+int64_t batchOf(const ServiceSummary &summary, bool isReading);
+
 /// Finds the best dims of these workers as the engine has them, with the
 /// sequences that they decode at a time, or less where the cost model finds no
 /// room for them. `request` says how to search; its space is replaced.

@@ -18,12 +18,16 @@
 
 namespace shardopt {
 
+/// Whose times: of a roofline, of measured kernels, or of these where the
+/// machine has constants.
+enum class TimeSource : uint8_t { Roofline, Calibrated, Auto };
+
 /// What times depend on beside the ops, as users spell it.
 struct TimingOptions {
   std::string machine; ///< name or file; empty: h100_sxm
   std::string commModel = "fast";
   std::string imbalance = "model";
-  bool isCalibrated = false; ///< times of measured kernels
+  TimeSource source = TimeSource::Roofline;
 };
 
 /// A machine, and the times that it takes.
@@ -31,6 +35,7 @@ struct Timing {
   Machine machine;
   std::shared_ptr<const cost::TimeModel> time;
   std::optional<double> skew; ///< of the load of experts; none: even
+  bool isCalibrated = false;  ///< times are those of measured kernels
 
   /// What is wrong is an error that says what would do.
   static ErrorOr<Timing> create(const TimingOptions &options);
