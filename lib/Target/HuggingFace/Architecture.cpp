@@ -99,6 +99,8 @@ static Architecture deepseekV2() {
   row.name = "DeepseekV2ForCausalLM";
   row.router = RouterRule::GroupedSoftmax;
   row.ropeInterleaved = true;
+  row.mlpBias = BiasRule::Asked;
+  row.sharedBias = true;
   return row;
 }
 
