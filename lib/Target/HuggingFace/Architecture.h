@@ -134,6 +134,8 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
+  /// With `mlpBiasFlag` the head has a bias too, which is not supported.
+  bool headBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
   /// The key with the number of shared experts.
   std::string_view sharedCount = "n_shared_experts";
