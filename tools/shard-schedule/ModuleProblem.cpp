@@ -175,6 +175,7 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   wanted.chunks = options.chunks;
   if (options.rounds)
     wanted.rounds = options.rounds;
+  wanted.timeLimit = options.timeLimit.value_or(options.rounds ? 0 : 60);
   wanted.stop = stop;
   ErrorOr<ordering::JointPlan> plan = ordering::planJointly(
       {scenario.model(), timing->time, timing->skew,
