@@ -71,12 +71,13 @@ def row(build, module, machine, seconds, folder):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench joint", description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--seconds", type=float, default=15, help="for each row")
+    parser.add_argument("--seconds", type=float, default=10, help="for each row")
     parser.add_argument("--only", default="", help="models with this in their name")
     parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
     args = parser.parse_args()
     lines = [
-        "| model | machine | one after the other | joint | gain | bound | its stages | joint stages |",
+        "| model | machine | one after the other | joint | gain | bound | its stages "
+        "| joint stages |",
         "|---|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory(prefix="shardopt-joint-") as folder:
