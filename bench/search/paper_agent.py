@@ -12,7 +12,8 @@ TEXT = """## The agent from outside
 `sb3-ppo` is the PPO of [Stable-Baselines3](https://github.com/DLR-RM/stable-baselines3), which the paper used, with network, elite
 history, reward, rollouts, chunks and early exit of `ppo-paper`; it asks `shard-cost` through a pipe. Share of the optimum after 4000
 strategies asked for, in brackets the number of runs. A unit test holds the losses, the gradients and the parameters of two gradient
-steps of `ppo-paper` against Stable-Baselines3's, to 1e-6; what differs is the draws."""
+steps of `ppo-paper` against Stable-Baselines3's, to 1e-6. What differs is the random numbers, of weights and of strategies; which of
+the two is better, single runs do not say."""
 
 
 def _cell(runs):
