@@ -32,7 +32,12 @@ config.substitutions += [
     ("%python", config.python),
 ]
 
-if config.have_torch:
+# The networks of the searchers that learn: those of the build, or a module named by
+# SHARDOPT_AGENT_TORCH.
+agent_torch = os.environ.get("SHARDOPT_AGENT_TORCH")
+if agent_torch:
+    config.environment["SHARDOPT_AGENT_TORCH"] = agent_torch
+if config.have_torch or agent_torch:
     config.available_features.add("torch")
 if os.path.exists(os.path.join(bin_dir, "shardopt")):
     config.available_features.add("python-package")

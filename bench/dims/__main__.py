@@ -62,7 +62,7 @@ def draw(table, paths):
     why = environment.make(paths)
     if why:
         sys.exit(f"no heat map: {why}")
-    command = [paths.environment_python, "-m", "dims.plot", table, ROOT / "docs/figures/dims.svg"]
+    command = [paths.environment_python(), "-m", "dims.plot", table, ROOT / "docs/figures/dims.svg"]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "bench")})
 
 

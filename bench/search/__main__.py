@@ -100,10 +100,10 @@ def measure(plan, limits, args, paths, results, references):
     version = tools.version() if args.redo else None
     left = [job for job in jobs if not bench.is_measured(job, results, version)]
     print(f"{len(jobs) - len(left)} of {len(jobs)} runs are measured already")
-    if any(job.searcher.is_outside for job in left):
-        why = environment.make(paths)
+    for name in sorted({job.searcher.environment for job in left if job.searcher.is_outside}):
+        why = environment.make(paths, name)
         if why:
-            print(f"optimisers from outside are skipped: {why}")
+            print(f"optimisers of {environment.requirements(paths, name)} are skipped: {why}")
     return bench.Bench(paths, results, references).run(left, args.jobs)
 
 

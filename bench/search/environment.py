@@ -1,23 +1,28 @@
-"""The virtual environment: made once, in the build folder."""
+"""The virtual environments: made once, in the build folder, each from its requirements."""
 
 import subprocess
 
-REQUIREMENTS = "bench/search/requirements.txt"
+
+def requirements(paths, name):
+    """The file that lists what is installed."""
+    suffix = f"-{name}" if name else ""
+    return paths.root / f"bench/search/requirements{suffix}.txt"
 
 
-def make(paths):
-    """Makes it unless it is there for the same requirements.
+def make(paths, name=""):
+    """Makes one unless it is there for the same requirements.
 
     Returns None, or one line on why there is none.
     """
-    wanted = (paths.root / REQUIREMENTS).read_text()
-    stamp = paths.environment / "complete"
+    folder = paths.environment(name)
+    wanted = requirements(paths, name).read_text()
+    stamp = folder / "complete"
     if stamp.exists() and stamp.read_text() == wanted:
         return None
-    pip = [paths.environment / "bin/pip", "install", "--quiet", "--requirement"]
+    pip = [folder / "bin/pip", "install", "--quiet", "--requirement"]
     commands = (
-        ["/usr/bin/python3", "-m", "venv", "--clear", paths.environment],
-        [*pip, paths.root / REQUIREMENTS],
+        ["/usr/bin/python3", "-m", "venv", "--clear", folder],
+        [*pip, requirements(paths, name)],
     )
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True)

@@ -14,6 +14,7 @@ MAIN = (
     searchers.PPO,
     searchers.PPO_RIDGE,
     searchers.PPO_PAPER,
+    searchers.SB3_PPO,
     searchers.COORDINATE,
     searchers.TPE,
     searchers.CATCMAWM,

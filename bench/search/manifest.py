@@ -78,6 +78,7 @@ PLAN = (
     Batch("the roofline's plan is invalid", ("unlike",), UNLIKE, (ASKED,)),
     Batch("main rows, SLO 25 and published models", ("moe-25", "models"), MAIN, (ASKED,), SOME),
     Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,)),
+    Batch("the paper's agent from outside", ("moe-50",), (s.SB3_PPO,), seeds=range(1)),
     Batch("main rows, roofline", ROOFLINE, MAIN, (ASKED,)),
     Batch("main rows, black boxes", BLACK_BOXES, LEARNED, (ASKED,)),
     Batch("repeats and masked degrees free", ROOFLINE, (*s.CLASSIC, s.CATCMAWM)),

@@ -76,7 +76,18 @@ def catcmawm(sizes, seed, population=50, patience=3):
                 break
 
 
+def sb3_ppo(sizes, seed):
+    """Stable-Baselines3's PPO, set up as `ppo-paper` is."""
+    from . import sb3
+
+    return sb3.proposals(sizes, seed)
+
+
 # name: (optimiser, strategies at most for each call of the budget). TPE needs
-# 25 ms for each at the end of a run, and longer after it, so that its repeats
-# are discounted but not replaced.
-OPTIMIZERS = {"optuna-tpe": (optuna_tpe, 1), "catcmawm": (catcmawm, 25)}
+# 25 ms for each at the end of a run, and longer after it, and a policy that has
+# settled asks for nothing new: repeats of both are discounted but not replaced.
+OPTIMIZERS = {
+    "optuna-tpe": (optuna_tpe, 1),
+    "catcmawm": (catcmawm, 25),
+    "sb3-ppo": (sb3_ppo, 1),
+}

@@ -55,7 +55,8 @@ strategies for each call of the budget. A searcher that only asks for what is ne
 `optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, 64 random trials first; `catcmawm` is CatCMAwM of
 [cmaes](https://github.com/CyberAgentAILab/cmaes), population 50, restarted when half of a generation is one point and three
 generations in a row have found nothing better. Both ask `shard-cost --serve` and minimise −log throughput, or, of an invalid strategy,
-a penalty by how far it exceeds memory and SLO.
+a penalty by how far it exceeds memory and SLO. `sb3-ppo` is [Stable-Baselines3](https://github.com/DLR-RM/stable-baselines3)'s PPO
+with the network, the rewards and the schedule [of `ppo-paper`](Agent.md#ppo-paper).
 
 Brackets are 95 % intervals over seeds, of at least five: of a mean by Student's t on the means of the seeds, of a median by the
 bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median number of charged calls after which the best is
@@ -133,7 +134,7 @@ def draw(args, paths, table):
         print(f"figures are not drawn: {why}")
         return
     command = [
-        str(paths.environment_python),
+        str(paths.environment_python()),
         "-m",
         "search.plots",
         f"--results={table}",

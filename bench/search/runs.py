@@ -109,14 +109,15 @@ def best_of(job, module, paths, processes):
 
 def _run_outside(job, module, paths, processes):
     """The optimiser runs in the virtual environment and asks shard-cost."""
-    if not paths.environment_python:
-        raise Failed("no virtual environment with the optimisers from outside")
+    python = paths.environment_python(job.searcher.environment)
+    if not python:
+        raise Failed(f"no virtual environment with '{job.searcher.name}'")
     trace = paths.scratch / "trace.jsonl"
     server = [paths.tool("shard-cost"), "--serve", str(module)]
     for key, value in job.workload.pass_options().items():
         server.append(f"--{key}={value}")
     command = [
-        str(paths.environment_python),
+        str(python),
         "-m",
         "search.outside",
         f"--optimizer={job.searcher.name}",

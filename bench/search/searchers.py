@@ -33,12 +33,17 @@ class Searcher:
         return self.name in OUTSIDE
 
     @property
+    def environment(self):
+        """The name of the virtual environment that one from outside runs in."""
+        return "sb3" if self.name == "sb3-ppo" else ""
+
+    @property
     def has_seeds(self):
         """Whether runs differ; those without a seed run once, to their end."""
         return self.name != "exact" and not self.name.startswith("megatron-")
 
 
-OUTSIDE = ("optuna-tpe", "catcmawm")
+OUTSIDE = ("optuna-tpe", "catcmawm", "sb3-ppo")
 
 EXACT = Searcher("exact")
 MEGATRON = tuple(Searcher(f"megatron-{style}") for style in ("classic", "slice", "sp"))
@@ -59,6 +64,7 @@ CLASSIC = (RANDOM_WALK, RANDOM, ANNEALING, GENETIC, CROSS_ENTROPY, COORDINATE)
 
 TPE = Searcher("optuna-tpe", cpu_s=105)
 CATCMAWM = Searcher("catcmawm", cpu_s=3.5)
+SB3_PPO = Searcher("sb3-ppo", cpu_s=60)
 
 PPO_PAPER = Searcher("ppo-paper", cpu_s=60)
 PPO = Searcher("ppo", cpu_s=11)

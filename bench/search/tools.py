@@ -34,16 +34,15 @@ class Paths:
     def tool(self, name):
         return str(self.build / "bin" / name)
 
-    @property
-    def environment(self):
-        """The virtual environment of the optimisers from outside and of plots."""
-        return self.build / "bench-venv"
+    def environment(self, name=""):
+        """The virtual environment of the optimisers from outside and of plots, or
+        of those that need one of their own."""
+        return self.build / (f"bench-{name}-venv" if name else "bench-venv")
 
-    @property
-    def environment_python(self):
+    def environment_python(self, name=""):
         """Its interpreter, or None where it was not made."""
-        python = self.environment / "bin/python"
-        return python if (self.environment / "complete").exists() else None
+        folder = self.environment(name)
+        return folder / "bin/python" if (folder / "complete").exists() else None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ class Rank {
 public:
   Rank(runtime::Process &process, const Executable &program,
        const RunRequest &request)
-      : process(process), request(request),
+      : process(process), request(request), sites(program.interface.sites),
         place(program.interface.place(process.rank(), request.prompts)),
         stage(program.interface.stages[place.coordinate(Axis::Pp)]) {}
 
@@ -36,9 +36,14 @@ private:
              int64_t microBatch) const;
   std::optional<Error> call(std::vector<Tensor *> &arguments,
                             std::vector<Tensor> &results);
+  std::optional<Error> runMicroBatch(const Feed &feed, int64_t index,
+                                     std::vector<Tensor> &results);
+  std::optional<Error> stepInTurns(const Feed &feed,
+                                   std::vector<std::vector<Tensor>> &results);
 
   runtime::Process &process;
   const RunRequest &request;
+  const std::vector<Site> &sites;
   Place place;
   const Entry &stage;
   EntryPoint entry = nullptr;
@@ -120,28 +125,54 @@ std::optional<Error> Rank::call(std::vector<Tensor *> &arguments,
   return std::nullopt;
 }
 
+std::optional<Error> Rank::runMicroBatch(const Feed &feed, int64_t index,
+                                         std::vector<Tensor> &results) {
+  microBatch = index;
+  Tensor tokens, positions;
+  std::vector<Tensor *> arguments;
+  size_t cache = 0;
+  for (size_t i = 0; i < stage.arguments.size(); ++i) {
+    const Operand &operand = stage.arguments[i];
+    if (operand.role == Role::Tokens)
+      tokens = cut(feed.tokens, operand, index);
+    if (operand.role == Role::Positions)
+      positions = cut(feed.positions, operand, index);
+    arguments.push_back(operand.role == Role::Tokens      ? &tokens
+                        : operand.role == Role::Positions ? &positions
+                        : operand.role == Role::Cache ? &caches[index][cache++]
+                                                      : &fixed[i]);
+  }
+  return call(arguments, results);
+}
+
 std::optional<Error> Rank::step(const Feed &feed) {
   auto &results = outcome.results.emplace_back(place.microBatches);
-  for (microBatch = 0; microBatch < place.microBatches; ++microBatch) {
-    Tensor tokens, positions;
-    std::vector<Tensor *> arguments;
-    size_t cache = 0;
-    for (size_t i = 0; i < stage.arguments.size(); ++i) {
-      const Operand &operand = stage.arguments[i];
-      if (operand.role == Role::Tokens)
-        tokens = cut(feed.tokens, operand, microBatch);
-      if (operand.role == Role::Positions)
-        positions = cut(feed.positions, operand, microBatch);
-      arguments.push_back(operand.role == Role::Tokens      ? &tokens
-                          : operand.role == Role::Positions ? &positions
-                          : operand.role == Role::Cache
-                              ? &caches[microBatch][cache++]
-                              : &fixed[i]);
-    }
-    if (auto error = call(arguments, results[microBatch]))
+  if (request.plan)
+    return stepInTurns(feed, results);
+  for (int64_t index = 0; index < place.microBatches; ++index)
+    if (auto error = runMicroBatch(feed, index, results[index]))
       return error;
-  }
   return std::nullopt;
+}
+
+/// Micro-batches give way to each other where an op has made its value.
+std::optional<Error>
+Rank::stepInTurns(const Feed &feed, std::vector<std::vector<Tensor>> &results) {
+  const PlannedOrder &plan = *request.plan;
+  runtime::Turns turns(
+      process, plan.turns(place.coordinate(Axis::Pp)), place.microBatches,
+      [&](const runtime::Turn &turn) { return plan.describe(turn); });
+  process.setKeepSink([&](int64_t site, Tensor value) {
+    if (request.wantsValues)
+      outcome.values.push_back({site, turns.running(), std::move(value)});
+    turns.finish(plan.labelOf(sites[site].kept->op));
+  });
+  std::optional<Error> error = turns.run([&](int64_t index) {
+    return runMicroBatch(feed, index, results[index]);
+  });
+  process.setKeepSink(nullptr);
+  outcome.turns.push_back(turns.done());
+  return error;
 }
 
 RankOutcome Rank::finish() {

@@ -201,6 +201,10 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
     return document.error();
 
   const json::Value root = document->root();
+  if (root.isObject() && root["groups"])
+    return Error{fileName + ": /groups: found groups of unlike devices, over "
+                            "which stages are planned by 'shard-schedule "
+                            "module.mlir', expected one machine"};
   root.refuseOtherKeys({"name", "like", "source", "compute", "memory", "domain",
                         "network", "collectives", "experts", "calibration"});
   std::vector<json::Document> bases;

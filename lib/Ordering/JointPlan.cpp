@@ -46,7 +46,8 @@ private:
 class JointSearch {
 public:
   JointSearch(const JointProblem &problem, const JointOptions &options)
-      : problem(problem), options(options), costs(costsOf(1, {})) {}
+      : problem(problem), options(options), costs(costsOf(1, {})),
+        budget(options.timeLimit, 0, options.stop) {}
 
   ErrorOr<JointPlan> run();
 
@@ -56,11 +57,11 @@ private:
   double boundFor(int64_t chunks) const;
   std::optional<JointChoice> score(const Strategy &strategy);
   std::vector<Strategy> neighbours(const Strategy &strategy) const;
-  bool isOver() const { return options.stop && options.stop->requested(); }
 
   const JointProblem &problem;
   const JointOptions &options;
   const cost::CostModel costs; ///< all collectives counted
+  const schedule::Budget budget;
   std::set<std::pair<std::vector<int64_t>, std::vector<Dim>>> known;
   int64_t evaluated = 0;
 };
@@ -187,26 +188,29 @@ ErrorOr<JointPlan> JointSearch::run() {
   if (!best)
     return Error{"no order was found for the optimum of these degrees"};
   plan.sequential = *best;
-  for (double part : {1.0, 0.75, 0.5, 0.25, 0.0})
+  for (double part : {1.0, 0.75, 0.5, 0.25, 0.0}) {
+    if (budget.isOver())
+      break;
     if (std::optional<Strategy> start = optimum(part, StageDivision::Balanced))
       if (std::optional<JointChoice> found = score(*start))
         if (found->contended < best->contended)
           best = found;
+  }
   for (int64_t moves = 0; !plan.isSettled && moves < options.mostMoves;
        ++moves) {
     std::optional<JointChoice> better;
     for (const Strategy &next : neighbours(best->strategy)) {
-      if (isOver())
+      if (budget.isOver())
         break;
       std::optional<JointChoice> found = score(next);
       if (found && found->contended < (better ? better : best)->contended)
         better = found;
     }
-    if (isOver())
-      break;
-    plan.isSettled = !better;
     if (better)
       best = better;
+    if (budget.isOver())
+      break;
+    plan.isSettled = !better;
   }
   plan.joint = *best;
   plan.evaluated = evaluated;

@@ -52,6 +52,9 @@ private:
   Dim dimOf(const cost::Node &node) const {
     return strategy.dims[node.variable];
   }
+  const cost::TimeModel &clock() const {
+    return options.clocks.empty() ? costs.time() : *options.clocks[stage];
+  }
   int32_t add(const std::string &name, StepOrigin origin, MachineKind machine,
               double seconds, std::vector<int32_t> after);
   /// `after` itself where the collectives take no time.
@@ -122,7 +125,7 @@ int32_t StepWriter::send(const std::string &name, StepOrigin origin,
                          const Collectives &collectives, int32_t after) {
   double seconds = 0;
   for (const cost::Collective &collective : collectives)
-    seconds += costs.time().seconds(collective, degrees);
+    seconds += clock().seconds(collective, degrees);
   return seconds > 0 ? add(name, origin, MachineKind::Comm, seconds, {after})
                      : after;
 }
@@ -134,7 +137,7 @@ int32_t StepWriter::runOp(const cost::Node &node, int32_t layer,
                           std::vector<int32_t> operands) {
   double seconds = 0;
   for (const cost::Kernel &kernel : cost.kernels)
-    seconds += costs.time().seconds(kernel);
+    seconds += clock().seconds(kernel);
   int32_t variable = int32_t(node.variable);
   int32_t made = add(node.name, {Part::Kernels, variable, layer},
                      MachineKind::Compute, seconds, std::move(operands));
@@ -205,8 +208,8 @@ void StepWriter::leave(const cost::LayerExit &end, Layout to, double rows,
                     moved[i]);
   double seconds = 0;
   for (Layout join : moves.joins)
-    seconds += costs.time().seconds(
-        cost::joinKernel(join, rows, model.rowBytes, outer));
+    seconds +=
+        clock().seconds(cost::joinKernel(join, rows, model.rowBytes, outer));
   residual = add("layer_exit", {Part::Exit, -1, layer}, MachineKind::Compute,
                  seconds, std::move(moved));
 }
@@ -254,12 +257,8 @@ void StepWriter::beginStage(int64_t number) {
 
 /// `next`: the first layer of the next stage.
 void StepWriter::writeTransfer(int64_t from, int64_t next) {
-  residual =
-      send("stage_transfer", {Part::Transfer, -1, int32_t(next) - 1},
-           costs.time().transfer(
-               walk.entering(costs.layers().kindOfLayer(next).body).layout,
-               double(outer.rows) * model.rowBytes, degrees),
-           residual);
+  residual = send("stage_transfer", {Part::Transfer, -1, int32_t(next) - 1},
+                  transferInto(costs, strategy, clock(), next), residual);
 }
 
 bool StepWriter::write() {
@@ -287,6 +286,16 @@ bool StepWriter::write() {
       graph.edges.push_back({firstOfStage, int32_t(graph.ops.size()) - 1, 0});
   }
   return true;
+}
+
+InlineVector<cost::Collective, 2>
+ordering::transferInto(const cost::CostModel &costs, const Strategy &strategy,
+                       const cost::TimeModel &clock, int64_t next) {
+  const cost::LayerWalk<int32_t> walk(costs, strategy);
+  return clock.transfer(
+      walk.entering(costs.layers().kindOfLayer(next).body).layout,
+      double(costs.context(strategy.degrees).rows) * costs.model().rowBytes,
+      strategy.degrees);
 }
 
 ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,

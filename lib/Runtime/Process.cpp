@@ -132,6 +132,12 @@ std::optional<Error> Process::protect(const std::function<void()> &body) {
   return cause;
 }
 
+void Process::suspend(const std::function<void()> &wait) {
+  std::jmp_buf *const mine = landing;
+  wait();
+  landing = mine;
+}
+
 void Process::unwind() {
   if (landing)
     std::longjmp(*landing, 1);

@@ -132,6 +132,8 @@ template <Element type, int rank> struct Entry {
 
   static void keep(const Ref *input, int64_t site) {
     self().keep(site, read<type>(*input));
+    if (self().failure())
+      self().unwind();
   }
 };
 

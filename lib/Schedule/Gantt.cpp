@@ -9,6 +9,7 @@
 #include "shardopt/Schedule/ScheduleText.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
@@ -32,6 +33,15 @@ static const char *colourOf(const PlanOp &op) {
   return "#cfcfcf";
 }
 
+/// With one digit behind the point, or none.
+static std::string shorten(double number) {
+  std::string text;
+  append(text, "%.1f", number);
+  if (text.back() == '0')
+    text.resize(text.size() - 2);
+  return text;
+}
+
 /// The row of each machine; -1 for those that nothing stands on.
 static std::vector<int32_t> findRows(const Instance &instance,
                                      const Schedule &schedule, int32_t &count) {
@@ -44,6 +54,38 @@ static std::vector<int32_t> findRows(const Instance &instance,
     if (row == 0)
       row = count++;
   return rows;
+}
+
+/// One path for each colour, and one text for the micro-batches of each row.
+static void drawOps(std::string &text, const Instance &instance,
+                    const Schedule &schedule, const std::vector<int32_t> &rows,
+                    double top, double scale) {
+  constexpr double leastForText = 14;
+  std::map<std::string, std::string> paths;
+  std::map<int32_t, std::string> numbers;
+  for (int32_t op = 0; op < instance.numOps(); ++op) {
+    const PlanOp &planOp = instance.at(op);
+    const int64_t start = schedule.starts[op];
+    const double x = margin + double(start) * scale,
+                 width = double(schedule.end(instance, op) - start) * scale;
+    const int32_t row = rows[schedule.deviceOf(instance, op) * numMachineKinds +
+                             int32_t(planOp.machine)];
+    append(paths[colourOf(planOp)], "M%s %.0fh%sv%.0fh-%sz", shorten(x).c_str(),
+           top + row * rowHeight, shorten(width).c_str(), rowHeight - 2,
+           shorten(width).c_str());
+    if (width >= leastForText)
+      append(numbers[row], "<tspan x=\"%s\">%d</tspan>",
+             shorten(x + width / 2).c_str(), int(instance.microbatchOf(op)));
+  }
+  text += "<g stroke=\"#555\" stroke-width=\"0.4\">\n";
+  for (const auto &[colour, path] : paths)
+    text += "<path fill=\"" + colour + "\" d=\"" + path + "\"/>\n";
+  text += "</g>\n<g text-anchor=\"middle\" font-size=\"9\">\n";
+  for (const auto &[row, number] : numbers) {
+    append(text, "<text y=\"%.0f\">", top + row * rowHeight + 13);
+    text += number + "</text>\n";
+  }
+  text += "</g>\n";
 }
 
 std::string schedule::toGantt(const Instance &instance,
@@ -75,27 +117,7 @@ std::string schedule::toGantt(const Instance &instance,
         append(text, "<text x=\"4\" y=\"%.0f\">device %d%s</text>\n",
                top + rows[m] * rowHeight + 14, int(m / numMachineKinds),
                m % numMachineKinds ? " comm" : "");
-    for (int32_t op = 0; op < instance.numOps(); ++op) {
-      const PlanOp &planOp = instance.at(op);
-      int64_t start = panel.schedule->starts[op];
-      double width = double(panel.schedule->end(instance, op) - start) * scale;
-      int32_t row =
-          rows[panel.schedule->deviceOf(instance, op) * numMachineKinds +
-               int32_t(planOp.machine)];
-      double x = margin + double(start) * scale, y = top + row * rowHeight;
-      append(text,
-             "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\" "
-             "fill=\"%s\" stroke=\"#555\" stroke-width=\"0.4\"><title>",
-             x, y, width, rowHeight - 2, colourOf(planOp));
-      text += escape(planOp.id) + ", micro-batch " +
-              std::to_string(instance.microbatchOf(op)) + "</title></rect>\n";
-      constexpr double leastForText = 14;
-      if (width >= leastForText)
-        append(text,
-               "<text x=\"%.2f\" y=\"%.0f\" text-anchor=\"middle\" "
-               "font-size=\"9\">%d</text>\n",
-               x + width / 2, y + 13, int(instance.microbatchOf(op)));
-    }
+    drawOps(text, instance, *panel.schedule, rows, top, scale);
     top += count * rowHeight + 10;
   }
   return text + "</svg>\n";

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from .driving import Driven
     from .processes import Process
+    from .bars import progress
     from .searching import Failed, Search, Trial
     from .sensitivity import Change, sweep
     from .simplicity import Simplified, simplest
@@ -77,6 +78,7 @@ _HOMES = {
     ),
     "driving": ("Driven",),
     "processes": ("Process",),
+    "bars": ("progress",),
     "searching": ("Failed", "Search", "Trial"),
     "sensitivity": ("Change", "sweep"),
     "simplicity": ("Simplified", "simplest"),
@@ -142,6 +144,7 @@ __all__ = [
     "page",
     "pareto",
     "plan",
+    "progress",
     "report",
     "simplest",
     "sweep",

@@ -34,6 +34,25 @@ class Driven:
     """What ended the simulator or the cluster."""
     requeued: int = 0
     """Evaluations that went down with their worker, and were sent again."""
+    pending: int = 0
+    """Evaluations that were asked and not told; a run goes on with them."""
+    checkpoint: str | None = None
+    """The file that has all of it."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.evaluations} evaluations in {self.seconds:.3g} s, {self.busy:.0%} busy"]
+        if self.failures:
+            counts = (f"{count} {why}" for why, count in self.failures.items())
+            lines.append("failures: " + ", ".join(counts))
+        if self.requeued:
+            lines.append(f"sent again, as their worker was lost: {self.requeued}")
+        if self.stopped != "done":
+            lines.append(f"ended early: {self.stopped}" + (f", {self.why}" if self.why else ""))
+            how = "run the search again"
+            if self.checkpoint:
+                how += f", or open it with checkpoint={self.checkpoint!r}"
+            lines.append(f"to go on: {how}; {self.pending} evaluations come first")
+        return "\n".join(lines)
 
 
 def timed(simulator: Simulator, strategy: Strategy) -> tuple[Any, float]:
@@ -197,4 +216,6 @@ def drive(
         at.stopped or "done",
         why,
         host.requeued,
+        len(search.pending),
+        search.checkpoint,
     )

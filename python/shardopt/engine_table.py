@@ -30,27 +30,38 @@ def table() -> dict[str, dict[str, Any]]:
 
 def engines() -> dict[str, list[str]]:
     """The engines, each with the series of versions that are known."""
-    return {name: row["versions"] for name, row in table().items()}
+    return {
+        **{name: row["versions"] for name, row in table().items()},
+        "transformers": ["5.23"],
+    }
 
 
-def find_engine(text: str) -> tuple[dict[str, Any], str]:
-    """The row of "vllm" or "vllm==0.33.0", and the version: without one, the
-    newest known. Unknown names and versions are errors that name the nearest."""
+def known_version(text: str) -> str:
+    """The version that "vllm" or "vllm==0.33.0" asks for: without one, the newest
+    known. Unknown names and versions are errors that name the nearest."""
     name, _, version = text.partition("==")
-    if name not in table():
-        raise ShardoptError(f"unknown engine '{name}'; " + list_known(name, table()))
-    row = table()[name]
-    series = row["versions"]
+    if name not in engines():
+        raise ShardoptError(f"unknown engine '{name}'; " + list_known(name, engines()))
+    series = engines()[name]
     if not version:
-        return row, series[-1]
+        return series[-1]
     for known in series:
         rest = version[len(known) :] if version.startswith(known) else None
         if rest is not None and not (rest[:1].isdigit() and known[-1].isdigit()):
-            return row, version
+            return version
     raise ShardoptError(
         f"unknown version '{version}' of {name}: its flags may be others; "
         + list_known(version, series)
     )
+
+
+def find_engine(text: str) -> tuple[dict[str, Any], str]:
+    """The row of an engine that has a command line, and the version."""
+    version = known_version(text)
+    name = text.partition("==")[0]
+    if name not in table():
+        raise ShardoptError(f"{name} is no server, expected one of " + ", ".join(table()))
+    return table()[name], version
 
 
 def value_of(expression: str, names: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, NoReturn
 
-from .engine_table import engines, fields_of, find_engine, value_of
+from .engine_table import engines, fields_of, find_engine, known_version, value_of
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
@@ -121,6 +121,13 @@ def _nearest(plan: Plan, engine: str) -> Plan | None:
         return None
 
 
+def model_folder(plan: Plan) -> str:
+    """What an engine is told to load."""
+    model = plan.problem.model
+    snapshot = Path(model.path).resolve()
+    return str(snapshot.parent if snapshot.name == "config.json" else model.name)
+
+
 def export(
     plan: Plan, engine: str, devices_per_node: int | None = None
 ) -> Launch:
@@ -130,6 +137,10 @@ def export(
     the nearest plan that it can. Nodes have `devices_per_node` devices: those of
     the machine's domain up to 8, else 4.
     """
+    if engine.partition("==")[0] == "transformers":
+        from .tp_plans import launch
+
+        return launch(plan, known_version(engine), model_folder(plan))
     row, version = find_engine(engine)
     name = row["engine"]
     fields = fields_of(plan, devices_per_node)
@@ -145,9 +156,7 @@ def export(
             )
         raise Inexpressible(message, reasons, nearest)
 
-    model = plan.problem.model
-    snapshot = Path(model.path).resolve()
-    folder = str(snapshot.parent if snapshot.name == "config.json" else model.name)
+    model, folder = plan.problem.model, model_folder(plan)
     args = [*row["program"], *([row["model"]] if row["model"] else []), folder]
     for flag in row["flags"]:
         if not value_of(flag["when"], fields):

@@ -34,11 +34,14 @@ pre { overflow-x: auto; border-top: 1px solid var(--line);
 _DRAW = """
 const specs = JSON.parse(document.getElementById("charts").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
+// Texts on cells, and lines that stay behind what is drawn.
+const NIGHT = {text: {color: "#f4f4f4"}, axis: {gridColor: "#3a3a3a"},
+  view: {stroke: "#555"}};
 function draw(isDark) {
   for (const [name, spec] of Object.entries(specs))
     vegaEmbed("#" + name, spec, {renderer: "svg", actions: false,
       theme: isDark ? "dark" : undefined,
-      config: {background: null}}).catch(console.error);
+      config: {background: null, ...(isDark && NIGHT)}}).catch(console.error);
 }
 dark.addEventListener("change", event => draw(event.matches));
 window.addEventListener("beforeprint", () => draw(false));

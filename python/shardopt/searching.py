@@ -107,6 +107,7 @@ class Search:
     ):
         self.problem = problem
         self.budget = _whole("budget", budget, least=1)
+        self.checkpoint = checkpoint
         # A searcher's schedules are those of its first budget.
         first = first_budget(checkpoint) if checkpoint is not None else None
         if first is not None and first > self.budget:

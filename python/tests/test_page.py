@@ -106,16 +106,24 @@ class PageTest(unittest.TestCase):
         "vl-convert-python or chromium is not installed",
     )
     def test_a_browser_draws_every_chart(self):
+        for is_dark in (False, True):
+            with self.subTest(is_dark=is_dark):
+                self.check_in_browser(is_dark)
+
+    def check_in_browser(self, is_dark):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.html"
             so.report(planned(devices=2, max_devices=None), path)
             done = subprocess.run(
                 ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+                 *(["--force-dark-mode"] if is_dark else []),
                  f"--user-data-dir={folder}/profile", "--enable-logging=stderr",
                  "--virtual-time-budget=20000", "--dump-dom", path.as_uri()],
-                capture_output=True, text=True, timeout=120,
+                capture_output=True, text=True, timeout=240,
             )
         self.assertNotIn("CONSOLE", done.stderr)
+        drawn = done.stdout[done.stdout.index("<figure") :]
+        self.assertEqual('fill="#f4f4f4"' in drawn, is_dark)
         figures = re.findall(r'<figure id="(.*?)".*?</figure>', done.stdout, re.S)
         self.assertEqual(figures, ["front", "memory", "layer", "sharding"])
         self.assertEqual(done.stdout.count('class="marks"'), 4)

@@ -1,6 +1,7 @@
 """Searches that are asked and told."""
 
 import concurrent.futures
+import io
 import json
 import pickle
 import random
@@ -11,6 +12,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
+from shardopt.bars import bar
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -164,7 +166,30 @@ class RunTest(unittest.TestCase):
         search = so.Search(small(), "random", budget=10)
         result = search.run(interrupted)
         self.assertEqual((result.evaluations, result.stopped), (2, "interrupted"))
+        self.assertIn("ended early: interrupted", str(result))
+        self.assertIn("to go on: run the search again; 1 evaluations come first", str(result))
         self.assertEqual([trial.strategy for trial in search.pending], calls[2:])
+
+
+class ProgressTest(unittest.TestCase):
+    def test_a_bar(self):
+        self.assertEqual(
+            bar(30, 120, 10.0, since=10),
+            "[######------------------]  25%  30 of 120, 2/s, 45s left",
+        )
+        self.assertTrue(bar(0, 9, 0.0).endswith("0 of 9, 0/s, ? left"))
+        self.assertTrue(bar(1, 10001, 1.0).endswith("2h46m left"))
+
+    def test_is_drawn_on_terminals_alone(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        for file, drawn in ((Terminal(), True), (io.StringIO(), False)):
+            search = so.Search(small(), "random", budget=6)
+            search.run(Simulator(search.problem), callbacks=[so.progress(file)])
+            self.assertEqual("6 of 6" in file.getvalue(), drawn)
+            self.assertEqual(file.getvalue().endswith("\n"), drawn)
 
 
 TOY = f"{sys.executable} {ROOT / 'examples/simulators/toy_simulator.py'}"

@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from search import manifest, parts, reproduction, searchers, targets, verdict
+from search import manifest, paper_agent, parts, reproduction, searchers, targets, verdict
 from search.measured import Measured
 from search.reference import References
 from search.results import Results
@@ -111,6 +111,24 @@ class Sections(unittest.TestCase):
         row = "| 1.20× [1.20, 1.20] | 1.60× [1.60, 1.60] | 1.40× [1.40, 1.40] | 2.00×"
         self.assertIn(f"| gpt-moe-1.2T-16k | 1.19× | 2.76× {row}", text)
         self.assertIn("| gpt-moe-1.2T-16k | 1.25× | 1.11× | 1.04× | 0.62×", text)
+
+    def test_the_agent_from_outside_stands_beside_ours(self):
+        runs = (
+            (searchers.PPO_PAPER, 0, 70),
+            (searchers.PPO_PAPER, 1, 60),
+            (searchers.SB3_PPO, 0, 80),
+        )
+        found = measured(
+            *(proof(workload=index) for index in range(2)),
+            *(
+                rows("moe-50", agent, lambda seed, top=top: f"9:{top}", range(2), workload=index)
+                for agent, index, top in runs
+            ),
+        )
+        text = paper_agent.section(found)
+        self.assertIn("| gpt-moe-1.2T-16k | 0.7000 (2) | 0.8000 (2) |", text)
+        self.assertNotIn("gpt-moe-1.2T-32k", text)
+        self.assertIsNone(paper_agent.section(measured(proof())))
 
     def test_reproduction_waits_for_its_rows(self):
         text = reproduction.text(measured(proof()), pathlib.Path("nowhere"))

@@ -24,6 +24,7 @@ struct Options {
   std::string output;
   std::string inputs; ///< folder of .npy files
   std::string dump;   ///< folder for .npy files
+  std::string schedule;
   bool verifies = false;
   bool keepsValues = false;
   bool countsCollectives = false;
@@ -58,6 +59,10 @@ openWeights(const Options &options);
 
 /// Prints "error: …"; returns 1.
 int fail(const std::string &message);
+
+/// Prints in which order the ranks worked, a line each.
+void printOrder(const execution::ProgramInterface &interface,
+                const std::vector<execution::RankOutcome> &outcomes);
 
 /// Prints what the ranks' collectives moved, a line each.
 void printStatistics(const execution::ProgramInterface &interface,

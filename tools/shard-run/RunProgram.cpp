@@ -333,7 +333,8 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
         return *error;
   }
   BuildOptions building = options.verify.build;
-  building.lowering.keepValues = options.keepsValues;
+  building.lowering.keepValues =
+      options.keepsValues || !options.schedule.empty();
   session.request.wantsValues = options.keepsValues;
   session.request.wantsCaches = !options.dump.empty();
   ErrorOr<Executable> program = world.load(
@@ -347,7 +348,18 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
     if (auto error =
             readInputs(options, run.interface, *vocabulary, session.request))
       return *error;
+  std::optional<PlannedOrder> plan;
+  if (!options.schedule.empty()) {
+    ErrorOr<PlannedOrder> read = PlannedOrder::read(options.schedule);
+    if (!read)
+      return read.error();
+    plan = std::move(*read);
+    if (auto error = plan->fit(run.interface, session.request.prompts))
+      return *error;
+    session.request.plan = &*plan;
+  }
   auto outcomes = world.run(*program, **weights, session.request);
+  session.request.plan = nullptr;
   if (!outcomes)
     return outcomes.error();
   run.outcomes = std::move(*outcomes);
@@ -377,6 +389,8 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
     return 0;
   if (options.countsCollectives)
     printStatistics(run->interface, run->outcomes);
+  if (!options.schedule.empty() && options.output != "-")
+    printOrder(run->interface, run->outcomes);
   if (!options.dump.empty())
     if (auto error = dump(options, run->interface, run->whole, run->outcomes))
       return fail(error->message);
@@ -396,6 +410,23 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
     return fail(verdict.error().message);
   llvm::outs() << verdict->line() << '\n';
   return verdict->isEqual ? 0 : 1;
+}
+
+void run::printOrder(const ProgramInterface &interface,
+                     const std::vector<RankOutcome> &outcomes) {
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) {
+    // A run of turns of one micro-batch ends where another one goes on.
+    size_t turns = 0, switches = 0;
+    for (const std::vector<runtime::Turn> &step : outcomes[rank].turns) {
+      turns += step.size();
+      for (size_t k = 1; k < step.size(); ++k)
+        switches += step[k].program != step[k - 1].program;
+    }
+    llvm::outs() << "order: rank=" << rank << " stage="
+                 << interface.place(int64_t(rank), 1).coordinate(Axis::Pp)
+                 << " turns=" << turns << " switches=" << switches
+                 << " as planned\n";
+  }
 }
 
 void run::printStatistics(const ProgramInterface &interface,

@@ -59,6 +59,9 @@ SHARDOPT_OPTION(std::string, dump, "dump", options.dump,
                 "Write results, caches and kept values to this folder as .npy");
 SHARDOPT_OPTION(bool, keepsValues, "keep-values", options.keepsValues,
                 "With --dump: the results of all named ops too");
+SHARDOPT_OPTION(std::string, schedule, "schedule", options.schedule,
+                "Let micro-batches take turns as this schedule of "
+                "--llm-schedule-stages plans, in one chunk; ranks are threads");
 SHARDOPT_OPTION(bool, statistics, "statistics", options.countsCollectives,
                 "Print calls and bytes of the collectives that ran, rank by "
                 "rank");
@@ -159,10 +162,13 @@ static std::optional<std::string> checkOptions() {
     return "--keep-values needs --dump";
   if (options.verifies && options.countsCollectives)
     return "--statistics has no use with --verify";
+  if (!options.schedule.empty() && options.countsCollectives)
+    return "--statistics tells the calls of a collective apart by their order "
+           "in the program, from which --schedule departs";
   if (options.verifies)
     for (const std::string *path :
          {&options.tokens, &options.expect, &options.output, &options.inputs,
-          &options.dump})
+          &options.dump, &options.schedule})
       if (!path->empty() &&
           !(isExpected && (path == &options.tokens || path == &options.expect)))
         return "--verify compares a program with its unsharded form, on random "
@@ -183,6 +189,7 @@ static std::optional<Error> checkFiles() {
   files.reads("--tokens", options.tokens);
   files.reads("--expect", options.expect);
   files.reads("--inputs", options.inputs);
+  files.reads("--schedule", options.schedule);
   files.writes("-o", options.output);
   files.writes("--dump", options.dump);
   return files.check();
@@ -204,6 +211,8 @@ static ErrorOr<std::unique_ptr<execution::World>> createWorld() {
 }
 
 static int executeIn(execution::World &world) {
+  if (usesMpi() && !options.schedule.empty())
+    return fail("--schedule needs ranks that are threads, found processes");
   if (usesMpi() && options.input == "-")
     return fail("the module is read by all processes, expected a file");
 

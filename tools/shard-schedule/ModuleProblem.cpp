@@ -8,7 +8,9 @@
 #include "Options.h"
 #include "Problem.h"
 #include "shardopt/Frontend/ModelFile.h"
+#include "shardopt/Machine/MachineGroups.h"
 #include "shardopt/Ordering/JointPlan.h"
+#include "shardopt/Ordering/UnlikeStages.h"
 #include "shardopt/Planning/Scenario.h"
 #include "shardopt/Support/Json.h"
 
@@ -18,13 +20,40 @@ using namespace shardopt;
 
 namespace {
 
-/// A program with its strategy, on a machine.
+/// A program with its strategy, on a machine or on groups of unlike ones.
 struct Planned {
   std::shared_ptr<const Scenario> scenario;
   Strategy strategy;
+  std::vector<ordering::StageKind> kinds; ///< none: one machine
 };
 
 } // namespace
+
+/// What stands on the groups of the file `path`, in stages like those of
+/// `degrees`.
+static ErrorOr<std::vector<ordering::StageKind>>
+readKinds(const std::string &path, const std::vector<MachineGroup> &groups,
+          const Degrees &degrees) {
+  const int64_t perStage = degrees.devices() / degrees.pp;
+  std::vector<ordering::StageKind> kinds;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::string place = path + ": /groups/" + std::to_string(i);
+    TimingOptions options;
+    options.machine = groups[i].machine;
+    ErrorOr<Timing> timing = Timing::create(options);
+    if (!timing)
+      return Error{place + "/machine: " + timing.error().message};
+    const int64_t devices = groups[i].devices;
+    if (devices % perStage)
+      return Error{place + "/devices: " + std::to_string(devices) +
+                   ", expected a multiple of the " + std::to_string(perStage) +
+                   " devices of a stage"};
+    kinds.push_back({timing->machine.name, timing->time,
+                     timing->machine.memoryCapacity,
+                     int32_t(devices / perStage)});
+  }
+  return kinds;
+}
 
 static ErrorOr<Planned> readPlanned(const Options &options) {
   ErrorOr<LoadedModel> loaded = readModuleFile(options.graph);
@@ -33,36 +62,81 @@ static ErrorOr<Planned> readPlanned(const Options &options) {
   if (!loaded->strategy)
     return Error{options.graph + ": the strategy is incomplete: " +
                  loaded->missing + " is missing"};
+  Planned planned{nullptr, std::move(*loaded->strategy), {}};
   ScenarioOptions wanted;
   wanted.timing.machine =
       options.machine.empty() ? loaded->machine : options.machine;
+  ErrorOr<std::vector<MachineGroup>> groups =
+      loadMachineGroups(wanted.timing.machine);
+  if (!groups)
+    return groups.error();
+  if (!groups->empty()) {
+    auto kinds =
+        readKinds(wanted.timing.machine, *groups, planned.strategy.degrees);
+    if (!kinds)
+      return kinds.error();
+    planned.kinds = std::move(*kinds);
+    wanted.timing.machine = groups->front().machine;
+  }
   auto scenario = Scenario::create(loaded->name, loaded->costs, wanted);
   if (!scenario)
     return scenario.error();
-  return Planned{std::move(*scenario), std::move(*loaded->strategy)};
+  planned.scenario = std::move(*scenario);
+  return planned;
+}
+
+/// Which group has which stage, and how many layers: "h100_sxm 24, l40s 8".
+static std::string describe(const ordering::UnlikeStages &stages,
+                            const std::vector<ordering::StageKind> &kinds) {
+  std::string text;
+  for (size_t s = 0; s < stages.kinds.size(); ++s)
+    text += (s ? ", " : "") + kinds[stages.kinds[s]].name + " " +
+            std::to_string(stages.cut.layers[s]);
+  return text + " layers, slowest " + std::to_string(stages.bottleneck) +
+         ", proved; even " +
+         (stages.even ? std::to_string(*stages.even) : "does not fit");
 }
 
 ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
   ErrorOr<Planned> planned = readPlanned(options);
   if (!planned)
     return planned.error();
+  const cost::CostModel &costs = planned->scenario->costs();
+  ordering::StepOptions step{1, options.reorders};
+  std::string stages;
+  if (!planned->kinds.empty()) {
+    Degrees &degrees = planned->strategy.degrees;
+    degrees.pp = 0;
+    for (const ordering::StageKind &kind : planned->kinds)
+      degrees.pp += kind.stages;
+    degrees.stages = {};
+    ErrorOr<ordering::UnlikeStages> unlike =
+        ordering::planUnlikeStages(costs, planned->strategy, planned->kinds);
+    if (!unlike)
+      return Error{options.graph + ": " + unlike.error().message};
+    degrees.stages = unlike->cut;
+    step.clocks = unlike->clocks(planned->kinds);
+    stages = describe(*unlike, planned->kinds);
+  }
   std::vector<Problem> problems;
   for (int64_t chunks : options.chunks) {
-    ErrorOr<ordering::StepGraph> step =
-        ordering::makeStepGraph(planned->scenario->costs(), planned->strategy,
-                                {chunks, options.reorders});
-    if (!step)
-      return step.error();
+    step.chunks = chunks;
+    ErrorOr<ordering::StepGraph> graph =
+        ordering::makeStepGraph(costs, planned->strategy, step);
+    if (!graph)
+      return graph.error();
     ErrorOr<schedule::Instance> instance =
-        schedule::Instance::expand(std::move(step->graph), step->copies);
+        schedule::Instance::expand(std::move(graph->graph), graph->copies);
     if (!instance)
       return instance.error();
     Problem &problem = problems.emplace_back(std::move(*instance));
     problem.baselines = ordering::stepBaselines(problem.instance);
     problem.notes.push_back(
-        {"step", std::to_string(step->copies / step->chunks) +
-                     " micro-batches in " + std::to_string(step->chunks) +
+        {"step", std::to_string(graph->copies / graph->chunks) +
+                     " micro-batches in " + std::to_string(graph->chunks) +
                      " chunks, times in nanoseconds"});
+    if (!stages.empty())
+      problem.notes.push_back({"stages", stages});
   }
   return problems;
 }
@@ -90,6 +164,8 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   if (!planned)
     return planned.error();
   const Scenario &scenario = *planned->scenario;
+  if (!planned->kinds.empty())
+    return Error{"--joint is for one machine, found groups of unlike ones"};
   if (scenario.isPrefill())
     return Error{options.graph + ": --joint is for decode, found prefill"};
   ErrorOr<Timing> timing = Timing::create(scenario.options().timing);
@@ -99,6 +175,7 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   wanted.chunks = options.chunks;
   if (options.rounds)
     wanted.rounds = options.rounds;
+  wanted.timeLimit = options.timeLimit.value_or(options.rounds ? 0 : 60);
   wanted.stop = stop;
   ErrorOr<ordering::JointPlan> plan = ordering::planJointly(
       {scenario.model(), timing->time, timing->skew,

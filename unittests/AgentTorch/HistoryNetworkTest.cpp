@@ -8,6 +8,7 @@
 #include "NetworkTesting.h"
 #include "shardopt/Agent/ModuleLoader.h"
 #include "shardopt/Agent/Ppo.h"
+#include "shardopt/Support/Json.h"
 
 #include <numeric>
 
@@ -263,6 +264,59 @@ TEST_F(HistoryNetworkTest, StepsAsAdamDoes) {
                       0.01 * gradient / (std::fabs(gradient) + 1e-5),
                   1e-7);
     }
+}
+
+static Numbers numbersOf(json::Value array) {
+  Numbers numbers;
+  for (json::Value element : array.elements())
+    numbers.push_back(element.number());
+  return numbers;
+}
+
+static void expectNear(const Blocks &found, json::Value expected,
+                       double tolerance) {
+  EXPECT_EQ(found.size(), expected.members().size());
+  for (const auto &[name, values] : found) {
+    Numbers wanted = numbersOf(expected[name]);
+    ASSERT_EQ(values.size(), wanted.size()) << name;
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(values[i], wanted[i], tolerance) << name << "[" << i << "]";
+  }
+}
+
+/// Sb3Update.json is what make_sb3_update.py had Stable-Baselines3 compute:
+/// two gradient steps of its PPO on one rollout of episodes of one step.
+TEST_F(HistoryNetworkTest, UpdatesAsStableBaselines3Does) {
+  auto fixture = json::Document::parseFile(SHARDOPT_SB3_UPDATE);
+  ASSERT_TRUE(fixture) << fixture.error().message;
+  json::Value root = fixture->root(), given = root["rollout"];
+  auto network = make(/*doublePrecision=*/true);
+  for (size_t i = 0; i < network->numBlocks(); ++i)
+    ASSERT_EQ(network->writeParameters(
+                  i, numbersOf(root["parameters"][network->block(i).name])),
+              nullptr);
+
+  observations = numbersOf(given["observations"]);
+  logProbs = numbersOf(given["log_probs"]);
+  returns = numbersOf(given["rewards"]);
+  for (json::Value action : given["actions"].elements())
+    actions.push_back(static_cast<uint32_t>(action.integer()));
+  advantages = oneStepAdvantages(returns, numbersOf(given["values"]));
+  normalise(advantages);
+  HistoryRollout steps{observations, actions, logProbs, advantages, returns};
+
+  constexpr double tolerance = 1e-6;
+  for (json::Value step : root["steps"].elements()) {
+    PpoLoss loss;
+    ASSERT_EQ(network->computeLoss(steps, {}, loss), nullptr);
+    EXPECT_NEAR(loss.policy, step["policy_loss"].number(), tolerance);
+    EXPECT_NEAR(loss.value, step["value_loss"].number(), tolerance);
+    EXPECT_NEAR(loss.entropy, step["entropy"].number(), tolerance);
+    expectNear(readGradients(*network), step["gradients"], tolerance);
+    ASSERT_EQ(network->step(1e-3, 0.5), nullptr);
+  }
+  expectNear(readParameters(*network), root["parameters_after"], tolerance);
+  EXPECT_FALSE(fixture->failed());
 }
 
 TEST_F(HistoryNetworkTest, StartsAlmostUniform) {

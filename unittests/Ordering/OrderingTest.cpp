@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/Roofline.h"
 #include "shardopt/Ordering/JointPlan.h"
 #include "shardopt/Ordering/Replay.h"
 #include "shardopt/Ordering/StepOrder.h"
+#include "shardopt/Ordering/UnlikeStages.h"
 
 #include "TestModels.h"
 
@@ -174,6 +176,102 @@ TEST(Ordering, NoPlanUndercutsTheBound) {
     if (auto steps = orderStep(costs, any, quick({2})))
       EXPECT_LE(plan->bound, double(steps->front().result.value) * (1 + 1e-9));
   }
+}
+
+/// What the stages of a step take that do one thing at a time.
+std::vector<int64_t> serialLoads(const StepGraph &step, int64_t stages) {
+  std::vector<int64_t> loads(size_t(stages), 0);
+  for (const schedule::PlanOp &op : step.graph.ops)
+    loads[op.stage] += op.times[0];
+  return loads;
+}
+
+TEST(Ordering, StagesOnUnlikeMachines) {
+  std::mt19937 random(6);
+  Machine slow = h100();
+  slow.name = "half";
+  slow.bf16Flops /= 2;
+  slow.memoryBandwidth /= 2;
+  slow.memoryCapacity *= 2;
+  for (const Case &test : cases()) {
+    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    Strategy strategy = randomStrategy(costs, random);
+    strategy.degrees = {8, 8, 3, 3 * 64};
+    if (breakdown(costs, strategy).ops.empty())
+      continue;
+    const double room = 1e15; // of which cuts fit is another test's
+    const std::vector<StageKind> kinds = {
+        {"h100", std::make_shared<Roofline>(h100(), CommModel::Fast), room, 2},
+        {"half", std::make_shared<Roofline>(slow, CommModel::Fast), room, 1}};
+    ErrorOr<UnlikeStages> plan = planUnlikeStages(costs, strategy, kinds);
+    ASSERT_TRUE(plan) << plan.error().message;
+    // Its loads are those of the step that is ordered then.
+    auto loadsOf = [&](const std::vector<int32_t> &row, const StageCut &cut) {
+      UnlikeStages own;
+      own.kinds = row;
+      StepOptions options;
+      options.clocks = own.clocks(kinds);
+      Strategy given = strategy;
+      given.degrees.stages = cut;
+      ErrorOr<StepGraph> step = makeStepGraph(costs, given, options);
+      return step ? serialLoads(*step, 3) : std::vector<int64_t>();
+    };
+    const std::vector<int64_t> loads = loadsOf(plan->kinds, plan->cut);
+    ASSERT_EQ(loads.size(), 3u);
+    for (size_t s = 0; s < 3; ++s)
+      EXPECT_NEAR(double(loads[s]), double(plan->loads[s]), 2);
+    EXPECT_EQ(plan->bottleneck,
+              *std::max_element(plan->loads.begin(), plan->loads.end()));
+    ASSERT_TRUE(plan->even);
+    EXPECT_LT(plan->bottleneck, *plan->even);
+    // No row and no cut near it is faster.
+    for (std::vector<int32_t> row :
+         {std::vector<int32_t>{0, 0, 1}, {0, 1, 0}, {1, 0, 0}})
+      for (int64_t a : {-1, 0, 1})
+        for (int64_t b : {-1, 0, 1}) {
+          StageCut cut = plan->cut;
+          cut.layers[0] += a;
+          cut.layers[1] += b - a;
+          cut.layers[2] -= b;
+          const std::vector<int64_t> other = loadsOf(row, cut);
+          if (!other.empty())
+            EXPECT_GE(*std::max_element(other.begin(), other.end()) + 2,
+                      plan->bottleneck);
+        }
+  }
+}
+
+TEST(Ordering, UnlikeMachinesHoldWhatFits) {
+  const CostModel costs = makeCosts(llama70B(), decode, h100());
+  std::mt19937 random(7);
+  Strategy strategy = randomStrategy(costs, random);
+  strategy.degrees = {8, 1, 2, 64};
+  const auto time = std::make_shared<Roofline>(h100(), CommModel::Fast);
+  auto plan = [&](double first, double second) {
+    return planUnlikeStages(costs, strategy,
+                            {{"a", time, first, 1}, {"b", time, second, 1}});
+  };
+  ErrorOr<UnlikeStages> whole = plan(1e15, 1e15);
+  ASSERT_TRUE(whole) << whole.error().message;
+  const double bytes = (breakdown(costs, strategy).memory.weightsGb +
+                        breakdown(costs, strategy).memory.kvCacheGb) *
+                       1e9;
+  // Little memory keeps most layers from one of them.
+  ErrorOr<UnlikeStages> narrow = plan(bytes / 4, 4 * bytes);
+  ASSERT_TRUE(narrow) << narrow.error().message;
+  const size_t small = narrow->kinds[0] == 0 ? 0 : 1;
+  EXPECT_LT(narrow->cut.layers[small], 20);
+  EXPECT_GT(narrow->bottleneck, whole->bottleneck);
+  EXPECT_FALSE(narrow->even);
+  ErrorOr<UnlikeStages> none = plan(bytes / 4, bytes);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "no cut into 2 stages fits into the memory of the groups");
+  ErrorOr<UnlikeStages> three = planUnlikeStages(
+      costs, strategy, {{"a", time, 1e15, 1}, {"b", time, 1e15, 2}});
+  ASSERT_FALSE(three);
+  EXPECT_EQ(three.error().message,
+            "the groups hold 3 stages, the strategy has 2");
 }
 
 TEST(Ordering, SaysWhatIsWrong) {

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -81,6 +82,62 @@ TEST(ChainPartition, AgreesWithEnumeration) {
     EXPECT_EQ(bottleneckOf(problem, found->ends), least) << round;
   }
   EXPECT_GE(feasible, 100);
+}
+
+/// Devices of two or three kinds in any row, against all of their rows.
+TEST(ChainPartition, TheBestRowOfKinds) {
+  Rng rng(2);
+  int feasible = 0;
+  for (int round = 0; round < 100; ++round) {
+    ChainProblem kinds;
+    const size_t nodes = 4 + rng.below(4), numKinds = 2 + rng.below(2);
+    std::vector<int32_t> counts, row;
+    for (size_t k = 0; k < numKinds; ++k) {
+      counts.push_back(int32_t(rng.below(3)));
+      row.insert(row.end(), counts[k], int32_t(k));
+      kinds.times.emplace_back();
+      for (size_t i = 0; i < nodes; ++i)
+        kinds.times[k].push_back(1 + int64_t(rng.below(9)));
+      kinds.memory.push_back(rng.below(2) ? std::optional<int64_t>(8)
+                                          : std::nullopt);
+    }
+    for (size_t i = 0; i < nodes; ++i) {
+      kinds.cutTimes.push_back(int64_t(rng.below(3)));
+      kinds.bytes.push_back(int64_t(rng.below(5)));
+    }
+    kinds.leastNodes = rng.below(2);
+    int64_t least = row.empty() ? none : INT64_MAX;
+    auto lineUp = [&](const std::vector<int32_t> &order) {
+      ChainProblem problem = kinds;
+      problem.times.clear();
+      problem.memory.clear();
+      for (int32_t kind : order) {
+        problem.times.push_back(kinds.times[kind]);
+        problem.memory.push_back(kinds.memory[kind]);
+      }
+      return problem;
+    };
+    if (!row.empty())
+      do {
+        if (std::optional<ChainPartition> cut = partitionChain(lineUp(row)))
+          least = std::min(least, cut->bottleneck);
+      } while (std::next_permutation(row.begin(), row.end()));
+    std::optional<KindsPartition> found =
+        partitionChainOverKinds(kinds, counts);
+    ASSERT_EQ(found.has_value(), least != none) << round;
+    if (!found)
+      continue;
+    ++feasible;
+    EXPECT_EQ(found->cut.bottleneck, least) << round;
+    EXPECT_EQ(bottleneckOf(lineUp(found->kinds), found->cut.ends), least)
+        << round;
+    int32_t begin = 0;
+    for (int32_t end : found->cut.ends) {
+      EXPECT_GE(end - begin, int32_t(kinds.leastNodes));
+      begin = end;
+    }
+  }
+  EXPECT_GE(feasible, 50);
 }
 
 /// A head worth four layers leaves fewer layers to its stage.

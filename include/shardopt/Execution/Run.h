@@ -15,7 +15,7 @@
 #define SHARDOPT_EXECUTION_RUN_H
 
 #include "shardopt/Execution/Jit.h"
-#include "shardopt/Execution/ProgramInterface.h"
+#include "shardopt/Execution/PlannedOrder.h"
 #include "shardopt/Execution/Weights.h"
 #include "shardopt/Runtime/Process.h"
 
@@ -43,6 +43,9 @@ struct RunRequest {
   bool areCachesRandom = false; ///< what the others begin with, else zeros
   bool wantsCaches = true;      ///< in the outcome
   bool wantsValues = false;     ///< of programs that keep values
+  /// In which turns micro-batches go on, of a program that keeps values; null:
+  /// one after the other. Not for ranks of MPI.
+  const PlannedOrder *plan = nullptr;
 };
 
 /// A value that the program kept.
@@ -60,6 +63,8 @@ struct RankOutcome {
   std::vector<std::vector<tensors::Tensor>> caches;
   std::vector<KeptValue> values; ///< in the order of execution
   std::vector<runtime::SiteStatistics> statistics;
+  /// With a plan: by step, what was done, in the order of execution.
+  std::vector<std::vector<runtime::Turn>> turns;
 };
 
 /// A program that is ready to run.

@@ -35,6 +35,7 @@ struct JointOptions {
   std::vector<int64_t> chunks = {1, 2};
   int64_t rounds = 8;     ///< of the solver, for each order
   int64_t mostMoves = 64; ///< that improve the plan
+  double timeLimit = 0; ///< seconds, in which at least one is ordered; 0: none
   const StopToken *stop = nullptr;
 };
 

@@ -27,6 +27,9 @@ struct StepOptions {
   /// Whether ops of a chunk may pass each other where no value forbids it;
   /// otherwise both machines of a stage take them in the order of the program.
   bool reorders = false;
+  /// By stage, where stages stand on unlike machines: their times. Empty: those
+  /// of the costs.
+  std::vector<const cost::TimeModel *> clocks = {};
 };
 
 /// What an operator of the graph does.
@@ -52,6 +55,12 @@ struct StepGraph {
   int32_t copies = 1;
   int32_t chunks = 1; ///< of a micro-batch; divides `copies`
 };
+
+/// How the residual gets to the stage that begins with layer `next`.
+InlineVector<cost::Collective, 2> transferInto(const cost::CostModel &costs,
+                                               const Strategy &strategy,
+                                               const cost::TimeModel &clock,
+                                               int64_t next);
 
 /// The step of `strategy`. Parameters are weights and caches, and the bytes of
 /// an operator are the residual of its copy while that is in the stage; memory

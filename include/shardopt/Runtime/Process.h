@@ -58,7 +58,8 @@ public:
   Statistics &statistics() { return counts; }
   const Statistics &statistics() const { return counts; }
 
-  /// Kept values go to `sink`; without one they are dropped.
+  /// Kept values go to `sink`; without one they are dropped. Compiled code is
+  /// left where `sink` has reported a failure.
   void setKeepSink(KeepSink sink) { keepSink = std::move(sink); }
   void keep(int64_t site, Tensor value) const {
     if (keepSink)
@@ -81,6 +82,10 @@ public:
   /// nothing that needs a destructor, and what compiled code had allocated
   /// leaks.
   std::optional<Error> protect(const std::function<void()> &body);
+
+  /// Waits as `wait` does, in which other threads go on as this rank, and may
+  /// enter compiled code and leave it.
+  void suspend(const std::function<void()> &wait);
 
   /// Leaves compiled code after a reported failure, to the innermost `protect`.
   [[noreturn]] void unwind();

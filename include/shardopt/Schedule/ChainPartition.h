@@ -25,6 +25,7 @@ struct ChainProblem {
   std::vector<int64_t> bytes; ///< of nodes
   /// Of devices; none: enough.
   std::vector<std::optional<int64_t>> memory;
+  size_t leastNodes = 0; ///< of each stage
 };
 
 struct ChainPartition {
@@ -35,9 +36,23 @@ struct ChainPartition {
 
 /// The cuts with the least bottleneck, by dynamic programming over prefixes and
 /// devices, O(nodes^2 devices); among those with the same, each stage from the
-/// last one on as short as can be. Stages may be empty where there are more
-/// devices than nodes. Nothing if memory holds no partition.
+/// last one on as short as can be. Nothing if memory holds no partition.
 std::optional<ChainPartition> partitionChain(const ChainProblem &problem);
+
+/// A chain for devices that may stand in any row: some of each kind.
+struct KindsPartition {
+  std::vector<int32_t> kinds; ///< of the devices in their row
+  ChainPartition cut;
+};
+
+/// The row and the cuts with the least bottleneck. Devices of `problem` are
+/// kinds, of which there are `counts`. By dynamic programming over prefixes and
+/// the devices of each kind that they take, O(nodes^2 kinds) for each of the
+/// (counts[0] + 1) * (counts[1] + 1) * ... states. Nothing if memory holds no
+/// partition.
+std::optional<KindsPartition>
+partitionChainOverKinds(const ChainProblem &problem,
+                        const std::vector<int32_t> &counts);
 
 /// Decoding on a ring of stages: a group of requests comes back once its token
 /// has left the last stage.

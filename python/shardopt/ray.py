@@ -1,0 +1,120 @@
+"""Searches whose evaluations run on a Ray cluster.
+
+    executor = shardopt.ray.Executor(address="auto", num_workers=256)
+    search.run(simulator, executor=executor, parallel=256, order="async")
+
+Each worker is an actor that holds the simulator: a function of a strategy, or a
+`shardopt.Process`, which starts, limits and restarts a program beside it. Ray
+places workers and says which are lost; what they evaluated is sent again.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+from .driving import Simulator
+from .errors import ClusterLost, ShardoptError, list_known
+from .problem import _seconds, _whole
+
+
+def _amounts(name: str, value: Any) -> dict[str, float]:
+    """Amounts of resources by name."""
+    if not isinstance(value, Mapping):
+        raise ShardoptError(f"'{name}' is {value!r}, expected amounts by resource")
+    for key, amount in value.items():
+        good = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+        if not isinstance(key, str) or not good or not 0 <= amount < math.inf:
+            raise ShardoptError(
+                f"'{name}' has {key!r}: {amount!r}, expected a finite amount of at "
+                "least 0"
+            )
+    return dict(value)
+
+
+@dataclass
+class Executor:
+    """Where and how the workers of a run live.
+
+    `resources` is what a worker takes. With `device_resources`, what each device
+    of a strategy takes, an evaluation has a placement group of its own that holds
+    all devices of its strategy, `devices_per_node` of them on a node, and the
+    simulator starts its engine there. `timeout_s` kills a worker that does not
+    come back; a `Process` has a limit of its own. An evaluation whose worker is
+    lost is sent again, `retries` times, and then is a failure, "lost". Where for
+    `patience_s` there is no worker at all the run ends with `ClusterLost`.
+    """
+
+    address: str | None = None
+    num_workers: int | None = None
+    resources: Mapping[str, float] = field(default_factory=lambda: {"CPU": 1})
+    runtime_env: Mapping[str, Any] | None = None
+    timeout_s: float | None = None
+    retries: int = 5
+    patience_s: float = 300.0
+    device_resources: Mapping[str, float] | None = None
+    devices_per_node: int = 8
+
+    def __post_init__(self) -> None:
+        if self.num_workers is not None:
+            _whole("num_workers", self.num_workers, least=1)
+        self.resources = _amounts("resources", self.resources)
+        if self.device_resources is not None:
+            self.device_resources = _amounts("device_resources", self.device_resources)
+        if self.timeout_s is not None:
+            _seconds("timeout_s", self.timeout_s)
+        _seconds("patience_s", self.patience_s)
+        _whole("retries", self.retries)
+        _whole("devices_per_node", self.devices_per_node, least=1)
+
+    def host(self, simulator: Simulator, parallel: int) -> Any:
+        """Workers that hold `simulator`; `Search.run` asks for them."""
+        _connect(self.address)
+        from .fleet import Fleet
+
+        return Fleet(self, simulator, self.num_workers or parallel)
+
+
+def _reach(address: str) -> None:
+    """Raises OSError where nobody listens at "host:port": Ray tries for minutes."""
+    host, found, port = address.rpartition("://")[2].rpartition(":")
+    if found and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _connect(address: str | None) -> None:
+    try:
+        import ray  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ShardoptError(
+            "Ray is not installed, expected: pip install 'shardopt[ray]'"
+        ) from None
+    if ray.is_initialized():
+        return
+    where = f"at '{address}'" if address else "in this machine"
+    try:
+        _reach(address or "")
+        ray.init(address=address, include_dashboard=None if address else False)
+    except Exception as error:  # one that does not come up has no type of its own
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ClusterLost(f"no Ray cluster {where}: {why}") from None
+
+
+def placement(resources: Mapping[str, float]) -> dict[str, Any]:
+    """The options of an actor that takes `resources`."""
+    rest = {key: value for key, value in resources.items() if key not in ("CPU", "GPU")}
+    return {
+        "num_cpus": resources.get("CPU", 0),
+        "num_gpus": resources.get("GPU", 0),
+        "resources": rest,
+    }
+
+
+def check_known(resources: Mapping[str, float], available: Mapping[str, float]) -> str:
+    """What of `resources` no node of the cluster has, in words; empty if none."""
+    lacking = [name for name, amount in resources.items() if amount and name not in available]
+    if not lacking:
+        return ""
+    return f"no node has '{lacking[0]}'; " + list_known(lacking[0], available)
