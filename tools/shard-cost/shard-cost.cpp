@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
 #include "shardopt/Analysis/ModuleScenario.h"
@@ -73,13 +74,8 @@ static cl::opt<std::string>
     precision("precision", cl::cat(category),
               cl::desc("Types of weights for --plan-serving: bf16, fp8, nvfp4, "
                        "... (default: the checkpoint's)"));
-static cl::opt<double> isl("isl", cl::cat(category), cl::init(1024),
-                           cl::desc("Tokens of a request (default: 1024)"));
-static cl::opt<double> osl("osl", cl::cat(category), cl::init(1024),
-                           cl::desc("Tokens of an answer (default: 1024)"));
-static cl::opt<double>
-    concurrency("concurrency", cl::cat(category), cl::init(0),
-                cl::desc("Requests in flight (default: as many as are best)"));
+/// Of --plan-serving.
+static tool::RequestOptions requests(category);
 
 static ScenarioOptions options;
 
@@ -157,30 +153,12 @@ static int predictServing() {
   });
 }
 
-/// Why a number on the command line cannot be; empty where it can.
-static std::string wrongNumber() {
-  for (const auto &[name, value] :
-       {std::pair("isl", isl.getValue()), std::pair("osl", osl.getValue())})
-    if (!(value >= 1 && value <= 1e9))
-      return std::string("'--") + name +
-             "' is no number of tokens from 1 to 1e9";
-  if (!(concurrency >= 0 && concurrency <= 1e9))
-    return "'--concurrency' is no number of requests up to 1e9";
-  if (options.maxDevices < 0 || options.maxDevices > 100000)
-    return "'--max-devices' is no number of devices up to 100000";
-  return "";
-}
-
 /// The model of the config on the command line, in the types that are asked.
 static ErrorOr<cost::ServingSetup> readSetup() {
   ErrorOr<cost::ServedModel> model = hf::readServedModel(input);
   if (!model)
     return model.error();
-  cost::ServingSetup setup;
-  setup.model = *model;
-  setup.attentionType = model->attentionType;
-  setup.denseType = model->denseType;
-  setup.expertType = model->expertType;
+  cost::ServingSetup setup = cost::setupOf(*model);
   if (!precision.empty()) {
     ErrorOr<cost::ServedType> type = cost::servedType("precision", precision);
     if (!type)
@@ -222,14 +200,21 @@ static int planServing() {
   if (input.empty() || isServing || isEndToEnd || !kernel.empty())
     return tool::fail("'--plan-serving' needs the config.json of a model, and "
                       "neither '--serve' nor '--kernel' nor '--e2e'");
-  if (std::string why = wrongNumber(); !why.empty())
-    return tool::fail(why);
-  cost::ServingGoal goal;
-  goal.inputTokens = isl;
-  goal.outputTokens = osl;
-  goal.concurrency = concurrency;
-  goal.tpotMs = options.sloTpotMs > 0 ? options.sloTpotMs : 50;
-  goal.ttftMs = options.sloTtftMs > 0 ? options.sloTtftMs : 2000;
+  ErrorOr<RequestLoad> load = requests.read();
+  if (!load)
+    return tool::fail(load.error().message);
+  if (options.maxDevices < 0 || options.maxDevices > 100000)
+    return tool::fail("'--max-devices' is no number of devices up to 100000");
+  for (RequestField length : {RequestField::Isl, RequestField::Osl})
+    if (!load->hasRequests())
+      (*load)[length] = 1024;
+  // Those of --serve have the same meaning.
+  for (auto [field, limit] :
+       {std::pair(RequestField::TpotMs, options.sloTpotMs),
+        std::pair(RequestField::TtftMs, options.sloTtftMs)})
+    if (limit > 0)
+      (*load)[field] = limit;
+  cost::ServingGoal goal = cost::goalOf(*load);
   ErrorOr<cost::ServingPlans> plans = findPlans(goal);
   if (!plans)
     return tool::fail(plans.error().message);

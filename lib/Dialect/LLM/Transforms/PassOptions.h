@@ -80,24 +80,33 @@ protected:
   }
 };
 
-/// A pass with the options of a scenario, and a host.
-template <typename Base> class ScenarioPass : public ListsOptions<Base> {
+/// A pass with a host.
+template <typename Base> class HostedPass : public ListsOptions<Base> {
 public:
   using ListsOptions<Base>::ListsOptions;
-  ScenarioPass() = default;
-  explicit ScenarioPass(PlanningHost host) : host(std::move(host)) {}
+  HostedPass() = default;
+  explicit HostedPass(PlanningHost host) : host(std::move(host)) {}
 
 protected:
-  FileRoles inputFiles(mlir::ModuleOp module) const {
-    return llm::inputFiles(module, this->machine, this->simulator);
-  }
-
   /// Shows `text` to a person.
   void print(std::string_view text) const {
     if (host.print)
       return host.print(text);
     ::llvm::errs() << text;
     ::llvm::errs().flush();
+  }
+
+  PlanningHost host;
+};
+
+/// A pass with the options of a scenario, and a host.
+template <typename Base> class ScenarioPass : public HostedPass<Base> {
+public:
+  using HostedPass<Base>::HostedPass;
+
+protected:
+  FileRoles inputFiles(mlir::ModuleOp module) const {
+    return llm::inputFiles(module, this->machine, this->simulator);
   }
 
   ScenarioOptions scenarioOptions() const {
@@ -111,11 +120,9 @@ protected:
     options.partition = this->partition;
     options.simulatorWorkers = this->simulatorWorkers;
     options.simulatorTimeoutSeconds = this->simulatorTimeoutSeconds;
-    options.stop = host.stop;
+    options.stop = this->host.stop;
     return options;
   }
-
-  PlanningHost host;
 };
 
 } // namespace shardopt::llm

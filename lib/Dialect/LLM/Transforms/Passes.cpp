@@ -10,6 +10,7 @@
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/PartitionInterface.h"
+#include "shardopt/Dialect/LLM/Transforms/ServingPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,6 +55,7 @@ void llm::registerPasses(const PlanningHost &host) {
   registerPass([host] { return createEvaluateStrategyPass(host); });
   registerPass([host] { return createSearchShardingPass(host); });
   registerPass([host] { return createScheduleStagesPass(host); });
+  registerPass([host] { return createPlanServingPass(host); });
   registerApplyStrategyPass();
   registerDropShardingPass();
   registerSeparateLayersPass();

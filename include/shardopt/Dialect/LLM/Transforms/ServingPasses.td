@@ -1,0 +1,77 @@
+//===- ServingPasses.td - Passes about services -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_SERVINGPASSES_TD
+#define SHARDOPT_DIALECT_LLM_TRANSFORMS_SERVINGPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+include "shardopt/Dialect/LLM/Transforms/RequestTable.td"
+
+def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
+  let summary = "Plan the replicas of a service, and annotate the module with theirs";
+  let description = [{
+    Finds the layout that serves most tokens a second for each device that there
+    is, of those that hold a limit on TPOT and one on TTFT, as [predicted serving
+    runs](../Serving.md) say: aggregated, where the replicas that decode read
+    prompts too, or disaggregated, with two kinds of replicas, how many there are
+    of each, and the way of a cache from the one to the other. At a rate it is the
+    layout of fewest devices.
+
+    What requests are like is said by the options; `isl` and `osl` are needed.
+    The plans of both kinds are printed as a table on the standard error, and
+    `report` has them as JSON. The module is annotated with the strategy of the
+    replicas that run its phase (in a module of prefill those that read prompts):
+    their degrees, the sequences that they have at a time, and the dims that the
+    engine gives to the ops, so that `--llm-insert-collectives` makes the program
+    of one of their devices. `shardopt.service` has the replicas of both phases
+    in builtin attributes, how many there are, and the requests in flight. Where
+    no layout holds both limits the pass fails.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 4608>} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm "attn_norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
+    ```
+
+    Output, with `isl=4096 osl=512 tpot-ms=30 ttft-ms=1000`:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 90>, llm.workload = #llm.workload<phase = decode, context = 4608>, shardopt.service = {concurrency = 181 : i64, decode = {batch = 90 : i64, ep = 1 : i64, pp = 1 : i64, tp = 4 : i64}, decoders = 2 : i64, engine = "vllm", mode = "aggregated"}} {
+      func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+        %n = llm.rms_norm "attn_norm" dim<none> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
+        // … and the other ops of the program
+        return %n : tensor<?x64xbf16>
+      }
+    }
+    ```
+  }];
+  let options = !listconcat([
+    Option<"machine", "machine", "std::string", [{""}],
+      "Name of a machine with constants, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
+    Option<"devices", "devices", "int64_t", "0",
+      "Devices that there are (0: those of a domain)">,
+    Option<"engine", "engine", "std::string", [{"vllm"}],
+      "Serving engine: vllm, sglang or trtllm">,
+    Option<"mode", "mode", "std::string", [{"best"}],
+      "Which plan is taken: best, aggregated or disaggregated">,
+  ], !foreach(field, RequestTable,
+    Option<field.member, field.name, "std::string", [{""}], field.summary>), [
+    Option<"report", "report", "std::string", [{""}],
+      "File for both plans as JSON">,
+    Option<"threads", "threads", "unsigned", "1",
+      "Threads to work on; results do not depend on it (0: one a core)">,
+  ]);
+  let dependentDialects = ["::shardopt::llm::LLMDialect"];
+}
+
+#endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_SERVINGPASSES_TD

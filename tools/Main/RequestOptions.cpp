@@ -1,0 +1,53 @@
+//===- RequestOptions.cpp - What requests are like, as options ------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RequestOptions.h"
+
+#include <algorithm>
+
+using namespace shardopt;
+
+/// "tpot-ms". Options keep no copy of their names, so that these stay.
+static const std::string &optionName(RequestField field) {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = requestFieldNames();
+    for (std::string &name : all)
+      std::replace(name.begin(), name.end(), '_', '-');
+    return all;
+  }();
+  return names[size_t(field)];
+}
+
+tool::RequestOptions::RequestOptions(llvm::cl::OptionCategory &category) {
+  for (const RequestFieldInfo &info : requestFields)
+    options.push_back(std::make_unique<llvm::cl::opt<std::string>>(
+        optionName(info.field), llvm::cl::cat(category),
+        llvm::cl::desc(info.summary), llvm::cl::value_desc("number")));
+}
+
+ErrorOr<RequestLoad> tool::RequestOptions::read() const {
+  RequestLoad load;
+  for (const RequestFieldInfo &info : requestFields) {
+    const llvm::cl::opt<std::string> &option = *options[size_t(info.field)];
+    if (option.getNumOccurrences() == 0)
+      continue;
+    ErrorOr<double> value = parseRequestValue(info.field, option);
+    if (!value)
+      return value.error();
+    load[info.field] = *value;
+  }
+  if (std::optional<std::string> why = load.error())
+    return Error{*why};
+  return load;
+}
+
+const llvm::cl::Option *tool::RequestOptions::firstGiven() const {
+  for (const auto &option : options)
+    if (option->getNumOccurrences() > 0)
+      return option.get();
+  return nullptr;
+}

@@ -1,0 +1,37 @@
+//===- RequestOptions.h - What requests are like, as options ----*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_TOOLS_MAIN_REQUESTOPTIONS_H
+#define SHARDOPT_TOOLS_MAIN_REQUESTOPTIONS_H
+
+#include "shardopt/Support/Error.h"
+#include "shardopt/Support/RequestLoad.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <memory>
+#include <vector>
+
+namespace shardopt::tool {
+
+/// An option of a tool for each number of RequestFields.def.
+class RequestOptions {
+public:
+  explicit RequestOptions(llvm::cl::OptionCategory &category);
+
+  /// What is given; an error for what cannot be, alone or together.
+  ErrorOr<RequestLoad> read() const;
+  /// The first option that is given; null: none is.
+  const llvm::cl::Option *firstGiven() const;
+
+private:
+  std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> options;
+};
+
+} // namespace shardopt::tool
+
+#endif // SHARDOPT_TOOLS_MAIN_REQUESTOPTIONS_H
