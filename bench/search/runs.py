@@ -113,7 +113,7 @@ def _run_outside(job, module, paths, processes):
     if not python:
         raise Failed(f"no virtual environment with '{job.searcher.name}'")
     trace = paths.scratch / "trace.jsonl"
-    server = [paths.tool("shard-cost"), "--serve", str(module)]
+    server = [paths.tool("shard-cost"), "--serve", str(module), "--simulator=roofline"]
     for key, value in job.workload.pass_options().items():
         server.append(f"--{key}={value}")
     command = [

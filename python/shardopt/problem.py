@@ -244,7 +244,7 @@ class Problem:
         self._check_requests()
         settings: dict[str, Any] = {
             "simulator": self.simulator
-            or ("calibrated" if self.is_service else "roofline"),
+            or ("calibrated" if self.is_service else "auto"),
             "partition": self.partition,
             "count_idle": self.devices is not None and not self.is_service,
             "max_devices": self.devices or self.max_devices or 0,

@@ -97,7 +97,9 @@ static cl::opt<double, true>
                        "(0: 2000; inf: no limit)"));
 static cl::opt<std::string, true>
     simulator("simulator", cl::cat(category), cl::location(options.simulator),
-              cl::desc("What says how good a strategy is (default: "
+              cl::init("auto"),
+              cl::desc("What says how good a strategy is (default: auto, "
+                       "calibrated where the machine has constants, else "
                        "roofline)"));
 static cl::opt<std::string, true>
     commModel("comm-model", cl::cat(category),
