@@ -25,7 +25,7 @@ static const std::string &optionName(RequestField field) {
 tool::RequestOptions::RequestOptions(llvm::cl::OptionCategory &category) {
   for (const RequestFieldInfo &info : requestFields)
     options.push_back(std::make_unique<llvm::cl::opt<std::string>>(
-        optionName(info.field), llvm::cl::cat(category),
+        llvm::StringRef(optionName(info.field)), llvm::cl::cat(category),
         llvm::cl::desc(info.summary), llvm::cl::value_desc("number")));
 }
 

@@ -64,8 +64,8 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
       "Serving engine: vllm, sglang or trtllm">,
     Option<"mode", "mode", "std::string", [{"best"}],
       "Which plan is taken: best, aggregated or disaggregated">,
-  ], !foreach(field, RequestTable,
-    Option<field.member, field.name, "std::string", [{""}], field.summary>), [
+  ], !foreach(entry, RequestTable,
+    Option<entry.member, entry.name, "std::string", [{""}], entry.summary>), [
     Option<"report", "report", "std::string", [{""}],
       "File for both plans as JSON">,
     Option<"threads", "threads", "unsigned", "1",
