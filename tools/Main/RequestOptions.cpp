@@ -29,7 +29,7 @@ tool::RequestOptions::RequestOptions(llvm::cl::OptionCategory &category) {
         llvm::cl::desc(info.summary), llvm::cl::value_desc("number")));
 }
 
-ErrorOr<RequestLoad> tool::RequestOptions::read() const {
+ErrorOr<RequestLoad> tool::RequestOptions::read(double length) const {
   RequestLoad load;
   for (const RequestFieldInfo &info : requestFields) {
     const llvm::cl::opt<std::string> &option = *options[size_t(info.field)];
@@ -40,6 +40,8 @@ ErrorOr<RequestLoad> tool::RequestOptions::read() const {
       return value.error();
     load[info.field] = *value;
   }
+  if (!load[RequestField::Isl] && !load[RequestField::Osl])
+    load[RequestField::Isl] = load[RequestField::Osl] = length;
   if (std::optional<std::string> why = load.error())
     return Error{*why};
   return load;

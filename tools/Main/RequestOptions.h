@@ -23,8 +23,9 @@ class RequestOptions {
 public:
   explicit RequestOptions(llvm::cl::OptionCategory &category);
 
-  /// What is given; an error for what cannot be, alone or together.
-  ErrorOr<RequestLoad> read() const;
+  /// What is given, with prompts and answers of `length` tokens where neither
+  /// is said; an error for what cannot be, alone or together.
+  ErrorOr<RequestLoad> read(double length) const;
   /// The first option that is given; null: none is.
   const llvm::cl::Option *firstGiven() const;
 

@@ -202,14 +202,11 @@ static int planServing() {
   if (input.empty() || isServing || isEndToEnd || !kernel.empty())
     return tool::fail("'--plan-serving' needs the config.json of a model, and "
                       "neither '--serve' nor '--kernel' nor '--e2e'");
-  ErrorOr<RequestLoad> load = requests.read();
+  ErrorOr<RequestLoad> load = requests.read(/*length=*/1024);
   if (!load)
     return tool::fail(load.error().message);
   if (options.maxDevices < 0 || options.maxDevices > 100000)
     return tool::fail("'--max-devices' is no number of devices up to 100000");
-  for (RequestField length : {RequestField::Isl, RequestField::Osl})
-    if (!load->hasRequests())
-      (*load)[length] = 1024;
   // Those of --serve have the same meaning.
   for (auto [field, limit] :
        {std::pair(RequestField::TpotMs, options.sloTpotMs),
