@@ -66,6 +66,7 @@ MINIMAX = {
     "num_experts_per_tok": 2,
     "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
 }
+SHARED = {**ROUTED, "shared_expert_intermediate_size": 22, "moe_intermediate_size": 10}
 ERNIE = {
     "moe_intermediate_size": 10,
     "moe_num_experts": 6,
@@ -73,6 +74,22 @@ ERNIE = {
     "moe_num_shared_experts": 2,
     "num_hidden_layers": 3,
 }
+
+
+def longrope(pairs, original):
+    """Factors that differ from pair to pair, and more so in long sequences."""
+    return {
+        "original_max_position_embeddings": original,
+        "rope_parameters": {
+            "rope_type": "longrope",
+            "rope_theta": 1e4,
+            "original_max_position_embeddings": original,
+            "short_factor": [1 + 0.25 * i for i in range(pairs)],
+            "long_factor": [1.5 + 0.75 * i for i in range(pairs)],
+        },
+    }
+
+
 LATENT = {
     **EXPERTS,
     "kv_lora_rank": 14,
@@ -104,11 +121,29 @@ FAMILIES = {
         {**ROUTED, "head_dim": 8, "norm_topk_prob": True, "mlp_only_layers": [1]},
         {**ROUTED, "head_dim": 10, "norm_topk_prob": False},
     ),
+    "qwen2_moe": (
+        "Qwen2MoeConfig",
+        {**SHARED, "mlp_only_layers": [1], "norm_topk_prob": True, "num_hidden_layers": 3},
+        {**SHARED, "qkv_bias": False, "decoder_sparse_step": 2, "num_hidden_layers": 4},
+        {
+            **SHARED,
+            "use_sliding_window": True,
+            "sliding_window": 4,
+            "max_window_layers": 2,
+            "num_experts_per_tok": 3,
+        },
+    ),
     "ernie4_5_moe": (
         "Ernie4_5_MoeConfig",
         {**ERNIE, "use_bias": True, "tie_word_embeddings": False},
         {**ERNIE, "moe_layer_interval": 2, "moe_num_shared_experts": 1, "num_hidden_layers": 5},
         {**ERNIE, "moe_num_shared_experts": 0, "moe_layer_end_index": 1, "moe_k": 3},
+    ),
+    "phi3_longrope": (
+        "Phi3Config",
+        {"partial_rotary_factor": 0.75, "hidden_size": 48, **longrope(3, 5)},
+        {"hidden_size": 48, **longrope(4, 32), "tie_word_embeddings": True},
+        {"hidden_size": 60, "partial_rotary_factor": 0.8, **longrope(4, 6)},
     ),
     "kimi_k2": (
         "DeepseekV3Config",

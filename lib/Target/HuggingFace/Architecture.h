@@ -38,6 +38,8 @@ enum class WindowRule : uint8_t {
   LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
   AllIfUsed,   ///< all, with `use_sliding_window`
   Alternating, ///< every second one, beginning with the first
+  AlternatingFirst,  ///< with `use_sliding_window`, every second one of those
+                     ///< before `max_window_layers`
   AllButEveryNth,    ///< all but every `sliding_window_pattern`-th
   AllButEveryFourth, ///< the same, by default every fourth
   Chunks,            ///< those that turn their heads, of `attention_chunk_size`
@@ -135,8 +137,11 @@ struct Architecture {
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
-  /// The key with the number of shared experts.
+  /// The key with the width of the shared experts; where it is empty, they are
+  /// `sharedCount` times as wide as an expert.
+  std::string_view sharedWidth;
   std::string_view sharedCount = "n_shared_experts";
+  bool sharedGate = false; ///< shared experts have one, over whole rows
   /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
   bool normBias = true;

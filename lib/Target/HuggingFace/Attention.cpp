@@ -27,19 +27,27 @@ static llm::RopeScaling scalingOf(RopeConfig::Scaling scaling) {
     return llm::RopeScaling::Llama3;
   case RopeConfig::Scaling::Yarn:
     return llm::RopeScaling::Yarn;
+  case RopeConfig::Scaling::LongRope:
+    return llm::RopeScaling::LongRope;
   }
   llvm_unreachable("unknown scaling of rotary frequencies");
 }
 
+/// `tokens`: of the longest sequence that the program sees.
 static llm::RopeAttr ropeAttr(MLIRContext *context, int64_t dim,
-                              const RopeConfig &rope) {
+                              const RopeConfig &rope, int64_t tokens) {
+  DenseF64ArrayAttr divisors;
+  if (rope.scaling == RopeConfig::Scaling::LongRope)
+    divisors = DenseF64ArrayAttr::get(context, tokens > rope.originalContext
+                                                   ? rope.longDivisors
+                                                   : rope.shortDivisors);
   return llm::RopeAttr::get(
       context, dim, APFloat(rope.theta),
       rope.interleaved ? llm::RopeStyle::Interleaved : llm::RopeStyle::Half,
       scalingOf(rope.scaling), APFloat(rope.factor),
       APFloat(rope.lowFreqFactor), APFloat(rope.highFreqFactor),
       APFloat(rope.betaFast), APFloat(rope.betaSlow), rope.originalContext,
-      rope.truncate, APFloat(rope.magnitude));
+      rope.truncate, APFloat(rope.magnitude), divisors);
 }
 
 llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
@@ -48,8 +56,8 @@ llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
     return {};
   const RopeConfig &rope =
       stack->rope == LayerRope::Local ? facts.localRope : facts.rope;
-  return ropeAttr(builder.getContext(), int64_t(double(dim) * rope.share),
-                  rope);
+  return ropeAttr(builder.getContext(), int64_t(double(dim) * rope.share), rope,
+                  options.context);
 }
 
 /// How queries grow where a layer does not turn its heads, or null.

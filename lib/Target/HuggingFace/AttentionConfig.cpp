@@ -114,5 +114,6 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
     readLatent(root, architecture, attention);
   else
     readGrouped(root, architecture, attention);
+  checkRopes(root, attention);
   return attention;
 }

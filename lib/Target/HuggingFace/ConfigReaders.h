@@ -37,6 +37,9 @@ void expectString(const json::Value &value, std::string_view wanted);
 void readRopes(const json::Value &root, const Architecture &architecture,
                AttentionConfig &attention);
 
+/// Records an error where they do not fit the heads.
+void checkRopes(const json::Value &root, const AttentionConfig &attention);
+
 AttentionConfig readAttention(const json::Value &root,
                               const Architecture &architecture);
 

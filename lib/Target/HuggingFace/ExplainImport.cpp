@@ -86,6 +86,10 @@ static std::string describeRope(const ModelConfig &config) {
   case RopeConfig::Scaling::Yarn:
     return text + ", yarn by " + spell(rope.factor) + ", magnitude " +
            spell(rope.magnitude);
+  case RopeConfig::Scaling::LongRope:
+    return text + ", longrope with its long factors beyond " +
+           std::to_string(rope.originalContext) + " tokens, magnitude " +
+           spell(rope.magnitude);
   }
   return text;
 }

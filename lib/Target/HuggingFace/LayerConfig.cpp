@@ -14,7 +14,9 @@ using namespace shardopt::hf;
 
 /// The window of windowed layers, 0 if there are none.
 static int64_t readWindow(const json::Value &root, WindowRule rule) {
-  bool asked = rule == WindowRule::LastLayers || rule == WindowRule::AllIfUsed;
+  bool asked = rule == WindowRule::LastLayers ||
+               rule == WindowRule::AlternatingFirst ||
+               rule == WindowRule::AllIfUsed;
   if (rule == WindowRule::ByKeys)
     asked = root["use_sliding_window"].nullAsAbsent().present();
   if (rule == WindowRule::Never ||
@@ -64,7 +66,11 @@ static void readWindows(const json::Value &root, WindowRule rule,
   size_t first = 0, step = 1;
   if (rule == WindowRule::LastLayers)
     first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
-  if (rule == WindowRule::Alternating)
+  size_t end = layers.size();
+  if (rule == WindowRule::AlternatingFirst)
+    end = std::min<size_t>(
+        end, root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize));
+  if (rule == WindowRule::Alternating || rule == WindowRule::AlternatingFirst)
     step = 2;
   // Every layer but one in so many.
   size_t full = maxSize;
@@ -74,7 +80,7 @@ static void readWindows(const json::Value &root, WindowRule rule,
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/6);
   if (rule == WindowRule::AllButEveryFourth)
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/4);
-  for (size_t i = first; i < layers.size(); i += step)
+  for (size_t i = first; i < end; i += step)
     if ((i + 1) % full != 0)
       layers[i].window = window;
 }

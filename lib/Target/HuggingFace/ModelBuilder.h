@@ -95,10 +95,12 @@ private:
   /// with the tensors of `module`.
   mlir::Value network(mlir::Value input, const std::string &up,
                       const std::string &down, int64_t inner, bool bias,
-                      WeightClass of, const std::string &module);
+                      WeightClass of, const std::string &module,
+                      mlir::Value rowGate = {});
   mlir::Value upProjection(llvm::StringRef name, mlir::Value input,
                            mlir::Value weight, mlir::Value bias,
-                           mlir::Value counts, int64_t inner);
+                           mlir::Value counts, mlir::Value rowGate,
+                           int64_t inner);
   mlir::Value downProjection(llvm::StringRef name, mlir::Value input,
                              mlir::Value weight, mlir::Value bias,
                              mlir::Value counts);

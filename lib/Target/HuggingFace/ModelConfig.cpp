@@ -122,7 +122,8 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
   return hidden * columns + (router.bias ? columns : 0) +
          (router.correction ? columns : 0) +
          columns * dense(network.expertInner, network.expertBias) +
-         dense(network.sharedInner, network.sharedBias);
+         dense(network.sharedInner, network.sharedBias) +
+         (network.sharedGate ? hidden : 0);
 }
 
 double shardopt::hf::countParameters(const ModelConfig &config) {

@@ -131,6 +131,8 @@ def rope_frequencies(rope):
     if scaling == "llama3":
         low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
         return numerics.llama3_frequencies(plain, factor, low, high, original)
+    if scaling == "longrope":
+        return plain / np.array(rope["divisors"])
     assert scaling == "yarn", scaling
     fast, slow = rope.get("beta_fast", 32.0), rope.get("beta_slow", 1.0)
     truncate = rope.get("truncate", True)
@@ -347,9 +349,12 @@ def feed_forward(op, input, weight, bias, counts, activation):
     return [result]
 
 
-@semantics("llm.ffn_up", "input weight bias? counts?")
-def ffn_up(op, input, weight, bias, counts):
-    return feed_forward(op, input, weight, bias, counts, op.get("activation"))
+@semantics("llm.ffn_up", "input weight bias? counts? row_gate?")
+def ffn_up(op, input, weight, bias, counts, row_gate):
+    [result] = feed_forward(op, input, weight, bias, counts, op.get("activation"))
+    if row_gate is not None:
+        result = result * numerics.sigmoid(input @ row_gate)[:, None]
+    return [result]
 
 
 @semantics("llm.ffn_down", "input weight bias? counts?")

@@ -31,7 +31,7 @@ enum class ElementType : uint8_t { F32, F16, BF16, Fp8, Mxfp4 };
 
 /// Rotary position embedding; see `#llm.rope` for what the fields mean.
 struct RopeConfig {
-  enum class Scaling : uint8_t { None, Linear, Llama3, Yarn };
+  enum class Scaling : uint8_t { None, Linear, Llama3, Yarn, LongRope };
 
   double theta = 1e4;
   double share = 1; ///< of the features of a head, the first ones, that turn
@@ -45,6 +45,8 @@ struct RopeConfig {
   int64_t originalContext = 0;
   bool truncate = true;
   double magnitude = 1; ///< factor of cosine and sine
+  /// Of the frequencies of longrope, up to `originalContext` tokens and beyond.
+  std::vector<double> shortDivisors, longDivisors;
   /// Factor of the softmax scale of latent attention (yarn's mscale, squared).
   double scaleFactor = 1;
 };
@@ -124,6 +126,8 @@ struct FeedForwardConfig {
   bool expertBias = false; ///< on gate, up and down of the experts
   int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
   bool sharedBias = false; ///< on gate, up and down of shared experts
+  /// What shared experts give is multiplied by a sigmoid of the token.
+  bool sharedGate = false;
   RouterConfig router;
 };
 
@@ -178,6 +182,7 @@ struct HubNames {
   bool interleavedExperts = true;
   std::string_view dense = "mlp"; ///< the network of a layer without experts
   std::string_view shared = "mlp.shared_experts";
+  std::string_view sharedGate = "mlp.shared_expert_gate";
   std::string_view denseUp = "up_proj"; ///< of a network that is not routed
   std::string_view denseDown = "down_proj";
   /// One tensor with gate and up of a network that is not routed, and one with

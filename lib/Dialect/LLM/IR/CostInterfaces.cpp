@@ -185,6 +185,7 @@ static cost::FfnUp model(FfnUpOp op) {
   facts.hidden = columns(op.getInput());
   facts.inner = columns(op.getResult());
   facts.gated = op.getActivation() && op.getActivation()->getGated();
+  facts.gatesRows = op.getRowGate() != nullptr;
   return facts;
 }
 

@@ -190,6 +190,12 @@ static LogicalResult verifyFfn(FfnOp op, int64_t width, StringRef reason) {
 LogicalResult FfnUpOp::verify() {
   bool gated = getActivation() && getActivation()->getGated();
   int64_t width = columns(getResult());
+  // (C4)
+  if (getRowGate() && getCounts())
+    return emitOpError() << "has 'counts', so that it has no 'row_gate'";
+  if (failed(expectEntries(getOperation(), "row_gate", getRowGate(),
+                           columns(getInput()), inputWidth)))
+    return failure();
   if (gated)
     return verifyFfn(*this, times(2, width),
                      "twice the width of the result, gate and up");

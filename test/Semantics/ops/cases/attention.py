@@ -46,6 +46,8 @@ ROPES = {
     "yarn": "dim = 8, theta = 1.0e2, scaling = yarn, factor = 4.0, original_context = 32, magnitude = 1.2",
     "yarn, not truncated": "dim = 8, theta = 1.0e2, scaling = yarn, factor = 4.0, "
     "beta_fast = 3.0, original_context = 32, truncate = false",
+    "longrope": "dim = 8, theta = 1.0e2, scaling = longrope, magnitude = 1.3, "
+    "divisors = [1.0, 1.5, 2.25, 4.0]",
 }
 
 

@@ -23,6 +23,37 @@ GEMMA2 = {
 MODELS = {
     "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6}, 7.25),
     "phi-4": ("Phi3", 100352, 5120, 17920, 40, 40, 10, {"rope_theta": 250000.0}, 14.7),
+    "phi-4-mini": (
+        *("Phi3", 200064, 3072, 8192, 32, 24, 8),
+        {
+            "partial_rotary_factor": 0.75,
+            "tie_word_embeddings": True,
+            "max_position_embeddings": 131072,
+            "original_max_position_embeddings": 4096,
+            "sliding_window": 262144,
+            "rope_scaling": {
+                "type": "longrope",
+                "short_factor": [1.0] * 48,
+                "long_factor": [1 + i / 2 for i in range(48)],
+            },
+        },
+        3.84,
+    ),
+    "qwen1.5-moe-a2.7b": (
+        *("Qwen2Moe", 151936, 2048, 5632, 24, 16, 16),
+        {
+            "num_experts": 60,
+            "num_experts_per_tok": 4,
+            "moe_intermediate_size": 1408,
+            "shared_expert_intermediate_size": 5632,
+            "decoder_sparse_step": 1,
+            "norm_topk_prob": False,
+            "use_sliding_window": False,
+            "sliding_window": 32768,
+            "max_window_layers": 21,
+        },
+        14.3,
+    ),
     "ernie-4.5-21b-a3b": (
         *("Ernie4_5_Moe", 103424, 2560, 12288, 28, 20, 4),
         {

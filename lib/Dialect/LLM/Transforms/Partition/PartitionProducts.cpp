@@ -264,6 +264,14 @@ LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
     return failure();
   if (p.getDim() == Dim::Zero && p.ranks() > 1 && spec.activation)
     product->local.removeActivationAttr();
+  if (!op.getRowGate())
+    return success();
+  OpBuilder::InsertionGuard guard(p.getBuilder());
+  p.getBuilder().setInsertionPoint(product->local);
+  Value gate = p.sliceVector(op.getRowGate(), nullptr);
+  if (!gate)
+    return failure();
+  product->local.getRowGateMutable().assign(gate);
   return success();
 }
 
