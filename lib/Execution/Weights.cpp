@@ -103,9 +103,17 @@ namespace {
 /// A part of a param, seen as the op wants it: [experts,] rows, columns.
 class PartView {
 public:
+  /// A view of what is `part` of a param of so many dims.
   static ErrorOr<PartView> open(const SafeTensors &checkpoint,
-                                const SourcePart &part, int64_t experts,
+                                const SourcePart &part, const Shape &param,
                                 std::optional<int64_t> layer);
+
+  /// Leaves `size` entries from `offset` on along `axis`.
+  void cut(size_t axis, int64_t offset, int64_t size) {
+    cutAxis = axis;
+    begin = offset;
+    sizes[axis] = size;
+  }
 
   /// Sizes as the op wants them.
   const Shape &shape() const { return sizes; }
@@ -118,7 +126,10 @@ private:
   std::vector<int64_t> block;
   bool isPerExpert = false, isTransposed = false, isInterleaved = false;
   double factor = 1, shift = 0;
+  Shape matrix; ///< of a stored tensor, without dims that a param lacks
   Shape sizes;
+  size_t cutAxis = 0;
+  int64_t begin = 0;
 };
 
 } // namespace
@@ -138,10 +149,11 @@ static std::optional<Error> checkScales(const StoredTensor &tensor,
 }
 
 ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
-                                 const SourcePart &part, int64_t experts,
+                                 const SourcePart &part, const Shape &param,
                                  std::optional<int64_t> layer) {
   PartView view;
   view.isPerExpert = part.pattern.find("{expert}") != std::string::npos;
+  const int64_t experts = param.front();
   view.isTransposed = part.isTransposed;
   view.isInterleaved = part.isInterleaved;
   view.block = part.block;
@@ -178,7 +190,14 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
       return *error;
     view.scales.push_back(*scale);
   }
-  view.sizes = view.stored[0]->shape;
+  view.matrix = view.stored[0]->shape;
+  for (size_t i = 0; i < view.matrix.size();)
+    if (view.matrix[i] == 1 &&
+        view.matrix.size() + view.isPerExpert > param.size())
+      view.matrix.erase(view.matrix.begin() + i);
+    else
+      ++i;
+  view.sizes = view.matrix;
   if (view.isTransposed && view.sizes.size() < 2)
     return Error{"'" + part.pattern + "' has the shape " +
                  toString(view.sizes) + ", expected a matrix to transpose"};
@@ -195,7 +214,8 @@ double PartView::at(Span<const int64_t> index) const {
   int64_t place[4] = {};
   size_t rank = index.size() - isPerExpert;
   for (size_t i = 0; i < rank; ++i)
-    place[i] = index[i + isPerExpert];
+    place[i] =
+        index[i + isPerExpert] + (i + isPerExpert == cutAxis ? begin : 0);
   if (isInterleaved) { // even columns first, then odd ones
     int64_t evens = (sizes.back() + 1) / 2, &column = place[rank - 1];
     column = column < evens ? 2 * column : 2 * (column - evens) + 1;
@@ -205,13 +225,13 @@ double PartView::at(Span<const int64_t> index) const {
   const StoredTensor &tensor = *stored[expert];
   int64_t linear = 0;
   for (size_t i = 0; i < rank; ++i)
-    linear = linear * tensor.shape[i] + place[i];
+    linear = linear * matrix[i] + place[i];
   double value = tensor.at(linear);
   if (!scales.empty()) {
     const StoredTensor &scale = *scales[expert];
     int64_t at = 0;
     if (block.size() == 2 && rank == 2) {
-      int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
+      int64_t blocks = (matrix[1] + block[1] - 1) / block[1];
       at = place[0] / block[0] * blocks + place[1] / block[1];
     }
     value *= scale.at(at);
@@ -219,9 +239,32 @@ double PartView::at(Span<const int64_t> index) const {
   return value * factor + shift;
 }
 
+/// Leaves of a tensor what is `part` of it, where several parts of `source` are
+/// of one tensor: all of them must be all of it.
+static std::optional<Error> cutPart(const llm::Source &source,
+                                    const SourcePart &part, size_t axis,
+                                    PartView &view) {
+  int64_t count = 0, covered = 0;
+  for (const SourcePart &other : source.parts)
+    if (other.pattern == part.pattern) {
+      ++count;
+      covered += other.size;
+    }
+  if (count == 1 && part.offset == 0)
+    return std::nullopt;
+  const int64_t found = axis < view.shape().size() ? view.shape()[axis] : 0;
+  if (covered != found || part.offset > found - part.size)
+    return Error{"the parts of '" + part.pattern + "' have " +
+                 std::to_string(covered) + " entries along dim " +
+                 std::to_string(axis) + ", the checkpoint has " +
+                 toString(view.shape())};
+  view.cut(axis, part.offset, part.size);
+  return std::nullopt;
+}
+
 /// Whether the sizes of parts, concatenated along `axis`, are `shape`.
 static bool fits(const std::vector<PartView> &parts, size_t axis,
-                 const Shape &shape) {
+                 int64_t groups, const Shape &shape) {
   int64_t along = 0;
   for (const PartView &part : parts) {
     if (part.shape().size() != shape.size())
@@ -229,6 +272,8 @@ static bool fits(const std::vector<PartView> &parts, size_t axis,
     for (size_t i = 0; i < shape.size(); ++i)
       if (i != axis && part.shape()[i] != shape[i])
         return false;
+    if (part.shape()[axis] % groups != 0)
+      return false;
     along += part.shape()[axis];
   }
   return along == shape[axis];
@@ -247,16 +292,18 @@ std::optional<Error> CheckpointWeights::loadLayer(
     return fail("it is a scalar, expected at least one dim");
   std::vector<PartView> parts;
   size_t axis = size_t(param.source->axis);
-  for (const SourcePart &part : param.source->parts) {
-    ErrorOr<PartView> view =
-        PartView::open(checkpoint, part, shape.front(), layer);
-    if (!view)
-      return fail(view.error().message);
-    parts.push_back(std::move(*view));
-  }
   if (param.source->parts.front().pattern.find("{expert}") != std::string::npos)
     ++axis; // experts are stacked in front
-  if (axis >= shape.size() || !fits(parts, axis, shape)) {
+  for (const SourcePart &part : param.source->parts) {
+    ErrorOr<PartView> view = PartView::open(checkpoint, part, shape, layer);
+    if (!view)
+      return fail(view.error().message);
+    if (auto error = cutPart(*param.source, part, axis, *view))
+      return fail(error->message);
+    parts.push_back(std::move(*view));
+  }
+  const int64_t groups = param.source->groups;
+  if (axis >= shape.size() || !fits(parts, axis, groups, shape)) {
     std::string found;
     for (const PartView &part : parts)
       found += (found.empty() ? "" : ", ") + toString(part.shape());
@@ -272,8 +319,11 @@ std::optional<Error> CheckpointWeights::loadLayer(
     for (size_t i = shape.size(); i-- > 0; there /= shape[i])
       index[i] = there % shape[i];
     const PartView *part = parts.data();
-    for (; index[axis] >= part->shape()[axis]; ++part)
-      index[axis] -= part->shape()[axis];
+    const int64_t width = shape[axis] / groups, group = index[axis] / width;
+    index[axis] %= width;
+    for (; index[axis] >= part->shape()[axis] / groups; ++part)
+      index[axis] -= part->shape()[axis] / groups;
+    index[axis] += group * (part->shape()[axis] / groups);
     to[here] = float(part->at(index));
   });
   return std::nullopt;
