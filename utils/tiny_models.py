@@ -175,11 +175,10 @@ FAMILIES = {
         },
         {
             **STATES,
-            **ROUTED,
-            "shared_expert_intermediate_size": 10,
+            "linear_num_value_heads": 3,
             "linear_conv_kernel_dim": 3,
-            "mlp_only_layers": [1],
-            "norm_topk_prob": False,
+            "mlp_only_layers": [0, 1, 2, 3],
+            "attention_bias": True,
         },
     ),
     "qwen3_5": (

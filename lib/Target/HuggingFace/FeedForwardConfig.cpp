@@ -161,6 +161,9 @@ shardopt::hf::readFeedForward(const json::Value &root,
     network.denseBias =
         hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }
+  if (withExperts > 0 && architecture.deltaNet)
+    root["num_experts"].fail("the gate of the shared expert is not supported: "
+                             "expected all layers in mlp_only_layers");
   if (withExperts > 0)
     readExpertNetworks(root, architecture, network);
   return network;
