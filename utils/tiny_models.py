@@ -98,6 +98,16 @@ LATENT = {
     "v_head_dim": 10,
     "num_key_value_heads": 6,
 }
+# Key heads that few degrees divide, with several value heads each.
+STATES = {
+    "head_dim": 8,
+    "partial_rotary_factor": 0.5,
+    "linear_num_key_heads": 3,
+    "linear_num_value_heads": 6,
+    "linear_key_head_dim": 4,
+    "linear_value_head_dim": 6,
+    "num_hidden_layers": 4,
+}
 # Family -> its class of configs, and the options of each of its models. The first is
 # part of the sources, unless it is None.
 FAMILIES = {
@@ -346,6 +356,30 @@ FAMILIES = {
                 "mscale_all_dim": 0.707,
             },
         },
+    ),
+    "qwen3_next": (
+        "Qwen3NextConfig",
+        {
+            **STATES,
+            "mlp_only_layers": [0, 1, 2, 3],
+            "layer_types": ["linear_attention", "full_attention"] * 2,
+        },
+        {
+            **STATES,
+            "linear_num_value_heads": 3,
+            "linear_conv_kernel_dim": 3,
+            "mlp_only_layers": [0, 1, 2, 3],
+            "attention_bias": True,
+        },
+    ),
+    "qwen3_5": (
+        "Qwen3_5TextConfig",
+        {
+            **STATES,
+            "num_hidden_layers": 5,
+            "layer_types": ["full_attention"] + ["linear_attention"] * 3 + ["full_attention"],
+        },
+        {**STATES, "linear_num_value_heads": 3, "head_dim": 12, "tie_word_embeddings": True},
     ),
     "glm4_moe": (
         "Glm4MoeConfig",

@@ -57,6 +57,7 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(ExchangePlanOp)                                                           \
   OP(FfnDownOp)                                                                \
   OP(FfnUpOp)                                                                  \
+  OP(GatedDeltaNetOp)                                                          \
   OP(LastRowsOp)                                                               \
   OP(LatentQueriesOp)                                                          \
   OP(LatentValuesOp)                                                           \

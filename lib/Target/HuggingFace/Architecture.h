@@ -93,6 +93,13 @@ struct Architecture {
   std::string_view biasFlag = "attention_bias";
   bool qkNorm = false;
   bool sinks = false;
+  bool gatedAttention = false; ///< a gate of the result beside every query
+  /// Layers that `layer_types` calls "linear_attention", all but every
+  /// `full_attention_interval`-th, have a gated delta net.
+  bool deltaNet = false;
+  bool splitDeltaNet = false; ///< its projections are tensors of their own
+  /// The model is that of `text_config`; what else there is, is left out.
+  bool isNested = false;
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4;      ///< where the config has none

@@ -43,6 +43,10 @@ void checkRopes(const json::Value &root, const AttentionConfig &attention);
 AttentionConfig readAttention(const json::Value &root,
                               const Architecture &architecture);
 
+/// The sizes of gated delta nets, for layers that have them.
+DeltaNetConfig readDeltaNet(const json::Value &root,
+                            const Architecture &architecture);
+
 /// Reads what `layers` need: the width of dense layers only where there are
 /// some, and likewise with experts.
 FeedForwardConfig readFeedForward(const json::Value &root,

@@ -90,7 +90,8 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
   double heads = attention.heads;
   if (!attention.latent) {
     double headDim = attention.headDim;
-    double columns = (heads + 2.0 * attention.kvHeads) * headDim;
+    double columns =
+        ((attention.gated ? 2 : 1) * heads + 2.0 * attention.kvHeads) * headDim;
     return hidden * columns + heads * headDim * hidden +
            (attention.inputBias ? columns : 0) +
            (attention.outputBias ? hidden : 0) + qkNormParameters(attention) +
@@ -106,6 +107,16 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
          latent * heads * double(attention.nopeDim + attention.valueDim) +
          heads * attention.valueDim * hidden + bias +
          (attention.outputBias ? hidden : 0);
+}
+
+/// Elements of the weights of a gated delta net in a layer.
+static double countParameters(const DeltaNetConfig &net, double hidden) {
+  double keys = double(net.heads) * double(net.keyDim);
+  double values = double(net.valueHeads) * double(net.valueDim);
+  double channels = 2 * keys + values, heads = net.valueHeads;
+  return hidden * (channels + values + 2 * heads) +
+         channels * double(net.taps) + 2 * heads + double(net.valueDim) +
+         values * hidden;
 }
 
 /// Elements of the weights of a feed-forward network in a layer.
@@ -137,7 +148,10 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
         config.names.networkNorm, config.names.networkPostNorm})
     norms += name.empty() ? 0 : norm;
   for (const LayerConfig &layer : config.layers)
-    total += norms + ::countParameters(config.attention, hidden) +
+    total += norms +
+             (layer.mixer == Mixer::DeltaNet
+                  ? ::countParameters(config.deltaNet, hidden)
+                  : ::countParameters(config.attention, hidden)) +
              ::countParameters(config.feedForward, hidden, layer.experts);
   return total;
 }
@@ -172,7 +186,12 @@ static double widestTensor(const ModelConfig &config) {
       attention.latent
           ? heads * double(attention.nopeDim +
                            std::max(attention.ropeDim, attention.valueDim))
-          : (heads + 2.0 * attention.kvHeads) * double(attention.headDim);
+          : ((attention.gated ? 2 : 1) * heads + 2.0 * attention.kvHeads) *
+                double(attention.headDim);
+  const DeltaNetConfig &net = config.deltaNet;
+  widest = std::max(widest, 2.0 * double(net.heads) * double(net.keyDim) +
+                                2.0 * double(net.valueHeads) *
+                                    (double(net.valueDim) + 1));
   const FeedForwardConfig &network = config.feedForward;
   double up = network.activation.gated ? 2 : 1;
   for (int64_t inner :
@@ -208,6 +227,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
+  if (architecture->deltaNet)
+    config.deltaNet = readDeltaNet(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   // What holds for a nested model may stand beside it.
   auto holder = [&](std::initializer_list<const char *> keys) {
@@ -243,9 +264,12 @@ static constexpr const char *otherMixers[] = {
     "mamba_num_heads",    "ssm_cfg",
     "ssm_state_size",     "state_size"};
 
+static constexpr const char *whyNotMixed =
+    "linear attention and state spaces are not read";
+
 /// Whether some layers of `root` do; records an error that names the first.
 static bool hasOtherMixers(const json::Value &root) {
-  const char *why = "linear attention and state spaces are not read";
+  const char *why = whyNotMixed;
   for (const char *key : otherMixers)
     if (const json::Value given = root[key].nullAsAbsent()) {
       given.fail(why);
@@ -292,6 +316,10 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findArchitecture(name)) {
+    if (architecture->deltaNet) {
+      root["architectures"].fail(whyNotMixed);
+      return document.error();
+    }
     Architecture row = *architecture;
     row.readsRope = false;
     return readModel(document, root, &row, /*forSizes=*/true);

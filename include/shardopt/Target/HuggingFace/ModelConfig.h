@@ -78,6 +78,7 @@ struct AttentionConfig {
   int64_t temperatureFloor = 0;
   double temperatureScale = 0;
   bool sinks = false;
+  bool gated = false; ///< the projection of queries has gates of the result
 
   // Multi-head latent attention.
   int64_t queryRank = 0; ///< 0 if queries are projected in one step
@@ -89,6 +90,18 @@ struct AttentionConfig {
   int64_t indexHeads = 0;
   int64_t indexDim = 0;
   int64_t indexTopk = 0;
+};
+
+/// The gated delta net of layers with `Mixer::DeltaNet`; see
+/// `llm.gated_delta_net` for what the sizes mean.
+struct DeltaNetConfig {
+  int64_t heads = 0; ///< 0 if no layer has one
+  int64_t valueHeads = 0;
+  int64_t keyDim = 0;
+  int64_t valueDim = 0;
+  int64_t taps = 0;
+  /// Whether the checkpoint has its projections apart, each over all heads.
+  bool isSplit = false;
 };
 
 /// Activation function; see `#llm.activation` for what the fields mean.
@@ -134,9 +147,13 @@ struct FeedForwardConfig {
 /// How the queries and keys of a layer are turned.
 enum class LayerRope : uint8_t { Global, Local, None };
 
+/// What mixes the tokens of a layer.
+enum class Mixer : uint8_t { Attention, DeltaNet };
+
 /// What differs from layer to layer.
 struct LayerConfig {
   bool experts = false;
+  Mixer mixer = Mixer::Attention;
   LayerRope rope = LayerRope::Global;
   int64_t window = 0; ///< sliding window in tokens, 0 where attention is full
 };
@@ -169,7 +186,8 @@ struct QuantizationConfig {
 /// How the checkpoint spells the tensors of a feed-forward network, below
 /// `model.layers.{layer}.`.
 struct HubNames {
-  std::string_view router; ///< "mlp.gate"
+  std::string_view model = "model"; ///< in front of all but the head
+  std::string_view router;          ///< "mlp.gate"
   /// "mlp", "mlp.moe_statics"; the router's where it is empty.
   std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
@@ -235,6 +253,7 @@ struct ModelConfig {
   double logitCap = 0;       ///< of the logits then, 0 if there is none
   bool tiedEmbeddings = false;
   AttentionConfig attention;
+  DeltaNetConfig deltaNet;
   FeedForwardConfig feedForward;
   std::vector<LayerConfig> layers;
   ElementType type = ElementType::BF16; ///< of the checkpoint's plain tensors

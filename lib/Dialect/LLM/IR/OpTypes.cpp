@@ -149,6 +149,17 @@ void typesOfAttention(OpTypes &types) {
   types.results.append(types.getSize(3), cache);
 }
 
+void typesOfGatedDeltaNet(OpTypes &types) {
+  int64_t valueHeads = types.getInteger("value_heads");
+  Type convState = types.operands[2];
+  types.operands[1] = types.indices({types.getRows(types.operands[0])});
+  types.operands[4] = types.tensor(
+      {plus(types.getSize(convState, 1), 1), types.getColumns(convState)});
+  types.operands[5] = types.operands[6] = types.tensor({valueHeads});
+  types.operands[7] = types.tensor({types.getInteger("value_dim")});
+  types.results.append({convState, types.operands[3]});
+}
+
 void typesOfFfn(OpTypes &types) {
   auto activation =
       dyn_cast_or_null<ActivationAttr>(types.getAttribute("activation"));

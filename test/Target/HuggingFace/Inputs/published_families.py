@@ -19,6 +19,17 @@ GEMMA2 = {
     "final_logit_softcapping": 30.0,
     "sliding_window": 4096,
 }
+DELTA_NET = {
+    "head_dim": 256,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_conv_kernel_dim": 4,
+    "full_attention_interval": 4,
+    "partial_rotary_factor": 0.25,
+    "rope_theta": 1e7,
+}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
 MODELS = {
     "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6}, 7.25),
@@ -154,6 +165,12 @@ MODELS = {
             "routed_scaling_factor": 1.0,
         },
         106.0,
+    ),
+    "qwen3.5-9b": ("Qwen3_5", 248320, 4096, 12288, 32, 16, 4, DELTA_NET, 9.0),
+    "qwen3.5-27b": (
+        *("Qwen3_5", 248320, 5120, 17408, 64, 24, 4),
+        {**DELTA_NET, "linear_num_value_heads": 48},
+        27.0,
     ),
     "olmo-2-7b": ("Olmo2", 100352, 4096, 11008, 32, 32, 32, {"rope_theta": 5e5}, 7.3),
     "olmo-3-7b": (

@@ -123,8 +123,9 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
   Packings &packings = p.getPackings();
   ProductSpec spec;
   spec.rows = packings.blocks(columns(op.getInput()), p.ranks());
-  spec.columns = pairs ? packings.pairs(heads + 2 * kvHeads, size, p.ranks())
-                       : packings.qkvHeads(heads, kvHeads, size, p.ranks());
+  spec.columns =
+      pairs ? packings.pairs(heads + 2 * kvHeads, size, p.ranks())
+            : packings.qkvHeads(heads, kvHeads, size, p.ranks(), op.getGated());
   FailureOr<Product<QkvProjOp>> product = writeProduct(p, op, spec);
   if (failed(product))
     return failure();
