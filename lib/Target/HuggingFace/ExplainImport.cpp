@@ -251,7 +251,7 @@ std::string shardopt::hf::explainImport(const json::Document &document,
                                         const ModelConfig &config) {
   const json::Value root = document.root(), nested = root["text_config"];
   const json::Value model =
-      config.isByKeys && nested.isObject() ? nested : root;
+      config.isNested && nested.isObject() ? nested : root;
   std::string text = config.architecture + ", " +
                      std::to_string(config.layers.size()) + " layers, " +
                      std::to_string(int64_t(countParameters(config))) +

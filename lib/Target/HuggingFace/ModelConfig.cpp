@@ -207,6 +207,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   ModelConfig config;
   config.architecture = architecture->name;
   config.isByKeys = architecture->isByKeys;
+  config.isNested = architecture->isNested;
   config.names = architecture->names;
   config.vocab = readSize(root["vocab_size"]);
   config.hidden = readSize(root["hidden_size"]);
@@ -222,8 +223,10 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
             ? root[architecture->normEpsilon].nullAsAbsent().positiveNumber(
                   1e-5)
             : root["rms_norm_eps"].positiveNumber();
+  // Transformers asks the whole, where the model is nested.
+  const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
   config.tiedEmbeddings =
-      readFlag(root["tie_word_embeddings"], architecture->tied);
+      readFlag(document.root()["tie_word_embeddings"], tied);
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
@@ -297,11 +300,13 @@ static bool hasOtherMixers(const json::Value &root) {
 static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
                                        const std::string &name) {
   json::Value root = document.root();
-  if (json::Value text = root["text_config"].nullAsAbsent())
+  const json::Value text = root["text_config"].nullAsAbsent();
+  if (text)
     root = text;
   if (hasOtherMixers(root))
     return document.error();
-  const Architecture deduced = deduceArchitecture(root);
+  Architecture deduced = deduceArchitecture(root);
+  deduced.isNested = text.present();
   ErrorOr<ModelConfig> config =
       readModel(document, root, &deduced, /*forSizes=*/true);
   if (config)
@@ -378,10 +383,13 @@ shardopt::hf::readModelConfig(const json::Document &document) {
     return document.error();
   const Architecture *architecture = findArchitecture(name);
   const bool isKnown = hasKnownWeights(root);
-  ErrorOr<ModelConfig> config = architecture
-                                    ? readModel(document, root, architecture,
-                                                /*forSizes=*/!isKnown)
-                                    : readByKeys(document, name);
+  ErrorOr<ModelConfig> config =
+      architecture
+          ? readModel(document,
+                      architecture->isNested ? root["text_config"] : root,
+                      architecture,
+                      /*forSizes=*/!isKnown)
+          : readByKeys(document, name);
   if (!config)
     return config;
   config->unread = findUnreadKeys(document, *config);

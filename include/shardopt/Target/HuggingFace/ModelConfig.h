@@ -232,6 +232,7 @@ struct UnreadKey {
 struct ModelConfig {
   std::string architecture; ///< "LlamaForCausalLM"
   bool isByKeys = false;    ///< of an unknown family: has sizes only
+  bool isNested = false;    ///< what `text_config` says
   /// Why it is planned and not executed: its family is unknown, or a key, or
   /// nothing computes with its weights. Empty where it is executed.
   std::string plannedOnly;

@@ -166,6 +166,20 @@ MODELS = {
         },
         106.0,
     ),
+    "qwen3-next-80b-a3b": (
+        *("Qwen3Next", 151936, 2048, 5120, 48, 16, 2),
+        {
+            **DELTA_NET,
+            "num_experts": 512,
+            "num_experts_per_tok": 10,
+            "norm_topk_prob": True,
+            "moe_intermediate_size": 512,
+            "shared_expert_intermediate_size": 512,
+            "decoder_sparse_step": 1,
+            "mlp_only_layers": [],
+        },
+        80.0,
+    ),
     "qwen3.5-9b": ("Qwen3_5", 248320, 4096, 12288, 32, 16, 4, DELTA_NET, 9.0),
     "qwen3.5-27b": (
         *("Qwen3_5", 248320, 5120, 17408, 64, 24, 4),
