@@ -123,6 +123,7 @@ static constexpr Repetition repetitions[] = {
     {"full_attention_interval", "layer_types"},
     {"head_dim", "kv_lora_rank"},
     {"hidden_act", "hidden_activation"},
+    {"interleave_moe_layer_step", "moe_layers"},
     {"max_window_layers", "layer_types"},
     {"no_rope_layer_interval", "no_rope_layers"},
     {"qk_head_dim", "qk_nope_head_dim"},
@@ -192,6 +193,8 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
   if ((key == "sliding_window" || key == "max_window_layers") &&
       uses.isBoolean() && !uses.boolean())
     return "use_sliding_window is false";
+  if (config.layerNorm && key == "rms_norm_eps")
+    return "norms subtract the mean";
   // The parameters of scaled frequencies say it where it is not read.
   if (key == "original_max_position_embeddings")
     return config.attention.rope.scaling == RopeConfig::Scaling::None
