@@ -170,7 +170,7 @@ void typesOfFfn(OpTypes &types) {
   int64_t columns = activation && activation.getGated() ? times(out, 2) : out;
   shape.push_back(columns);
   types.operands[2] = types.tensor(shape);
-  if (types.has(4))
+  if (types.operands.size() > 4) // the row gate of an up-projection
     types.operands[4] = types.tensor({types.getColumns(types.operands[0])});
   shape.insert(shape.end() - 1, types.getColumns(types.operands[0]));
   types.operands[1] = types.weight(shape);
