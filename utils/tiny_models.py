@@ -145,7 +145,7 @@ FAMILIES = {
     ),
     "ernie4_5_moe": (
         "Ernie4_5_MoeConfig",
-        {**ERNIE, "use_bias": True, "tie_word_embeddings": False},
+        {**ERNIE, "tie_word_embeddings": False},
         {**ERNIE, "moe_layer_interval": 2, "moe_num_shared_experts": 1, "num_hidden_layers": 5},
         {**ERNIE, "moe_num_shared_experts": 0, "moe_layer_end_index": 1, "moe_k": 3},
     ),

@@ -208,6 +208,7 @@ static Architecture ernie45Moe() {
   row.expertLayers = ExpertLayers::Interval;
   row.router = RouterRule::CorrectedSoftmax;
   row.sharedBias = true;
+  row.headBias = true;
   row.sharedCount = "moe_num_shared_experts";
   row.names = qwenNames;
   row.names.correction = "mlp.moe_statics";

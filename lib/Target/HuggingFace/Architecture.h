@@ -143,6 +143,8 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
+  /// With `mlpBiasFlag` the head has a bias too, which is not supported.
+  bool headBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
   /// The key with the width of the shared experts; where it is empty, they are
   /// `sharedCount` times as wide as an expert.

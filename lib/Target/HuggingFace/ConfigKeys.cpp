@@ -193,6 +193,12 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
   if ((key == "sliding_window" || key == "max_window_layers") &&
       uses.isBoolean() && !uses.boolean())
     return "use_sliding_window is false";
+  if (config.attention.temperatureFloor == 0 &&
+      (key == "attn_scale" || key == "floor_scale"))
+    return "queries do not grow";
+  if (holder["topk_method"].found() == "\"greedy\"" &&
+      (key == "n_group" || key == "topk_group"))
+    return "experts are chosen from all";
   if (config.layerNorm && key == "rms_norm_eps")
     return "norms subtract the mean";
   // The parameters of scaled frequencies say it where it is not read.

@@ -215,6 +215,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.layerNorm = architecture->layerNorm;
   config.normBias = architecture->layerNorm && architecture->normBias;
   config.parallelBlock = architecture->parallelBlock;
+  if (const json::Value flag = root[architecture->mlpBiasFlag];
+      architecture->headBias && hasBias(flag, BiasRule::Asked))
+    flag.failExpected("false: with it the head has a bias, which is not read");
   if (architecture->isByKeys)
     config.epsilon = 1e-5; // of a program that nothing executes
   else
