@@ -74,7 +74,7 @@ func.func @state_shape(%x: tensor<?x72xbf16>, %p: tensor<?xi32>, %c: tensor<?x3x
 
 func.func @state_of_other_type(%x: tensor<?x72xbf16>, %p: tensor<?xi32>, %c: tensor<?x3x40xbf16>, %s: tensor<?x4x4x6xf32>, %w: tensor<4x40xbf16>, %d: tensor<4xbf16>, %b: tensor<4xbf16>, %n: tensor<6xbf16>) {
   // (C3)
-  // expected-error @+1 {{'new_state' must have the type of the cache, 'tensor<?x4x4x6xf32>', found 'tensor<?x4x4x6xbf16>'}}
+  // expected-error @+1 {{'new_state' must have type 'tensor<?x4x4x6xf32>', that of the cache, found 'tensor<?x4x4x6xbf16>'}}
   %y:3 = llm.gated_delta_net "net" %x at(%p) conv_state(%c) state(%s) conv(%w) decay(%d) step_bias(%b) norm(%n) {heads = 2, value_heads = 4, key_dim = 4, value_dim = 6, epsilon = 1.0e-6} : (tensor<?x72xbf16>, tensor<?xi32>, tensor<?x3x40xbf16>, tensor<?x4x4x6xf32>, tensor<4x40xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<6xbf16>) -> (tensor<?x24xbf16>, tensor<?x3x40xbf16>, tensor<?x4x4x6xbf16>)
   return
 }
