@@ -197,8 +197,9 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
   if (config.attention.temperatureFloor == 0 &&
       (key == "attn_scale" || key == "floor_scale"))
     return "queries do not grow";
-  if (holder["topk_method"].found() == "\"greedy\"" &&
-      (key == "n_group" || key == "topk_group"))
+  if ((key == "n_group" || key == "topk_group") &&
+      holder["topk_method"].isString() &&
+      holder["topk_method"].string() == "greedy")
     return "experts are chosen from all";
   if (config.layerNorm && key == "rms_norm_eps")
     return "norms subtract the mean";
