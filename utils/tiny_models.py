@@ -66,6 +66,7 @@ MINIMAX = {
     "num_experts_per_tok": 2,
     "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
 }
+SHARED = {**ROUTED, "shared_expert_intermediate_size": 22, "moe_intermediate_size": 10}
 ERNIE = {
     "moe_intermediate_size": 10,
     "moe_num_experts": 6,
@@ -73,6 +74,22 @@ ERNIE = {
     "moe_num_shared_experts": 2,
     "num_hidden_layers": 3,
 }
+
+
+def longrope(pairs, original):
+    """Factors that differ from pair to pair, and more so in long sequences."""
+    return {
+        "original_max_position_embeddings": original,
+        "rope_parameters": {
+            "rope_type": "longrope",
+            "rope_theta": 1e4,
+            "original_max_position_embeddings": original,
+            "short_factor": [1 + 0.25 * i for i in range(pairs)],
+            "long_factor": [1.5 + 0.75 * i for i in range(pairs)],
+        },
+    }
+
+
 LATENT = {
     **EXPERTS,
     "kv_lora_rank": 14,
@@ -80,6 +97,16 @@ LATENT = {
     "qk_rope_head_dim": 4,
     "v_head_dim": 10,
     "num_key_value_heads": 6,
+}
+# Key heads that few degrees divide, with several value heads each.
+STATES = {
+    "head_dim": 8,
+    "partial_rotary_factor": 0.5,
+    "linear_num_key_heads": 3,
+    "linear_num_value_heads": 6,
+    "linear_key_head_dim": 4,
+    "linear_value_head_dim": 6,
+    "num_hidden_layers": 4,
 }
 # Family -> its class of configs, and the options of each of its models. The first is
 # part of the sources, unless it is None.
@@ -104,11 +131,29 @@ FAMILIES = {
         {**ROUTED, "head_dim": 8, "norm_topk_prob": True, "mlp_only_layers": [1]},
         {**ROUTED, "head_dim": 10, "norm_topk_prob": False},
     ),
+    "qwen2_moe": (
+        "Qwen2MoeConfig",
+        {**SHARED, "mlp_only_layers": [1], "norm_topk_prob": True, "num_hidden_layers": 3},
+        {**SHARED, "qkv_bias": False, "decoder_sparse_step": 2, "num_hidden_layers": 4},
+        {
+            **SHARED,
+            "use_sliding_window": True,
+            "sliding_window": 4,
+            "max_window_layers": 2,
+            "num_experts_per_tok": 3,
+        },
+    ),
     "ernie4_5_moe": (
         "Ernie4_5_MoeConfig",
         {**ERNIE, "tie_word_embeddings": False},
         {**ERNIE, "moe_layer_interval": 2, "moe_num_shared_experts": 1, "num_hidden_layers": 5},
         {**ERNIE, "moe_num_shared_experts": 0, "moe_layer_end_index": 1, "moe_k": 3},
+    ),
+    "phi3_longrope": (
+        "Phi3Config",
+        {"partial_rotary_factor": 0.75, "hidden_size": 48, **longrope(3, 5)},
+        {"hidden_size": 48, **longrope(4, 32), "tie_word_embeddings": True},
+        {"hidden_size": 60, "partial_rotary_factor": 0.8, **longrope(4, 6)},
     ),
     "kimi_k2": (
         "DeepseekV3Config",
@@ -311,6 +356,31 @@ FAMILIES = {
                 "mscale_all_dim": 0.707,
             },
         },
+    ),
+    "qwen3_next": (
+        "Qwen3NextConfig",
+        {
+            **STATES,
+            "mlp_only_layers": [0, 1, 2, 3],
+            "layer_types": ["linear_attention", "full_attention"] * 2,
+        },
+        {
+            **STATES,
+            "linear_num_value_heads": 3,
+            "linear_conv_kernel_dim": 3,
+            **SHARED,
+            "mlp_only_layers": [1],
+            "attention_bias": True,
+        },
+    ),
+    "qwen3_5": (
+        "Qwen3_5TextConfig",
+        {
+            **STATES,
+            "num_hidden_layers": 5,
+            "layer_types": ["full_attention"] + ["linear_attention"] * 3 + ["full_attention"],
+        },
+        {**STATES, "linear_num_value_heads": 3, "head_dim": 12, "tie_word_embeddings": True},
     ),
     "glm4_moe": (
         "Glm4MoeConfig",

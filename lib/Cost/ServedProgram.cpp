@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Model.h"
 #include "shardopt/Cost/Ops/Embedding.h"
 #include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
@@ -90,6 +91,10 @@ ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   served.hidden = double(embedding->hidden);
   served.hasTiedEmbeddings = model.tiedEmbeddings;
   for (const Body &body : model.bodies) {
+    for (const Node &node : body.nodes)
+      if (dynamic_cast<const GatedDeltaNet *>(node.op.get()))
+        return Error{"'" + node.name +
+                     "' has a state, of which serving runs are not made"};
     for (const Node &node : body.nodes)
       readOp(*node.op, body.experts > 0, served);
     if (served.isLatent)

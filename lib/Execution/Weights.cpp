@@ -104,9 +104,17 @@ namespace {
 /// A part of a param, seen as the op wants it: [experts,] rows, columns.
 class PartView {
 public:
+  /// A view of what is `part` of a param of so many dims.
   static ErrorOr<PartView> open(const SafeTensors &checkpoint,
                                 const SourcePart &part, const Shape &wanted,
                                 std::optional<int64_t> layer);
+
+  /// Leaves `size` entries from `offset` on along `axis`.
+  void cut(size_t axis, int64_t offset, int64_t size) {
+    cutAxis = axis;
+    begin = offset;
+    sizes[axis] = size;
+  }
 
   /// Sizes as the op wants them.
   const Shape &shape() const { return sizes; }
@@ -125,9 +133,12 @@ private:
   bool isPerExpert = false, isTransposed = false, isInterleaved = false;
   bool isPacked = false; ///< two numbers of four bits a byte
   double factor = 1, shift = 0;
-  size_t leadingOnes = 0; ///< dims of size 1 that the op does not want
   Shape sizes;
-  Shape storedSizes; ///< of the unpacked tensor, before it is transposed
+  /// Of the unpacked tensor before it is transposed, without dims of size 1
+  /// that the op does not want.
+  Shape storedSizes;
+  size_t cutAxis = 0; ///< of which entries from `begin` on are left
+  int64_t begin = 0;
 };
 
 } // namespace
@@ -212,12 +223,13 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
     view.sizes.pop_back();
     view.sizes.back() *= blockNumbers;
   }
+  for (size_t i = 0; i < view.sizes.size();)
+    if (view.sizes[i] == 1 &&
+        view.sizes.size() + view.isPerExpert > wanted.size())
+      view.sizes.erase(view.sizes.begin() + i);
+    else
+      ++i;
   view.storedSizes = view.sizes;
-  while (view.sizes.size() + view.isPerExpert > wanted.size() &&
-         view.sizes.front() == 1) {
-    view.sizes.erase(view.sizes.begin());
-    ++view.leadingOnes;
-  }
   if (view.isTransposed && view.sizes.size() < 2)
     return Error{"'" + part.pattern + "' has the shape " +
                  toString(view.sizes) + ", expected a matrix to transpose"};
@@ -234,7 +246,8 @@ double PartView::at(Span<const int64_t> index) const {
   int64_t place[4] = {};
   size_t rank = index.size() - isPerExpert;
   for (size_t i = 0; i < rank; ++i)
-    place[i] = index[i + isPerExpert];
+    place[i] =
+        index[i + isPerExpert] + (i + isPerExpert == cutAxis ? begin : 0);
   if (isInterleaved) { // even columns first, then odd ones
     int64_t evens = (sizes.back() + 1) / 2, &column = place[rank - 1];
     column = column < evens ? 2 * column : 2 * (column - evens) + 1;
@@ -244,7 +257,7 @@ double PartView::at(Span<const int64_t> index) const {
   const StoredTensor &tensor = *stored[expert];
   int64_t linear = 0;
   for (size_t i = 0; i < rank; ++i)
-    linear = linear * storedSizes[i + leadingOnes] + place[i];
+    linear = linear * storedSizes[i] + place[i];
   if (isPacked) {
     const int bits = int(tensor.at(linear / 2)) >> (linear % 2 ? 4 : 0);
     const int exponent = int(scales[expert]->at(linear / blockNumbers)) - 127;
@@ -257,7 +270,7 @@ double PartView::at(Span<const int64_t> index) const {
     const StoredTensor &scale = *scales[expert];
     int64_t at = 0;
     if (block.size() == 2 && rank == 2) {
-      int64_t blocks = (tensor.shape[1] + block[1] - 1) / block[1];
+      int64_t blocks = (storedSizes[1] + block[1] - 1) / block[1];
       at = place[0] / block[0] * blocks + place[1] / block[1];
     }
     value *= scale.at(at);
@@ -265,9 +278,32 @@ double PartView::at(Span<const int64_t> index) const {
   return value * factor + shift;
 }
 
+/// Leaves of a tensor what is `part` of it, where several parts of `source` are
+/// of one tensor: all of them must be all of it.
+static std::optional<Error> cutPart(const llm::Source &source,
+                                    const SourcePart &part, size_t axis,
+                                    PartView &view) {
+  int64_t count = 0, covered = 0;
+  for (const SourcePart &other : source.parts)
+    if (other.pattern == part.pattern) {
+      ++count;
+      covered += other.size;
+    }
+  if (count == 1 && part.offset == 0)
+    return std::nullopt;
+  const int64_t found = axis < view.shape().size() ? view.shape()[axis] : 0;
+  if (covered != found || part.offset > found - part.size)
+    return Error{"the parts of '" + part.pattern + "' have " +
+                 std::to_string(covered) + " entries along dim " +
+                 std::to_string(axis) + ", the checkpoint has " +
+                 toString(view.shape())};
+  view.cut(axis, part.offset, part.size);
+  return std::nullopt;
+}
+
 /// Whether the sizes of parts, concatenated along `axis`, are `shape`.
 static bool fits(const std::vector<PartView> &parts, size_t axis,
-                 const Shape &shape) {
+                 int64_t groups, const Shape &shape) {
   int64_t along = 0;
   for (const PartView &part : parts) {
     if (part.shape().size() != shape.size())
@@ -275,6 +311,8 @@ static bool fits(const std::vector<PartView> &parts, size_t axis,
     for (size_t i = 0; i < shape.size(); ++i)
       if (i != axis && part.shape()[i] != shape[i])
         return false;
+    if (part.shape()[axis] % groups != 0)
+      return false;
     along += part.shape()[axis];
   }
   return along == shape[axis];
@@ -326,17 +364,20 @@ std::optional<Error> CheckpointWeights::loadLayer(
     return fail("it is a scalar, expected at least one dim");
   std::vector<PartView> parts;
   size_t axis = size_t(param.source->axis);
+  if (param.source->parts.front().pattern.find("{expert}") != std::string::npos)
+    ++axis; // experts are stacked in front
   for (const SourcePart &part : param.source->parts) {
     ErrorOr<PartView> view = PartView::open(checkpoint, part, shape, layer);
     if (!view)
       return fail(view.error().message);
     if (shape.size() == 1)
       view->flatten();
+    if (auto error = cutPart(*param.source, part, axis, *view))
+      return fail(error->message);
     parts.push_back(std::move(*view));
   }
-  if (param.source->parts.front().pattern.find("{expert}") != std::string::npos)
-    ++axis; // experts are stacked in front
-  if (axis >= shape.size() || !fits(parts, axis, shape)) {
+  const int64_t groups = param.source->groups;
+  if (axis >= shape.size() || !fits(parts, axis, groups, shape)) {
     std::string found;
     for (const PartView &part : parts)
       found += (found.empty() ? "" : ", ") + toString(part.shape());
@@ -352,8 +393,11 @@ std::optional<Error> CheckpointWeights::loadLayer(
     for (size_t i = shape.size(); i-- > 0; there /= shape[i])
       index[i] = there % shape[i];
     const PartView *part = parts.data();
-    for (; index[axis] >= part->shape()[axis]; ++part)
-      index[axis] -= part->shape()[axis];
+    const int64_t width = shape[axis] / groups, group = index[axis] / width;
+    index[axis] %= width;
+    for (; index[axis] >= part->shape()[axis] / groups; ++part)
+      index[axis] -= part->shape()[axis] / groups;
+    index[axis] += group * (part->shape()[axis] / groups);
     to[here] = float(part->at(index));
   });
   return std::nullopt;

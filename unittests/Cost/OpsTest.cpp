@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Ops/Combine.h"
 #include "shardopt/Cost/Ops/Dispatch.h"
 #include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
@@ -140,6 +141,75 @@ TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
   MlaAttention latent;
   const Placement both[] = {{Layout::H, 100}, {Layout::R, 100}};
   EXPECT_FALSE(latent.rule(Dim::One, both, context).isLegal());
+}
+
+TEST_F(Rules, GatesRestrictHowAttentionIsCut) {
+  GqaAttention op;
+  op.heads = 8, op.kvHeads = 2, op.headDim = 16;
+  op.gated = true;
+  EXPECT_FALSE(rule(op, Dim::One, Layout::H).isLegal());
+  EXPECT_TRUE(rule(op, Dim::Zero, Layout::H).isLegal());
+  QkvProj projection;
+  projection.hidden = 64, projection.heads = 8, projection.kvHeads = 2;
+  projection.headDim = 16;
+  auto columns = [&] {
+    return rule(projection, Dim::One, Layout::R).results[0].placement.rowBytes;
+  };
+  EXPECT_EQ(columns(), (8 + 4) * 16 * 2);
+  projection.gated = true;
+  EXPECT_EQ(columns(), (16 + 4) * 16 * 2);
+  context.degrees.cp = 2;
+  EXPECT_STREQ(rule(op, Dim::Zero, Layout::H).illegal,
+               "context parallelism has no gated attention");
+}
+
+/// Three key heads over four devices: one holds none, and three one each.
+TEST_F(Rules, StatesAreCutByHeadsOrSequencesAndNotByPositions) {
+  GatedDeltaNet op;
+  op.heads = 3, op.valueHeads = 6, op.keyDim = 4, op.valueDim = 8;
+  op.taps = 4;
+  EXPECT_EQ(left(op, Dim::Zero, Layout::P), Layout::H);
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  EXPECT_EQ(left(op, Dim::None, Layout::H), Layout::R);
+  EXPECT_FALSE(rule(op, Dim::One, Layout::H).isLegal());
+
+  // Two value heads and their three rows of channels, for 64 / 2 sequences.
+  const Placement incoming{Layout::R, 100};
+  auto held = [&](Dim dim, Layout layout) {
+    const Placement placed{layout, 100};
+    return op.cost(dim, Span<const Placement>(&placed, 1), context).cacheBytes;
+  };
+  const double state = 2 * 4 * 8 * 4, rows = 3 * (2 * 4 + 2 * 8) * 2;
+  EXPECT_EQ(held(Dim::Zero, Layout::H), 32 * (state + rows));
+  EXPECT_EQ(held(Dim::None, Layout::R), 32 * 3 * (state + rows));
+  EXPECT_EQ(held(Dim::None, Layout::T), 8 * 3 * (state + rows));
+
+  // A longer context costs a step nothing.
+  const auto span = Span<const Placement>(&incoming, 1);
+  const OpCost step = op.cost(Dim::None, span, context);
+  context.workload.context *= 8;
+  const OpCost later = op.cost(Dim::None, span, context);
+  EXPECT_EQ(step.kernels[1].bytes, later.kernels[1].bytes);
+  EXPECT_EQ(step.cacheBytes, later.cacheBytes);
+
+  context.degrees.cp = 2;
+  for (Dim dim : {Dim::Zero, Dim::None})
+    EXPECT_STREQ(rule(op, dim, Layout::R).illegal,
+                 "context parallelism cuts positions, and a state has none");
+}
+
+/// Prefill moves a state once a chunk, where a step moves it once a token.
+TEST_F(Rules, ChunksMoveStatesLessOftenThanSteps) {
+  GatedDeltaNet op;
+  op.heads = 4, op.valueHeads = 4, op.keyDim = 128, op.valueDim = 128;
+  op.taps = 4;
+  const Placement incoming{Layout::R, 100};
+  const auto span = Span<const Placement>(&incoming, 1);
+  const Kernel step = op.cost(Dim::None, span, context).kernels[1];
+  context = makeContext({Phase::Prefill, 1024}, {4, 2, 1, 64});
+  const Kernel chunks = op.cost(Dim::None, span, context).kernels[1];
+  EXPECT_LT(chunks.bytes, 1024 * step.bytes / 16);
+  EXPECT_GT(chunks.flops, 1024 * step.flops);
 }
 
 TEST_F(Rules, NormsOfAllHeadsAreAllReducedWhereHeadsAreCut) {

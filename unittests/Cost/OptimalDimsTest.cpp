@@ -148,6 +148,13 @@ TEST(OptimalDims, EqualsEnumerationOfInterleavedStacks) {
   expectOptimal(config, {Phase::Decode, 16384});
 }
 
+TEST(OptimalDims, EqualsEnumerationWithStates) {
+  ModelConfig config = qwen35Dense27B();
+  config.layers = 15;
+  expectOptimal(config, {Phase::Decode, 32768});
+  expectOptimal(config, {Phase::Prefill, 4096});
+}
+
 /// The optimum over the usual lists of degrees.
 std::pair<Degrees, double> search(const CostModel &costs) {
   const std::vector<DimSet> domains(costs.model().numVariables(), allDims);

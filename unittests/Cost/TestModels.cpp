@@ -11,6 +11,7 @@
 #include "shardopt/Cost/Ops/Dispatch.h"
 #include "shardopt/Cost/Ops/Embedding.h"
 #include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
@@ -75,6 +76,16 @@ ModelConfig test::deepSeekV3() {
   return c;
 }
 
+ModelConfig test::qwen35Dense27B() {
+  ModelConfig config;
+  config.hidden = 5120, config.layers = 64, config.vocab = 248320;
+  config.heads = 24, config.kvHeads = 4, config.headDim = 256;
+  config.qkNorm = true;
+  config.inner = 17408;
+  config.keyHeads = 16;
+  return config;
+}
+
 ModelConfig test::gptOss120B() {
   ModelConfig c;
   c.hidden = 2880, c.layers = 36, c.vocab = 201088;
@@ -95,8 +106,8 @@ namespace {
 class BodyBuilder {
 public:
   BodyBuilder(const ModelConfig &config, std::string prefix, bool routed,
-              unsigned &variable)
-      : config(config), prefix(std::move(prefix)), routed(routed),
+              bool isNet, unsigned &variable)
+      : config(config), prefix(std::move(prefix)), routed(routed), isNet(isNet),
         variable(variable) {}
 
   Body build() {
@@ -104,11 +115,14 @@ public:
     Norm norm;
     norm.hidden = config.hidden;
     ValueId normed = add("attn_norm", norm, {body.residual});
-    ValueId attended = config.latent ? addLatentAttention(normed)
-                                     : addGroupedAttention(normed);
+    ValueId attended = isNet           ? addDeltaNet(normed)
+                       : config.latent ? addLatentAttention(normed)
+                                       : addGroupedAttention(normed);
     OutProj out;
-    out.heads = config.heads;
-    out.headDim = config.latent ? config.value : config.headDim;
+    out.heads = isNet ? config.keyHeads : config.heads;
+    out.headDim = isNet           ? deltaNet().valueDim * 3
+                  : config.latent ? config.value
+                                  : config.headDim;
     out.hidden = config.hidden;
     out.weights = config.linear;
     ValueId projected = add("out_proj", out, {attended});
@@ -144,14 +158,37 @@ private:
     return node.results.front();
   }
 
+  /// Three value heads a key head.
+  GatedDeltaNet deltaNet() const {
+    GatedDeltaNet net;
+    net.heads = config.keyHeads;
+    net.valueHeads = 3 * config.keyHeads;
+    net.keyDim = net.valueDim = 128;
+    net.taps = 4;
+    return net;
+  }
+
+  ValueId addDeltaNet(ValueId normed) {
+    const GatedDeltaNet net = deltaNet();
+    Linear projection;
+    projection.weights = config.linear;
+    projection.in = config.hidden;
+    projection.heads = net.heads;
+    projection.out =
+        2 * net.heads * net.keyDim + 2 * net.valueHeads * (net.valueDim + 1);
+    return add("gated_delta_net", net, {add("in_proj", projection, {normed})});
+  }
+
   ValueId addGroupedAttention(ValueId normed) {
     QkvProj qkv;
+    qkv.gated = config.keyHeads > 0;
     qkv.hidden = config.hidden;
     qkv.heads = config.heads;
     qkv.kvHeads = config.kvHeads;
     qkv.headDim = config.headDim;
     qkv.weights = config.linear;
     GqaAttention attention;
+    attention.gated = qkv.gated;
     attention.heads = config.heads;
     attention.kvHeads = config.kvHeads;
     attention.headDim = config.headDim;
@@ -235,7 +272,7 @@ private:
 
   const ModelConfig &config;
   std::string prefix;
-  bool routed;
+  bool routed, isNet;
   unsigned &variable;
   Body body;
   unsigned values = 0;
@@ -264,15 +301,24 @@ Model test::makeModel(const ModelConfig &config, const Workload &workload) {
   const bool anyDense = std::count(routed.begin(), routed.end(), false) > 0;
   const bool anyRouted = std::count(routed.begin(), routed.end(), true) > 0;
   const bool mixed = anyDense && anyRouted;
+  auto addBody = [&](const char *prefix, bool isRouted, bool isNet) {
+    model.bodies.push_back(
+        BodyBuilder(config, prefix, isRouted, isNet, variable).build());
+  };
   if (anyDense)
-    model.bodies.push_back(
-        BodyBuilder(config, mixed ? "dense." : "", false, variable).build());
+    addBody(mixed ? "dense." : config.keyHeads ? "full." : "", false, false);
   if (anyRouted)
-    model.bodies.push_back(
-        BodyBuilder(config, mixed ? "moe." : "", true, variable).build());
+    addBody(mixed ? "moe." : "", true, false);
+  // Of models without experts.
+  if (config.keyHeads)
+    addBody("linear.", false, true);
+  auto bodyOf = [&](int64_t layer) {
+    const bool isNet = config.keyHeads && (layer + 1) % 4 != 0;
+    return isNet || (mixed && routed[layer]) ? 1u : 0u;
+  };
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    if (layer == 0 || routed[layer] != routed[layer - 1])
-      model.segments.push_back({mixed && routed[layer] ? 1u : 0u, {}});
+    if (layer == 0 || bodyOf(layer) != bodyOf(layer - 1))
+      model.segments.push_back({bodyOf(layer), {}});
     model.segments.back().windows.push_back(layer % 2 == 0 ? config.window : 0);
   }
 

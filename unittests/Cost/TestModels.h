@@ -33,6 +33,9 @@ struct ModelConfig {
   // Latent attention, if latent is not 0.
   int64_t queryRank = 0, latent = 0, nope = 0, rope = 0, value = 0;
 
+  /// Key heads of the gated delta nets of all layers but every fourth; 0: none.
+  int64_t keyHeads = 0;
+
   int64_t window = 0; ///< of every second layer, starting with the first
   bool tied = false;
   WeightType linear = WeightType::Bf16;    ///< all but router, embedding, head
@@ -46,6 +49,7 @@ ModelConfig mixtral8x22B();
 ModelConfig qwen3Moe235B();
 ModelConfig deepSeekV3();
 ModelConfig gptOss120B();
+ModelConfig qwen35Dense27B();
 
 /// The ops of such a model, as an importer makes them.
 Model makeModel(const ModelConfig &config, const Workload &workload);

@@ -18,6 +18,19 @@ static Value heads(LoopBuilder &b, Value input, int64_t first, int64_t count,
                    {count, size});
 }
 
+/// What stands behind the queries of each head where there are gates.
+static Value gatesOf(LoopBuilder &b, AttentionOp op) {
+  int64_t count = op.getHeads(), size = *op.getHeadDim();
+  return columns(b, heads(b, op.getInput(), 0, count, 2 * size), size, size);
+}
+
+/// x * sigmoid(gates).
+static Value gated(LoopBuilder &b, Value x, Value gates) {
+  return map(
+      b, sizesOf(b, x), b.getF32Type(), {whole(x), whole(sigmoid(b, gates))},
+      [](LoopBuilder &b, ValueRange e) { return multiply(b, e[0], e[1]); });
+}
+
 /// How queries and keys are normed; a device that shares positions norms them
 /// apart where they are not normed head by head with one weight.
 static std::optional<HeadNorm> normOf(AttentionOp op) { return op.getQkNorm(); }
@@ -37,12 +50,15 @@ static Value normHeads(LoopBuilder &b, Value heads, Value weight,
 }
 
 template <typename Op>
-static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size) {
+static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size,
+                              bool isGated = false) {
   Value input = op.getInput();
-  int64_t count = op.getHeads();
-  AttentionHeads made = {heads(b, input, 0, count, size),
-                         heads(b, input, count, kv, size),
-                         heads(b, input, count + kv, kv, size)};
+  int64_t count = op.getHeads(), before = isGated ? 2 * count : count;
+  AttentionHeads made = {heads(b, input, 0, count, before / count * size),
+                         heads(b, input, before, kv, size),
+                         heads(b, input, before + kv, kv, size)};
+  if (isGated)
+    made.queries = columns(b, made.queries, 0, size);
   if (op.getEpsilon()) {
     double epsilon = op.getEpsilon()->convertToDouble();
     std::optional<HeadNorm> norm = normOf(op);
@@ -60,7 +76,7 @@ static AttentionHeads headsOf(LoopBuilder &b, Op op, int64_t kv, int64_t size) {
 }
 
 AttentionHeads llm::makeHeads(LoopBuilder &b, AttentionOp op) {
-  return headsOf(b, op, *op.getKvHeads(), *op.getHeadDim());
+  return headsOf(b, op, *op.getKvHeads(), *op.getHeadDim(), op.getGated());
 }
 
 AttentionHeads llm::makeHeads(LoopBuilder &b, PartialAttentionOp op) {
@@ -92,6 +108,8 @@ static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {
                                   visibleOf(b, values, visit, head, size));
         return storeVector(b, taken, result, visit, b.getIndexAttr(0));
       });
+  if (op.getGated())
+    result = gated(b, result, gatesOf(b, op));
   return {mergeLast(b, result), keys, values};
 }
 

@@ -70,13 +70,28 @@ static Value product(LoopBuilder &b, Value input, Value weight, Value bias,
   return project(b, input, weight, bias);
 }
 
+/// The rows of `x`, each times sigmoid(its row of `input` * gate).
+static Value gateRows(LoopBuilder &b, Value x, Value input, Value gate) {
+  Sizes rows = {sizeOf(b, input, 0)};
+  Value products =
+      nest(b, {whole(input), {gate, {1}}}, Operand{zeros(b, rows), {0}},
+           [](LoopBuilder &b, ValueRange e) {
+             return Values{add(b, e[2], multiply(b, e[0], e[1]))};
+           })[0];
+  return map(
+      b, sizesOf(b, x), b.getF32Type(), {whole(x), {sigmoid(b, products), {0}}},
+      [](LoopBuilder &b, ValueRange e) { return multiply(b, e[0], e[1]); });
+}
+
 Values llm::lower(LoopBuilder &b, FfnUpOp op, const Lowering &) {
   // Zeros stay zeros under every activation, so padding may take part.
   Value raw =
       product(b, op.getInput(), op.getWeight(), op.getBias(), op.getCounts());
-  if (!op.getActivation())
-    return {raw};
-  return {activate(b, raw, *op.getActivation(), /*blocks=*/1)};
+  if (op.getActivation())
+    raw = activate(b, raw, *op.getActivation(), /*blocks=*/1);
+  if (Value gate = op.getRowGate())
+    raw = gateRows(b, raw, op.getInput(), gate);
+  return {raw};
 }
 
 Values llm::lower(LoopBuilder &b, FfnDownOp op, const Lowering &) {

@@ -57,6 +57,7 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(ExchangePlanOp)                                                           \
   OP(FfnDownOp)                                                                \
   OP(FfnUpOp)                                                                  \
+  OP(GatedDeltaNetOp)                                                          \
   OP(LastRowsOp)                                                               \
   OP(LatentQueriesOp)                                                          \
   OP(LatentValuesOp)                                                           \
@@ -112,6 +113,9 @@ Value addProduct(LoopBuilder &b, Value lhs, Value rhs, Value result,
 
 /// Every row of `result` is the bias.
 Value startFromBias(LoopBuilder &b, Value bias, Value result);
+
+/// 1 / (1 + exp(-x)) of every element.
+Value sigmoid(LoopBuilder &b, Value x);
 
 /// The activation of the columns of x; gated ones are gate, up by block.
 Value activate(LoopBuilder &b, Value x, ActivationAttr activation,

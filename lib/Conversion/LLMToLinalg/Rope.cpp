@@ -78,6 +78,11 @@ std::vector<double> llm::ropeFrequencies(RopeAttr rope) {
   case RopeScaling::Yarn:
     scaleYarn(frequencies, rope);
     break;
+  case RopeScaling::LongRope:
+    for (auto [frequency, divisor] :
+         ::llvm::zip_equal(frequencies, rope.getDivisors().asArrayRef()))
+      frequency /= divisor;
+    break;
   }
   return frequencies;
 }

@@ -41,7 +41,7 @@ static Value softmaxRows(LoopBuilder &b, Value x) {
              });
 }
 
-static Value sigmoid(LoopBuilder &b, Value x) {
+Value llm::sigmoid(LoopBuilder &b, Value x) {
   return map(
       b, sizesOf(b, x), b.getF32Type(), whole(x),
       [](LoopBuilder &b, ValueRange e) {

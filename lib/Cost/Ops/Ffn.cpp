@@ -56,6 +56,10 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   // A partial sum is kept from before the activation.
   const int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
   Rule rule;
+  if (gatesRows && dim == Dim::Zero)
+    rule.illegal = "sharding dim 0 cuts the rows that a row gate reads whole";
+  if (!rule.isLegal())
+    return rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
   rule.results = {

@@ -19,8 +19,12 @@ static const char *whyIllegal(const GqaAttention &op, Dim dim,
                               const Context &context) {
   if (const char *reason = whyNotCutByHeads(dim, context))
     return reason;
+  if (op.gated && context.degrees.cp > 1)
+    return "context parallelism has no gated attention";
   if (dim != Dim::One)
     return nullptr;
+  if (op.gated)
+    return "sharding dim 1 of attention has no gates";
   if (context.isPrefill())
     return "sharding dim 1 of attention is for decode only";
   if (!op.turnsWholeHalves)
@@ -62,8 +66,9 @@ static Kernel attend(const GqaAttention &op, double sequences,
   const double dh = static_cast<double>(op.headDim);
   const double cacheRow =
       2 * static_cast<double>(op.kvHeads) * dh * op.cacheBytes; // of a token
+  // Of a token; a gate is read beside the query.
   const double queryAndOutput =
-      2 * queryHeads * dh * op.activationBytes * headShare; // of a token
+      (op.gated ? 3 : 2) * queryHeads * dh * op.activationBytes * headShare;
 
   Kernel kernel;
   kernel.kind = KernelKind::Attention;

@@ -20,14 +20,19 @@ Span<const DimChoice> QkvProj::choices() const {
   return {list.data(), list.size()};
 }
 
+double QkvProj::columns(int64_t queryHeads, int64_t keyHeads) const {
+  const int64_t queries = gated ? 2 * queryHeads : queryHeads;
+  return static_cast<double>((queries + 2 * keyHeads) * headDim);
+}
+
 Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout in = incoming[0].layout;
-  const double columns = static_cast<double>((heads + 2 * kvHeads) * headDim);
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     static_cast<double>(context.rows)}};
-  rule.results = {{{weightOpResult(dim, in), columns * activationBytes}}};
+  rule.results = {
+      {{weightOpResult(dim, in), columns(heads, kvHeads) * activationBytes}}};
   return rule;
 }
 
@@ -36,30 +41,29 @@ OpCost QkvProj::cost(Dim dim, Span<const Placement> incoming,
   const int64_t tp = context.degrees.tp;
   const double rows = static_cast<double>(context.rows);
   const double h = static_cast<double>(hidden), n = context.tp();
-  const double columns = static_cast<double>((heads + 2 * kvHeads) * headDim);
+  const double all = columns(heads, kvHeads);
   const double wb = bytesPerWeight(weights);
 
   OpCost cost;
   switch (dim) {
   case Dim::Zero:
-    cost.weightBytes = h * columns * wb / n;
+    cost.weightBytes = h * all * wb / n;
     cost.kernels = {
-        gemm(rows, h / n, columns, cost.weightBytes, weights, activationBytes)};
+        gemm(rows, h / n, all, cost.weightBytes, weights, activationBytes)};
     break;
   case Dim::One: {
-    const double local = static_cast<double>(
-        (localHeads(heads, tp) + 2 * localKvHeads(heads, kvHeads, tp)) *
-        headDim);
+    const double local =
+        columns(localHeads(heads, tp), localKvHeads(heads, kvHeads, tp));
     cost.weightBytes = h * local * wb;
     cost.kernels = {
         gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
     break;
   }
   case Dim::None:
-    cost.weightBytes = h * columns * wb;
+    cost.weightBytes = h * all * wb;
     cost.kernels = {
-        gemm(context.localRows(passThrough(incoming[0].layout), rows), h,
-             columns, cost.weightBytes, weights, activationBytes)};
+        gemm(context.localRows(passThrough(incoming[0].layout), rows), h, all,
+             cost.weightBytes, weights, activationBytes)};
     break;
   }
   return cost;

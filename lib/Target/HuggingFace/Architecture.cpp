@@ -104,6 +104,22 @@ static Architecture deepseekV2() {
   return row;
 }
 
+static Architecture qwen2Moe() {
+  Architecture row;
+  row.name = "Qwen2MoeForCausalLM";
+  row.inputBias = BiasRule::UnlessToldNot;
+  row.outputBias = BiasRule::Never;
+  row.biasFlag = "qkv_bias";
+  row.windows = WindowRule::AlternatingFirst;
+  row.expertLayers = ExpertLayers::Sparse;
+  row.router = RouterRule::NormTopkProb;
+  row.sharedWidth = "shared_expert_intermediate_size";
+  row.sharedGate = true;
+  row.names = qwenNames;
+  row.names.shared = "mlp.shared_expert";
+  return row;
+}
+
 static Architecture gptOss() {
   Architecture row;
   row.name = "GptOssForCausalLM";
@@ -351,6 +367,40 @@ static Architecture llama4() {
   return row;
 }
 
+static Architecture qwen3Next() {
+  Architecture row;
+  row.name = "Qwen3NextForCausalLM";
+  row.qkNorm = true;
+  row.normPlusOne = true;
+  row.gatedAttention = true;
+  row.deltaNet = true;
+  row.ropeShare = .25;
+  row.expertLayers = ExpertLayers::Sparse;
+  row.router = RouterRule::NormTopkProb;
+  row.sharedWidth = "shared_expert_intermediate_size";
+  row.sharedGate = true;
+  row.names = qwenNames;
+  row.names.shared = "mlp.shared_expert";
+  return row;
+}
+
+static Architecture qwen35() {
+  Architecture row = qwen3Next();
+  row.name = "Qwen3_5ForCausalLM";
+  row.splitDeltaNet = true;
+  row.expertLayers = ExpertLayers::None;
+  row.router = RouterRule::None;
+  return row;
+}
+
+static Architecture qwen35Nested() {
+  Architecture row = qwen35();
+  row.name = "Qwen3_5ForConditionalGeneration";
+  row.isNested = true;
+  row.names.model = "model.language_model";
+  return row;
+}
+
 /// The synthetic models of examples/configs: experts without a gate. There is
 /// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
@@ -365,12 +415,13 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),    mistral(),    qwen2(),     qwen3(),      mixtral(),
-      qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(), phi3(),
-      granite(),  smolLm3(),    ernie45(),   ernie45Moe(), gemma(),
-      gemma2(),   gemma3(),     glm4(),      glm4Moe(),    gptMoe(),
-      olmo2(),    olmo3(),      miniMaxM2(), cohere(),     cohere2(),
-      llama4(),   deepseekV2()};
+      llama(),       mistral(),  qwen2(),      qwen3(),     mixtral(),
+      qwen2Moe(),    qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(),
+      phi3(),        granite(),  smolLm3(),    ernie45(),   ernie45Moe(),
+      gemma(),       gemma2(),   gemma3(),     glm4(),      glm4Moe(),
+      gptMoe(),      olmo2(),    olmo3(),      miniMaxM2(), cohere(),
+      cohere2(),     llama4(),   deepseekV2(), qwen3Next(), qwen35(),
+      qwen35Nested()};
   return rows;
 }
 

@@ -38,6 +38,8 @@ enum class WindowRule : uint8_t {
   LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
   AllIfUsed,   ///< all, with `use_sliding_window`
   Alternating, ///< every second one, beginning with the first
+  AlternatingFirst,  ///< with `use_sliding_window`, every second one of those
+                     ///< before `max_window_layers`
   AllButEveryNth,    ///< all but every `sliding_window_pattern`-th
   AllButEveryFourth, ///< the same, by default every fourth
   Chunks,            ///< those that turn their heads, of `attention_chunk_size`
@@ -91,6 +93,13 @@ struct Architecture {
   std::string_view biasFlag = "attention_bias";
   bool qkNorm = false;
   bool sinks = false;
+  bool gatedAttention = false; ///< a gate of the result beside every query
+  /// Layers that `layer_types` calls "linear_attention", all but every
+  /// `full_attention_interval`-th, have a gated delta net.
+  bool deltaNet = false;
+  bool splitDeltaNet = false; ///< its projections are tensors of their own
+  /// The model is that of `text_config`; what else there is, is left out.
+  bool isNested = false;
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4;      ///< where the config has none
@@ -137,8 +146,11 @@ struct Architecture {
   /// With `mlpBiasFlag` the head has a bias too, which is not supported.
   bool headBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
-  /// The key with the number of shared experts.
+  /// The key with the width of the shared experts; where it is empty, they are
+  /// `sharedCount` times as wide as an expert.
+  std::string_view sharedWidth;
   std::string_view sharedCount = "n_shared_experts";
+  bool sharedGate = false; ///< shared experts have one, over whole rows
   /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
   bool normBias = true;

@@ -27,19 +27,27 @@ static llm::RopeScaling scalingOf(RopeConfig::Scaling scaling) {
     return llm::RopeScaling::Llama3;
   case RopeConfig::Scaling::Yarn:
     return llm::RopeScaling::Yarn;
+  case RopeConfig::Scaling::LongRope:
+    return llm::RopeScaling::LongRope;
   }
   llvm_unreachable("unknown scaling of rotary frequencies");
 }
 
+/// `tokens`: of the longest sequence that the program sees.
 static llm::RopeAttr ropeAttr(MLIRContext *context, int64_t dim,
-                              const RopeConfig &rope) {
+                              const RopeConfig &rope, int64_t tokens) {
+  DenseF64ArrayAttr divisors;
+  if (rope.scaling == RopeConfig::Scaling::LongRope)
+    divisors = DenseF64ArrayAttr::get(context, tokens > rope.originalContext
+                                                   ? rope.longDivisors
+                                                   : rope.shortDivisors);
   return llm::RopeAttr::get(
       context, dim, APFloat(rope.theta),
       rope.interleaved ? llm::RopeStyle::Interleaved : llm::RopeStyle::Half,
       scalingOf(rope.scaling), APFloat(rope.factor),
       APFloat(rope.lowFreqFactor), APFloat(rope.highFreqFactor),
       APFloat(rope.betaFast), APFloat(rope.betaSlow), rope.originalContext,
-      rope.truncate, APFloat(rope.magnitude));
+      rope.truncate, APFloat(rope.magnitude), divisors);
 }
 
 llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
@@ -48,8 +56,8 @@ llm::RopeAttr ModelBuilder::layerRope(int64_t dim) {
     return {};
   const RopeConfig &rope =
       stack->rope == LayerRope::Local ? facts.localRope : facts.rope;
-  return ropeAttr(builder.getContext(), int64_t(double(dim) * rope.share),
-                  rope);
+  return ropeAttr(builder.getContext(), int64_t(double(dim) * rope.share), rope,
+                  options.context);
 }
 
 /// How queries grow where a layer does not turn its heads, or null.
@@ -77,7 +85,9 @@ static FloatAttr capAttr(OpBuilder &builder, double cap) {
   return cap == 0 ? FloatAttr() : builder.getF64FloatAttr(cap);
 }
 
-SmallVector<Type> ModelBuilder::layerCaches() const {
+SmallVector<Type> ModelBuilder::layerCaches(const Stack &ofLayers) const {
+  if (ofLayers.mixer == Mixer::DeltaNet)
+    return deltaNetCaches();
   const AttentionConfig &attention = config.attention;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   if (attention.latent)
@@ -91,26 +101,29 @@ SmallVector<Type> ModelBuilder::layerCaches() const {
 
 Value ModelBuilder::attention(Value input, Value positions,
                               SmallVectorImpl<Value> &caches) {
-  const AttentionConfig &attention = config.attention;
-  if (attention.latent)
-    return outputProjection(latentAttention(input, positions, caches),
-                            attention.valueDim);
-  return outputProjection(groupedAttention(input, positions, caches),
-                          attention.headDim);
+  if (stack->mixer == Mixer::DeltaNet)
+    return deltaNet(input, positions, caches);
+  const AttentionConfig &facts = config.attention;
+  Value heads = facts.latent ? latentAttention(input, positions, caches)
+                             : groupedAttention(input, positions, caches);
+  return outputProjection(heads, facts.heads,
+                          facts.latent ? facts.valueDim : facts.headDim,
+                          "self_attn.o_proj", facts.outputBias);
 }
 
 Value ModelBuilder::groupedAttention(Value input, Value positions,
                                      SmallVectorImpl<Value> &caches) {
   const AttentionConfig &facts = config.attention;
   int64_t queries = facts.heads * facts.headDim;
+  int64_t withGates = facts.gated ? 2 * queries : queries;
   int64_t keys = facts.kvHeads * facts.headDim;
-  int64_t columns = queries + 2 * keys;
+  int64_t columns = withGates + 2 * keys;
   auto tensors = [&](StringRef suffix, bool transposed) {
     auto tensor = [&](StringRef name, int64_t size) {
       return HubTensor{ofLayer(("self_attn." + name + suffix).str()), size,
                        transposed};
     };
-    return SmallVector<HubTensor>{tensor("q_proj", queries),
+    return SmallVector<HubTensor>{tensor("q_proj", withGates),
                                   tensor("k_proj", keys),
                                   tensor("v_proj", keys)};
   };
@@ -128,7 +141,7 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
                   tensors(".bias", /*transposed=*/false));
   Value projected = llm::QkvProjOp::create(
       builder, rows(columns), input, weight, bias, facts.heads, facts.kvHeads,
-      facts.headDim, opName("qkv_proj"), llm::DimAttr());
+      facts.headDim, facts.gated, opName("qkv_proj"), llm::DimAttr());
 
   Value queryNorm, keyNorm, sinks;
   FloatAttr epsilon;
@@ -160,8 +173,8 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
       capAttr(builder, facts.softCap), layerRope(facts.headDim),
       /*window=*/IntegerAttr(), facts.chunked,
       temperatureAttr(builder.getContext(), facts, stack->rope), headNorm,
-      epsilon, /*kv_norm_epsilon=*/FloatAttr(), sequence, opName("attention"),
-      llm::DimAttr());
+      epsilon, /*kv_norm_epsilon=*/FloatAttr(), sequence, facts.gated,
+      opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();
@@ -240,27 +253,28 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
       /*window=*/IntegerAttr(), /*chunked=*/false,
       /*temperature=*/llm::TemperatureAttr(), /*qk_norm=*/llm::HeadNormAttr(),
       /*epsilon=*/FloatAttr(), builder.getF64FloatAttr(innerEpsilon), sequence,
-      opName("attention"), llm::DimAttr());
+      /*gated=*/false, opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();
 }
 
-Value ModelBuilder::outputProjection(Value heads, int64_t headDim) {
-  const AttentionConfig &facts = config.attention;
-  Value weight =
-      matrix("out_proj.weight", {facts.heads * headDim, config.hidden},
-             WeightClass::Attention,
-             HubTensor{ofLayer("self_attn.o_proj.weight"), config.hidden,
-                       /*transposed=*/true, /*deinterleave=*/false,
-                       config.residualScale});
+Value ModelBuilder::outputProjection(Value heads, int64_t count,
+                                     int64_t headDim, StringRef module,
+                                     bool hasBias) {
+  std::string tensor = ofLayer(module);
+  Value weight = matrix("out_proj.weight", {count * headDim, config.hidden},
+                        WeightClass::Attention,
+                        HubTensor{tensor + ".weight", config.hidden,
+                                  /*transposed=*/true, /*deinterleave=*/false,
+                                  config.residualScale});
   Value bias;
-  if (facts.outputBias)
+  if (hasBias)
     bias = vector("out_proj.bias", {config.hidden},
-                  HubTensor{ofLayer("self_attn.o_proj.bias"), /*size=*/0,
+                  HubTensor{tensor + ".bias", /*size=*/0,
                             /*transposed=*/false, /*deinterleave=*/false,
                             config.residualScale});
   return llm::OutProjOp::create(builder, rows(config.hidden), heads, weight,
-                                bias, facts.heads, opName("out_proj"),
+                                bias, count, opName("out_proj"),
                                 llm::DimAttr());
 }

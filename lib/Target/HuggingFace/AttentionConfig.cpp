@@ -62,6 +62,11 @@ static void readGrouped(const json::Value &root,
         root["attn_scale"].nullAsAbsent().nonNegativeNumber(/*otherwise=*/.1);
   }
   attention.sinks = architecture.sinks;
+  attention.gated = architecture.gatedAttention;
+  if (attention.gated && !readFlag(root["attn_output_gate"], true))
+    root["attn_output_gate"].failExpected(
+        "true: " + std::string(architecture.name) +
+        " gates what attention gives");
   attention.scale = 1 / std::sqrt(double(attention.headDim));
   if (json::Value scalar = root["query_pre_attn_scalar"].nullAsAbsent();
       scalar && architecture.queryScalar)
@@ -114,5 +119,25 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
     readLatent(root, architecture, attention);
   else
     readGrouped(root, architecture, attention);
+  checkRopes(root, attention);
   return attention;
+}
+
+DeltaNetConfig shardopt::hf::readDeltaNet(const json::Value &root,
+                                          const Architecture &architecture) {
+  DeltaNetConfig net;
+  net.heads = readSize(root["linear_num_key_heads"], /*otherwise=*/16);
+  net.valueHeads = readSize(root["linear_num_value_heads"], /*otherwise=*/32);
+  net.keyDim = readSize(root["linear_key_head_dim"], /*otherwise=*/128);
+  net.valueDim = readSize(root["linear_value_head_dim"], /*otherwise=*/128);
+  net.taps = readSize(root["linear_conv_kernel_dim"], /*otherwise=*/4);
+  net.isSplit = architecture.splitDeltaNet;
+  if (net.valueHeads % net.heads != 0)
+    root["linear_num_value_heads"].failExpected(
+        "a multiple of linear_num_key_heads " + std::to_string(net.heads));
+  if (net.taps < 2)
+    root["linear_conv_kernel_dim"].failExpected("at least 2");
+  // The convolution ends in what the network has.
+  expectString(root["hidden_act"], "silu");
+  return net;
 }

@@ -77,6 +77,7 @@ static const Words harmless[] = {
       "is_decoder",
       "is_encoder_decoder",
       "is_llama_config",
+      "mamba_ssm_dtype",
       "model_type",
       "name_or_path",
       "output_attentions",
@@ -110,15 +111,16 @@ static const Words leftOut[] = {
       "use_mtp"}},
     {"what sees images or hears sound is left out",
      {"audio_config", "image_size", "mm_hidden_size", "mm_projector_type",
-      "mm_tokens_per_image", "multimodal_projector_bias",
-      "projector_hidden_act", "spatial_merge_size", "speech_config",
-      "use_unified_vision_chunk", "video_placeholder", "vision_config",
-      "vision_feature_layer", "vision_feature_select_strategy",
+      "mm_tokens_per_image", "mrope_interleaved", "mrope_section",
+      "multimodal_projector_bias", "projector_hidden_act", "spatial_merge_size",
+      "speech_config", "use_unified_vision_chunk", "video_placeholder",
+      "vision_config", "vision_feature_layer", "vision_feature_select_strategy",
       "vision_tower"}}};
 
 static constexpr Repetition repetitions[] = {
     {"_sliding_window_pattern", "layer_types"},
     {"experts_per_token", "num_experts_per_tok"},
+    {"full_attention_interval", "layer_types"},
     {"head_dim", "kv_lora_rank"},
     {"hidden_act", "hidden_activation"},
     {"interleave_moe_layer_step", "moe_layers"},
@@ -185,7 +187,8 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
     return "no layer is dense";
   if (!some && (key == "moe_intermediate_size" || key == "norm_topk_prob" ||
                 key == "num_experts_per_tok" || key == "mlp_only_layers" ||
-                key == "decoder_sparse_step"))
+                key == "decoder_sparse_step" || key == "num_experts" ||
+                key == "shared_expert_intermediate_size"))
     return "no layer has experts";
   const json::Value uses = top["use_sliding_window"];
   if ((key == "sliding_window" || key == "max_window_layers") &&
@@ -194,8 +197,9 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
   if (config.attention.temperatureFloor == 0 &&
       (key == "attn_scale" || key == "floor_scale"))
     return "queries do not grow";
-  if (holder["topk_method"].found() == "\"greedy\"" &&
-      (key == "n_group" || key == "topk_group"))
+  if ((key == "n_group" || key == "topk_group") &&
+      holder["topk_method"].isString() &&
+      holder["topk_method"].string() == "greedy")
     return "experts are chosen from all";
   if (config.layerNorm && key == "rms_norm_eps")
     return "norms subtract the mean";
@@ -243,7 +247,7 @@ shardopt::hf::findUnreadKeys(const json::Document &document,
                              const ModelConfig &config) {
   std::vector<UnreadKey> unread;
   const json::Value root = document.root(), text = root["text_config"];
-  const bool nests = config.isByKeys && text.isObject();
+  const bool nests = config.isNested && text.isObject();
   collect(root, "", nests ? text : root, config, unread);
   return unread;
 }

@@ -37,8 +37,15 @@ void expectString(const json::Value &value, std::string_view wanted);
 void readRopes(const json::Value &root, const Architecture &architecture,
                AttentionConfig &attention);
 
+/// Records an error where they do not fit the heads.
+void checkRopes(const json::Value &root, const AttentionConfig &attention);
+
 AttentionConfig readAttention(const json::Value &root,
                               const Architecture &architecture);
+
+/// The sizes of gated delta nets, for layers that have them.
+DeltaNetConfig readDeltaNet(const json::Value &root,
+                            const Architecture &architecture);
 
 /// Reads what `layers` need: the width of dense layers only where there are
 /// some, and likewise with experts.

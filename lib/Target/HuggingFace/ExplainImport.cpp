@@ -86,6 +86,10 @@ static std::string describeRope(const ModelConfig &config) {
   case RopeConfig::Scaling::Yarn:
     return text + ", yarn by " + spell(rope.factor) + ", magnitude " +
            spell(rope.magnitude);
+  case RopeConfig::Scaling::LongRope:
+    return text + ", longrope with its long factors beyond " +
+           std::to_string(rope.originalContext) + " tokens, magnitude " +
+           spell(rope.magnitude);
   }
   return text;
 }
@@ -247,7 +251,7 @@ std::string shardopt::hf::explainImport(const json::Document &document,
                                         const ModelConfig &config) {
   const json::Value root = document.root(), nested = root["text_config"];
   const json::Value model =
-      config.isByKeys && nested.isObject() ? nested : root;
+      config.isNested && nested.isObject() ? nested : root;
   std::string text = config.architecture + ", " +
                      std::to_string(config.layers.size()) + " layers, " +
                      std::to_string(int64_t(countParameters(config))) +

@@ -55,9 +55,10 @@ SmallVector<HubTensor> ModelBuilder::upTensors(const std::string &module,
 }
 
 Value ModelBuilder::upProjection(StringRef name, Value input, Value weight,
-                                 Value bias, Value counts, int64_t inner) {
+                                 Value bias, Value counts, Value rowGate,
+                                 int64_t inner) {
   return llm::FfnUpOp::create(
-      builder, rows(inner), input, weight, bias, counts,
+      builder, rows(inner), input, weight, bias, counts, rowGate,
       activationAttr(builder.getContext(), config.feedForward.activation),
       builder.getStringAttr(opName(name)), llm::DimAttr());
 }
@@ -70,7 +71,8 @@ Value ModelBuilder::downProjection(StringRef name, Value input, Value weight,
 
 Value ModelBuilder::network(Value input, const std::string &up,
                             const std::string &down, int64_t inner, bool bias,
-                            WeightClass of, const std::string &module) {
+                            WeightClass of, const std::string &module,
+                            Value rowGate) {
   int64_t columns = upColumns(config.feedForward.activation, inner);
   auto upTensorsOf = [&](StringRef suffix) -> SmallVector<HubTensor> {
     if (config.names.fusedUp.empty())
@@ -86,7 +88,8 @@ Value ModelBuilder::network(Value input, const std::string &up,
   Value upBias, downBias;
   if (bias)
     upBias = vector(up + ".bias", {columns}, upTensorsOf(".bias"));
-  Value hidden = upProjection(up, input, upWeight, upBias, Value(), inner);
+  Value hidden =
+      upProjection(up, input, upWeight, upBias, Value(), rowGate, inner);
 
   std::string downTensor =
       ofLayer(module + "." + std::string(config.names.denseDown));
@@ -110,9 +113,14 @@ Value ModelBuilder::denseNetwork(Value input) {
 }
 
 Value ModelBuilder::sharedExperts(Value input) {
-  return network(input, "shared_up", "shared_down",
-                 config.feedForward.sharedInner, config.feedForward.sharedBias,
-                 WeightClass::Shared, std::string(config.names.shared));
+  const FeedForwardConfig &facts = config.feedForward;
+  Value gate;
+  if (facts.sharedGate)
+    gate = vector("shared_up.row_gate", {config.hidden},
+                  HubTensor{ofLayer(config.names.sharedGate) + ".weight"});
+  return network(input, "shared_up", "shared_down", facts.sharedInner,
+                 facts.sharedBias, WeightClass::Shared,
+                 std::string(config.names.shared), gate);
 }
 
 Value ModelBuilder::routedExperts(Value tokens, Value counts) {
@@ -144,8 +152,8 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   Value upBias, downBias;
   if (facts.expertBias)
     upBias = vector("ffn_up.bias", {experts, columns}, upBiases);
-  Value hidden =
-      upProjection("ffn_up", tokens, upWeight, upBias, counts, inner);
+  Value hidden = upProjection("ffn_up", tokens, upWeight, upBias, counts,
+                              /*rowGate=*/Value(), inner);
 
   Value downWeight = matrix("ffn_down.weight", {experts, inner, config.hidden},
                             WeightClass::Experts, downWeights);

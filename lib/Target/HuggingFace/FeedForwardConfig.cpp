@@ -164,15 +164,18 @@ static void readExpertNetworks(const json::Value &root,
   network.expertInner =
       readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
   json::Value shared = root[architecture.sharedCount];
+  network.sharedGate = architecture.sharedGate;
   network.sharedBias =
       architecture.sharedBias &&
       hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
-  if (architecture.router == RouterRule::SigmoidOfInput)
+  if (!architecture.sharedWidth.empty())
+    network.sharedInner = readSize(root[architecture.sharedWidth]);
+  else if (architecture.router == RouterRule::SigmoidOfInput)
     network.sharedInner = network.expertInner;
-  if ((architecture.router == RouterRule::GroupedSigmoid ||
-       architecture.router == RouterRule::GroupedSoftmax ||
-       architecture.router == RouterRule::CorrectedSoftmax) &&
-      !shared.isNull())
+  else if ((architecture.router == RouterRule::GroupedSigmoid ||
+            architecture.router == RouterRule::GroupedSoftmax ||
+            architecture.router == RouterRule::CorrectedSoftmax) &&
+           !shared.isNull())
     network.sharedInner =
         network.expertInner *
         shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);

@@ -86,6 +86,8 @@ static std::string kindOf(const LayerConfig &layer, const ModelConfig &config) {
   };
   if (differs(&LayerConfig::experts))
     words.push_back(layer.experts ? "moe" : "dense");
+  if (differs(&LayerConfig::mixer))
+    words.push_back(layer.mixer == Mixer::DeltaNet ? "linear" : "full");
   if (differs(&LayerConfig::rope))
     words.push_back(spell(layer.rope));
   return llvm::join(words, ".");
@@ -98,7 +100,8 @@ static SmallVector<Stack> findStacks(const ModelConfig &config) {
   for (auto [number, layer] : llvm::enumerate(config.layers)) {
     std::string kind = kindOf(layer, config);
     if (stacks.empty() || stacks.back().opPrefix != kind) {
-      stacks.push_back({layer.experts, layer.rope, {}, kind, kind});
+      stacks.push_back(
+          {layer.experts, layer.mixer, layer.rope, {}, kind, kind});
       ++runs[kind];
     }
     stacks.back().layers.push_back(number);
@@ -221,7 +224,7 @@ Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
       builder.getDenseI64ArrayAttr(ofLayers.layers), windowsAttr);
 
   SmallVector<Type> arguments = {residual.getType()};
-  arguments.append(layerCaches());
+  arguments.append(layerCaches(ofLayers));
   arguments.push_back(positions.getType());
   SmallVector<Location> locations(arguments.size(), builder.getLoc());
   OpBuilder::InsertionGuard guard(builder);
@@ -238,28 +241,31 @@ Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
 
 void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
   builder.setInsertionPointToStart(entry);
+  const std::string hubModel(config.names.model);
   Value tokens = entry->getArgument(0), positions = entry->getArgument(1);
   Value table =
       matrix("embed.weight", {config.vocab, config.hidden}, WeightClass::Plain,
-             HubTensor{"model.embed_tokens.weight"});
+             HubTensor{hubModel + ".embed_tokens.weight"});
   Value residual = llm::EmbeddingOp::create(
       builder, rows(config.hidden), tokens, table,
       /*offset=*/Value(), APFloat(config.embeddingScale), opName("embed"),
       llm::DimAttr());
 
   SmallVector<Value> caches;
-  size_t perStack = layerCaches().size(), first = 2;
+  size_t first = 2;
   for (const Stack &stack : stacks) {
-    ValueRange slice = entry->getArguments().slice(first, perStack);
+    size_t count = layerCaches(stack).size();
+    ValueRange slice = entry->getArguments().slice(first, count);
     residual = repeat(stack, residual, positions, slice, caches);
-    first += perStack;
+    first += count;
   }
 
-  Value norm = normWeight("lm_head.norm", config.hidden, "model.norm.weight");
+  Value norm =
+      normWeight("lm_head.norm", config.hidden, hubModel + ".norm.weight");
   Value normBias;
   if (config.normBias)
     normBias = vector("lm_head.norm_bias", {config.hidden},
-                      HubTensor{"model.norm.bias"});
+                      HubTensor{hubModel + ".norm.bias"});
   Value head = table;
   if (!config.tiedEmbeddings)
     head = matrix("lm_head.weight", {config.hidden, config.vocab},
@@ -314,7 +320,7 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
     resultRoles.push_back(describe(builder, llm::Role::Logits));
   }
   for (const Stack &stack : stacks)
-    for (Type cache : model.layerCaches()) {
+    for (Type cache : model.layerCaches(stack)) {
       Type type = stacked(cache, stack.layers.size());
       arguments.push_back(type);
       argumentRoles.push_back(describe(builder, llm::Role::Cache));

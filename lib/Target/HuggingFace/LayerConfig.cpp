@@ -14,7 +14,9 @@ using namespace shardopt::hf;
 
 /// The window of windowed layers, 0 if there are none.
 static int64_t readWindow(const json::Value &root, WindowRule rule) {
-  bool asked = rule == WindowRule::LastLayers || rule == WindowRule::AllIfUsed;
+  bool asked = rule == WindowRule::LastLayers ||
+               rule == WindowRule::AlternatingFirst ||
+               rule == WindowRule::AllIfUsed;
   if (rule == WindowRule::ByKeys)
     asked = root["use_sliding_window"].nullAsAbsent().present();
   if (rule == WindowRule::Never ||
@@ -29,17 +31,23 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
   return window.isNull() || (optional && !window) ? 0 : readSize(window);
 }
 
+/// Records an error unless `list` has an entry for each layer.
+static bool expectEntries(const json::Value &list, size_t found,
+                          size_t layers) {
+  if (found == layers)
+    return true;
+  list.fail("expected an entry for each of the " + std::to_string(layers) +
+            " layers, found " + std::to_string(found));
+  return false;
+}
+
 /// `layer_types`: which layers have the window.
 static void readLayerTypes(const json::Value &types, WindowRule rule,
                            int64_t window, const json::Value &chunk,
                            std::vector<LayerConfig> &layers) {
   std::vector<json::Value> elements = types.elements();
-  if (elements.size() != layers.size()) {
-    types.fail("expected an entry for each of the " +
-               std::to_string(layers.size()) + " layers, found " +
-               std::to_string(elements.size()));
+  if (!expectEntries(types, elements.size(), layers.size()))
     return;
-  }
   for (size_t i = 0; i < layers.size(); ++i)
     if (rule == WindowRule::ByKeys &&
         elements[i].string() == "chunked_attention")
@@ -50,6 +58,27 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
            {rule == WindowRule::Chunks ? "chunked_attention"
                                        : "sliding_attention",
             window}});
+}
+
+/// Which layers have a gated delta net.
+static void readMixers(const json::Value &root,
+                       std::vector<LayerConfig> &layers) {
+  json::Value types = root["layer_types"].nullAsAbsent();
+  if (!types) {
+    const size_t interval =
+        readSize(root["full_attention_interval"], /*otherwise=*/4);
+    for (size_t i = 0; i < layers.size(); ++i)
+      if ((i + 1) % interval != 0)
+        layers[i].mixer = Mixer::DeltaNet;
+    return;
+  }
+  std::vector<json::Value> elements = types.elements();
+  if (!expectEntries(types, elements.size(), layers.size()))
+    return;
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers[i].mixer =
+        elements[i].choice<Mixer>({{"full_attention", Mixer::Attention},
+                                   {"linear_attention", Mixer::DeltaNet}});
 }
 
 static void readWindows(const json::Value &root, WindowRule rule,
@@ -64,7 +93,11 @@ static void readWindows(const json::Value &root, WindowRule rule,
   size_t first = 0, step = 1;
   if (rule == WindowRule::LastLayers)
     first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
-  if (rule == WindowRule::Alternating)
+  size_t end = layers.size();
+  if (rule == WindowRule::AlternatingFirst)
+    end = std::min<size_t>(
+        end, root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize));
+  if (rule == WindowRule::Alternating || rule == WindowRule::AlternatingFirst)
     step = 2;
   // Every layer but one in so many.
   size_t full = maxSize;
@@ -74,7 +107,7 @@ static void readWindows(const json::Value &root, WindowRule rule,
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/6);
   if (rule == WindowRule::AllButEveryFourth)
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/4);
-  for (size_t i = first; i < layers.size(); i += step)
+  for (size_t i = first; i < end; i += step)
     if ((i + 1) % full != 0)
       layers[i].window = window;
 }
@@ -158,12 +191,8 @@ static void readLayersWithoutRope(const json::Value &root,
     return;
   }
   std::vector<json::Value> elements = given.elements();
-  if (elements.size() != layers.size()) {
-    given.fail("expected an entry for each of the " +
-               std::to_string(layers.size()) + " layers, found " +
-               std::to_string(elements.size()));
+  if (!expectEntries(given, elements.size(), layers.size()))
     return;
-  }
   for (size_t i = 0; i < layers.size(); ++i)
     if (elements[i].integer(std::nullopt, 0, 1) == 0)
       layers[i].rope = LayerRope::None;
@@ -199,7 +228,10 @@ shardopt::hf::readLayers(const json::Value &root,
   int64_t count = root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
   std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
   readExperts(root, architecture.expertLayers, layers);
-  readWindows(root, architecture.windows, layers);
+  if (architecture.deltaNet)
+    readMixers(root, layers);
+  else
+    readWindows(root, architecture.windows, layers);
   readLayerRopes(root, architecture.layerRopes, architecture.windows, layers);
   return layers;
 }

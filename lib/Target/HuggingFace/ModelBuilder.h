@@ -30,11 +30,13 @@ struct HubTensor {
   bool deinterleave = false;
   double factor = 1;
   double shift = 0;
+  int64_t offset = 0; ///< where in the tensor it begins
 };
 
 /// A run of adjacent layers of one kind: an `llm.repeat`.
 struct Stack {
   bool experts = false;
+  Mixer mixer = Mixer::Attention;
   LayerRope rope = LayerRope::Global;
   llvm::SmallVector<int64_t> layers; ///< their numbers in the checkpoint
   std::string opPrefix;              ///< "", "dense.", "moe.local.", …
@@ -49,8 +51,8 @@ public:
   /// Fills the empty `function` in.
   void build(mlir::Block *entry, llvm::ArrayRef<Stack> stacks);
 
-  /// The caches of one layer, `[sequences, positions, …]`.
-  llvm::SmallVector<mlir::Type> layerCaches() const;
+  /// The caches of one layer, `[sequences, …]`.
+  llvm::SmallVector<mlir::Type> layerCaches(const Stack &stack) const;
   mlir::RankedTensorType logitsType() const;
   mlir::RankedTensorType indicesType() const;
 
@@ -58,22 +60,25 @@ private:
   //===--- Weights.cpp ----------------------------------------------------===//
 
   /// A weight matrix `[in, out]`, or a stack of one an expert in front of it.
+  /// Its parts are interleaved in so many groups.
   mlir::Value matrix(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
-                     WeightClass of, llvm::ArrayRef<HubTensor> parts);
+                     WeightClass of, llvm::ArrayRef<HubTensor> parts,
+                     int64_t groups = 1);
   /// A norm's weight, a bias or sinks.
   mlir::Value vector(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<HubTensor> parts);
   mlir::Value param(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
                     mlir::Type element, mlir::DictionaryAttr source);
   mlir::DictionaryAttr source(llvm::ArrayRef<HubTensor> parts, int64_t axis,
-                              std::optional<WeightClass> of);
+                              std::optional<WeightClass> of,
+                              int64_t groups = 1);
   llm::SourcePart part(const HubTensor &tensor, bool alone,
                        std::optional<WeightClass> of);
 
   //===--- Attention.cpp --------------------------------------------------===//
 
-  /// Attention of a normed layer input up to the output projection; `caches`
-  /// are replaced by the new ones.
+  /// What mixes the tokens of a normed layer input, up to the output
+  /// projection; `caches` are replaced by the new ones.
   mlir::Value attention(mlir::Value input, mlir::Value positions,
                         llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value groupedAttention(mlir::Value input, mlir::Value positions,
@@ -81,9 +86,19 @@ private:
   mlir::Value latentAttention(mlir::Value input, mlir::Value positions,
                               llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value latentQueries(mlir::Value input);
-  mlir::Value outputProjection(mlir::Value heads, int64_t headDim);
+  /// `module` has the weight, of so many heads.
+  mlir::Value outputProjection(mlir::Value heads, int64_t count,
+                               int64_t headDim, llvm::StringRef module,
+                               bool bias);
   /// Null where the layer's heads are not turned. `dim`: features of a head.
   llm::RopeAttr layerRope(int64_t dim);
+
+  //===--- DeltaNet.cpp
+  //-----------------------------------------------------===//
+
+  mlir::Value deltaNet(mlir::Value input, mlir::Value positions,
+                       llvm::SmallVectorImpl<mlir::Value> &caches);
+  llvm::SmallVector<mlir::Type> deltaNetCaches() const;
 
   //===--- FeedForward.cpp ------------------------------------------------===//
 
@@ -95,10 +110,12 @@ private:
   /// with the tensors of `module`.
   mlir::Value network(mlir::Value input, const std::string &up,
                       const std::string &down, int64_t inner, bool bias,
-                      WeightClass of, const std::string &module);
+                      WeightClass of, const std::string &module,
+                      mlir::Value rowGate = {});
   mlir::Value upProjection(llvm::StringRef name, mlir::Value input,
                            mlir::Value weight, mlir::Value bias,
-                           mlir::Value counts, int64_t inner);
+                           mlir::Value counts, mlir::Value rowGate,
+                           int64_t inner);
   mlir::Value downProjection(llvm::StringRef name, mlir::Value input,
                              mlir::Value weight, mlir::Value bias,
                              mlir::Value counts);
@@ -137,7 +154,7 @@ private:
   mlir::Type rows(int64_t columns) const;
   std::string opName(llvm::StringRef name) const;
   /// The pattern of a tensor of the layer: "model.layers.{layer}.…".
-  static std::string ofLayer(llvm::StringRef name);
+  std::string ofLayer(llvm::StringRef name) const;
 
   mlir::ImplicitLocOpBuilder builder;
   const ModelConfig &config;

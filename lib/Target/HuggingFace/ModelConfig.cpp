@@ -90,7 +90,8 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
   double heads = attention.heads;
   if (!attention.latent) {
     double headDim = attention.headDim;
-    double columns = (heads + 2.0 * attention.kvHeads) * headDim;
+    double columns =
+        ((attention.gated ? 2 : 1) * heads + 2.0 * attention.kvHeads) * headDim;
     return hidden * columns + heads * headDim * hidden +
            (attention.inputBias ? columns : 0) +
            (attention.outputBias ? hidden : 0) + qkNormParameters(attention) +
@@ -108,6 +109,16 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
          (attention.outputBias ? hidden : 0);
 }
 
+/// Elements of the weights of a gated delta net in a layer.
+static double countParameters(const DeltaNetConfig &net, double hidden) {
+  double keys = double(net.heads) * double(net.keyDim);
+  double values = double(net.valueHeads) * double(net.valueDim);
+  double channels = 2 * keys + values, heads = net.valueHeads;
+  return hidden * (channels + values + 2 * heads) +
+         channels * double(net.taps) + 2 * heads + double(net.valueDim) +
+         values * hidden;
+}
+
 /// Elements of the weights of a feed-forward network in a layer.
 static double countParameters(const FeedForwardConfig &network, double hidden,
                               bool experts) {
@@ -122,7 +133,8 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
   return hidden * columns + (router.bias ? columns : 0) +
          (router.correction ? columns : 0) +
          columns * dense(network.expertInner, network.expertBias) +
-         dense(network.sharedInner, network.sharedBias);
+         dense(network.sharedInner, network.sharedBias) +
+         (network.sharedGate ? hidden : 0);
 }
 
 double shardopt::hf::countParameters(const ModelConfig &config) {
@@ -136,7 +148,10 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
         config.names.networkNorm, config.names.networkPostNorm})
     norms += name.empty() ? 0 : norm;
   for (const LayerConfig &layer : config.layers)
-    total += norms + ::countParameters(config.attention, hidden) +
+    total += norms +
+             (layer.mixer == Mixer::DeltaNet
+                  ? ::countParameters(config.deltaNet, hidden)
+                  : ::countParameters(config.attention, hidden)) +
              ::countParameters(config.feedForward, hidden, layer.experts);
   return total;
 }
@@ -171,7 +186,12 @@ static double widestTensor(const ModelConfig &config) {
       attention.latent
           ? heads * double(attention.nopeDim +
                            std::max(attention.ropeDim, attention.valueDim))
-          : (heads + 2.0 * attention.kvHeads) * double(attention.headDim);
+          : ((attention.gated ? 2 : 1) * heads + 2.0 * attention.kvHeads) *
+                double(attention.headDim);
+  const DeltaNetConfig &net = config.deltaNet;
+  widest = std::max(widest, 2.0 * double(net.heads) * double(net.keyDim) +
+                                2.0 * double(net.valueHeads) *
+                                    (double(net.valueDim) + 1));
   const FeedForwardConfig &network = config.feedForward;
   double up = network.activation.gated ? 2 : 1;
   for (int64_t inner :
@@ -187,6 +207,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   ModelConfig config;
   config.architecture = architecture->name;
   config.isByKeys = architecture->isByKeys;
+  config.isNested = architecture->isNested;
   config.names = architecture->names;
   config.vocab = readSize(root["vocab_size"]);
   config.hidden = readSize(root["hidden_size"]);
@@ -205,11 +226,15 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
             ? root[architecture->normEpsilon].nullAsAbsent().positiveNumber(
                   1e-5)
             : root["rms_norm_eps"].positiveNumber();
+  // Transformers asks the whole, where the model is nested.
+  const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
   config.tiedEmbeddings =
-      readFlag(root["tie_word_embeddings"], architecture->tied);
+      readFlag(document.root()["tie_word_embeddings"], tied);
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
+  if (architecture->deltaNet)
+    config.deltaNet = readDeltaNet(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   // What holds for a nested model may stand beside it.
   auto holder = [&](std::initializer_list<const char *> keys) {
@@ -245,9 +270,12 @@ static constexpr const char *otherMixers[] = {
     "mamba_num_heads",    "ssm_cfg",
     "ssm_state_size",     "state_size"};
 
+static constexpr const char *whyNotMixed =
+    "linear attention and state spaces are not read";
+
 /// Whether some layers of `root` do; records an error that names the first.
 static bool hasOtherMixers(const json::Value &root) {
-  const char *why = "linear attention and state spaces are not read";
+  const char *why = whyNotMixed;
   for (const char *key : otherMixers)
     if (const json::Value given = root[key].nullAsAbsent()) {
       given.fail(why);
@@ -275,11 +303,13 @@ static bool hasOtherMixers(const json::Value &root) {
 static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
                                        const std::string &name) {
   json::Value root = document.root();
-  if (json::Value text = root["text_config"].nullAsAbsent())
+  const json::Value text = root["text_config"].nullAsAbsent();
+  if (text)
     root = text;
   if (hasOtherMixers(root))
     return document.error();
-  const Architecture deduced = deduceArchitecture(root);
+  Architecture deduced = deduceArchitecture(root);
+  deduced.isNested = text.present();
   ErrorOr<ModelConfig> config =
       readModel(document, root, &deduced, /*forSizes=*/true);
   if (config)
@@ -294,6 +324,10 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findArchitecture(name)) {
+    if (architecture->deltaNet) {
+      root["architectures"].fail(whyNotMixed);
+      return document.error();
+    }
     Architecture row = *architecture;
     row.readsRope = false;
     return readModel(document, root, &row, /*forSizes=*/true);
@@ -352,10 +386,13 @@ shardopt::hf::readModelConfig(const json::Document &document) {
     return document.error();
   const Architecture *architecture = findArchitecture(name);
   const bool isKnown = hasKnownWeights(root);
-  ErrorOr<ModelConfig> config = architecture
-                                    ? readModel(document, root, architecture,
-                                                /*forSizes=*/!isKnown)
-                                    : readByKeys(document, name);
+  ErrorOr<ModelConfig> config =
+      architecture
+          ? readModel(document,
+                      architecture->isNested ? root["text_config"] : root,
+                      architecture,
+                      /*forSizes=*/!isKnown)
+          : readByKeys(document, name);
   if (!config)
     return config;
   config->unread = findUnreadKeys(document, *config);

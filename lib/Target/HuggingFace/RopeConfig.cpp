@@ -78,6 +78,29 @@ static void readYarn(const json::Value &root, const json::Value &parameters,
   }
 }
 
+static std::vector<double> readDivisors(const json::Value &list) {
+  std::vector<double> divisors;
+  for (const json::Value &divisor : list.elements())
+    divisors.push_back(divisor.positiveNumber());
+  return divisors;
+}
+
+/// LongRoPE (arXiv 2402.13753), with the magnitude that Transformers gives it.
+static void readLongRope(const json::Value &root, const json::Value &parameters,
+                         RopeConfig &rope) {
+  rope.shortDivisors = readDivisors(parameters["short_factor"]);
+  rope.longDivisors = readDivisors(parameters["long_factor"]);
+  const double original = double(rope.originalContext);
+  json::Value given = parameters["factor"].nullAsAbsent();
+  const double factor =
+      given ? given.positiveNumber()
+            : double(readSize(root["max_position_embeddings"])) / original;
+  if (json::Value magnitude = parameters["attention_factor"].nullAsAbsent())
+    rope.magnitude = magnitude.positiveNumber();
+  else if (factor > 1 && original > 1)
+    rope.magnitude = std::sqrt(1 + std::log(factor) / std::log(original));
+}
+
 /// Which share of a head turns.
 static double readShare(const json::Value &root, const json::Value &parameters,
                         const Architecture &architecture) {
@@ -132,12 +155,20 @@ static RopeConfig readRope(const json::Value &root,
   rope.scaling = type.choice<Scaling>({{"default", Scaling::None},
                                        {"linear", Scaling::Linear},
                                        {"llama3", Scaling::Llama3},
-                                       {"yarn", Scaling::Yarn}},
+                                       {"yarn", Scaling::Yarn},
+                                       {"longrope", Scaling::LongRope},
+                                       {"su", Scaling::LongRope}},
                                       /*otherwise=*/Scaling::None);
+  // Of old files of Phi-3.
+  if (rope.scaling == Scaling::Yarn && parameters["short_factor"].present())
+    rope.scaling = Scaling::LongRope;
 
-  if (rope.scaling == Scaling::Llama3 || rope.scaling == Scaling::Yarn) {
+  if (rope.scaling == Scaling::Llama3 || rope.scaling == Scaling::Yarn ||
+      rope.scaling == Scaling::LongRope) {
     json::Value original =
         parameters["original_max_position_embeddings"].nullAsAbsent();
+    if (!original && rope.scaling == Scaling::LongRope)
+      original = root["original_max_position_embeddings"].nullAsAbsent();
     rope.originalContext =
         readSize(original ? original : root["max_position_embeddings"]);
   }
@@ -152,6 +183,9 @@ static RopeConfig readRope(const json::Value &root,
     break;
   case Scaling::Yarn:
     readYarn(root, parameters, architecture, rope);
+    break;
+  case Scaling::LongRope:
+    readLongRope(root, parameters, rope);
     break;
   }
   return rope;
@@ -173,4 +207,20 @@ void shardopt::hf::readRopes(const json::Value &root,
                           .nullAsAbsent();
   attention.localRope = readRope(root, local, "rope_local_base_freq",
                                  architecture.localTheta, architecture);
+}
+
+void shardopt::hf::checkRopes(const json::Value &root,
+                              const AttentionConfig &attention) {
+  const RopeConfig &rope = attention.rope;
+  if (rope.scaling != RopeConfig::Scaling::LongRope)
+    return;
+  const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
+  const size_t pairs = size_t(double(dim) * rope.share) / 2;
+  const json::Value parameters = ropeParameters(root, nullptr);
+  for (const auto &[key, divisors] :
+       {std::pair("short_factor", &rope.shortDivisors),
+        std::pair("long_factor", &rope.longDivisors)})
+    if (divisors->size() != pairs)
+      parameters[key].failExpected("a number for each of the " +
+                                   std::to_string(pairs) + " rotary pairs");
 }

@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::hf;
 
-std::string ModelBuilder::ofLayer(StringRef name) {
-  return ("model.layers.{layer}." + name).str();
+std::string ModelBuilder::ofLayer(StringRef name) const {
+  return std::string(config.names.model) + ".layers.{layer}." + name.str();
 }
 
 namespace {
@@ -57,6 +57,7 @@ llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
   llm::SourcePart part;
   part.pattern = storage.pattern;
   part.size = alone ? 0 : tensor.size;
+  part.offset = tensor.offset;
   part.isTransposed = storage.transposed;
   part.isInterleaved = tensor.deinterleave;
   part.scales = storage.scales;
@@ -69,8 +70,10 @@ llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
 }
 
 DictionaryAttr ModelBuilder::source(ArrayRef<HubTensor> tensors, int64_t axis,
-                                    std::optional<WeightClass> of) {
+                                    std::optional<WeightClass> of,
+                                    int64_t groups) {
   llm::Source source;
+  source.groups = groups;
   for (const HubTensor &tensor : tensors)
     source.parts.push_back(part(tensor, tensors.size() == 1, of));
   if (tensors.size() > 1)
@@ -88,8 +91,10 @@ Value ModelBuilder::param(StringRef name, ArrayRef<int64_t> shape, Type element,
 }
 
 Value ModelBuilder::matrix(StringRef name, ArrayRef<int64_t> shape,
-                           WeightClass of, ArrayRef<HubTensor> parts) {
-  return param(name, shape, types.weights(of), source(parts, /*axis=*/1, of));
+                           WeightClass of, ArrayRef<HubTensor> parts,
+                           int64_t groups) {
+  return param(name, shape, types.weights(of),
+               source(parts, /*axis=*/1, of, groups));
 }
 
 Value ModelBuilder::vector(StringRef name, ArrayRef<int64_t> shape,

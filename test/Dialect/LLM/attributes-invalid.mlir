@@ -137,6 +137,26 @@ module attributes {llm.machine = 8 : i64} {}
 
 // -----
 
+// expected-error @+1 {{'divisors' belong to scaling 'longrope', found none with 'longrope'}}
+func.func private @no_divisors() attributes {a = #llm.rope<dim = 4, theta = 1.0e4, scaling = longrope>}
+
+// -----
+
+// expected-error @+1 {{'divisors' belong to scaling 'longrope', found them with 'none'}}
+func.func private @plain_divisors() attributes {a = #llm.rope<dim = 4, theta = 1.0e4, divisors = [1.0, 2.5]>}
+
+// -----
+
+// expected-error @+1 {{'divisors' must have 2 entries, one a rotary pair, found 3}}
+func.func private @three_divisors() attributes {a = #llm.rope<dim = 4, theta = 1.0e4, scaling = longrope, divisors = [1.0, 2.5, 3.0]>}
+
+// -----
+
+// expected-error @+1 {{'divisors' must be positive finite numbers, found 0}}
+func.func private @zero_divisor() attributes {a = #llm.rope<dim = 4, theta = 1.0e4, scaling = longrope, divisors = [1.0, 0.0]>}
+
+// -----
+
 // expected-error @+1 {{'llm.planned_only' must be a string, found unit}}
 module attributes {llm.planned_only} {}
 

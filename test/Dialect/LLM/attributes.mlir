@@ -30,11 +30,13 @@ func.func private @workload() attributes {
 // CHECK-SAME:    b = #llm.rope<dim = 64, theta = 10000.0, style = interleaved, scaling = linear, factor = 2.0>
 // CHECK-SAME:    c = #llm.rope<dim = 128, theta = 5.0e5, scaling = llama3, factor = 8.0, low_freq_factor = 2.0, high_freq_factor = 8.0, original_context = 8192>
 // CHECK-SAME:    d = #llm.rope<dim = 64, theta = 150000.0, scaling = yarn, factor = 32.0, beta_fast = 16.0, beta_slow = 2.0, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>
+// CHECK-SAME:    e = #llm.rope<dim = 4, theta = 10000.0, scaling = longrope, divisors = {{\[}}1.000000e+00, 2.500000e+00]>
 func.func private @rope() attributes {
   a = #llm.rope<dim = 64, theta = 1.0e4, style = half, scaling = none, factor = 1.0>,
   b = #llm.rope<dim = 64, theta = 1.0e4, style = interleaved, scaling = linear, factor = 2.0>,
   c = #llm.rope<dim = 128, theta = 5.0e5, scaling = llama3, factor = 8.0, low_freq_factor = 2.0, high_freq_factor = 8.0, original_context = 8192>,
-  d = #llm.rope<dim = 64, theta = 1.5e5, scaling = yarn, factor = 32.0, beta_fast = 16.0, beta_slow = 2.0, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>}
+  d = #llm.rope<dim = 64, theta = 1.5e5, scaling = yarn, factor = 32.0, beta_fast = 16.0, beta_slow = 2.0, original_context = 4096, truncate = false, magnitude = 1.3465735902799727>,
+  e = #llm.rope<dim = 4, theta = 1.0e4, scaling = longrope, divisors = [1.0, 2.5]>}
 
 // CHECK-LABEL: @activation
 // CHECK-SAME:    a = #llm.activation<kind = silu, gated = true>

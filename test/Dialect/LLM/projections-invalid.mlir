@@ -414,6 +414,24 @@ func.func @out_proj_heads(%x: tensor<?x64xbf16>, %w: tensor<64x8xbf16>) {
 
 // -----
 
+func.func @ffn_up_row_gate(%x: tensor<?x8xbf16>, %w: tensor<8x16xbf16>, %g: tensor<16xbf16>) {
+  // (C4)
+  // expected-error @+1 {{'row_gate' must have 8 entries, the width of the input, found 16}}
+  %u = llm.ffn_up "up" %x, %w row_gate(%g) : (tensor<?x8xbf16>, tensor<8x16xbf16>, tensor<16xbf16>) -> tensor<?x16xbf16>
+  return
+}
+
+// -----
+
+func.func @grouped_row_gate(%x: tensor<?x8xbf16>, %w: tensor<4x8x16xbf16>, %n: tensor<1x1x4xi32>, %g: tensor<8xbf16>) {
+  // (C4)
+  // expected-error @+1 {{has 'counts', so that it has no 'row_gate'}}
+  %u = llm.ffn_up "up" %x, %w counts(%n) row_gate(%g) : (tensor<?x8xbf16>, tensor<4x8x16xbf16>, tensor<1x1x4xi32>, tensor<8xbf16>) -> tensor<?x16xbf16>
+  return
+}
+
+// -----
+
 func.func @ffn_up_rows(%x: tensor<?x8xbf16>, %w: tensor<4x16xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.ffn_up' op 'weight' must have 8 rows, the width of the input, found 4}}

@@ -74,6 +74,13 @@ func.func @dense_ffn(%x: tensor<?x8xbf16>, %u: tensor<8x32xbf16>, %b: tensor<32x
   return
 }
 
+// CHECK-LABEL: @gated_rows
+func.func @gated_rows(%x: tensor<?x8xbf16>, %u: tensor<8x32xbf16>, %g: tensor<8xbf16>) {
+  // CHECK: llm.ffn_up "up" dim<1> %{{.*}}, %{{.*}} row_gate(%{{.*}}) {activation = {{.*}}} : tensor<?x8xbf16> -> tensor<?x16xbf16>
+  %0 = llm.ffn_up "up" dim<1> %x, %u row_gate(%g) {activation = #llm.activation<kind = silu, gated = true>} : tensor<?x8xbf16> -> tensor<?x16xbf16>
+  return
+}
+
 // CHECK-LABEL: @grouped_ffn
 func.func @grouped_ffn(%x: tensor<?x8xbf16>, %u: tensor<4x8x32xf4E2M1FN>, %b: tensor<4x32xbf16>, %d: tensor<4x16x8xf4E2M1FN>, %e: tensor<4x8xbf16>, %n: tensor<2x3x4xi32>) {
   // CHECK: llm.ffn_up "up" %{{.*}}, %{{.*}} bias(%{{.*}}) counts(%{{.*}}) {activation = {{.*}}} : tensor<?x8xbf16>, tensor<2x3x4xi32> -> tensor<?x16xbf16> weights f4E2M1FN

@@ -274,15 +274,16 @@ class Parameters:
         """What `source` describes, as a global tensor of `shape`."""
         key = (name, layer)
         if key not in self.cache:
-            parts = [self.part(part, source, layer, shape) for part in source["parts"]]
             per_expert = "{expert}" in source["parts"][0]["pattern"]
             axis = source.get("axis", 0) + (1 if per_expert else 0)
-            value = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
+            parts = [self.part(part, axis, layer, shape) for part in source["parts"]]
+            blocks = (np.split(part, source.get("groups", 1), axis=axis) for part in parts)
+            value = np.concatenate([block for group in zip(*blocks) for block in group], axis=axis)
             assert value.shape == shape, f"{name}: {value.shape}, declared {shape}"
             self.cache[key] = value
         return self.cache[key]
 
-    def part(self, part, source, layer, shape):
+    def part(self, part, axis, layer, shape):
         pattern = part["pattern"]
         if "scales" in part:
             raise NotImplementedError(f"{pattern} is quantized in the checkpoint")
@@ -295,10 +296,13 @@ class Parameters:
             value = self.tensors[pattern].astype(float)
             if len(shape) == 1:  # listed by heads
                 value = value.reshape(-1)
-        while value.ndim > len(shape) and value.shape[0] == 1:
-            value = value[0]
+        if value.ndim > len(shape):
+            value = value.squeeze()
         if part.get("transposed"):
             value = value.swapaxes(-1, -2)
         if part.get("deinterleave"):
             value = np.concatenate([value[..., 0::2], value[..., 1::2]], axis=-1)
+        if "size" in part:
+            begin = part.get("offset", 0)
+            value = value.take(range(begin, begin + part["size"]), axis=axis)
         return value * part.get("factor", 1.0) + part.get("shift", 0.0)

@@ -131,6 +131,8 @@ def rope_frequencies(rope):
     if scaling == "llama3":
         low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
         return numerics.llama3_frequencies(plain, factor, low, high, original)
+    if scaling == "longrope":
+        return plain / np.array(rope["divisors"])
     assert scaling == "yarn", scaling
     fast, slow = rope.get("beta_fast", 32.0), rope.get("beta_slow", 1.0)
     truncate = rope.get("truncate", True)
@@ -181,8 +183,11 @@ def attention(op, positions, window, **operands):
 def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset, **_):
     heads, kv_heads, size = op["heads"], op["kv_heads"], op["head_dim"]
     sequence = op.get("sequence", 1)
-    ends = [heads * size, (heads + kv_heads) * size]
-    q, k, v = (numerics.split_last(x, -1, size) for x in np.split(input, ends, axis=-1))
+    wide = 2 * size if op.get("gated") else size
+    ends = [heads * wide, heads * wide + kv_heads * size]
+    q, k, v = np.split(input, ends, axis=-1)
+    q, gates = np.split(numerics.split_last(q, heads, wide), [size], axis=-1)
+    k, v = (numerics.split_last(x, kv_heads, size) for x in (k, v))
     if "epsilon" in op.attributes:
         kind = op.get("qk_norm") and enum(op["qk_norm"])
         q = numerics.head_norm(kind, q, q_norm, op["epsilon"])
@@ -207,7 +212,7 @@ def gqa(op, positions, window, input, caches, q_norm, k_norm, sinks, head_offset
         op.get("soft_cap"),
         op.get("chunked", False),
     )
-    return result, [keys, values]
+    return result * numerics.sigmoid(gates) if op.get("gated") else result, [keys, values]
 
 
 def tempered(op, q, positions):
@@ -247,6 +252,44 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
         op.get("chunked", False),
     )
     return result, [cache]
+
+
+@semantics("llm.gated_delta_net", "input positions conv_state state conv decay step_bias norm")
+def gated_delta_net(op, input, positions, conv_state, state, conv, decay, step_bias, norm):
+    heads, value_heads = op["heads"], op["value_heads"]
+    key_dim, value_dim = op["key_dim"], op["value_dim"]
+    each, sequence = value_heads // heads, op.get("sequence", 1)
+    widths = [2 * key_dim + each * value_dim, each * value_dim, each, each]
+    groups = numerics.split_last(input, heads, -1)
+    assert groups.shape[-1] == sum(widths), op.name
+    channels, gates, strengths, steps = np.split(groups, np.cumsum(widths)[:-1], axis=-1)
+    conv_state, state = conv_state.copy(), state.copy()
+    result = np.zeros((len(input), value_heads, value_dim))
+    for row in np.flatnonzero(positions >= 0):
+        prompt = row // sequence
+        if positions[row] == 0:
+            conv_state[prompt], state[prompt] = 0, 0
+        window = np.concatenate([conv_state[prompt], channels[row].reshape(1, -1)])
+        conv_state[prompt] = window[1:]
+        made = numerics.silu((window * conv).sum(axis=0)).reshape(heads, -1)
+        q, k, v = np.split(made, [key_dim, 2 * key_dim], axis=-1)
+        q, k = (np.repeat(unit(x), each, axis=0) for x in (q, k))
+        v = v.reshape(value_heads, value_dim)
+        step = np.logaddexp(0, steps[row].reshape(-1) + step_bias)
+        past = state[prompt] * np.exp(-np.exp(decay) * step)[:, None, None]
+        change = (v - np.einsum("hk,hkv->hv", k, past)) * numerics.sigmoid(
+            strengths[row].reshape(-1, 1)
+        )
+        state[prompt] = past + k[:, :, None] * change[:, None, :]
+        asked = np.einsum("hk,hkv->hv", q, state[prompt]) / np.sqrt(key_dim)
+        gate = numerics.silu(gates[row].reshape(value_heads, value_dim))
+        result[row] = numerics.rms_norm(asked, norm, op["epsilon"]) * gate
+    return [numerics.merge_last(result), conv_state, state]
+
+
+def unit(x):
+    """x with its last dim divided by the root of its sum of squares."""
+    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + 1e-6)
 
 
 # ---------------------------------------------------------------------------
@@ -347,9 +390,12 @@ def feed_forward(op, input, weight, bias, counts, activation):
     return [result]
 
 
-@semantics("llm.ffn_up", "input weight bias? counts?")
-def ffn_up(op, input, weight, bias, counts):
-    return feed_forward(op, input, weight, bias, counts, op.get("activation"))
+@semantics("llm.ffn_up", "input weight bias? counts? row_gate?")
+def ffn_up(op, input, weight, bias, counts, row_gate):
+    [result] = feed_forward(op, input, weight, bias, counts, op.get("activation"))
+    if row_gate is not None:
+        result = result * numerics.sigmoid(input @ row_gate)[:, None]
+    return [result]
 
 
 @semantics("llm.ffn_down", "input weight bias? counts?")

@@ -40,6 +40,10 @@ constexpr Reads readsOf(FfnKind kind) {
 /// contracts over a cut hidden size; the partial sum that it leaves is before
 /// the activation, gate and up columns included. Dim 1 cuts `inner`.
 struct FfnUp final : OpModel, Ffn {
+  /// Rows are multiplied by a number that is made of whole rows, so that dim 0
+  /// is illegal. As norms and biases, it is not charged.
+  bool gatesRows = false;
+
   Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;

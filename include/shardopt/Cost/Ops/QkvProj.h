@@ -20,6 +20,7 @@ struct QkvProj final : OpModel {
   int64_t heads = 0;
   int64_t kvHeads = 0;
   int64_t headDim = 0;
+  bool gated = false; ///< every query head has as many columns more
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2;
 
@@ -29,6 +30,10 @@ struct QkvProj final : OpModel {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return Reads::Rows; }
+
+private:
+  /// Columns of so many heads.
+  double columns(int64_t queryHeads, int64_t keyHeads) const;
 };
 
 } // namespace shardopt::cost

@@ -31,7 +31,7 @@ enum class ElementType : uint8_t { F32, F16, BF16, Fp8, Mxfp4 };
 
 /// Rotary position embedding; see `#llm.rope` for what the fields mean.
 struct RopeConfig {
-  enum class Scaling : uint8_t { None, Linear, Llama3, Yarn };
+  enum class Scaling : uint8_t { None, Linear, Llama3, Yarn, LongRope };
 
   double theta = 1e4;
   double share = 1; ///< of the features of a head, the first ones, that turn
@@ -45,6 +45,8 @@ struct RopeConfig {
   int64_t originalContext = 0;
   bool truncate = true;
   double magnitude = 1; ///< factor of cosine and sine
+  /// Of the frequencies of longrope, up to `originalContext` tokens and beyond.
+  std::vector<double> shortDivisors, longDivisors;
   /// Factor of the softmax scale of latent attention (yarn's mscale, squared).
   double scaleFactor = 1;
 };
@@ -76,6 +78,7 @@ struct AttentionConfig {
   int64_t temperatureFloor = 0;
   double temperatureScale = 0;
   bool sinks = false;
+  bool gated = false; ///< the projection of queries has gates of the result
 
   // Multi-head latent attention.
   int64_t queryRank = 0; ///< 0 if queries are projected in one step
@@ -87,6 +90,18 @@ struct AttentionConfig {
   int64_t indexHeads = 0;
   int64_t indexDim = 0;
   int64_t indexTopk = 0;
+};
+
+/// The gated delta net of layers with `Mixer::DeltaNet`; see
+/// `llm.gated_delta_net` for what the sizes mean.
+struct DeltaNetConfig {
+  int64_t heads = 0; ///< 0 if no layer has one
+  int64_t valueHeads = 0;
+  int64_t keyDim = 0;
+  int64_t valueDim = 0;
+  int64_t taps = 0;
+  /// Whether the checkpoint has its projections apart, each over all heads.
+  bool isSplit = false;
 };
 
 /// Activation function; see `#llm.activation` for what the fields mean.
@@ -124,15 +139,21 @@ struct FeedForwardConfig {
   bool expertBias = false; ///< on gate, up and down of the experts
   int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
   bool sharedBias = false; ///< on gate, up and down of shared experts
+  /// What shared experts give is multiplied by a sigmoid of the token.
+  bool sharedGate = false;
   RouterConfig router;
 };
 
 /// How the queries and keys of a layer are turned.
 enum class LayerRope : uint8_t { Global, Local, None };
 
+/// What mixes the tokens of a layer.
+enum class Mixer : uint8_t { Attention, DeltaNet };
+
 /// What differs from layer to layer.
 struct LayerConfig {
   bool experts = false;
+  Mixer mixer = Mixer::Attention;
   LayerRope rope = LayerRope::Global;
   int64_t window = 0; ///< sliding window in tokens, 0 where attention is full
 };
@@ -165,7 +186,8 @@ struct QuantizationConfig {
 /// How the checkpoint spells the tensors of a feed-forward network, below
 /// `model.layers.{layer}.`.
 struct HubNames {
-  std::string_view router; ///< "mlp.gate"
+  std::string_view model = "model"; ///< in front of all but the head
+  std::string_view router;          ///< "mlp.gate"
   /// "mlp", "mlp.moe_statics"; the router's where it is empty.
   std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
@@ -178,6 +200,7 @@ struct HubNames {
   bool interleavedExperts = true;
   std::string_view dense = "mlp"; ///< the network of a layer without experts
   std::string_view shared = "mlp.shared_experts";
+  std::string_view sharedGate = "mlp.shared_expert_gate";
   std::string_view denseUp = "up_proj"; ///< of a network that is not routed
   std::string_view denseDown = "down_proj";
   /// One tensor with gate and up of a network that is not routed, and one with
@@ -209,6 +232,7 @@ struct UnreadKey {
 struct ModelConfig {
   std::string architecture; ///< "LlamaForCausalLM"
   bool isByKeys = false;    ///< of an unknown family: has sizes only
+  bool isNested = false;    ///< what `text_config` says
   /// Why it is planned and not executed: its family is unknown, or a key, or
   /// nothing computes with its weights. Empty where it is executed.
   std::string plannedOnly;
@@ -230,6 +254,7 @@ struct ModelConfig {
   double logitCap = 0;       ///< of the logits then, 0 if there is none
   bool tiedEmbeddings = false;
   AttentionConfig attention;
+  DeltaNetConfig deltaNet;
   FeedForwardConfig feedForward;
   std::vector<LayerConfig> layers;
   ElementType type = ElementType::BF16; ///< of the checkpoint's plain tensors

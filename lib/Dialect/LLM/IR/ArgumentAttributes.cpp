@@ -58,6 +58,9 @@ static FailureOr<SourcePart> readPart(Attribute attribute,
   SourcePart part;
   part.pattern = fields.text("pattern", name);
   part.size = fields.integer("size", 1, maxDimSize, /*otherwise=*/0);
+  part.offset = fields.integer("offset", 0, maxDimSize, /*otherwise=*/0);
+  if (part.offset != 0 && part.size == 0)
+    fields.failField("size", "there with an 'offset'", nullptr);
   part.isTransposed = fields.flag("transposed");
   part.isInterleaved = fields.flag("deinterleave");
   part.scales = fields.text("scales", name, /*otherwise=*/"");
@@ -101,6 +104,13 @@ FailureOr<Source> Source::read(Attribute attribute, StringRef what,
   }
   if (fields.has("axis") || parts.size() > 1)
     source.axis = fields.integer("axis", 0, rank - 1);
+  source.groups = fields.integer("groups", 1, maxDimSize, /*otherwise=*/1);
+  if (source.groups > 1 &&
+      llvm::any_of(source.parts, [&](const SourcePart &part) {
+        return part.size == 0 || part.size % source.groups != 0;
+      }))
+    fields.failField("groups", "a divisor of every part's size",
+                     cast<DictionaryAttr>(attribute).get("groups"));
   return fields.finish(source);
 }
 
@@ -116,6 +126,8 @@ DictionaryAttr Source::write(MLIRContext *context) const {
       fields.set("deinterleave", builder.getUnitAttr());
     if (part.size > 0)
       fields.set("size", builder.getI64IntegerAttr(part.size));
+    if (part.offset > 0)
+      fields.set("offset", builder.getI64IntegerAttr(part.offset));
     if (!part.scales.empty())
       fields.set("scales", builder.getStringAttr(part.scales));
     if (!part.block.empty())
@@ -130,5 +142,7 @@ DictionaryAttr Source::write(MLIRContext *context) const {
   fields.set("parts", builder.getArrayAttr(list));
   if (parts.size() > 1 || axis != 0)
     fields.set("axis", builder.getI64IntegerAttr(axis));
+  if (groups > 1)
+    fields.set("groups", builder.getI64IntegerAttr(groups));
   return fields.getDictionary(context);
 }

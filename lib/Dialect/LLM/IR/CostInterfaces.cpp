@@ -14,6 +14,7 @@
 #include "shardopt/Cost/Ops/Dispatch.h"
 #include "shardopt/Cost/Ops/Embedding.h"
 #include "shardopt/Cost/Ops/Ffn.h"
+#include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
@@ -90,6 +91,7 @@ static cost::QkvProj model(QkvProjOp op) {
   facts.heads = op.getHeads();
   facts.kvHeads = op.getKvHeads();
   facts.headDim = op.getHeadDim();
+  facts.gated = op.getGated();
   facts.weights = weightType(op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
@@ -115,6 +117,7 @@ static cost::GqaAttention gqaModel(AttentionOp op) {
   facts.normsAllHeads = op.getQkNorm() == HeadNorm::AllHeads;
   facts.normSums = op.getQkNorm() == HeadNorm::Mean ? 2 : 1;
   facts.turnsWholeHalves = op.turnsWholeHalves();
+  facts.gated = op.getGated();
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
   return facts;
@@ -130,6 +133,19 @@ static cost::MlaAttention mlaModel(AttentionOp op) {
   facts.weights = weightType(op.getKvUp());
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
+  return facts;
+}
+
+static cost::GatedDeltaNet model(GatedDeltaNetOp op) {
+  cost::GatedDeltaNet facts;
+  facts.heads = op.getHeads();
+  facts.valueHeads = op.getValueHeads();
+  facts.keyDim = op.getKeyDim();
+  facts.valueDim = op.getValueDim();
+  facts.taps = sizeOf(op.getConv(), 0);
+  facts.activationBytes = elementBytes(op.getInput());
+  facts.convBytes = elementBytes(op.getConvState());
+  facts.stateBytes = elementBytes(op.getState());
   return facts;
 }
 
@@ -185,6 +201,7 @@ static cost::FfnUp model(FfnUpOp op) {
   facts.hidden = columns(op.getInput());
   facts.inner = columns(op.getResult());
   facts.gated = op.getActivation() && op.getActivation()->getGated();
+  facts.gatesRows = op.getRowGate() != nullptr;
   return facts;
 }
 
@@ -244,6 +261,12 @@ bool AttentionOp::mixesRows() { return true; }
 
 bool AttentionOp::cutsInsideHeads() { return getShardingDim() == Dim::One; }
 
+std::optional<int64_t> GatedDeltaNetOp::getPromptRows() {
+  return getSequence();
+}
+
+bool GatedDeltaNetOp::mixesRows() { return true; }
+
 std::optional<int64_t> LmHeadOp::getPromptRows() { return getSequence(); }
 
 cost::LayerFacts DispatchOp::getLayerFacts() {
@@ -285,6 +308,7 @@ SmallVector<OpOperand *> CombineOp::getActivations() {
   SmallVector<OpOperand *> OP::getActivations() { return {&getInputMutable()}; }
 LLM_ONE_INPUT(QkvProjOp)
 LLM_ONE_INPUT(LinearOp)
+LLM_ONE_INPUT(GatedDeltaNetOp)
 LLM_ONE_INPUT(OutProjOp)
 LLM_ONE_INPUT(RouterOp)
 LLM_ONE_INPUT(FfnUpOp)
@@ -313,6 +337,7 @@ LLM_MODELLED(RmsNormOp)
 LLM_MODELLED(LayerNormOp)
 LLM_MODELLED(QkvProjOp)
 LLM_MODELLED(LinearOp)
+LLM_MODELLED(GatedDeltaNetOp)
 LLM_MODELLED(OutProjOp)
 LLM_MODELLED(RouterOp)
 LLM_MODELLED(DispatchOp)

@@ -16,6 +16,8 @@
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
@@ -223,8 +225,8 @@ LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                RopeScaling scaling, APFloat factor,
                                APFloat lowFreqFactor, APFloat highFreqFactor,
                                APFloat betaFast, APFloat betaSlow,
-                               int64_t originalContext, bool,
-                               APFloat magnitude) {
+                               int64_t originalContext, bool, APFloat magnitude,
+                               DenseF64ArrayAttr divisors) {
   if (dim < 2 || dim % 2 != 0)
     return emitError() << "'dim' must be even and positive, found " << dim;
   std::pair<StringRef, const APFloat *> reals[] = {
@@ -246,6 +248,20 @@ LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'original_context' must be positive for scaling '"
                        << stringifyRopeScaling(scaling) << "', found "
                        << originalContext;
+  if ((scaling == RopeScaling::LongRope) != bool(divisors))
+    return emitError() << "'divisors' belong to scaling 'longrope', found "
+                       << (divisors ? "them" : "none") << " with '"
+                       << stringifyRopeScaling(scaling) << "'";
+  if (!divisors)
+    return success();
+  if (divisors.size() != dim / 2)
+    return emitError() << "'divisors' must have " << dim / 2
+                       << " entries, one a rotary pair, found "
+                       << divisors.size();
+  for (double divisor : divisors.asArrayRef())
+    if (!(divisor > 0) || !std::isfinite(divisor))
+      return emitError() << "'divisors' must be positive finite numbers, found "
+                         << divisor;
   return success();
 }
 

@@ -149,6 +149,17 @@ void typesOfAttention(OpTypes &types) {
   types.results.append(types.getSize(3), cache);
 }
 
+void typesOfGatedDeltaNet(OpTypes &types) {
+  int64_t valueHeads = types.getInteger("value_heads");
+  Type convState = types.operands[2];
+  types.operands[1] = types.indices({types.getRows(types.operands[0])});
+  types.operands[4] = types.tensor(
+      {plus(types.getSize(convState, 1), 1), types.getColumns(convState)});
+  types.operands[5] = types.operands[6] = types.tensor({valueHeads});
+  types.operands[7] = types.tensor({types.getInteger("value_dim")});
+  types.results.append({convState, types.operands[3]});
+}
+
 void typesOfFfn(OpTypes &types) {
   auto activation =
       dyn_cast_or_null<ActivationAttr>(types.getAttribute("activation"));
@@ -159,6 +170,8 @@ void typesOfFfn(OpTypes &types) {
   int64_t columns = activation && activation.getGated() ? times(out, 2) : out;
   shape.push_back(columns);
   types.operands[2] = types.tensor(shape);
+  if (types.operands.size() > 4) // the row gate of an up-projection
+    types.operands[4] = types.tensor({types.getColumns(types.operands[0])});
   shape.insert(shape.end() - 1, types.getColumns(types.operands[0]));
   types.operands[1] = types.weight(shape);
 }

@@ -32,7 +32,11 @@ using namespace shardopt::llm;
 
 static void printPart(OpAsmPrinter &printer, const SourcePart &part) {
   if (part.size)
-    printer << part.size << " of ";
+    printer << part.size;
+  if (part.offset)
+    printer << " from " << part.offset;
+  if (part.size)
+    printer << " of ";
   printer.printString(part.pattern);
   if (part.isTransposed)
     printer << " transposed";
@@ -74,8 +78,14 @@ static ParseResult parsePart(OpAsmParser &parser, SourcePart &part) {
   SMLoc loc = parser.getCurrentLocation();
   OptionalParseResult hasSize = parser.parseOptionalInteger(part.size);
   if (hasSize.has_value()) {
-    if (failed(*hasSize) || parser.parseKeyword("of"))
+    if (failed(*hasSize) ||
+        (succeeded(parser.parseOptionalKeyword("from")) &&
+         parser.parseInteger(part.offset)) ||
+        parser.parseKeyword("of"))
       return failure();
+    if (part.offset < 0 || part.offset > maxDimSize)
+      return parser.emitError(loc, "expected a beginning from 0 to ")
+             << maxDimSize << ", found " << part.offset;
     if (part.size < 1 || part.size > maxDimSize)
       return parser.emitError(loc, "expected a size from 1 to ")
              << maxDimSize << ", found " << part.size;
@@ -108,8 +118,18 @@ ParseResult llm::parseSource(OpAsmParser &parser, DictionaryAttr &attribute) {
     return parsePart(parser, source.parts.emplace_back());
   };
   if (succeeded(parser.parseOptionalKeyword("dim"))) {
-    if (parser.parseInteger(source.axis) ||
-        parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNext))
+    SMLoc loc;
+    if (parser.parseInteger(source.axis))
+      return failure();
+    if (succeeded(parser.parseOptionalKeyword("groups"))) {
+      loc = parser.getCurrentLocation();
+      if (parser.parseInteger(source.groups))
+        return failure();
+      if (source.groups < 1 || source.groups > maxDimSize)
+        return parser.emitError(loc, "expected groups from 1 to ")
+               << maxDimSize << ", found " << source.groups;
+    }
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNext))
       return failure();
   } else if (parseNext()) {
     return failure();
@@ -141,11 +161,14 @@ void llm::printSource(OpAsmPrinter &printer, Operation *,
     printer << "dict " << attribute;
     return;
   }
-  if (source->parts.size() == 1 && source->axis == 0) {
+  if (source->parts.size() == 1 && source->axis == 0 && source->groups == 1) {
     printPart(printer, source->parts.front());
     return;
   }
-  printer << "dim " << source->axis << " [";
+  printer << "dim " << source->axis;
+  if (source->groups > 1)
+    printer << " groups " << source->groups;
+  printer << " [";
   for (int level = 0; level < 2; ++level)
     printer.increaseIndent();
   for (const SourcePart &part : source->parts) {

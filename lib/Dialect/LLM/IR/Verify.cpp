@@ -10,6 +10,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/Limits.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -112,4 +113,44 @@ LogicalResult llm::expectDivides(Operation *op, StringRef what, int64_t divisor,
     return success();
   return op->emitOpError() << "'" << what << "' must be positive and divide "
                            << whole << ", " << size << ", found " << divisor;
+}
+
+LogicalResult llm::expectAllPositive(
+    Operation *op,
+    std::initializer_list<std::pair<StringRef, int64_t>> attributes) {
+  for (auto [name, value] : attributes)
+    if (failed(expectPositive(op, name, value)))
+      return failure();
+  return success();
+}
+
+/// The argument of the enclosing function that `value` is, where repeats pass
+/// it on as an invariant; or null.
+static BlockArgument findArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  while (argument) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<FunctionOpInterface>(parent))
+      return argument;
+    bool isCarried = isa<llm::RepeatOp>(parent) &&
+                     argument.getArgNumber() < parent->getNumOperands();
+    argument = isCarried ? dyn_cast<BlockArgument>(
+                               parent->getOperand(argument.getArgNumber()))
+                         : BlockArgument();
+  }
+  return {};
+}
+
+LogicalResult llm::expectPositions(Operation *op, Value positions) {
+  BlockArgument argument = findArgument(positions);
+  if (!argument)
+    return success();
+  auto func = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto role = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                llm::roleAttrName);
+  if (role && role == "tokens")
+    return op->emitOpError("reads tokens as positions: expected another "
+                           "argument than #")
+           << argument.getArgNumber() << ", whose role is 'tokens'";
+  return success();
 }

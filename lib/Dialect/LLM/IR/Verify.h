@@ -50,6 +50,10 @@ mlir::LogicalResult expectLike(mlir::Operation *op, llvm::StringRef what,
 /// `value`, of which `what` is the name, is positive.
 mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef what,
                                    int64_t value);
+/// The same of several names and values.
+mlir::LogicalResult expectAllPositive(
+    mlir::Operation *op,
+    std::initializer_list<std::pair<llvm::StringRef, int64_t>> attributes);
 /// `value`, of which `what` is the name, is positive and finite.
 mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef what,
                                    const llvm::APFloat &value);
@@ -58,6 +62,9 @@ mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef what,
 mlir::LogicalResult expectDivides(mlir::Operation *op, llvm::StringRef what,
                                   int64_t divisor, llvm::StringRef whole,
                                   int64_t size);
+
+/// `positions` are not what the function takes as tokens.
+mlir::LogicalResult expectPositions(mlir::Operation *op, mlir::Value positions);
 
 } // namespace shardopt::llm
 

@@ -8,7 +8,6 @@
 #include "Verify.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -51,15 +50,6 @@ static LogicalResult expectMembers(Operation *op, StringRef kind,
   return success();
 }
 
-static LogicalResult expectAllPositive(
-    Operation *op,
-    std::initializer_list<std::pair<StringRef, int64_t>> attributes) {
-  for (auto [name, value] : attributes)
-    if (failed(expectPositive(op, name, value)))
-      return failure();
-  return success();
-}
-
 /// Sizes of gqa, constraints (C1), (C4) and (C7).
 static LogicalResult verifyGqa(AttentionOp attention) {
   Operation *op = attention;
@@ -80,12 +70,15 @@ static LogicalResult verifyGqa(AttentionOp attention) {
   int64_t heads = attention.getHeads();
   int64_t kvHeads = *attention.getKvHeads();
   int64_t headDim = *attention.getHeadDim();
+  int64_t queries = attention.getGated() ? times(2, heads) : heads;
   if (failed(expectAllPositive(
           op,
           {{"heads", heads}, {"kv_heads", kvHeads}, {"head_dim", headDim}})) ||
       failed(expectSize(op, "input", "columns",
-                        times(plus(heads, times(2, kvHeads)), headDim),
-                        "(heads + 2 * kv_heads) * head_dim",
+                        times(plus(queries, times(2, kvHeads)), headDim),
+                        attention.getGated()
+                            ? "(2 * heads + 2 * kv_heads) * head_dim"
+                            : "(heads + 2 * kv_heads) * head_dim",
                         columns(attention.getInput()))) ||
       failed(expectSize(op, "cache", "tensors", 2, "keys and values",
                         attention.getCaches().size())))
@@ -130,7 +123,8 @@ static LogicalResult verifyMla(AttentionOp attention) {
            {"rope_dim", attention.getRopeDim().has_value()},
            {"value_dim", attention.getValueDim().has_value()},
            {"rank", attention.getRank().has_value()}},
-          {{"q_norm", static_cast<bool>(attention.getQNorm())},
+          {{"gated", attention.getGated()},
+           {"q_norm", static_cast<bool>(attention.getQNorm())},
            {"k_norm", static_cast<bool>(attention.getKNorm())},
            {"epsilon", attention.getEpsilon().has_value()},
            {"qk_norm", attention.getQkNorm().has_value()},
@@ -191,6 +185,9 @@ static LogicalResult verifyFeatureSharding(AttentionOp attention) {
   if (attention.getKind() == AttentionKind::Mla)
     return attention.emitOpError(
         "sharding dim 1 is illegal for mla, whose latent all heads share");
+  if (attention.getGated())
+    return attention.emitOpError(
+        "sharding dim 1 is illegal where gates stand beside queries");
   if (attention.getSequence() != 1)
     return attention.emitOpError()
            << "sharding dim 1 is illegal in prefill: 'sequence' must be 1, "
@@ -207,23 +204,6 @@ static LogicalResult verifyFeatureSharding(AttentionOp attention) {
               "found "
            << attention.getRopeAttr();
   return success();
-}
-
-/// The argument of the enclosing function that `value` is, where repeats pass
-/// it on as an invariant; or null.
-static BlockArgument findArgument(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  while (argument) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (isa<FunctionOpInterface>(parent))
-      return argument;
-    bool isCarried = isa<RepeatOp>(parent) &&
-                     argument.getArgNumber() < parent->getNumOperands();
-    argument = isCarried ? dyn_cast<BlockArgument>(
-                               parent->getOperand(argument.getArgNumber()))
-                         : BlockArgument();
-  }
-  return {};
 }
 
 LogicalResult AttentionOp::verify() {
@@ -267,17 +247,7 @@ LogicalResult AttentionOp::verify() {
                          "one twice: cache #")
              << index;
   // (C10)
-  BlockArgument argument = findArgument(getPositions());
-  if (!argument)
-    return success();
-  auto func = cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  auto role =
-      func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), roleAttrName);
-  if (role && role == "tokens")
-    return emitOpError("reads tokens as positions: expected another argument "
-                       "than #")
-           << argument.getArgNumber() << ", whose role is 'tokens'";
-  return success();
+  return expectPositions(op, getPositions());
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,9 +91,10 @@ LogicalResult QkvProjOp::verify() {
                         sizeOf(getWeight(), 0))))
     return failure();
   // (C2)
-  int64_t heads = plus(getHeads(), times(2, getKvHeads()));
-  int64_t width = times(heads, getHeadDim());
-  StringRef reason = "(heads + 2 * kv_heads) * head_dim";
+  int64_t queries = getGated() ? times(2, getHeads()) : getHeads();
+  int64_t width = times(plus(queries, times(2, getKvHeads())), getHeadDim());
+  StringRef reason = getGated() ? "(2 * heads + 2 * kv_heads) * head_dim"
+                                : "(heads + 2 * kv_heads) * head_dim";
   if (failed(expectSize(op, "weight", "columns", width, reason,
                         columns(getWeight()))) ||
       failed(expectEntries(op, "bias", getBias(), width, reason)))
@@ -190,6 +191,12 @@ static LogicalResult verifyFfn(FfnOp op, int64_t width, StringRef reason) {
 LogicalResult FfnUpOp::verify() {
   bool gated = getActivation() && getActivation()->getGated();
   int64_t width = columns(getResult());
+  // (C4)
+  if (getRowGate() && getCounts())
+    return emitOpError() << "has 'counts', so that it has no 'row_gate'";
+  if (failed(expectEntries(getOperation(), "row_gate", getRowGate(),
+                           columns(getInput()), inputWidth)))
+    return failure();
   if (gated)
     return verifyFfn(*this, times(2, width),
                      "twice the width of the result, gate and up");

@@ -7,11 +7,14 @@ DECODE = i32(4, 0, -1, 8, 2)
 PREFILL = i32(0, 1, 2, 0, 1, -1, 2, 3, 4)
 
 
-def gqa(name, attributes="", extra=None, form="", positions=DECODE, heads=6, kv=2, size=8, sequence=1):
+def gqa(
+    name, attributes="", extra=None, form="", positions=DECODE, heads=6, kv=2, size=8, sequence=1
+):
+    queries = 2 * heads if "gated" in attributes else heads
     prompts = -(-len(positions) // sequence)
     cache = f"tensor<?x?x{kv}x{size}xf32>"
     operands = {
-        "%x": f"tensor<?x{(heads + 2 * kv) * size}xf32>",
+        "%x": f"tensor<?x{(queries + 2 * kv) * size}xf32>",
         "%p": "tensor<?xi32>",
         "%k": cache,
         "%v": cache,
@@ -46,6 +49,8 @@ ROPES = {
     "yarn": "dim = 8, theta = 1.0e2, scaling = yarn, factor = 4.0, original_context = 32, magnitude = 1.2",
     "yarn, not truncated": "dim = 8, theta = 1.0e2, scaling = yarn, factor = 4.0, "
     "beta_fast = 3.0, original_context = 32, truncate = false",
+    "longrope": "dim = 8, theta = 1.0e2, scaling = longrope, magnitude = 1.3, "
+    "divisors = [1.0, 1.5, 2.25, 4.0]",
 }
 
 
@@ -83,6 +88,8 @@ def gqa_attentions():
     yield gqa("gqa, prefill", rope, positions=PREFILL, sequence=3)
     yield gqa("gqa, prefill with a window", rope + ", window = 2", positions=PREFILL, sequence=3)
     yield gqa("gqa of no row", rope, positions=i32())
+    yield gqa("gqa with gates", rope + ", gated")
+    yield gqa("gqa with gates, prefill", rope + ", gated", positions=PREFILL, sequence=3)
 
 
 def mla(name, attributes="", extra=None, form="", positions=DECODE, sequence=1):

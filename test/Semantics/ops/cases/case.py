@@ -59,7 +59,8 @@ def split_types(text):
 
 # Ops that are written with a name.
 NAMED = {
-    "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "layer_norm", "linear",
+    "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "gated_delta_net",
+    "layer_norm", "linear",
     "lm_head", "out_proj", "qkv_proj", "rms_norm", "router",
 }  # fmt: skip
 

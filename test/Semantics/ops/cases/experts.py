@@ -131,6 +131,14 @@ def feed_forwards():
             form="{}, {} bias({})",
         )
     gated = f"activation = #llm.activation<{ACTIVATIONS['silu of gpt-oss']}>"
+    yield op(
+        "ffn_up with a row gate",
+        "ffn_up",
+        {"%x": X, "%w": "tensor<12x14xf32>", "%g": "tensor<12xf32>"},
+        ["tensor<?x7xf32>"],
+        gated,
+        form="{}, {} row_gate({})",
+    )
     for blocks, name in itertools.product((1, 3), ("gated", "plain")):
         width = 12 if name == "gated" else 6
         attribute = gated if name == "gated" else "activation = #llm.activation<kind = gelu>"

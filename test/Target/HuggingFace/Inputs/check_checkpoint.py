@@ -31,7 +31,8 @@ def expected_shape(part, source, shape):
     if "{expert}" in part["pattern"]:
         shape = shape[1:]
     if "size" in part:
-        shape[source["axis"]] = part["size"]
+        same = [other for other in source["parts"] if other["pattern"] == part["pattern"]]
+        shape[source["axis"]] = sum(other["size"] for other in same)
     if part.get("transposed"):
         shape[-1], shape[-2] = shape[-2], shape[-1]
     return tuple(shape)
@@ -64,7 +65,7 @@ def named_tensors(module):
         if len(sizes) > 1:
             inner = shape[1:] if "{expert}" in source["parts"][0]["pattern"] else shape
             assert sum(sizes) == inner[source["axis"]], f"{op['param']}: parts {sizes}"
-        for part in source["parts"]:
+        for part in {part["pattern"]: part for part in source["parts"]}.values():
             for name in expand(part["pattern"], layers, shape[0]):
                 yield name, expected_shape(part, source, shape)
 
@@ -82,8 +83,9 @@ def check(folder):
         found = left.pop(name)
         if len(shape) == 1:  # perhaps listed by heads
             found = (math.prod(found),)
-        ones = (1,) * (len(found) - len(shape))
-        assert found == ones + shape, f"{name}: {found}, expected {shape}"
+        if len(found) > len(shape):
+            found = tuple(size for size in found if size != 1)
+        assert found == shape, f"{name}: {tensors[name].shape}, expected {shape}"
     assert not left, f"never read: {sorted(left)}"
     elements = sum(math.prod(tensor.shape) for tensor in tensors.values())
     assert count == elements, f"{count} parameters, {elements} elements"

@@ -8,6 +8,7 @@ model cards, in billions.
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -19,10 +20,52 @@ GEMMA2 = {
     "final_logit_softcapping": 30.0,
     "sliding_window": 4096,
 }
+DELTA_NET = {
+    "head_dim": 256,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_conv_kernel_dim": 4,
+    "full_attention_interval": 4,
+    "partial_rotary_factor": 0.25,
+    "rope_theta": 1e7,
+}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
 MODELS = {
     "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6}, 7.25),
     "phi-4": ("Phi3", 100352, 5120, 17920, 40, 40, 10, {"rope_theta": 250000.0}, 14.7),
+    "phi-4-mini": (
+        *("Phi3", 200064, 3072, 8192, 32, 24, 8),
+        {
+            "partial_rotary_factor": 0.75,
+            "tie_word_embeddings": True,
+            "max_position_embeddings": 131072,
+            "original_max_position_embeddings": 4096,
+            "sliding_window": 262144,
+            "rope_scaling": {
+                "type": "longrope",
+                "short_factor": [1.0] * 48,
+                "long_factor": [1 + i / 2 for i in range(48)],
+            },
+        },
+        3.84,
+    ),
+    "qwen1.5-moe-a2.7b": (
+        *("Qwen2Moe", 151936, 2048, 5632, 24, 16, 16),
+        {
+            "num_experts": 60,
+            "num_experts_per_tok": 4,
+            "moe_intermediate_size": 1408,
+            "shared_expert_intermediate_size": 5632,
+            "decoder_sparse_step": 1,
+            "norm_topk_prob": False,
+            "use_sliding_window": False,
+            "sliding_window": 32768,
+            "max_window_layers": 21,
+        },
+        14.3,
+    ),
     "ernie-4.5-21b-a3b": (
         *("Ernie4_5_Moe", 103424, 2560, 12288, 28, 20, 4),
         {
@@ -123,6 +166,26 @@ MODELS = {
             "routed_scaling_factor": 1.0,
         },
         106.0,
+    ),
+    "qwen3-next-80b-a3b": (
+        *("Qwen3Next", 151936, 2048, 5120, 48, 16, 2),
+        {
+            **DELTA_NET,
+            "num_experts": 512,
+            "num_experts_per_tok": 10,
+            "norm_topk_prob": True,
+            "moe_intermediate_size": 512,
+            "shared_expert_intermediate_size": 512,
+            "decoder_sparse_step": 1,
+            "mlp_only_layers": [],
+        },
+        80.0,
+    ),
+    "qwen3.5-9b": ("Qwen3_5", 248320, 4096, 12288, 32, 16, 4, DELTA_NET, 9.0),
+    "qwen3.5-27b": (
+        *("Qwen3_5", 248320, 5120, 17408, 64, 24, 4),
+        {**DELTA_NET, "linear_num_value_heads": 48},
+        27.0,
     ),
     "olmo-2-7b": ("Olmo2", 100352, 4096, 11008, 32, 32, 32, {"rope_theta": 5e5}, 7.3),
     "olmo-3-7b": (
@@ -226,8 +289,8 @@ def config_of(architecture, vocab, hidden, inner, layers, heads, kv_heads, more)
     }
 
 
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True)
+def run(*command, check=True):
+    return subprocess.run(command, check=check, capture_output=True, text=True)
 
 
 def main():
@@ -243,8 +306,11 @@ def main():
         proved = []
         for devices in (8, 64):
             search = f"--llm-search-sharding=simulator=roofline machine=h100_sxm space=serving max-devices={devices}"
-            table = run("shard-opt", module, search, "-o", "/dev/null").stderr
-            proved.append(f"{devices} devices {'proved' if 'proved optimal' in table else 'OPEN'}")
+            # Where no strategy fits, the search ends with an error, and a proof.
+            table = run("shard-opt", module, search, "-o", "/dev/null", check=False).stderr
+            proof = re.search("exact, (proved optimal|proved infeasible)", table)
+            words = {"proved optimal": "proved", "proved infeasible": "infeasible"}
+            proved.append(f"{devices} devices {words[proof[1]] if proof else 'OPEN'}")
         size = "" if near else f" FAR from {billions}e9"
         print(f"{name}: {count} parameters{size}, {', '.join(proved)}", flush=True)
 

@@ -36,6 +36,7 @@ mlir::NamedAttribute roleAttribute(mlir::MLIRContext *context, Role role);
 struct SourcePart {
   std::string pattern; ///< its name, with {layer} and {expert} for numbers
   int64_t size = 0;    ///< of the part along the axis; 0: not said
+  int64_t offset = 0;  ///< where it begins in the tensor, along the axis
   bool isTransposed = false;
   bool isInterleaved = false; ///< even columns go first, then odd ones
   std::string scales;         ///< pattern of the scales; empty: none
@@ -51,6 +52,9 @@ struct Source {
 
   std::vector<SourcePart> parts;
   int64_t axis = 0; ///< along which parts are concatenated
+  /// Blocks of each part; block i of every part stands before block i + 1 of
+  /// any.
+  int64_t groups = 1;
 
   /// Of a weight with `rank` dims, those of one layer. The attribute is called
   /// `what` in errors: "'source'".

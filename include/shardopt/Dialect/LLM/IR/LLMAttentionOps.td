@@ -14,14 +14,16 @@ def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj", [LLM_RowByRow]> {
   let summary = "Fused projection to queries, keys and values";
   let description = [{
     `input * weight + bias`; the columns are all query heads, then all key heads,
-    then all value heads, each `head_dim` wide.
+    then all value heads, each `head_dim` wide. Where it is `gated` every query
+    head has as many more columns behind it, the gate of its output.
 
     Sharding: 0 contracts a cut hidden size (needs H, gives P), 1 cuts the heads
     (needs R, gives H), none keeps R or T.
 
     Constraints:
     - (C1) weight rows equal the input's width
-    - (C2) weight columns, bias and result width equal `(heads + 2 * kv_heads) * head_dim`
+    - (C2) weight columns, bias and result width equal `(heads + 2 * kv_heads) * head_dim`, where it
+      is `gated` `(2 * heads + 2 * kv_heads) * head_dim`
     - (C3) `heads`, `kv_heads` and `head_dim` are positive
 
     ```mlir
@@ -33,7 +35,8 @@ def LLM_QkvProjOp : LLM_FusedOp<"qkv_proj", [LLM_RowByRow]> {
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Matrix:$weight,
                             Optional<LLM_Vector>:$bias, I64Attr:$heads,
-                            I64Attr:$kv_heads, I64Attr:$head_dim), common);
+                            I64Attr:$kv_heads, I64Attr:$head_dim,
+                            UnitAttr:$gated), common);
   let results = (outs LLM_Activation2D:$result);
   let operandSyntax = ["", ",", "bias?"];
   let typeRule = "typesOfProjection";
@@ -100,7 +103,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     last `window` of them where there is a window, or with `chunked` those from the last
     multiple of `window` on; `sinks` adds one logit a head
     that takes weight and gives no value. With a `soft_cap` c the softmax is that of
-    `c * tanh(scale * q.k / c)`, sinks apart.
+    `c * tanh(scale * q.k / c)`, sinks apart. Where it is `gated` (gqa only) the input
+    has a gate behind each query, and the result is multiplied by its sigmoid.
 
     `sequence` is the number of rows of a prompt: 1 in decode. A row with a
     negative position is padding: it writes no cache and gives zeros.
@@ -112,8 +116,9 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     R (caches replicated) or T (caches cut by sequences).
 
     Constraints:
-    - (C1) gqa: one input of `(heads + 2 * kv_heads) * head_dim` columns, no latent, two caches
-      `[?, ?, kv_heads, head_dim]`, a result of `heads * head_dim` columns
+    - (C1) gqa: one input of `(heads + 2 * kv_heads) * head_dim` columns, with `heads * head_dim` more
+      where it is `gated`, no latent, two caches `[?, ?, kv_heads, head_dim]`, a result of
+      `heads * head_dim` columns
     - (C2) mla: an input of `heads * (nope_dim + rope_dim)` columns, a latent of
       `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]`, `kv_norm` of `rank` entries with a positive
       `kv_norm_epsilon`, `kv_up` as above, a result of `heads * value_dim` columns
@@ -123,8 +128,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     - (C5) `sinks` has one entry a head
     - (C6) `sequence`, `group` and every size are positive, `window` is where present
     - (C7) `rope.dim` is at most `head_dim` (gqa), or equals `rope_dim` (mla)
-    - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), for an odd `head_dim`, and where
-      `rope` is interleaved or turns a part of each head
+    - (C8) dim 1 is illegal for mla, in prefill (`sequence` over 1), for an odd `head_dim`, where
+      `rope` is interleaved or turns a part of each head, and where it is `gated`
     - (C9) no cache is there twice: each is written in its place
     - (C10) the positions are not the function's argument with the role `tokens`
     - (C11) `soft_cap` is positive where present
@@ -159,7 +164,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
                             OptionalAttr<LLM_HeadNormAttr>:$qk_norm,
                             OptionalAttr<F64Attr>:$epsilon,
                             OptionalAttr<F64Attr>:$kv_norm_epsilon,
-                            DefaultValuedAttr<I64Attr, "1">:$sequence), common);
+                            DefaultValuedAttr<I64Attr, "1">:$sequence,
+                            UnitAttr:$gated), common);
   let results = (outs LLM_Activation2D:$result, Variadic<LLM_Cache>:$new_caches);
   let operandSyntax = ["", ",?", "at", "cache*", "q_norm?", "k_norm?", "sinks?", "kv_norm?", "kv_up?", "head_offset?"];
   let writtenOperands = [0, 3];

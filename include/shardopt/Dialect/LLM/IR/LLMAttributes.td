@@ -120,7 +120,8 @@ def LLM_RopeScaling : LLM_Enum<"RopeScaling", "scaling of rotary frequencies", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Linear", 1, "linear">,
     I32EnumAttrCase<"Llama3", 2, "llama3">,
-    I32EnumAttrCase<"Yarn", 3, "yarn">]>;
+    I32EnumAttrCase<"Yarn", 3, "yarn">,
+    I32EnumAttrCase<"LongRope", 4, "longrope">]>;
 
 def LLM_RopeAttr : LLM_Attr<"Rope", "rope"> {
   let summary = "Rotary position embedding";
@@ -136,7 +137,8 @@ def LLM_RopeAttr : LLM_Attr<"Rope", "rope"> {
     interpolates between kept and divided frequencies by a ramp over j from
     `d(beta_fast)` to `d(beta_slow)`, where
     `d(r) = dim * ln(original_context / (2 pi r)) / (2 ln theta)`, rounded outwards
-    (floor, ceil) when `truncate` holds, and clamped to `[0, dim - 1]`.
+    (floor, ceil) when `truncate` holds, and clamped to `[0, dim - 1]`. `longrope`
+    divides the frequency of pair j by `divisors[j]`.
     Cosine and sine are multiplied by `magnitude`.
 
     ```mlir
@@ -157,7 +159,8 @@ def LLM_RopeAttr : LLM_Attr<"Rope", "rope"> {
     LLM_RealOr<"yarn", "::llvm::APFloat(1.0)">:$beta_slow,
     DefaultValuedParameter<"int64_t", "0">:$original_context,
     DefaultValuedParameter<"bool", "true">:$truncate,
-    LLM_RealOr<"factor of cosine and sine", "::llvm::APFloat(1.0)">:$magnitude);
+    LLM_RealOr<"factor of cosine and sine", "::llvm::APFloat(1.0)">:$magnitude,
+    OptionalParameter<"::mlir::DenseF64ArrayAttr", "longrope: one a pair">:$divisors);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -17,17 +17,19 @@ def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments, LLM_RowByRow]
     first, then up. With `counts` the product is grouped: the weight is
     `[experts, in, columns]`, the rows are ordered `[home][source][expert]`, each home's
     block is padded at its end to the same length, and rows beyond its counts give
-    zeros. Without an `activation` (after lowering) it is the projection alone.
+    zeros. Without an `activation` (after lowering) it is the projection alone. With a
+    `row_gate` every row is multiplied by `sigmoid(input * row_gate)`, a number.
 
     Sharding: 0 contracts a cut hidden size (needs H, gives a partial sum of the
-    raw projection, P), 1 cuts the columns (needs R, gives H; gate and up of the same
-    columns on one device), none keeps R or T.
+    raw projection, P; not with a `row_gate`, which needs whole rows), 1 cuts the columns
+    (needs R, gives H; gate and up of the same columns on one device), none keeps R or T.
 
     Constraints:
     - (C1) weight rows equal the input's width
     - (C2) weight columns and bias are `ff`, or `2*ff` when gated, where ff is the result's width
     - (C3) the weight has rank 3 exactly when there are `counts`, whose last size is its number of
       experts; the bias then has a row an expert
+    - (C4) `row_gate` has an entry a column of the input, and stands without `counts`
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %w: tensor<32x160xbf16>) -> tensor<?x80xbf16> {
@@ -38,9 +40,10 @@ def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments, LLM_RowByRow]
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Weight:$weight,
                             Optional<LLM_Bias>:$bias, Optional<LLM_Counts>:$counts,
+                            Optional<LLM_Vector>:$row_gate,
                             OptionalAttr<LLM_ActivationAttr>:$activation), common);
   let results = (outs LLM_Activation2D:$result);
-  let operandSyntax = ["", ",", "bias?", "counts?"];
+  let operandSyntax = ["", ",", "bias?", "counts?", "row_gate?"];
   let writtenOperands = [0, 3];
   let typeRule = "typesOfFfn";
   let weightOperand = 1;

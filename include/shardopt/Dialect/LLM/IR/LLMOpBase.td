@@ -139,5 +139,7 @@ def LLM_RoutingWeights : LLM_StaticFrom<1, TensorRankOf<[F32], [2]>,
     "2D tensor of 32-bit floats with a static number of columns">;
 def LLM_Cache : LLM_StaticFrom<2, TensorRankOf<[AnyFloat], [3, 4]>,
     "3D or 4D tensor of floating-point values, static but for sequences and positions">;
+def LLM_State : LLM_StaticFrom<1, TensorRankOf<[AnyFloat], [3, 4]>,
+    "3D or 4D tensor of floating-point values, static but for sequences">;
 
 #endif // SHARDOPT_DIALECT_LLM_IR_LLMOPBASE_TD

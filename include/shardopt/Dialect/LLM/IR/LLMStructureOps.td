@@ -27,6 +27,12 @@ def LLM_ParamOp : LLM_Op<"param", [
     which several parts are concatenated, counted without the expert dim when
     the pattern has `{expert}` (experts are stacked in front).
 
+    `offset` says where in its tensor a part of `size` entries along `axis` begins. With
+    `groups` every part is cut into that many blocks of one size along `axis`, and the
+    first blocks of all parts stand in front of the second ones, and so on: heads of
+    which each has something of every part. Dims of size 1 that a tensor has and
+    the param does not are left out.
+
     A part that the checkpoint stores quantised has `scales`, the pattern of the
     tensor with its scales: with `block = array<i64: r, c>` one for each block of r
     rows and c columns of the checkpoint's matrix (fp8; without `block` one for the
@@ -45,8 +51,9 @@ def LLM_ParamOp : LLM_Op<"param", [
     - (C1) the type has static sizes
     - (C2) `source`, where present, has a non-empty `parts`, each with a string `pattern`, a
       positive 64-bit `size` if any, unit attributes for its flags, a string for `scales`,
-      two positive numbers for `block`, a positive `factor`, a `shift` that is not negative; `axis` is a dim of the param, and is there with
-      several parts
+      two positive numbers for `block`, a positive `factor`, a `shift` that is not negative,
+      an `offset` that is not negative and comes with a `size`; `axis` is a dim of the param, and is
+      there with several parts; `groups` divides every part's `size`
 
     ```mlir
     func.func @f() -> tensor<4096x6144xbf16> {

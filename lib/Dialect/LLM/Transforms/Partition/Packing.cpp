@@ -400,10 +400,11 @@ const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
 }
 
 const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
-                                  int64_t headSize, int64_t ranks) {
-  const Packing *queries = heads(numHeads, headSize, ranks);
+                                  int64_t headSize, int64_t ranks, bool gated) {
+  const Packing *queries =
+      heads(numHeads, gated ? 2 * headSize : headSize, ranks);
   const Packing *pair = kvPair(numHeads, numKvHeads, headSize, ranks);
-  return get({4, numHeads, numKvHeads, headSize, ranks},
+  return get({gated ? -1 : 4, numHeads, numKvHeads, headSize, ranks},
              [&] { return besideQueries(queries, pair); });
 }
 

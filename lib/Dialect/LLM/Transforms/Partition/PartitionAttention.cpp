@@ -15,8 +15,7 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-/// Positions of the rows that a device has; rows of padding have none.
-static Value positionsIn(OpPartition &p, Value positions, Layout layout) {
+Value llm::positionsIn(OpPartition &p, Value positions, Layout layout) {
   Value complete = p.getPlain(positions);
   if (!complete || layout != Layout::T || p.ranks() == 1)
     return complete;
@@ -109,7 +108,7 @@ WholeAttention::WholeAttention(OpPartition &p, AttentionOp op)
   int64_t heads = op.getHeads(), width = columns(op.getInput());
   input = mla ? packings.heads(heads, width / heads, p.ranks())
               : packings.qkvHeads(heads, *op.getKvHeads(), *op.getHeadDim(),
-                                  p.ranks());
+                                  p.ranks(), op.getGated());
   output = packings.heads(heads, columns(op.getResult()) / heads, p.ranks());
   if (!mla)
     cached = packings.kvHeads(heads, *op.getKvHeads(), 1, p.ranks());

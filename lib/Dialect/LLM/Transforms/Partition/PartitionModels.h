@@ -43,6 +43,10 @@ mlir::Value gatherRows(OpPartition &p, mlir::Value tokens);
 mlir::LogicalResult scatterRows(OpPartition &p, CombineOp op,
                                 DispatchOp dispatch);
 
+/// Positions of the rows that a device has; rows of padding have none. Null,
+/// with a diagnostic, where there are none.
+mlir::Value positionsIn(OpPartition &p, mlir::Value positions,
+                        cost::Layout layout);
 /// Attention of devices that share the positions of sequences.
 mlir::LogicalResult partitionContext(OpPartition &p, AttentionOp op);
 /// The op by the heads of a device, which reads and writes `caches`.
@@ -58,6 +62,7 @@ mlir::FailureOr<AttentionOp> attendByHeads(OpPartition &p, AttentionOp op,
   OP(EmbeddingOp)                                                              \
   OP(FfnDownOp)                                                                \
   OP(FfnUpOp)                                                                  \
+  OP(GatedDeltaNetOp)                                                          \
   OP(LayerNormOp)                                                              \
   OP(LinearOp)                                                                 \
   OP(LmHeadOp)                                                                 \

@@ -123,8 +123,9 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
   Packings &packings = p.getPackings();
   ProductSpec spec;
   spec.rows = packings.blocks(columns(op.getInput()), p.ranks());
-  spec.columns = pairs ? packings.pairs(heads + 2 * kvHeads, size, p.ranks())
-                       : packings.qkvHeads(heads, kvHeads, size, p.ranks());
+  spec.columns =
+      pairs ? packings.pairs(heads + 2 * kvHeads, size, p.ranks())
+            : packings.qkvHeads(heads, kvHeads, size, p.ranks(), op.getGated());
   FailureOr<Product<QkvProjOp>> product = writeProduct(p, op, spec);
   if (failed(product))
     return failure();
@@ -264,6 +265,14 @@ LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
     return failure();
   if (p.getDim() == Dim::Zero && p.ranks() > 1 && spec.activation)
     product->local.removeActivationAttr();
+  if (!op.getRowGate())
+    return success();
+  OpBuilder::InsertionGuard guard(p.getBuilder());
+  p.getBuilder().setInsertionPoint(product->local);
+  Value gate = p.sliceVector(op.getRowGate(), nullptr);
+  if (!gate)
+    return failure();
+  product->local.getRowGateMutable().assign(gate);
   return success();
 }
 

@@ -99,9 +99,10 @@ public:
   /// Keys and values side by side, each by the kv heads above.
   const Packing *kvPair(int64_t heads, int64_t kvHeads, int64_t headSize,
                         int64_t ranks);
-  /// The fused queries, keys and values: `heads`, then twice `kvHeads`.
+  /// The fused queries, keys and values: `heads`, each with a gate beside it
+  /// where they are `gated`, then twice `kvHeads`.
   const Packing *qkvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
-                          int64_t ranks);
+                          int64_t ranks, bool gated = false);
   /// Of all cp ranks that share the positions of a sequence: the query heads,
   /// the kv heads that these touch, and both as `qkvHeads` has them.
   const Packing *contextHeads(int64_t heads, int64_t headSize, int64_t ranks,

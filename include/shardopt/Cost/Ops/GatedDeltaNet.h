@@ -1,0 +1,42 @@
+//===- GatedDeltaNet.h - Linear attention with a state ----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_COST_OPS_GATEDDELTANET_H
+#define SHARDOPT_COST_OPS_GATEDDELTANET_H
+
+#include "shardopt/Cost/OpModel.h"
+
+namespace shardopt::cost {
+
+/// Short convolution, gated delta rule and gated norm (Yang, Kautz,
+/// Hatamizadeh, "Gated Delta Networks", arXiv 2412.06464). Dim 0 cuts key
+/// heads, each with its value heads; none leaves heads whole and cuts sequences
+/// where tokens are cut. What is cached does not grow with the context.
+struct GatedDeltaNet final : OpModel {
+  /// Tokens of which prefill makes one step (section 3.3 there).
+  static constexpr double chunk = 64;
+
+  int64_t heads = 0; ///< of queries and keys
+  int64_t valueHeads = 0;
+  int64_t keyDim = 0;
+  int64_t valueDim = 0;
+  int64_t taps = 0; ///< of the convolution
+  double activationBytes = 2;
+  double convBytes = 2;  ///< an element of the rows that it keeps
+  double stateBytes = 4; ///< an element of the state
+
+  Span<const DimChoice> choices() const override;
+  Rule rule(Dim dim, Span<const Placement> incoming,
+            const Context &context) const override;
+  OpCost cost(Dim dim, Span<const Placement> incoming,
+              const Context &context) const override;
+  Reads reads() const override { return Reads::Sequences; }
+};
+
+} // namespace shardopt::cost
+
+#endif // SHARDOPT_COST_OPS_GATEDDELTANET_H
