@@ -26,7 +26,7 @@ def lines(measured):
 
     items = (
         item(
-            lambda s: f"**The simulator can be opened** (the roofline, the default): `exact`. It proves the"
+            lambda s: f"**The simulator can be opened** (the roofline, measured kernels): `exact`. It proves the"
             f" optimum, in {s.wall_s:.1f} s on these workloads. Every other searcher is for black boxes.",
             ("moe-50", searchers.EXACT),
         ),
