@@ -26,7 +26,9 @@ from execution.session import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
-TOLERANCE = 1e-5
+# Of the largest logit. The logits are Transformers' in f32, and those of models with
+# gated delta nets are up to 4e-5 from what it computes in f64.
+TOLERANCE = 5e-5
 
 
 def older(config):

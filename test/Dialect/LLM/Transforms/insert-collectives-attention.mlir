@@ -145,12 +145,12 @@ func.func @pairs(%x: tensor<?x8xf32>, %w: tensor<8x32xf32>, %p: tensor<?xi32>, %
 // CHECK: %[[PART:.*]] = shard.all_slice %[[SELECTED]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x32xf32> -> tensor<?x16xf32>
 // CHECK: %[[SELECTED1:.*]] = llm.select_columns %[[PART]] {{.*}}runs = array<i64: 0, 12, 1, 1, 0>{{.*}} : tensor<?x16xf32> -> tensor<?x12xf32>
 // CHECK: %[[SELECTED2:.*]] = llm.select_columns %[[PART]] {{.*}}runs = array<i64: 12, 4, 1, 1, 0>{{.*}} : tensor<?x16xf32> -> tensor<?x4xf32>
+// CHECK: %[[SELECTED3:.*]] = llm.select_columns %[[SELECTED1]] {{.*}}runs = array<i64: 0, 8, 1, 1, 0>{{.*}} : tensor<?x12xf32> -> tensor<?x8xf32>
+// CHECK: %[[SELECTED5:.*]] = llm.select_columns %[[SELECTED1]] {{.*}}runs = array<i64: 8, 4, 1, 1, 0>{{.*}} : tensor<?x12xf32> -> tensor<?x4xf32>
 // CHECK: %[[SQUARES:.*]] = llm.sum_squares %[[SELECTED1]] {{.*}}groups = 6{{.*}} : tensor<?x12xf32>
 // CHECK: %[[SUM:.*]] = shard.all_reduce %[[SQUARES]] on @grid grid_axes = [2] {{.*}}cause = "attention"{{.*}} : tensor<?x6xf32> -> tensor<?x6xf32>
-// CHECK: %[[SELECTED3:.*]] = llm.select_columns %[[SELECTED1]] {{.*}}runs = array<i64: 0, 8, 1, 1, 0>{{.*}} : tensor<?x12xf32> -> tensor<?x8xf32>
 // CHECK: %[[SELECTED4:.*]] = llm.select_columns %[[SUM]] {{.*}}runs = array<i64: 0, 4, 1, 1, 0>{{.*}} : tensor<?x6xf32> -> tensor<?x4xf32>
 // CHECK: %[[NORMED:.*]] = llm.scale_norm %[[SELECTED3]], %[[SELECTED4]], %{{.*}}size = 4{{.*}} : tensor<?x8xf32>, tensor<?x4xf32>
-// CHECK: %[[SELECTED5:.*]] = llm.select_columns %[[SELECTED1]] {{.*}}runs = array<i64: 8, 4, 1, 1, 0>{{.*}} : tensor<?x12xf32> -> tensor<?x4xf32>
 // CHECK: %[[SELECTED6:.*]] = llm.select_columns %[[SUM]] {{.*}}runs = array<i64: 4, 2, 1, 1, 0>{{.*}} : tensor<?x6xf32> -> tensor<?x2xf32>
 // CHECK: %[[NORMED1:.*]] = llm.scale_norm %[[SELECTED5]], %[[SELECTED6]], %{{.*}}size = 4{{.*}} : tensor<?x4xf32>, tensor<?x2xf32>
 // CHECK: %[[JOINED:.*]] = tensor.concat dim(1) %[[NORMED]], %[[NORMED1]] : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x12xf32>
