@@ -23,7 +23,14 @@ def draw():
     from shardopt.figures import compared, front
 
     model = load_model(CONFIG, Decode(context=16384))
-    problem = Problem(model, machine="a100_sxm", max_devices=512, space="uniform", tpot_ms=50)
+    problem = Problem(
+        model,
+        machine="a100_sxm",
+        max_devices=512,
+        space="uniform",
+        simulator="roofline",
+        tpot_ms=50,
+    )
     found = plan(problem)
     spec = front(found, pareto(problem), compared(found))
     spec["width"] = 640
