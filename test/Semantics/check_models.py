@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--except", dest="without", help="models that are left out")
     parser.add_argument("--count", type=int, default=6, help="random strategies a program")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--tolerance", default="2e-5", help="of the largest logit")
+    parser.add_argument("--tolerance", default="5e-5", help="of the largest logit")
     parser.add_argument("--models", type=pathlib.Path, default=DATA / "hf-tiny", help="their folder")
     args = parser.parse_args()
 
