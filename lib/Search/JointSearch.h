@@ -19,9 +19,9 @@ namespace shardopt::search {
 /// with uniform degrees: half of them with uniform dims, half with dims in
 /// runs. After `patience` calls without a gain it begins again and forgets what
 /// it learned, but not what strategies evaluate to: proposals that are known
-/// cost no call. Nothing is evaluated twice, and nothing that is pending is proposed;
-/// the critic counts what is pending at its predicted value. `policy` may be
-/// null.
+/// cost no call. Nothing is evaluated twice, and nothing that is pending is
+/// proposed; the critic counts what is pending at its predicted value. `policy`
+/// may be null.
 std::unique_ptr<Searcher> makeJointSearch(const SearcherContext &context,
                                           const ScreenedConstants &constants,
                                           std::unique_ptr<EditPolicy> policy,
