@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--count", type=int, default=20, help="random strategies a program")
     parser.add_argument("--only", default="", help="families with this in their name")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--tolerance", default="5e-5", help="of the largest logit")
+    parser.add_argument("--tolerance", default="", help="of the largest logit (2e-5)")
     parser.add_argument("--page", action="store_true", help="write the table of docs/Import.md")
     args = parser.parse_args()
 
