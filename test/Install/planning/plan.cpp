@@ -110,6 +110,7 @@ static int fail(const Error &error) {
 
 int main() {
   ScenarioOptions options;
+  options.simulator = "auto"; // as the passes have it by default
   options.timing.machine = "h100_sxm";
   options.maxDevices = 16;
   auto scenario = Scenario::create("llama", makeModel(), options);
