@@ -140,7 +140,7 @@ class Slices(unittest.TestCase):
 DISPATCHED = """
 %rows, %counts, %origins = "llm.dispatch"(%t, %i) <{name = "dispatch", experts = 6 : i64}>
   : (tensor<?x8xf32>, tensor<?x2xi32>) -> (tensor<?x8xf32>, tensor<1x1x6xi32>, tensor<?xi32>)
-%u = "llm.ffn_up"(%rows, %w, %counts) <{name = "ffn_up", operandSegmentSizes = array<i32: 1, 1, 0, 1>,
+%u = "llm.ffn_up"(%rows, %w, %counts) <{name = "ffn_up", operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>,
     activation = #llm.activation<kind = silu, gated = true>}>
   : (tensor<?x8xf32>, tensor<6x8x8xf32>, tensor<1x1x6xi32>) -> tensor<?x4xf32>
 %d = "llm.ffn_down"(%u, %v, %counts) <{name = "ffn_down", operandSegmentSizes = array<i32: 1, 1, 0, 1>}>
@@ -167,7 +167,7 @@ EXCHANGED = """
   : (tensor<?x8xf32>) -> tensor<?x8xf32>
 %allhomes = "shard.all_gather"(%homes) <{grid = @g, grid_axes = array<i16: 1>, gather_axis = 0 : i64}>
   : (tensor<1x3x2xi32>) -> tensor<2x3x2xi32>
-%u = "llm.ffn_up"(%all, %w, %allhomes) <{name = "ffn_up", operandSegmentSizes = array<i32: 1, 1, 0, 1>,
+%u = "llm.ffn_up"(%all, %w, %allhomes) <{name = "ffn_up", operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>,
     activation = #llm.activation<kind = silu, gated = true>}>
   : (tensor<?x8xf32>, tensor<2x8x8xf32>, tensor<2x3x2xi32>) -> tensor<?x4xf32>
 %d = "llm.ffn_down"(%u, %v, %allhomes) <{name = "ffn_down", operandSegmentSizes = array<i32: 1, 1, 0, 1>}>
