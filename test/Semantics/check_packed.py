@@ -116,7 +116,9 @@ def check(args, name, config, pack, is_packed):
         out = folder / f"{kind}.out.safetensors"
         command = [args.shard_run, programs[kind], f"--weights={weights}", "-o", out]
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        message = (result.stderr.strip().splitlines() or [""])[-1]
+        lines = result.stderr.strip().splitlines()
+        errors = [line for line in lines if line.startswith("error: ")]
+        message = (errors or lines or [""])[0 if errors else -1]
         return (checkpoint.load(out)["logits"] if result.returncode == 0 else None), message
 
     wanted, _ = run("plain", folder / "plain.safetensors")

@@ -185,10 +185,11 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
                                experts);
   if (all && (key == "intermediate_size" || key == "intermediate_size_mlp"))
     return "no layer is dense";
-  if (!some && (key == "moe_intermediate_size" || key == "norm_topk_prob" ||
-                key == "num_experts_per_tok" || key == "mlp_only_layers" ||
-                key == "decoder_sparse_step" || key == "num_experts" ||
-                key == "shared_expert_intermediate_size"))
+  if (!some &&
+      (key == "moe_intermediate_size" || key == "norm_topk_prob" ||
+       key == "num_experts_per_tok" || key == "mlp_only_layers" ||
+       key == "decoder_sparse_step" || key == "num_experts" ||
+       key == "num_local_experts" || key == "shared_expert_intermediate_size"))
     return "no layer has experts";
   const json::Value uses = top["use_sliding_window"];
   if ((key == "sliding_window" || key == "max_window_layers") &&
