@@ -218,7 +218,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   if (const json::Value flag = root[architecture->mlpBiasFlag];
       architecture->headBias && hasBias(flag, BiasRule::Asked))
     flag.failExpected("false: with it the head has a bias, which is not read");
-  if (architecture->isByKeys)
+  if (architecture->isByKeys || forSizes)
     config.epsilon = 1e-5; // of a program that nothing executes
   else
     config.epsilon =
