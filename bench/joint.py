@@ -7,20 +7,18 @@ writes it into docs/Schedule.md.
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+import published
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
 PAGE = ROOT / "docs/Schedule.md"
 BEGIN, END = "<!-- made by ./dev bench joint -->", "<!-- end of joint -->"
 MACHINES = ("h100_sxm", "b200_sxm", "mi300x")
-WORKLOAD = ("--phase=decode", "--context=8192")
 LIMITS = "pp=2 max-devices=32 threads=1"
 
 
@@ -38,7 +36,7 @@ def row(build, module, machine, seconds, folder):
     """Cells of the table; None where no plan fits."""
     planned = pathlib.Path(folder, "planned.mlir")
     report = pathlib.Path(folder, "joint.json")
-    search = f"--llm-search-sharding=machine={machine} {LIMITS}"
+    search = f"--llm-search-sharding=simulator=roofline machine={machine} {LIMITS}"
     if run(build / "bin/shard-opt", module, search, "-o", planned).returncode:
         return None
     found = run(
@@ -81,14 +79,7 @@ def main():
         "|---|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory(prefix="shardopt-joint-") as folder:
-        for config in sorted((DATA / "configs").glob("*.json")):
-            name = config.stem.removesuffix("_config").partition("--")[2]
-            if args.only not in name:
-                continue
-            module = pathlib.Path(folder, "model.mlir")
-            importer = [args.build / "bin/shard-translate", "--import-hf", config, *WORKLOAD]
-            if run(*importer, "-o", module).returncode:
-                sys.exit(f"{config}: cannot be imported")
+        for name, module in published.imported(args.build, folder, args.only):
             for machine in MACHINES:
                 cells = row(args.build, module, machine, args.seconds, folder)
                 cells = cells or ["does not fit", "", "", "", "", ""]

@@ -11,14 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+import published
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DATA = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared" / "data"))
 PAGE = ROOT / "docs/Degrees.md"
 BEGIN, END = "<!-- made by ./dev bench stages -->", "<!-- end -->"
 STAGES = (2, 4, 8)
-WORKLOAD = ("--phase=decode", "--context=8192")
 LIMITS = "machine=h100_sxm max-devices=64"
 
 
@@ -71,13 +70,7 @@ def main():
         "|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory(prefix="shardopt-stages-") as folder:
-        for config in sorted((DATA / "configs").glob("*.json")):
-            name = config.stem.removesuffix("_config").partition("--")[2]
-            if args.only not in name:
-                continue
-            module = pathlib.Path(folder, "model.mlir")
-            importer = [args.build / "bin/shard-translate", "--import-hf", config, *WORKLOAD]
-            subprocess.run([str(w) for w in (*importer, "-o", module)], check=True)
+        for name, module in published.imported(args.build, folder, args.only):
             for pp in STAGES:
                 cells = [name, str(pp), *row(args.build, module, pp, folder)]
                 lines.append(f"| {' | '.join(cells)} |")

@@ -1,13 +1,12 @@
+include(TableEntries)
+
 # shardopt_degree_options(<table> <output>)
 #
 # Writes what TableGen needs to know of the degrees: `DegreeTable`, a list with
 # the name, the summary and the default values of each entry of Degrees.def, in
 # its order.
 function(shardopt_degree_options table output)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-  file(READ ${table} text)
-  # Entries start a line; the comment above them does not.
-  string(REGEX MATCHALL "\nSHARDOPT_DEGREE\\([^()]*" entries "${text}")
+  shardopt_table_entries(${table} SHARDOPT_DEGREE entries)
   set(degrees "")
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE

@@ -1,13 +1,12 @@
+include(TableEntries)
+
 # shardopt_request_options(<table> <output>)
 #
 # Writes what TableGen needs to know of the numbers of requests: `RequestTable`,
 # a list with the name, as options spell it, and the summary of each entry of
 # RequestFields.def, in its order.
 function(shardopt_request_options table output)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-  file(READ ${table} text)
-  # Entries start a line; the comment above them does not.
-  string(REGEX MATCHALL "\nSHARDOPT_REQUEST_FIELD\\([^()]*" entries "${text}")
+  shardopt_table_entries(${table} SHARDOPT_REQUEST_FIELD entries)
   set(fields "")
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE
