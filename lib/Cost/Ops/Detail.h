@@ -73,6 +73,12 @@ inline Layout sequenceLayout(Layout incoming, const Context &context) {
                                                          : Layout::R;
 }
 
+/// What an op that caches makes of `incoming`, cut by heads in any dim but
+/// none.
+inline Layout headsLayout(Dim dim, Layout incoming, const Context &context) {
+  return dim == Dim::None ? sequenceLayout(incoming, context) : Layout::H;
+}
+
 /// Why an op that caches cannot have `dim` with the degrees, or null.
 inline const char *whyNotCutByHeads(Dim dim, const Context &context) {
   return context.degrees.cp > 1 && dim != Dim::Zero

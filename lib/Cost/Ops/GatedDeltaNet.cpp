@@ -30,9 +30,7 @@ Rule GatedDeltaNet::rule(Dim dim, Span<const Placement> incoming,
     rule.illegal = "sharding dim 1 is not one of a gated delta net";
   if (!rule.isLegal())
     return rule;
-  const Layout layout = dim == Dim::None
-                            ? sequenceLayout(incoming[0].layout, context)
-                            : Layout::H;
+  const Layout layout = headsLayout(dim, incoming[0].layout, context);
   rule.operands = {
       {placed(incoming[0], layout), static_cast<double>(context.rows)}};
   rule.results = {
@@ -97,9 +95,7 @@ OpCost GatedDeltaNet::cost(Dim dim, Span<const Placement> incoming,
   const double prompt =
       context.isPrefill() ? static_cast<double>(context.workload.context) : 1;
   const double ofEach = double(valueHeads / heads);
-  const Layout layout = dim == Dim::None
-                            ? sequenceLayout(incoming[0].layout, context)
-                            : Layout::H;
+  const Layout layout = headsLayout(dim, incoming[0].layout, context);
   const double groups = dim == Dim::Zero
                             ? double(localHeads(heads, context.degrees.tp))
                             : double(heads);

@@ -46,9 +46,7 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
   if (!rule.isLegal())
     return rule;
 
-  const Layout layout = dim == Dim::None
-                            ? sequenceLayout(incoming[0].layout, context)
-                            : Layout::H;
+  const Layout layout = headsLayout(dim, incoming[0].layout, context);
   rule.operands = {
       {placed(incoming[0], layout), static_cast<double>(context.rows)}};
   rule.results = {

@@ -33,9 +33,7 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
     return rule;
   }
   const double rows = static_cast<double>(context.rows);
-  const Layout layout = dim == Dim::None
-                            ? sequenceLayout(incoming[0].layout, context)
-                            : Layout::H;
+  const Layout layout = headsLayout(dim, incoming[0].layout, context);
   const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout), rows},
                    {placed(incoming[1], latentLayout), rows}};
