@@ -218,14 +218,14 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   if (const json::Value flag = root[architecture->mlpBiasFlag];
       architecture->headBias && hasBias(flag, BiasRule::Asked))
     flag.failExpected("false: with it the head has a bias, which is not read");
-  if (architecture->isByKeys || forSizes)
+  const json::Value epsilon =
+      root[config.layerNorm ? architecture->normEpsilon : "rms_norm_eps"];
+  if (architecture->isByKeys)
     config.epsilon = 1e-5; // of a program that nothing executes
+  else if (config.layerNorm || forSizes)
+    config.epsilon = epsilon.nullAsAbsent().positiveNumber(1e-5);
   else
-    config.epsilon =
-        config.layerNorm
-            ? root[architecture->normEpsilon].nullAsAbsent().positiveNumber(
-                  1e-5)
-            : root["rms_norm_eps"].positiveNumber();
+    config.epsilon = epsilon.positiveNumber();
   // Transformers asks the whole, where the model is nested.
   const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
   config.tiedEmbeddings =
