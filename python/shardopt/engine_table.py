@@ -81,6 +81,15 @@ def facts_of(model: Model) -> Names:
     }
 
 
+def stage_layers(plan: Plan) -> list[int]:
+    """The layers of each pipeline stage."""
+    stages: dict[int, int] = {}
+    for row in plan.breakdown or ():
+        if row["op"].rpartition(".")[2] == "attention":
+            stages[row["stage"]] = stages.get(row["stage"], 0) + row["layers"]
+    return [stages[stage] for stage in sorted(stages)]
+
+
 def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
     """The names of a plan in expressions of the table."""
     strategy, model = plan.strategy, plan.problem.model
@@ -90,10 +99,6 @@ def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
     if devices_per_node is None:
         domain = plan.problem.machine_parameters()["domain"]["devices"]
         devices_per_node = domain if domain <= 8 else 4
-    stages: dict[int, int] = {}
-    for row in plan.breakdown or ():
-        if row["op"].rpartition(".")[2] == "attention":
-            stages[row["stage"]] = stages.get(row["stage"], 0) + row["layers"]
     return {
         **facts_of(model),
         "tp": strategy.tp,
@@ -107,5 +112,5 @@ def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
         "devices": per_server,
         "devices_per_node": devices_per_node,
         "nodes": -(-per_server // devices_per_node),
-        "stage_layers": [stages[stage] for stage in sorted(stages)],
+        "stage_layers": stage_layers(plan),
     }

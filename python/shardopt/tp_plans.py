@@ -1,9 +1,9 @@
-"""A plan as the tensor parallel plan of Transformers: a style for each module.
+"""A plan as the parallel plans of Transformers: a style for each module.
 
 A style says how the weights of a module are cut, and what it makes of its input
 and output, which are whole between modules but for what one module leaves cut
 and the next one takes so. So what an op is cut by says the style, together with
-the ops beside it.
+the ops beside it. All layers have the same styles.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import math
 from typing import Any, Mapping
 
+from .engine_table import stage_layers
 from .errors import Inexpressible, ShardoptError, list_known
 from .launches import Launch
 from .plans import Plan
@@ -26,8 +27,22 @@ _LLAMA = {
     "ffn_down": ("model.layers.*.mlp.down_proj",),
     "lm_head": ("lm_head",),
 }
+# Where layers have experts, those that have none are of other ops.
+_EXPERTS = {
+    **{op: names for op, names in _LLAMA.items() if not op.startswith("ffn")},
+    "dense.ffn_up": _LLAMA["ffn_up"],
+    "dense.ffn_down": _LLAMA["ffn_down"],
+    "experts": (
+        "model.layers.*.mlp.experts",
+        "model.layers.*.mlp.experts.gate_up_proj",
+        "model.layers.*.mlp.experts.down_proj",
+    ),
+    "shared_up": tuple(f"model.layers.*.mlp.shared_expert.{name}_proj" for name in ("gate", "up")),
+    "shared_down": ("model.layers.*.mlp.shared_expert.down_proj",),
+}
 _MODULES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("granite", "llama", "mistral", "qwen2", "qwen3", "smollm3"), _LLAMA),
+    **dict.fromkeys(("mixtral", "qwen2_moe", "qwen3_moe"), _EXPERTS),
     "starcoder2": {
         **_LLAMA,
         "ffn_up": ("model.layers.*.mlp.c_fc",),
@@ -49,11 +64,10 @@ from transformers.distributed import DistributedConfig
 HERE = pathlib.Path(__file__).parent
 
 
-def load(folder):
+def load(folder, **others):
     """The model, of which each process holds its part."""
-    plan = json.loads((HERE / "tp_plan.json").read_text())
-    config = DistributedConfig(tp_size=plan["tp_size"], tp_plan=plan["tp_plan"])
-    return AutoModelForCausalLM.from_pretrained(folder, distributed_config=config)
+    config = DistributedConfig(**json.loads((HERE / "tp_plan.json").read_text()))
+    return AutoModelForCausalLM.from_pretrained(folder, distributed_config=config, **others)
 
 
 if __name__ == "__main__":
@@ -67,40 +81,100 @@ if __name__ == "__main__":
 '''
 
 
-def _styles(cuts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The style of each op with modules, of what ops are cut by; and why some
-    have none."""
-    why = [
-        f"{op} is cut by {cut}, and transformers has it whole"
-        for op, cut in cuts.items()
-        if op.endswith("norm") and cut != "none"
-    ]
+def _style(cut: str, columns: str, stays_cut: bool, comes_cut: bool) -> str:
+    """Of a projection whose output is cut by `columns`, if it is."""
+    if cut == "none":
+        return "replicate"
+    if cut == columns:
+        return "colwise" if stays_cut else "colwise_gather_output"
+    return "rowwise" if comes_cut else "rowwise_split_input"
 
-    def style(op: str, stays_cut: bool, comes_cut: bool) -> str:
-        columns = {"qkv_proj": "heads", "ffn_up": "inner", "lm_head": "vocab"}.get(op, "hidden")
-        if cuts[op] == "none":
-            return "replicate"
-        if cuts[op] == columns:
-            return "colwise" if stays_cut else "colwise_gather_output"
-        return "rowwise" if comes_cut else "rowwise_split_input"
 
+def _pair(up: str, down: str) -> tuple[str, str]:
+    """The styles of the two projections of a network."""
+    inner = up == "inner" and down == "inner"
+    return _style(up, "inner", inner, False), _style(down, "hidden", False, inner)
+
+
+def _attention_styles(cuts: Mapping[str, str], why: list[str]) -> dict[str, str]:
     by_heads = cuts["attention"] == "heads"
     if cuts["attention"] == "head_dim":
         why.append("attention is cut by head_dim, and transformers has it by heads or whole")
-    if by_heads and cuts["qkv_proj"] != "heads":
-        why.append("attention is cut by heads, and qkv_proj is not")
-    if by_heads and cuts["out_proj"] != "heads":
-        why.append("attention is cut by heads, and out_proj is not")
-    inner = cuts["ffn_up"] == "inner" and cuts["ffn_down"] == "inner"
-    embeds = {"vocab": "embedding_rowwise", "hidden": "embedding_colwise", "none": "replicate"}
+    for op in ("qkv_proj", "out_proj"):
+        if by_heads and cuts[op] != "heads":
+            why.append(f"attention is cut by heads, and {op} is not")
     return {
-        "embed": embeds[cuts["embed"]],
-        "qkv_proj": style("qkv_proj", by_heads, False),
-        "out_proj": style("out_proj", False, by_heads),
-        "ffn_up": style("ffn_up", inner, False),
-        "ffn_down": style("ffn_down", False, inner),
-        "lm_head": style("lm_head", False, False),
-    }, why
+        "qkv_proj": _style(cuts["qkv_proj"], "heads", by_heads, False),
+        "out_proj": _style(cuts["out_proj"], "hidden", False, by_heads),
+    }
+
+
+def _expert_styles(
+    cuts: Mapping[str, str], tp: int, ep: int, gathers: bool, why: list[str]
+) -> tuple[str, str, str]:
+    """Of the experts, their first and their second product: whole ones on each
+    device of tp, or columns of all of them."""
+    if cuts["router"] != "none":
+        why.append(f"router is cut by {cuts['router']}, and transformers has it whole")
+    if ep not in (1, tp):
+        why.append(f"ep is {ep}, and transformers has the experts on 1 device or on all {tp} of tp")
+    if ep > 1:  # its exchange takes each row of a group once
+        wanted, how = ("none", "gathered") if gathers else ("tokens", "sent")
+        for op in ("dispatch", "combine"):
+            if cuts[op] != wanted:
+                why.append(
+                    f"{op} is cut by {cuts[op]}, and where rows are {how} transformers has it "
+                    f"by {wanted}"
+                )
+        return "ep_dispatch_experts", "grouped_gemm", "grouped_gemm"
+    found = cuts["ffn_up"], cuts["ffn_down"]
+    if tp > 1 and found not in (("inner", "inner"), ("none", "none")):
+        why.append(
+            f"ffn_up and ffn_down of experts are cut by {found[0]} and {found[1]}, and "
+            "transformers has both by inner or whole"
+        )
+    for op in ("dispatch", "combine"):
+        if tp > 1 and cuts[op] != "none":
+            why.append(f"{op} is cut by {cuts[op]}, and transformers has it whole where ep is 1")
+    if found[0] == "none":
+        return "replicate", "replicate", "replicate"
+    return "moe_tp_experts", "packed_colwise", "rowwise"
+
+
+def _styles(plan: Plan, why: list[str]) -> dict[str, tuple[str, ...]]:
+    """The styles of each op's modules; `why` gets the reasons why some have none."""
+    model, strategy = plan.problem.model, plan.strategy
+    all_cuts = {op: model.ops[op][dim] for op, dim in strategy.dims}
+    why += [
+        f"{op} is cut by {cut}, and transformers has it whole"
+        for op, cut in all_cuts.items()
+        if op.endswith("norm") and cut != "none"
+    ]
+    cuts: dict[str, str] = {}  # ops of dense layers by their own names, networks apart
+    for op, cut in all_cuts.items():
+        stack, _, name = op.rpartition(".")
+        if stack == "dense" and name.startswith("ffn_") and name != "ffn_norm":
+            cuts[op] = cut
+        elif cuts.setdefault(name, cut) != cut:
+            why.append(f"{op} is cut by {cut}, and in other layers by {cuts[name]}")
+    embeds = {"vocab": "embedding_rowwise", "hidden": "embedding_colwise", "none": "replicate"}
+    styles: dict[str, tuple[str, ...]] = {
+        "embed": (embeds[cuts["embed"]],),
+        "lm_head": (_style(cuts["lm_head"], "vocab", False, False),),
+        **{op: (style,) for op, style in _attention_styles(cuts, why).items()},
+    }
+    networks = ["dense.ffn", "shared"]
+    if model.experts:
+        gathers = strategy.exchange == "gather"
+        styles["experts"] = _expert_styles(cuts, strategy.tp, strategy.ep, gathers, why)
+    else:
+        networks.append("ffn")
+    for network in networks:
+        up, down = f"{network}_up", f"{network}_down"
+        if up in cuts:
+            pair = _pair(cuts[up], cuts[down])
+            styles.update({up: pair[:1], down: pair[1:]})
+    return styles
 
 
 def _family(model: Model) -> Mapping[str, tuple[str, ...]]:
@@ -117,43 +191,80 @@ def _family(model: Model) -> Mapping[str, tuple[str, ...]]:
     return _MODULES[name]
 
 
-def tp_plan(plan: Plan) -> dict[str, str]:
-    """The style of each module, by glob. Raises `Inexpressible` with every reason
-    why there is none."""
+def _stage_reasons(plan: Plan) -> list[str]:
+    stages = stage_layers(plan)
+    each, rest = divmod(sum(stages), len(stages))
+    wanted = [each] * (len(stages) - 1) + [each + rest]
+    if stages == wanted:
+        return []
+    return [f"stages have {stages} layers, and transformers divides them into {wanted}"]
+
+
+def parallel_plan(plan: Plan) -> dict[str, Any]:
+    """The arguments of Transformers' `DistributedConfig`. Raises `Inexpressible`
+    with every reason why there are none."""
     model, strategy = plan.problem.model, plan.strategy
     modules = _family(model)
-    cuts = {op: model.ops[op][dim] for op, dim in strategy.dims}
-    styles, why = _styles(cuts)
-    for name, value, wanted in (("pp", strategy.pp, 1), ("cp", strategy.cp, 1)):
-        if value != wanted:
-            why.append(f"{name} is {value}, and a tensor parallel plan has {wanted}")
+    why: list[str] = []
+    styles = _styles(plan, why)
+    if model.experts and strategy.replicas > 1:
+        why.append(
+            f"dp is {strategy.replicas}, and transformers cuts the weights of replicas that "
+            "share experts between them"
+        )
+    if model.experts % strategy.ep:
+        why.append(f"{model.experts} experts are not divided by ep, which is {strategy.ep}")
+    if strategy.cp > 1:
+        why.append(f"cp is {strategy.cp}, and transformers has whole contexts")
+    if strategy.pp > 1:
+        why += _stage_reasons(plan)
+        if model.experts and strategy.ep > 1:
+            why.append(f"pp is {strategy.pp} and ep {strategy.ep}, and transformers has one of them")
     config = model.config or {}
     heads = math.gcd(
         int(config["num_attention_heads"]),
         int(config.get("num_key_value_heads") or config["num_attention_heads"]),
     )
-    if cuts["attention"] == "heads" and heads % strategy.tp:
+    by_heads = any(
+        op.endswith("attention") and model.ops[op][dim] == "heads" for op, dim in strategy.dims
+    )
+    if by_heads and heads % strategy.tp:
         why.append(f"{heads} groups of heads are not divided by tp, which is {strategy.tp}")
     if why:
         raise Inexpressible("transformers cannot run this plan: " + "; ".join(why), why, None)
-    return {module: styles[op] for op, names in modules.items() for module in names}
+    by_module = {
+        module: style
+        for op, found in styles.items()
+        for module, style in zip(modules[op], found * (1 if len(found) > 1 else len(modules[op])))
+    }
+    arguments: dict[str, Any] = {"tp_size": strategy.tp, "tp_plan": by_module}
+    if strategy.pp > 1:
+        arguments["pp_size"] = strategy.pp
+    if model.experts and strategy.ep > 1:
+        gathers = strategy.exchange == "gather"
+        arguments["ep_size"] = strategy.ep
+        arguments["ep_plan"] = {name: by_module.pop(name) for name in modules["experts"]}
+        arguments["ep_implementation"] = "all_reduce" if gathers else "all_to_all"
+    return arguments
 
 
 def launch(plan: Plan, version: str, folder: str) -> Launch:
     """What loads the model `folder` as `plan` says: a script for each process."""
-    styles = tp_plan(plan)
+    config = parallel_plan(plan)
     strategy, model = plan.strategy, plan.problem.model
-    files: dict[str, Any] = {"tp_size": strategy.tp, "tp_plan": styles}
     length = "1" if model.phase == "decode" else str(model.context)
-    batch = str(max(1, strategy.batch // strategy.replicas))
-    args = ("torchrun", f"--nproc-per-node={strategy.tp}", "load.py", folder, batch, length)
+    # Stages take turns: of a batch, a micro-batch at a time.
+    sequences = max(1, strategy.batch // strategy.replicas)
+    batch = str(max(1, sequences // min(strategy.pp, sequences)))
+    processes = strategy.tp * strategy.pp
+    args = ("torchrun", f"--nproc-per-node={processes}", "load.py", folder, batch, length)
     copies = plan.report["best"].get("replicas", 1)
     return Launch(
         "transformers",
         version,
         args,
         {},
-        {"load.py": _SCRIPT, "tp_plan.json": json.dumps(files, indent=1) + "\n"},
+        {"load.py": _SCRIPT, "tp_plan.json": json.dumps(config, indent=1) + "\n"},
         args,
         copies * strategy.replicas,
         1,

@@ -1,5 +1,6 @@
 """Plans as tensor parallel plans of Transformers, and those executed."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -36,6 +37,27 @@ MIXED = {
 }
 ROWS = {**MIXED, "embed": "none", "qkv_proj": "hidden", "out_proj": "heads", "ffn_up": "hidden"}
 
+# Where layers have experts: columns of all of them on each device, or whole ones,
+# whose rows are gathered or sent; and stages.
+COLUMNS = {
+    "embed": "vocab",
+    "*qkv_proj": "heads",
+    "*attention": "heads",
+    "*out_proj": "heads",
+    "*up": "inner",
+    "*down": "inner",
+    "*_norm": "none",
+    "*router": "none",
+    "*dispatch": "none",
+    "*combine": "none",
+    "lm_head": "vocab",
+    "exchange": "gather",
+    "dp": 1,
+}
+GATHERED = {**COLUMNS, "ep": 2}
+SENT = {**GATHERED, "exchange": "all_to_all", "*dispatch": "tokens", "*combine": "tokens"}
+STAGES = {**COLUMNS, "exchange": "all_to_all", "tp": 1, "pp": 2}
+
 
 def plan_of(name, pins, **others):
     model = so.load_model(TINY / name, so.Decode(context=12))
@@ -51,16 +73,41 @@ import transformers
 transformers.logging.set_verbosity_error()
 folder = pathlib.Path(sys.argv[1])
 known = load_file(folder / "io.safetensors")
+whole = sum(weight.numel() for weight in load_file(folder / "model.safetensors").values())
 for place in sys.argv[2:]:
-    model = runpy.run_path(place + "/load.py")["load"](folder)
+    # Products in groups want sizes that tiny models do not have.
+    model = runpy.run_path(place + "/load.py")["load"](folder, experts_implementation="eager")
     with torch.no_grad():
         found = model(known["tokens"].long()).logits.float()
     error = (found - known["logits"]).abs().max() / known["logits"].abs().max()
+    held = sum(getattr(p, "to_local", lambda: p)().numel() for p in model.parameters())
     if torch.distributed.get_rank() == 0:
-        cut = sum(p.to_local().numel() < p.numel() for p in model.parameters() if hasattr(p, "to_local"))
-        print("error", pathlib.Path(place).name, error.item() < 2e-5, error.item(), cut, flush=True)
+        print("error", pathlib.Path(place).name, error.item() < 2e-5, error.item(), held / whole, flush=True)
 torch.distributed.destroy_process_group()
 """
+
+
+def run_on_two(model, plans):
+    """Runs each plan, of a name, on two processes; gives a row each: name,
+    whether logits are those of one device, how far off, the share of the weights
+    that a process holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = []
+        for name, plan in plans.items():
+            places.append(f"{folder}/{name}")
+            so.export(plan, "transformers").write(places[-1])
+        script = Path(folder) / "check.py"
+        script.write_text(CHECK)
+        run = [str(PYTHON), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+        done = subprocess.run(
+            [*run, str(script), str(model), *places],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        raise AssertionError(done.stdout + done.stderr)
+    return [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("error ")]
 
 
 class TensorPlanTest(unittest.TestCase):
@@ -82,7 +129,7 @@ class TensorPlanTest(unittest.TestCase):
         for pins, reason in [
             ({**MEGATRON, "attn_norm": "tokens", "*_norm": "tokens"}, "attn_norm is cut by tokens"),
             ({**MEGATRON, "qkv_proj": "hidden"}, "attention is cut by heads, and qkv_proj is not"),
-            ({**MEGATRON, "pp": 2}, "pp is 2"),
+            ({**MEGATRON, "cp": 2, "tp": 4}, "cp is 2"),
         ]:
             with self.subTest(reason), self.assertRaises(so.Inexpressible) as caught:
                 so.export(plan_of("mistral", pins), "transformers")
@@ -94,28 +141,52 @@ class TensorPlanTest(unittest.TestCase):
         with self.assertRaisesRegex(so.ShardoptError, "unknown engine 'transformer'; known: trans"):
             so.export(plan_of("mistral", MEGATRON), "transformer")
 
+    def test_experts(self):
+        for pins, wanted in [
+            (COLUMNS, {"experts": "moe_tp_experts", "experts.down_proj": "rowwise"}),
+            (GATHERED, {"ep_size": 2, "ep_implementation": "all_reduce"}),
+            (SENT, {"ep_implementation": "all_to_all", "experts": "ep_dispatch_experts"}),
+            (STAGES, {"pp_size": 2, "tp_size": 1}),
+        ]:
+            launch = so.export(plan_of("qwen2_moe", {**pins, **self.stages(pins)}), "transformers")
+            self.assertEqual(launch.args[1], "--nproc-per-node=2")
+            config = json.loads(launch.files["tp_plan.json"])
+            found = {**config, **config["tp_plan"], **config.get("ep_plan", {})}
+            found = {name.replace("model.layers.*.mlp.", ""): style for name, style in found.items()}
+            self.assertEqual({name: found.get(name) for name in wanted}, wanted)
+            self.assertEqual(found["shared_expert.up_proj"], "colwise")
+
+    @staticmethod
+    def stages(pins):
+        """Transformers gives the layers that are left to the last stage."""
+        return {"stages": [1, 2]} if pins.get("pp") == 2 else {}
+
+    def test_experts_without_a_style(self):
+        for pins, reason in [
+            ({**COLUMNS, "dp": 2}, "dp is 2, and transformers cuts the weights of replicas"),
+            ({**COLUMNS, "*router": "experts"}, "router is cut by experts"),
+            ({**COLUMNS, "moe.ffn_up": "hidden"}, "ffn_up and ffn_down of experts are cut by hidden"),
+            ({**COLUMNS, "moe.out_proj": "hidden"}, "moe.out_proj is cut by hidden, and in other"),
+            ({**GATHERED, "*combine": "tokens"}, "combine is cut by tokens, and where rows are gath"),
+            ({**SENT, "*dispatch": "none"}, "dispatch is cut by none, and where rows are sent"),
+            (STAGES, r"stages have \[2, 1\] layers, and transformers divides them into \[1, 2\]"),
+            ({**GATHERED, "pp": 2, "stages": [1, 2]}, "pp is 2 and ep 2, and transformers has one"),
+        ]:
+            with self.subTest(reason), self.assertRaises(so.Inexpressible) as caught:
+                so.export(plan_of("qwen2_moe", pins), "transformers")
+            self.assertRegex(" ".join(caught.exception.reasons), reason)
+
     @unittest.skipUnless(PYTHON.exists(), "Transformers is not installed: ./dev verify --families")
     def test_logits_are_those_of_one_device(self):
         """Transformers' own of one device, to which shard-run is compared too."""
-        with tempfile.TemporaryDirectory() as folder:
-            places = []
-            for name, pins in (("megatron", MEGATRON), ("mixed", MIXED), ("rows", ROWS)):
-                places.append(f"{folder}/{name}")
-                so.export(plan_of("mistral", pins), "transformers").write(places[-1])
-            script = Path(folder) / "check.py"
-            script.write_text(CHECK)
-            run = [str(PYTHON), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-            done = subprocess.run(
-                [*run, str(script), str(TINY / "mistral"), *places],
-                env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-                capture_output=True,
-                text=True,
-            )
-        lines = [line for line in done.stdout.splitlines() if line.startswith("error ")]
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual([line.split()[2] for line in lines], ["True"] * 3, lines)
-        for line in lines:
-            self.assertGreater(int(line.split()[4]), 0, "nothing is cut")
+        dense = {"megatron": MEGATRON, "mixed": MIXED, "rows": ROWS}
+        experts = {"columns": COLUMNS, "gathered": GATHERED, "sent": SENT, "stages": STAGES}
+        for model, cases in (("mistral", dense), ("qwen2_moe", experts)):
+            plans = {n: plan_of(model, {**pins, **self.stages(pins)}) for n, pins in cases.items()}
+            rows = run_on_two(TINY / model, plans)
+            self.assertEqual([row[:2] for row in rows], [[name, "True"] for name in cases], rows)
+            for row in rows:
+                self.assertLess(float(row[3]), 0.9, "nothing is cut")
 
 
 if __name__ == "__main__":
