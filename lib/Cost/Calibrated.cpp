@@ -116,8 +116,15 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
       {CollectiveKind::AllGather, "all_gather"},
       {CollectiveKind::ReduceScatter, "reduce_scatter"},
       {CollectiveKind::AllToAll, "alltoall"}};
-  for (const auto &[kind, op] : ops)
-    nccl[static_cast<size_t>(kind)] = formOf(forms.nccl, {{{"op", op}}, {}});
+  constexpr int64_t fewRanks = 128;
+  for (const auto &[kind, op] : ops) {
+    const auto number = static_cast<size_t>(kind);
+    nccl[number] = formOf(forms.nccl, {{{"op", op}}, {}});
+    for (int64_t ranks = 0;
+         nccl[number] && ranks <= std::min(domainSize, fewRanks); ++ranks)
+      ncclAmong[number].push_back(
+          nccl[number]->among(forms.device, static_cast<double>(ranks)));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,17 +218,29 @@ bool Calibrated::isComputeBound(const Kernel &kernel) const {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-double Calibrated::inDomain(CollectiveKind kind, double ranks,
+double Calibrated::ncclUs(CollectiveKind kind, int64_t ranks,
+                          double bytes) const {
+  const auto number = static_cast<size_t>(kind);
+  const std::vector<Nccl::Among> &few = ncclAmong[number];
+  const auto at = static_cast<size_t>(ranks);
+  return at < few.size() ? Nccl::us(few[at], bytes)
+                         : nccl[number]->us(forms.device,
+                                            static_cast<double>(ranks), bytes);
+}
+
+double Calibrated::inDomain(CollectiveKind kind, int64_t ranks,
                             double bytes) const {
-  const double us =
-      nccl[static_cast<size_t>(kind)]->us(forms.device, ranks, bytes);
+  const double us = ncclUs(kind, ranks, bytes);
   if (kind == CollectiveKind::AllToAll)
     return us;
   // An all-reduce does what a reduce-scatter does, and what a gather does.
-  double whole = nccl[static_cast<size_t>(CollectiveKind::AllReduce)]->us(
-      forms.device, ranks, bytes);
+  double whole = kind == CollectiveKind::AllReduce
+                     ? us
+                     : ncclUs(CollectiveKind::AllReduce, ranks, bytes);
   if (customAllReduce)
-    whole = std::min(whole, customAllReduce->us(forms.device, ranks, bytes));
+    whole =
+        std::min(whole, customAllReduce->us(forms.device,
+                                            static_cast<double>(ranks), bytes));
   return kind == CollectiveKind::AllReduce ? whole : std::min(us, whole);
 }
 
@@ -245,9 +264,7 @@ double Calibrated::seconds(const Collective &collective,
   if (!inside)
     return general;
   const double measured =
-      inDomain(collective.kind, static_cast<double>(*inside),
-               collective.bytes) *
-      1e-6;
+      inDomain(collective.kind, *inside, collective.bytes) * 1e-6;
   return *inside == groupOf(collective.axis, degrees).size
              ? measured
              : std::max(general, measured);

@@ -215,13 +215,22 @@ double Experts::us(const Device &device, const Element &element,
 // Communication
 //===----------------------------------------------------------------------===//
 
-double Nccl::us(const Device &device, double gpus, double bytes) const {
-  double best = none;
-  for (const Protocol &p : protocols) {
-    const double rate = device.link * p.e * std::pow(gpus / 8, p.x - 1);
-    best = std::min(best, p.a + p.b * std::pow(gpus, p.y) +
-                              bytes * (gpus - 1) / gpus / rate);
+Nccl::Among Nccl::among(const Device &device, double gpus) const {
+  Among ranks;
+  ranks.gpus = gpus;
+  for (size_t i = 0; i != numProtocols; ++i) {
+    const Protocol &p = protocols[i];
+    ranks.rate[i] = device.link * p.e * std::pow(gpus / 8, p.x - 1);
+    ranks.latency[i] = p.a + p.b * std::pow(gpus, p.y);
   }
+  return ranks;
+}
+
+double Nccl::us(const Among &ranks, double bytes) {
+  double best = none;
+  for (size_t i = 0; i != numProtocols; ++i)
+    best = std::min(best, ranks.latency[i] + bytes * (ranks.gpus - 1) /
+                                                 ranks.gpus / ranks.rate[i]);
   return best;
 }
 

@@ -34,30 +34,45 @@ static void include(LeastCost &least, const OpModel &op, Dim dim,
   least.bytes = std::min(least.bytes, cost.weightBytes + cost.cacheBytes);
 }
 
-/// The least of `op` over the dims in `domain` and all layouts of its operands.
-static LeastCost leastOf(const OpModel &op, size_t numOperands, DimSet domain,
+/// The least of `op` with `dim` over all layouts of its operands.
+static LeastCost leastOf(const OpModel &op, Dim dim, size_t numOperands,
                          const Context &context, const TimeModel &time) {
   LeastCost least{unbounded, unbounded};
+  if (numOperands == 0) {
+    include(least, op, dim, {}, context, time);
+    return least;
+  }
   // What rows weigh does not matter to what is not resharded.
   std::array<Placement, 2> incoming;
+  for (Layout first : layoutsOn(context.grid)) {
+    incoming[0].layout = first;
+    if (numOperands == 1) {
+      include(least, op, dim, {incoming.data(), 1}, context, time);
+      continue;
+    }
+    for (Layout second : layoutsOn(context.grid)) {
+      incoming[1].layout = second;
+      include(least, op, dim, {incoming.data(), 2}, context, time);
+    }
+  }
+  return least;
+}
+
+/// The same over the dims in `domain`; those that are not in `costs` are added.
+static LeastCost leastOf(const OpModel &op, DimSet domain, size_t numOperands,
+                         const Context &context, const TimeModel &time,
+                         LeastCosts &costs) {
+  LeastCost least{unbounded, unbounded};
   for (const DimChoice &choice : op.choices()) {
     if (!contains(domain, choice.dim))
       continue;
-    if (numOperands == 0) {
-      include(least, op, choice.dim, {}, context, time);
-      continue;
+    LeastCost &ofDim = costs.dims[static_cast<size_t>(choice.dim)];
+    if (!contains(costs.known, choice.dim)) {
+      ofDim = leastOf(op, choice.dim, numOperands, context, time);
+      costs.known |= only(choice.dim);
     }
-    for (Layout first : layoutsOn(context.grid)) {
-      incoming[0].layout = first;
-      if (numOperands == 1) {
-        include(least, op, choice.dim, {incoming.data(), 1}, context, time);
-        continue;
-      }
-      for (Layout second : layoutsOn(context.grid)) {
-        incoming[1].layout = second;
-        include(least, op, choice.dim, {incoming.data(), 2}, context, time);
-      }
-    }
+    least.seconds = std::min(least.seconds, ofDim.seconds);
+    least.bytes = std::min(least.bytes, ofDim.bytes);
   }
   return least;
 }
@@ -110,11 +125,11 @@ static double secondsOfFirst(const CostModel &costs, unsigned kind,
   for (size_t i = 0; i < numNodes; ++i)
     domains[i / 8] =
         domains[i / 8] << 8 | request.domains[body.nodes[i].variable];
-  const auto [known, isNew] =
-      request.shared->least(OpKey::ofFirst(kind, domains, context));
-  if (isNew)
-    known.seconds = leastSecondsOfFirst(costs, kind, numNodes, request);
-  return known.seconds;
+  double &known =
+      request.shared->secondsOfFirst(OpKey::ofFirst(kind, domains, context));
+  if (known < 0)
+    known = leastSecondsOfFirst(costs, kind, numNodes, request);
+  return known;
 }
 
 DimsBound cost::boundQuickly(const CostModel &costs,
@@ -133,12 +148,9 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     const DimSet domain = request.domains[node.variable];
     const std::optional<OpKey> key =
         request.shared ? OpKey::of(node, context) : std::nullopt;
-    if (!key)
-      return leastOf(*node.op, numOperands, domain, context, time);
-    const auto [known, isNew] = request.shared->least(key->within(domain));
-    if (isNew)
-      known = leastOf(*node.op, numOperands, domain, context, time);
-    return known;
+    LeastCosts own;
+    return leastOf(*node.op, domain, numOperands, context, time,
+                   key ? request.shared->leasts(*key) : own);
   };
   std::vector<LeastCost> kinds;
   for (const LayerKind &kind : costs.layers().kinds()) {

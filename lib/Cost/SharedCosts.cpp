@@ -73,12 +73,6 @@ OpKey OpKey::ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
   return key;
 }
 
-OpKey OpKey::within(uint8_t domain) const {
-  OpKey key = *this;
-  key.words[0] |= domain;
-  return key;
-}
-
 size_t OpKey::Hash::operator()(const OpKey &key) const {
   WordHash hash;
   for (uint64_t word : key.words)
@@ -90,15 +84,18 @@ SharedCosts::SharedCosts() = default;
 SharedCosts::~SharedCosts() = default;
 
 void SharedCosts::makeRoom() {
-  if (leasts.size() > maxLeasts)
-    leasts.clear();
+  if (ofDims.size() > maxLeasts)
+    ofDims.clear();
+  if (ofFirst.size() > maxLeasts)
+    ofFirst.clear();
   if (tables.size() > maxTables)
     tables.clear();
 }
 
-std::pair<LeastCost &, bool> SharedCosts::least(const OpKey &key) {
-  auto [at, isNew] = leasts.try_emplace(key);
-  return {at->second, isNew};
+LeastCosts &SharedCosts::leasts(const OpKey &key) { return ofDims[key]; }
+
+double &SharedCosts::secondsOfFirst(const OpKey &key) {
+  return ofFirst.try_emplace(key, -1.0).first->second;
 }
 
 OpEntries &SharedCosts::entries(const OpKey &key) {

@@ -80,6 +80,9 @@ private:
   uint64_t budget = 0; ///< of the request, or the default
   std::unique_ptr<const EngineSimulator> engine; ///< null: any plan will do
   std::unique_ptr<const search::ReplaySimulator> replay;
+  /// What the search for the optimum bounded of the space; empty if there was
+  /// none.
+  search::BatchIntervals bounded;
   /// The hopeless degrees; empty for a black box.
   std::function<bool(const Degrees &)> isHopeless;
 };
@@ -131,6 +134,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   context.stopRequested = [this] { return isStopped(); };
   context.options = request.options;
   context.freeModel = search::unowned(&scenario.roofline());
+  context.bounded = &bounded;
   if (*masks)
     context.isHopeless = isHopeless;
   summary.searcher = request.searcher;
@@ -351,27 +355,30 @@ void Planner::findBaseline(search::MegatronVariant variant,
                            unsigned threads) {
   std::optional<search::Plan> &plan =
       summary.baselines[static_cast<size_t>(variant)];
-  plan =
-      search::findOptimum(megatronSpace(variant, space),
-                          *scenario.simulator().decomposition(), request.goal,
-                          threads, [this] { return isStopped(); })
-          .best;
+  plan = search::findOptimumWithin(bounded, megatronSpace(variant, space),
+                                   *scenario.simulator().decomposition(),
+                                   request.goal, threads,
+                                   [this] { return isStopped(); })
+             .best;
   sayStages(plan);
 }
 
-/// Over what the engine can run of the space.
+/// Over what the engine can run of the space: that part alone, or where ranges
+/// of the whole were bounded, these.
 void Planner::findEnginePlan(Engine runner, const search::StrategySpace &space,
                              unsigned threads) {
   const EngineSimulator only(scenario.simulator(), runner,
                              EngineFacts(scenario.model()));
-  ErrorOr<search::StrategySpace> part = only.narrowed(space);
+  ErrorOr<search::StrategySpace> part = space;
+  if (bounded.empty())
+    part = only.narrowed(space);
   if (!part)
     return;
   std::optional<search::Plan> &plan =
       summary.enginePlans[static_cast<size_t>(runner)];
-  plan = search::findOptimum(*part, only, request.goal, threads, [this] {
-           return isStopped();
-         }).best;
+  plan = search::findOptimumWithin(bounded, *part, only, request.goal, threads,
+                                   [this] { return isStopped(); })
+             .best;
   sayStages(plan);
 }
 

@@ -22,15 +22,17 @@ namespace {
 /// How much is known of a range.
 enum class Knowledge : uint8_t {
   Nothing,
+  Wider, ///< a bound of more than the range has
   Quick, ///< bounded with little work
   Full,
 };
 
-/// The batches [first, last] of a combination of the other degrees, by number.
-struct Range {
-  uint32_t grid = 0, first = 0, last = 0;
+struct Range : BatchInterval {
+  Range() = default;
+  Range(const BatchInterval &range, Knowledge knowledge)
+      : BatchInterval(range), knowledge(knowledge) {}
+
   Knowledge knowledge = Knowledge::Nothing;
-  double bound = 0;
 
   bool isSingle() const { return first == last; }
 };
@@ -54,7 +56,9 @@ public:
     objective.goal = goal;
   }
 
-  BatchResult run(unsigned threads, const std::function<bool()> &stopRequested);
+  /// Where `known` is empty, of all batches.
+  BatchResult run(const BatchIntervals &known, unsigned threads,
+                  const std::function<bool()> &stopRequested);
 
 private:
   /// Whether `a` is looked at after `b`.
@@ -69,6 +73,7 @@ private:
     }
   };
 
+  void openAll(unsigned threads, const std::function<bool()> &isStopped);
   Step look(const Range &range) const;
   std::optional<Range> bounded(Range range, Knowledge knowledge) const;
   bool mayReach(double bound) const;
@@ -113,7 +118,7 @@ std::optional<Range> BatchSearch::bounded(Range range,
                                  knowledge == Knowledge::Quick);
   if (bound->infeasible != Reason::None)
     return std::nullopt;
-  // What bounds a range bounds its parts.
+  // What bounds a range bounds its parts, and less in it.
   if (range.knowledge == Knowledge::Nothing ||
       isBetterValue(goal, range.bound, bound->bound))
     range.bound = bound->bound;
@@ -124,6 +129,11 @@ std::optional<Range> BatchSearch::bounded(Range range,
 /// Bounds a range, or solves or halves one that is bounded.
 Step BatchSearch::look(const Range &range) const {
   Step step;
+  if (range.knowledge == Knowledge::Wider) {
+    if (std::optional<Range> quick = bounded(range, Knowledge::Quick))
+      step.rest.push_back(*quick);
+    return step;
+  }
   const bool isNarrow =
       narrowLeast * space.degreesOf(range.grid, range.last).batch <=
       narrowMost * space.degreesOf(range.grid, range.first).batch;
@@ -143,8 +153,7 @@ Step BatchSearch::look(const Range &range) const {
   high.first = low.last + 1;
   for (const Range &half : {low, high})
     if (std::optional<Range> quick = bounded(half, Knowledge::Quick))
-      if (mayReach(quick->bound))
-        step.rest.push_back(*quick);
+      step.rest.push_back(*quick);
   return step;
 }
 
@@ -163,31 +172,40 @@ void BatchSearch::insert(Plan plan) {
     plans.pop_back();
 }
 
-BatchResult BatchSearch::run(unsigned threads,
-                             const std::function<bool()> &stopRequested) {
+/// Opens all batches of every combination of the other degrees.
+void BatchSearch::openAll(unsigned threads,
+                          const std::function<bool()> &isStopped) {
   // Large enough to amortise the threads, small enough to stop in time.
   constexpr size_t blockSize = 256;
-  auto isStopped = [&] { return stopRequested && stopRequested(); };
   std::vector<std::optional<Range>> found(blockSize);
   for (size_t begin = 0; begin < space.numGrids(); begin += blockSize) {
-    if (isStopped()) {
-      result.isStopped = true;
-      return std::move(result);
-    }
+    result.isStopped = isStopped();
+    if (result.isStopped)
+      return;
     const size_t size = std::min(blockSize, space.numGrids() - begin);
     parallelFor(size, threads, [&](size_t i) {
-      found[i] =
-          bounded({uint32_t(begin + i), 0, uint32_t(space.numBatches() - 1),
-                   Knowledge::Nothing, 0},
-                  Knowledge::Quick);
+      const BatchInterval all{uint32_t(begin + i), 0,
+                              uint32_t(space.numBatches() - 1), 0};
+      found[i] = bounded({all, Knowledge::Nothing}, Knowledge::Quick);
     });
     for (size_t i = 0; i < size; ++i)
       if (found[i])
         open.push(*found[i]);
   }
+}
 
-  // Invariant: all that is feasible is in a range of `open`, in `result`, or no
-  // better than the worst plan of that. Ranges of a block share the incumbent
+BatchResult BatchSearch::run(const BatchIntervals &known, unsigned threads,
+                             const std::function<bool()> &stopRequested) {
+  auto isStopped = [&] { return stopRequested && stopRequested(); };
+  for (const BatchInterval &range : known)
+    open.push({range, Knowledge::Wider});
+  if (known.empty())
+    openAll(threads, isStopped);
+  if (result.isStopped)
+    return std::move(result);
+
+  // Invariant: all that is feasible is in a range of `open` or was solved, and
+  // the best of what was is in `result`. Ranges of a block share the incumbent
   // at its start; a worse one only costs time. A look takes about as long as
   // starting a thread, so that each gets several.
   constexpr size_t looksOfThread = 16;
@@ -208,23 +226,29 @@ BatchResult BatchSearch::run(unsigned threads,
     steps.assign(block.size(), {});
     parallelFor(block.size(), threads,
                 [&](size_t i) { steps[i] = look(block[i]); });
-    for (Step &step : steps) {
+    for (size_t i = 0; i < block.size(); ++i) {
+      Step &step = steps[i];
       for (const Range &rest : step.rest)
         open.push(rest);
+      if (step.wasSolved)
+        result.ranges.push_back(block[i]);
       result.solvedTuples += step.wasSolved;
       if (step.solved)
         insert(std::move(*step.solved));
     }
   }
+  for (; !open.empty(); open.pop())
+    result.ranges.push_back(open.top());
   return std::move(result);
 }
 
 BatchResult searchBatches(const StrategySpace &space,
                           const Decomposition &decomposition, Goal goal,
                           size_t count, unsigned threads,
-                          const std::function<bool()> &stopRequested) {
+                          const std::function<bool()> &stopRequested,
+                          const BatchIntervals &known) {
   return BatchSearch(space, decomposition, goal, count)
-      .run(threads, stopRequested);
+      .run(known, threads, stopRequested);
 }
 
 } // namespace shardopt::search

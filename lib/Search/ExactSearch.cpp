@@ -90,9 +90,13 @@ static bool boundsRanges(const StrategySpace &space,
 static ExactResult fromRanges(const StrategySpace &space,
                               const Decomposition &decomposition, Goal goal,
                               unsigned threads,
-                              const std::function<bool()> &stopRequested) {
-  BatchResult found =
-      searchBatches(space, decomposition, goal, 1, threads, stopRequested);
+                              const std::function<bool()> &stopRequested,
+                              const BatchIntervals &known,
+                              BatchIntervals *left) {
+  BatchResult found = searchBatches(space, decomposition, goal, 1, threads,
+                                    stopRequested, known);
+  if (left && !found.isStopped)
+    *left = std::move(found.ranges);
   Objective objective;
   objective.goal = goal;
   ExactResult result;
@@ -112,12 +116,14 @@ static ExactResult fromRanges(const StrategySpace &space,
 ExactResult findOptimum(const StrategySpace &space,
                         const Decomposition &decomposition, Goal goal,
                         unsigned threads,
-                        const std::function<bool()> &stopRequested) {
+                        const std::function<bool()> &stopRequested,
+                        BatchIntervals *left) {
   ExactResult result;
   Objective objective;
   objective.goal = goal;
   if (boundsRanges(space, decomposition, goal))
-    return fromRanges(space, decomposition, goal, threads, stopRequested);
+    return fromRanges(space, decomposition, goal, threads, stopRequested,
+                      /*known=*/{}, left);
   std::vector<Degrees> all = space.degreeTuples();
   result.degreeTuples = all.size();
   auto tuples = boundTuples(all, space.dimDomains(), decomposition, goal,
@@ -159,6 +165,17 @@ ExactResult findOptimum(const StrategySpace &space,
   else if (result.best)
     result.bound = objective.value(result.best->evaluation);
   return result;
+}
+
+ExactResult findOptimumWithin(const BatchIntervals &ranges,
+                              const StrategySpace &space,
+                              const Decomposition &decomposition, Goal goal,
+                              unsigned threads,
+                              const std::function<bool()> &stopRequested) {
+  return ranges.empty()
+             ? findOptimum(space, decomposition, goal, threads, stopRequested)
+             : fromRanges(space, decomposition, goal, threads, stopRequested,
+                          ranges, /*left=*/nullptr);
 }
 
 std::vector<Plan> findBestPlans(const StrategySpace &space,

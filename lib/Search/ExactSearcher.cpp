@@ -27,7 +27,7 @@ public:
     asked = true;
     result = findOptimum(*context.space, *context.decomposition,
                          context.objective.goal, context.threads,
-                         context.stopRequested);
+                         context.stopRequested, context.bounded);
     if (!result.best)
       return {};
     return {result.best->strategy};

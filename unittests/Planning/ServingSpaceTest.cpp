@@ -10,6 +10,7 @@
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Search/ExactSearch.h"
+#include "shardopt/Search/Megatron.h"
 #include "shardopt/Support/Rng.h"
 
 #include "TestModels.h"
@@ -322,6 +323,65 @@ TEST(ServingSpace, IsNeverWorseThanTheUniformOne) {
           .best->evaluation.throughput;
     };
     EXPECT_GE(best(SpaceKind::Serving), best(SpaceKind::Uniform));
+  }
+}
+
+/// What a search bounded of all dims says nothing wrong of Megatron's and of
+/// those of engines: found from there they are the same plans.
+TEST(ServingSpace, PartsAreSearchedFromWhatWasBoundedOfTheWhole) {
+  struct Case {
+    ModelConfig config;
+    cost::Workload workload;
+    double sloMs;
+    bool countIdle;
+  };
+  const Case cases[] = {{llama70B(), {cost::Phase::Decode, 8192}, 40, false},
+                        {gptOss120B(), {cost::Phase::Decode, 8192}, 20, true},
+                        {gptOss120B(), {cost::Phase::Prefill, 4096}, 900, true},
+                        {gptOss120B(), {cost::Phase::Decode, 8192}, 1, false}};
+  for (const Case &tried : cases) {
+    ScenarioOptions options;
+    options.maxDevices = 16;
+    options.countIdle = tried.countIdle;
+    options.sloTpotMs = options.sloTtftMs = tried.sloMs;
+    auto scenario = scenarioOf(tried.config, tried.workload, options);
+    search::SpaceRequest request;
+    request.kind = SpaceKind::Serving;
+    request.maxDevices = 16;
+    request.mostSequences = 4096;
+    const auto space = StrategySpace::create(scenario->spaceFacts(), request);
+    const search::Decomposition &whole = *scenario->simulator().decomposition();
+    for (search::Goal goal :
+         {search::Goal::Throughput, search::Goal::Latency}) {
+      search::BatchIntervals bounded;
+      findOptimum(*space, whole, goal, /*threads=*/2, {}, &bounded);
+      auto expectSame = [&](const search::ExactResult &found,
+                            const search::ExactResult &wanted) {
+        EXPECT_TRUE(found.proved);
+        ASSERT_EQ(found.best.has_value(), wanted.best.has_value());
+        EXPECT_EQ(found.bound, wanted.bound);
+        if (!wanted.best)
+          return;
+        EXPECT_EQ(found.best->strategy, wanted.best->strategy);
+        EXPECT_EQ(found.best->evaluation.throughput,
+                  wanted.best->evaluation.throughput);
+      };
+      for (search::MegatronVariant variant :
+           {search::MegatronVariant::Classic, search::MegatronVariant::Slice,
+            search::MegatronVariant::SequenceParallel}) {
+        const StrategySpace part = search::megatronSpace(variant, *space);
+        expectSame(findOptimumWithin(bounded, part, whole, goal),
+                   findOptimum(part, whole, goal));
+      }
+      for (Engine runner : allEngines) {
+        const EngineSimulator only(scenario->simulator(), runner,
+                                   EngineFacts(scenario->model()));
+        const auto part = only.narrowed(*space);
+        ASSERT_TRUE(bool(part));
+        expectSame(findOptimumWithin(bounded, *space, only, goal),
+                   findOptimum(*part, only, goal));
+      }
+    }
   }
 }
 

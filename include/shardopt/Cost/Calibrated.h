@@ -43,7 +43,8 @@ private:
   double groupedProduct(const Kernel &kernel) const;
   double attention(const Kernel &kernel) const;
   Trust trustAttention(const Kernel &kernel) const;
-  double inDomain(CollectiveKind kind, double ranks, double bytes) const;
+  double inDomain(CollectiveKind kind, int64_t ranks, double bytes) const;
+  double ncclUs(CollectiveKind kind, int64_t ranks, double bytes) const;
   /// Ranks of `collective` within a domain, where it is measured.
   std::optional<int64_t> ranksInDomain(const Collective &collective,
                                        const Degrees &degrees) const;
@@ -78,6 +79,8 @@ private:
   const calibrated::QuantizationScale *quantization = nullptr;
   const calibrated::CustomAllReduce *customAllReduce = nullptr;
   std::array<const calibrated::Nccl *, 4> nccl = {}; ///< by CollectiveKind
+  /// The same among few ranks, by their number.
+  std::array<std::vector<calibrated::Nccl::Among>, 4> ncclAmong;
 };
 
 } // namespace shardopt::cost

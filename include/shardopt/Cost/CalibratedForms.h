@@ -194,7 +194,16 @@ struct Nccl {
       visit("x" + number, p.x, false);
     }
   }
-  double us(const Device &device, double gpus, double bytes) const;
+  /// What the protocols take and attain among a number of ranks, of any bytes.
+  struct Among {
+    double gpus = 1;
+    std::array<double, numProtocols> latency, rate;
+  };
+  Among among(const Device &device, double gpus) const;
+  static double us(const Among &ranks, double bytes);
+  double us(const Device &device, double gpus, double bytes) const {
+    return us(among(device, gpus), bytes);
+  }
 };
 
 /// All-reduce of a serving engine: one shot, two shots or a ring.

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_COST_SHAREDCOSTS_H
 #define SHARDOPT_COST_SHAREDCOSTS_H
 
+#include "shardopt/Cost/DimSet.h"
 #include "shardopt/Cost/Model.h"
 
 #include <array>
@@ -26,6 +27,12 @@ struct LeastCost {
   double bytes = 0;
 };
 
+/// The same of single dims of an op, by dim.
+struct LeastCosts {
+  std::array<LeastCost, maxDims> dims;
+  DimSet known = 0; ///< which of them are
+};
+
 /// An op and all that its rule and cost read (`Reads`).
 class OpKey {
 public:
@@ -36,9 +43,6 @@ public:
   /// of experts; `domains` are their dims, of each op a byte.
   static OpKey ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
                        const Context &context);
-
-  /// The same, of the dims in `domain` alone.
-  OpKey within(uint8_t domain) const;
 
   struct Hash {
     size_t operator()(const OpKey &key) const;
@@ -66,12 +70,15 @@ public:
   /// Forgets all if that is much. Nothing that was got from here is valid then.
   void makeRoom();
 
-  /// What `key` has; of a new one it is for the caller to fill.
-  std::pair<LeastCost &, bool> least(const OpKey &key);
+  /// What is known of `key`, for the caller to add to.
+  LeastCosts &leasts(const OpKey &key);
+  /// The seconds of first ops; negative: not known, and for the caller to fill.
+  double &secondsOfFirst(const OpKey &key);
   OpEntries &entries(const OpKey &key);
 
 private:
-  std::unordered_map<OpKey, LeastCost, OpKey::Hash> leasts;
+  std::unordered_map<OpKey, LeastCosts, OpKey::Hash> ofDims;
+  std::unordered_map<OpKey, double, OpKey::Hash> ofFirst;
   std::unordered_map<OpKey, std::unique_ptr<OpEntries>, OpKey::Hash> tables;
 };
 

@@ -9,6 +9,7 @@
 #define SHARDOPT_COST_TRELLIS_H
 
 #include "shardopt/Cost/CostModel.h"
+#include "shardopt/Cost/DimSet.h"
 #include "shardopt/Cost/SharedCosts.h"
 
 namespace shardopt::cost {
@@ -80,15 +81,6 @@ struct Trellis {
     return edges[step.edge(state, dim)];
   }
 };
-
-/// The dims that a variable may take, a bit for each (1 << Dim).
-using DimSet = uint8_t;
-static_assert(maxDims <= 8 * sizeof(DimSet), "a bit for each dim");
-
-constexpr DimSet only(Dim dim) {
-  return static_cast<DimSet>(1 << static_cast<int>(dim));
-}
-constexpr bool contains(DimSet set, Dim dim) { return set & only(dim); }
 
 /// What tables are made of, beside the model.
 struct TableRequest {

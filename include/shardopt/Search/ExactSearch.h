@@ -18,6 +18,17 @@
 
 namespace shardopt::search {
 
+/// The batches [first, last] of a combination of the other degrees, by number
+/// as a space has them.
+struct BatchInterval {
+  uint32_t grid = 0, first = 0, last = 0;
+  double bound = 0; ///< no strategy in it has a better value of the goal
+};
+
+/// Ranges that together hold all that is feasible in a space; empty where
+/// nothing is known.
+using BatchIntervals = std::vector<BatchInterval>;
+
 /// What exact search found.
 struct ExactResult {
   /// The optimum, or the best so far if stopped; none if nothing is feasible.
@@ -35,11 +46,23 @@ struct ExactResult {
 /// dims of each solved exactly as long as its bound is not worse than the best
 /// found. Among equal optima the smallest degrees win, then the smallest dims,
 /// so that the answer does not depend on `threads`. No simulator call is made.
-/// `stopRequested` is polled between tuples; it may be empty.
+/// `stopRequested` is polled between tuples; it may be empty. Where batches
+/// were bounded in ranges, and the search was not stopped, `left` gets these
+/// ranges.
 ExactResult findOptimum(const StrategySpace &space,
                         const Decomposition &decomposition, Goal goal,
                         unsigned threads = 1,
-                        const std::function<bool()> &stopRequested = {});
+                        const std::function<bool()> &stopRequested = {},
+                        BatchIntervals *left = nullptr);
+
+/// The same of `space` with less in it than a search had that left `ranges`:
+/// the dims are others of the same, or `decomposition` refuses more. What the
+/// first search bounded is bounded again only where it may hold the optimum.
+ExactResult findOptimumWithin(const BatchIntervals &ranges,
+                              const StrategySpace &space,
+                              const Decomposition &decomposition, Goal goal,
+                              unsigned threads = 1,
+                              const std::function<bool()> &stopRequested = {});
 
 /// The optima over the dims of the `count` best degree tuples, best first; of
 /// equals the smaller degrees first, so that the answer does not depend on

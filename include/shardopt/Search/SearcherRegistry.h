@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SEARCH_SEARCHERREGISTRY_H
 #define SHARDOPT_SEARCH_SEARCHERREGISTRY_H
 
+#include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Searcher.h"
 #include "shardopt/Search/SearcherOptions.h"
@@ -50,6 +51,9 @@ struct SearcherContext {
   /// or what weights and caches take at least exceeds the memory. Costs no
   /// evaluation. Empty where this is not known, as for a black box.
   std::function<bool(const Degrees &)> isHopeless = {};
+  /// Where a searcher that bounds all of the space leaves what it bounded, as
+  /// `findOptimum` does; may be null.
+  BatchIntervals *bounded = nullptr;
 };
 
 /// What there is to know of a searcher before one is built.
