@@ -8,10 +8,8 @@
 #include "shardopt/BlackBox/Protocol.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Support/Json.h"
+#include "shardopt/Support/NonNumbers.h"
 
-#include <cctype>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
 
 using namespace shardopt;
@@ -95,34 +93,6 @@ std::optional<std::string> blackbox::findUnread(const Degrees &degrees,
   if (!degrees.stages.isEmpty() && !readsStages)
     return describe(StageCut::key, spell(degrees.stages));
   return std::nullopt;
-}
-
-/// `line` with null in place of what is no finite number outside of strings:
-/// NaN, Infinity and inf, which some libraries write though JSON has none, and
-/// numbers beyond double.
-static std::string nullNonNumbers(std::string_view line) {
-  auto isTokenByte = [](unsigned char c) {
-    return std::isalnum(c) || c == '+' || c == '-' || c == '.';
-  };
-  std::string text;
-  for (size_t i = 0; i < line.size();) {
-    size_t end = i + 1;
-    if (line[i] == '"') {
-      while (end < line.size() && line[end] != '"')
-        end += line[end] == '\\' ? 2 : 1;
-      end = std::min(end + 1, line.size());
-    } else if (isTokenByte(line[i])) {
-      while (end < line.size() && isTokenByte(line[end]))
-        ++end;
-    }
-    std::string token(line.substr(i, end - i));
-    char *rest;
-    double number = std::strtod(token.c_str(), &rest);
-    bool isNumber = rest != token.c_str() && *rest == '\0';
-    text += isNumber && !std::isfinite(number) ? "null" : token;
-    i = end;
-  }
-  return text;
 }
 
 namespace {
@@ -239,7 +209,7 @@ blackbox::parseAnswer(std::string_view line, int64_t id, LatencyKey latency,
                       const Limits &limits) {
   ErrorOr<json::Document> document = json::Document::parse(line, "answer");
   if (!document)
-    document = json::Document::parse(nullNonNumbers(line), "answer");
+    document = json::Document::parse(json::nullNonNumbers(line), "answer");
   if (!document)
     return BadAnswer{Failure::Nonsense, document.error().message};
   return AnswerReader(*document, id, latency, limits).read();
