@@ -11,6 +11,7 @@
 #include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
+#include "shardopt/Cost/Ops/Mamba2.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
 #include "shardopt/Cost/ServedModel.h"
@@ -92,7 +93,8 @@ ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   served.hasTiedEmbeddings = model.tiedEmbeddings;
   for (const Body &body : model.bodies) {
     for (const Node &node : body.nodes)
-      if (dynamic_cast<const GatedDeltaNet *>(node.op.get()))
+      if (dynamic_cast<const GatedDeltaNet *>(node.op.get()) ||
+          dynamic_cast<const Mamba2 *>(node.op.get()))
         return Error{"'" + node.name +
                      "' has a state, of which serving runs are not made"};
     for (const Node &node : body.nodes)

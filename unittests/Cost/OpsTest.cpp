@@ -11,6 +11,7 @@
 #include "shardopt/Cost/Ops/GatedDeltaNet.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
+#include "shardopt/Cost/Ops/Mamba2.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
 #include "shardopt/Cost/Ops/OutProj.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
@@ -196,6 +197,48 @@ TEST_F(Rules, StatesAreCutByHeadsOrSequencesAndNotByPositions) {
   for (Dim dim : {Dim::Zero, Dim::None})
     EXPECT_STREQ(rule(op, dim, Layout::R).illegal,
                  "context parallelism cuts positions, and a state has none");
+}
+
+/// Groups are cut with their heads; of a single one the heads, and every device
+/// has what they share.
+TEST_F(Rules, StateSpacesAreCutByGroupsOrByTheHeadsOfOne) {
+  Mamba2 op;
+  op.heads = 8, op.headDim = 4, op.groups = 2, op.stateDim = 16;
+  op.taps = 4;
+  EXPECT_EQ(left(op, Dim::Zero, Layout::P), Layout::H);
+  EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
+  EXPECT_FALSE(rule(op, Dim::One, Layout::H).isLegal());
+  const Placement placed{Layout::H, 100};
+  auto cost = [&](Dim dim) {
+    return op.cost(dim, Span<const Placement>(&placed, 1), context);
+  };
+  // A group for each of two devices of four, for 64 / 2 sequences.
+  auto held = [](double heads, double groups) {
+    return 32 * (heads * 4 * 16 * 4 + 3 * (heads * 4 + groups * 32) * 2);
+  };
+  EXPECT_EQ(cost(Dim::Zero).cacheBytes, held(4, 1));
+  EXPECT_EQ(cost(Dim::None).cacheBytes, held(8, 2));
+  EXPECT_TRUE(cost(Dim::Zero).collectives.empty());
+  op.groups = 1;
+  EXPECT_EQ(cost(Dim::Zero).cacheBytes, held(2, 1));
+  EXPECT_EQ(cost(Dim::None).cacheBytes, held(8, 1));
+  // What all heads make is normed.
+  ASSERT_EQ(cost(Dim::Zero).collectives.size(), 1u);
+  EXPECT_EQ(cost(Dim::Zero).collectives[0].bytes, 32 * 4);
+  EXPECT_TRUE(cost(Dim::None).collectives.empty());
+  op.norms = false;
+  EXPECT_TRUE(cost(Dim::Zero).collectives.empty());
+
+  Linear projection;
+  projection.in = 10, projection.heads = 8, projection.shared = 32;
+  projection.out = 8 * 9 + 32;
+  const OpCost cut = projection.cost(
+      Dim::One, Span<const Placement>(&placed, 1), context);
+  EXPECT_EQ(cut.weightBytes, 10 * (2 * 9 + 32) * 2);
+
+  context.degrees.cp = 2;
+  EXPECT_STREQ(rule(op, Dim::Zero, Layout::R).illegal,
+               "context parallelism cuts positions, and a state has none");
 }
 
 /// Prefill moves a state once a chunk, where a step moves it once a token.

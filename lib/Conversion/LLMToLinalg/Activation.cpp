@@ -54,6 +54,10 @@ static Value apply(LoopBuilder &b, Value x, ActivationAttr activation) {
     return gelu(b, x, math::TanhOp::create(b, geluArgument(b, x)));
   case ActivationKind::Relu:
     return arith::MaximumFOp::create(b, x, real(b, 0));
+  case ActivationKind::SquaredRelu: {
+    Value positive = arith::MaximumFOp::create(b, x, real(b, 0));
+    return multiply(b, positive, positive);
+  }
   case ActivationKind::SoftCap:
     return softCap(
         b, multiply(b, x, real(b, activation.getAlpha().convertToDouble())),

@@ -5,16 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The recurrence, a row at a time: a prompt's rows follow each other, so that
-// what one leaves is what the next one finds.
+// The recurrence, a row at a time.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionRows.h"
+#include "StateRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -41,29 +39,17 @@ struct Heads {
 
 } // namespace
 
-static Value siluOf(LoopBuilder &b, Value x) {
-  return map(
-      b, sizesOf(b, x), b.getF32Type(), {whole(x), whole(sigmoid(b, x))},
-      [](LoopBuilder &b, ValueRange e) { return multiply(b, e[0], e[1]); });
-}
-
 /// exp(-exp(decay) * softplus(a + bias)) of rows of a.
 static Value decaysOf(LoopBuilder &b, Value steps, GatedDeltaNetOp op) {
-  return map(
-      b, sizesOf(b, steps), b.getF32Type(),
-      {whole(steps), {op.getDecay(), {1}}, {op.getStepBias(), {1}}},
-      [](LoopBuilder &b, ValueRange e) -> Value {
-        // log(1 + exp(x)), which must not overflow.
-        Value x = add(b, e[0], e[2]);
-        Value size = math::AbsFOp::create(b, x);
-        Value below =
-            math::ExpOp::create(b, arith::NegFOp::create(b, size).getResult());
-        Value softplus = add(b, arith::MaximumFOp::create(b, x, real(b, 0)),
-                             math::Log1pOp::create(b, below));
-        Value speed = math::ExpOp::create(b, e[1]);
-        Value exponent = arith::NegFOp::create(b, multiply(b, speed, softplus));
-        return math::ExpOp::create(b, exponent);
-      });
+  return map(b, sizesOf(b, steps), b.getF32Type(),
+             {whole(steps), {op.getDecay(), {1}}, {op.getStepBias(), {1}}},
+             [](LoopBuilder &b, ValueRange e) -> Value {
+               Value speed = math::ExpOp::create(b, e[1]);
+               Value step = softplus(b, add(b, e[0], e[2]));
+               Value exponent =
+                   arith::NegFOp::create(b, multiply(b, speed, step));
+               return math::ExpOp::create(b, exponent);
+             });
 }
 
 static Rows rowsOf(LoopBuilder &b, GatedDeltaNetOp op) {
@@ -98,29 +84,16 @@ static Value unitRows(LoopBuilder &b, Value x, double factor) {
              });
 }
 
-/// The heads of a row, from the last `taps` rows of the channels.
-static Heads convolve(LoopBuilder &b, GatedDeltaNetOp op, Value window) {
-  Value made = nest(b, {whole(window), whole(op.getConv())},
-                    Operand{zeros(b, sizeOf(b, window, 1)), {1}},
-                    [](LoopBuilder &b, ValueRange e) {
-                      return Values{add(b, e[2], multiply(b, e[0], e[1]))};
-                    })[0];
+/// The heads of a row, of what the convolution made.
+static Heads headsOf(LoopBuilder &b, GatedDeltaNetOp op, Value channels) {
   int64_t heads = op.getHeads(), keyDim = op.getKeyDim();
   int64_t valueDim = op.getValueDim();
   int64_t values = op.getValueHeads() / heads * valueDim;
-  Value groups = splitLast(b, siluOf(b, made), {heads, op.getGroupChannels()});
+  Value groups = splitLast(b, channels, {heads, op.getGroupChannels()});
   Value flat = mergeLast(b, columns(b, groups, 2 * keyDim, values));
   return {unitRows(b, columns(b, groups, 0, keyDim), 1 / std::sqrt(keyDim)),
           unitRows(b, columns(b, groups, keyDim, keyDim), 1),
           splitLast(b, flat, {int64_t(op.getValueHeads()), valueDim})};
-}
-
-/// `past`, or zeros where the row is a prompt's first.
-static Value unlessFirst(LoopBuilder &b, Value past, Value isFirst) {
-  return map(b, sizesOf(b, past), b.getF32Type(), whole(past),
-             [&](LoopBuilder &b, ValueRange e) -> Value {
-               return arith::SelectOp::create(b, isFirst, real(b, 0), e[0]);
-             });
 }
 
 /// What a value head adds to its decayed state, and the new state.
@@ -166,61 +139,21 @@ static Values applyRule(LoopBuilder &b, GatedDeltaNetOp op, const Rows &rows,
                    });
 }
 
-/// One row that is not padding: the caches and all rows' results with its own.
-static Values step(LoopBuilder &b, GatedDeltaNetOp op, const Rows &rows,
-                   Value row, Value position, ValueRange values) {
-  Value sequence = quotient(b, row, index(b, op.getSequence()));
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, position, index(b, 0));
-  auto pastOf = [&](Value cache) {
-    return unlessFirst(b, part(b, cache, sequence), isFirst);
-  };
-
-  Value kept = pastOf(values[0]);
-  int64_t numKept = staticSize(kept, 0), channels = staticSize(kept, 1);
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  OpFoldResult count = b.getIndexAttr(numKept);
-  OpFoldResult width = b.getIndexAttr(channels);
-  Value window = zeros(b, {b.getIndexAttr(numKept + 1), width});
-  window = insert(b, kept, window, {zero, zero}, {count, width});
-  window = insert(b, part(b, rows.channels, row), window, {count, zero},
-                  {one, width});
-  Value newKept = slice(b, window, {one, zero}, {count, width});
-
-  Values after =
-      applyRule(b, op, rows, convolve(b, op, window), row, pastOf(values[1]));
-  Value normed =
-      rmsNorm(b, after[1], op.getNorm(), op.getEpsilon().convertToDouble());
-  Value result =
-      map(b, sizesOf(b, normed), b.getF32Type(),
-          {whole(normed), whole(part(b, rows.gates, row))},
-          [](LoopBuilder &b, ValueRange e) { return multiply(b, e[0], e[1]); });
-  return {replacePart(b, newKept, values[0], sequence),
-          replacePart(b, after[0], values[1], sequence),
-          replacePart(b, result, values[2], row)};
-}
-
 Values llm::lower(LoopBuilder &b, GatedDeltaNetOp op, const Lowering &) {
   Rows rows = rowsOf(b, op);
-  Value results = zeros(b, sizesOf(b, rows.gates));
-  Value count = scalar(b, sizeOf(b, op.getInput(), 0));
-  Values made = repeatFor(
-      b, count, {op.getConvState(), op.getState(), results},
-      [&](LoopBuilder &b, Value row, ValueRange values) {
-        Value position = at(b, op.getPositions(), row);
-        Value isReal = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                             position, index(b, 0));
-        auto made = scf::IfOp::create(
-            b, isReal,
-            [&](OpBuilder &nested, Location loc) {
-              LoopBuilder b(loc, nested);
-              scf::YieldOp::create(b, step(b, op, rows, row, position, values));
-            },
-            [&](OpBuilder &nested, Location loc) {
-              LoopBuilder b(loc, nested);
-              scf::YieldOp::create(b, values);
-            });
-        return Values(made.getResults());
-      });
-  return {mergeLast(b, made[2]), made[0], made[1]};
+  MixedRows made =
+      mixRows(b, op.getPositions(), op.getSequence(), op.getConvState(),
+              op.getState(), zeros(b, sizesOf(b, rows.gates)),
+              [&](LoopBuilder &b, const StateRow &at) -> NewState {
+                Convolved convolved =
+                    convolveRow(b, at.kept, part(b, rows.channels, at.row),
+                                op.getConv(), /*bias=*/Value());
+                Heads heads = headsOf(b, op, convolved.channels);
+                Values after = applyRule(b, op, rows, heads, at.row, at.state);
+                Value normed = rmsNorm(b, after[1], op.getNorm(),
+                                       op.getEpsilon().convertToDouble());
+                return {convolved.kept, after[0],
+                        timesEach(b, normed, part(b, rows.gates, at.row))};
+              });
+  return {mergeLast(b, made.results), made.convState, made.state};
 }

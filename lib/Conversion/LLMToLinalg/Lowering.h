@@ -65,6 +65,8 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(LinearOp)                                                                 \
   OP(LmHeadOp)                                                                 \
   OP(LocalExpertsOp)                                                           \
+  OP(Mamba2Op)                                                                 \
+  OP(Mamba2ProjOp)                                                             \
   OP(OutProjOp)                                                                \
   OP(PackHomesOp)                                                              \
   OP(PartialAttentionOp)                                                       \

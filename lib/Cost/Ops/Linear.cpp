@@ -52,7 +52,8 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
   case Dim::One: {
     const double local =
         heads ? static_cast<double>(localHeads(heads, context.degrees.tp) *
-                                    (out / heads))
+                                        ((out - shared) / heads) +
+                                    shared)
               : columns / n;
     cost.weightBytes = k * local * wb;
     cost.kernels = {

@@ -9,6 +9,17 @@ func.func @gated_delta_net(%x: tensor<?x72xbf16>, %p: tensor<?xi32>, %c: tensor<
   return
 }
 
+// CHECK-LABEL: @mamba2
+func.func @mamba2(%h: tensor<?x16xbf16>, %m: tensor<16x60xbf16>, %p: tensor<?xi32>, %c: tensor<?x3x36xbf16>, %s: tensor<?x4x5x4xf32>, %w: tensor<4x36xbf16>, %b: tensor<36xbf16>, %d: tensor<4xbf16>, %n: tensor<20xbf16>) {
+  // CHECK: llm.mamba2_proj "in_proj" dim<1> %{{.*}}, %{{.*}} {groups = 2, head_dim = 5, heads = 4, state_dim = 4} : tensor<?x16xbf16> -> tensor<?x60xbf16>
+  %x = llm.mamba2_proj "in_proj" dim<columns> %h, %m {heads = 4, head_dim = 5, groups = 2, state_dim = 4} : tensor<?x16xbf16> -> tensor<?x60xbf16>
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = llm.mamba2 "space" dim<0> %{{.*}} at(%{{.*}}) conv_state(%{{.*}}) state(%{{.*}}) conv(%{{.*}}) conv_bias(%{{.*}}) decay(%{{.*}}) skip(%{{.*}}) step_bias(%{{.*}}) norm(%{{.*}}) {epsilon = 1.0e-5, groups = 2, head_dim = 5, heads = 4, sequence = 16, state_dim = 4, step_max = 0.5, step_min = 0.1} : tensor<?x60xbf16>, tensor<?x3x36xbf16>, tensor<?x4x5x4xf32> -> tensor<?x20xbf16>
+  %y:3 = llm.mamba2 "space" dim<heads> %x at(%p) conv_state(%c) state(%s) conv(%w) conv_bias(%b) decay(%d) skip(%d) step_bias(%d) norm(%n) {heads = 4, head_dim = 5, groups = 2, state_dim = 4, epsilon = 1.0e-5, step_min = 0.1, step_max = 0.5, sequence = 16} : tensor<?x60xbf16>, tensor<?x3x36xbf16>, tensor<?x4x5x4xf32> -> tensor<?x20xbf16>
+  // CHECK: llm.mamba2 "plain" %{{.*}} at(%{{.*}}) conv_state(%{{.*}}) state(%{{.*}}) conv(%{{.*}}) decay(%{{.*}}) skip(%{{.*}}) step_bias(%{{.*}}) {groups = 2, head_dim = 5, heads = 4, state_dim = 4} :
+  %z:3 = llm.mamba2 "plain" %x at(%p) conv_state(%c) state(%s) conv(%w) decay(%d) skip(%d) step_bias(%d) {heads = 4, head_dim = 5, groups = 2, state_dim = 4} : tensor<?x60xbf16>, tensor<?x3x36xbf16>, tensor<?x4x5x4xf32> -> tensor<?x20xbf16>
+  return
+}
+
 // Gates stand behind the queries of their heads.
 // CHECK-LABEL: @gates
 func.func @gates(%x: tensor<?x64xbf16>, %w: tensor<64x160xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {

@@ -234,6 +234,10 @@ def relu(x):
     return np.maximum(x, 0)
 
 
+def relu2(x):
+    return relu(x) ** 2
+
+
 def gated(function, gate, up, limit=0.0, shift=0.0):
     """`function(gate) * (up + shift)`, both clamped first where limit > 0."""
     if limit > 0:

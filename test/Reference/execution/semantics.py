@@ -101,6 +101,7 @@ def project(input, weight, bias):
 
 
 @semantics("llm.qkv_proj", "input weight bias?")
+@semantics("llm.mamba2_proj", "input weight bias?")
 @semantics("llm.out_proj", "input weight bias?")
 def projection(op, input, weight, bias):
     return [project(input, weight, bias)]
@@ -285,6 +286,41 @@ def gated_delta_net(op, input, positions, conv_state, state, conv, decay, step_b
         gate = numerics.silu(gates[row].reshape(value_heads, value_dim))
         result[row] = numerics.rms_norm(asked, norm, op["epsilon"]) * gate
     return [numerics.merge_last(result), conv_state, state]
+
+
+@semantics(
+    "llm.mamba2", "input positions conv_state state conv conv_bias? decay skip step_bias norm?"
+)
+def mamba2(op, input, positions, conv_state, state, conv, conv_bias, decay, skip, step_bias, norm):
+    heads, head_dim = op["heads"], op["head_dim"]
+    groups, state_dim = op["groups"], op["state_dim"]
+    values, shared = heads * head_dim, groups * state_dim
+    widths = [values, values + 2 * shared, heads]
+    assert input.shape[-1] == sum(widths), op.name
+    gates, channels, steps = np.split(input, np.cumsum(widths)[:-1], axis=-1)
+    steps = np.logaddexp(0, steps + step_bias)
+    steps = np.clip(steps, op.get("step_min", 0.0), op.get("step_max", np.inf))
+    conv_state, state = conv_state.copy(), state.copy()
+    result = np.zeros((len(input), values))
+    for row in np.flatnonzero(positions >= 0):
+        prompt = row // op.get("sequence", 1)
+        if positions[row] == 0:
+            conv_state[prompt], state[prompt] = 0, 0
+        window = np.concatenate([conv_state[prompt], channels[row][None]])
+        conv_state[prompt] = window[1:]
+        made = (window * conv).sum(axis=0) + (0 if conv_bias is None else conv_bias)
+        x, b, c = np.split(numerics.silu(made), [values, values + shared])
+        x = x.reshape(heads, head_dim)
+        b, c = (np.repeat(v.reshape(groups, state_dim), heads // groups, axis=0) for v in (b, c))
+        step = steps[row]
+        written = step[:, None, None] * x[:, :, None] * b[:, None, :]
+        state[prompt] = np.exp(-np.exp(decay) * step)[:, None, None] * state[prompt] + written
+        asked = np.einsum("hpn,hn->hp", state[prompt], c) + skip[:, None] * x
+        made = (asked.reshape(values) * numerics.silu(gates[row])).reshape(groups, -1)
+        if norm is not None:
+            made = numerics.rms_norm(made, norm.reshape(groups, -1), op["epsilon"])
+        result[row] = made.reshape(values)
+    return [result, conv_state, state]
 
 
 def unit(x):

@@ -19,6 +19,8 @@ struct Linear final : OpModel {
   int64_t out = 0;
   /// Dim 1 gives a rank ceil(heads / tp) * (out / heads) columns; 0: out / tp.
   int64_t heads = 0;
+  int64_t shared =
+      0; ///< of `out`: all heads read them, and every rank has them
   /// The operand is normalised first. That is part of the matrix product,
   /// unless the features to be normalised are cut: then their sum of squares is
   /// all-reduced, 4 bytes a row.

@@ -18,6 +18,7 @@
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
+#include "shardopt/Cost/Ops/Mamba2.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
 #include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
@@ -149,6 +150,32 @@ static cost::GatedDeltaNet model(GatedDeltaNetOp op) {
   return facts;
 }
 
+/// Dim 1 keeps groups whole, or the heads of a single group.
+static cost::Linear model(Mamba2ProjOp op) {
+  cost::Linear facts;
+  facts.in = columns(op.getInput());
+  facts.out = columns(op.getResult());
+  facts.heads = op.getGroups() == 1 ? op.getHeads() : op.getGroups();
+  facts.shared = op.getGroups() == 1 ? 2 * op.getStateDim() : 0;
+  facts.weights = weightType(op.getWeight());
+  facts.activationBytes = elementBytes(op.getInput());
+  return facts;
+}
+
+static cost::Mamba2 model(Mamba2Op op) {
+  cost::Mamba2 facts;
+  facts.heads = op.getHeads();
+  facts.headDim = op.getHeadDim();
+  facts.groups = op.getGroups();
+  facts.stateDim = op.getStateDim();
+  facts.taps = sizeOf(op.getConv(), 0);
+  facts.norms = op.getNorm() != nullptr;
+  facts.activationBytes = elementBytes(op.getInput());
+  facts.convBytes = elementBytes(op.getConvState());
+  facts.stateBytes = elementBytes(op.getState());
+  return facts;
+}
+
 static cost::OutProj model(OutProjOp op) {
   cost::OutProj facts;
   facts.heads = op.getHeads();
@@ -267,6 +294,10 @@ std::optional<int64_t> GatedDeltaNetOp::getPromptRows() {
 
 bool GatedDeltaNetOp::mixesRows() { return true; }
 
+std::optional<int64_t> Mamba2Op::getPromptRows() { return getSequence(); }
+
+bool Mamba2Op::mixesRows() { return true; }
+
 std::optional<int64_t> LmHeadOp::getPromptRows() { return getSequence(); }
 
 cost::LayerFacts DispatchOp::getLayerFacts() {
@@ -309,6 +340,8 @@ SmallVector<OpOperand *> CombineOp::getActivations() {
 LLM_ONE_INPUT(QkvProjOp)
 LLM_ONE_INPUT(LinearOp)
 LLM_ONE_INPUT(GatedDeltaNetOp)
+LLM_ONE_INPUT(Mamba2ProjOp)
+LLM_ONE_INPUT(Mamba2Op)
 LLM_ONE_INPUT(OutProjOp)
 LLM_ONE_INPUT(RouterOp)
 LLM_ONE_INPUT(FfnUpOp)
@@ -338,6 +371,8 @@ LLM_MODELLED(LayerNormOp)
 LLM_MODELLED(QkvProjOp)
 LLM_MODELLED(LinearOp)
 LLM_MODELLED(GatedDeltaNetOp)
+LLM_MODELLED(Mamba2ProjOp)
+LLM_MODELLED(Mamba2Op)
 LLM_MODELLED(OutProjOp)
 LLM_MODELLED(RouterOp)
 LLM_MODELLED(DispatchOp)

@@ -160,6 +160,20 @@ void typesOfGatedDeltaNet(OpTypes &types) {
   types.results.append({convState, types.operands[3]});
 }
 
+void typesOfMamba2(OpTypes &types) {
+  int64_t heads = types.getInteger("heads");
+  Type convState = types.operands[2];
+  int64_t channels = types.getColumns(convState);
+  types.operands[1] = types.indices({types.getRows(types.operands[0])});
+  types.operands[4] =
+      types.tensor({plus(types.getSize(convState, 1), 1), channels});
+  types.operands[5] = types.tensor({channels});
+  for (unsigned ofHeads : {6, 7, 8})
+    types.operands[ofHeads] = types.tensor({heads});
+  types.operands[9] = types.tensor({types.getColumns(types.results[0])});
+  types.results.append({convState, types.operands[3]});
+}
+
 void typesOfFfn(OpTypes &types) {
   auto activation =
       dyn_cast_or_null<ActivationAttr>(types.getAttribute("activation"));

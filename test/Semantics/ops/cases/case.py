@@ -61,7 +61,7 @@ def split_types(text):
 NAMED = {
     "attention", "combine", "dispatch", "embedding", "ffn_down", "ffn_up", "gated_delta_net",
     "layer_norm", "linear",
-    "lm_head", "out_proj", "qkv_proj", "rms_norm", "router",
+    "lm_head", "mamba2", "mamba2_proj", "out_proj", "qkv_proj", "rms_norm", "router",
 }  # fmt: skip
 
 

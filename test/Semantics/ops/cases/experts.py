@@ -115,6 +115,7 @@ ACTIVATIONS = {
     "gelu, gated": "kind = gelu, gated = true",
     "gelu_tanh": "kind = gelu_tanh",
     "relu": "kind = relu, gated = true, limit = 0.5",
+    "relu2": "kind = relu2",
 }
 
 

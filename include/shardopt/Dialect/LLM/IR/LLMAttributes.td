@@ -170,7 +170,8 @@ def LLM_ActivationKind : LLM_Enum<"ActivationKind", "activation function", [
     I32EnumAttrCase<"Gelu", 1, "gelu">,
     I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
     I32EnumAttrCase<"Relu", 3, "relu">,
-    I32EnumAttrCase<"SoftCap", 4, "soft_cap">]>;
+    I32EnumAttrCase<"SoftCap", 4, "soft_cap">,
+    I32EnumAttrCase<"SquaredRelu", 5, "relu2">]>;
 
 def LLM_ActivationAttr : LLM_Attr<"Activation", "activation"> {
   let summary = "Activation of a feed-forward network";
@@ -179,7 +180,7 @@ def LLM_ActivationAttr : LLM_Attr<"Activation", "activation"> {
     `f(gate) * (up + shift)`. With `limit > 0` the gate is first cut to at most
     `limit` and up to `[-limit, limit]`. `alpha` belongs to `silu`, which is
     `x * sigmoid(alpha * x)`. `gelu` is the one of the error function,
-    `gelu_tanh` its approximation by a tanh. `soft_cap`, never gated, is
+    `gelu_tanh` its approximation by a tanh. `relu2` is the square of `relu`. `soft_cap`, never gated, is
     `limit * tanh(alpha * x / limit)`, and `alpha * x` where the limit is 0.
 
     ```mlir

@@ -393,6 +393,26 @@ Packing Packings::besideQueries(const Packing *queries, const Packing *pair) {
                  {queries, pair});
 }
 
+const Packing *Packings::beside(const std::vector<const Packing *> &parts) {
+  Key key = {10};
+  int64_t size = 0;
+  for (const Packing *part : parts) {
+    key.push_back(reinterpret_cast<intptr_t>(part));
+    size += part->getGlobalSize();
+  }
+  return get(key, [&] {
+    auto fill = [&](Pieces &pieces, int64_t rank) {
+      int64_t begin = 0;
+      for (const Packing *part : parts) {
+        appendPart(pieces, *part, rank, begin);
+        begin += part->getGlobalSize();
+      }
+    };
+    return Packing("beside", size, perRank(parts.front()->getNumRanks(), fill),
+                   parts);
+  });
+}
+
 const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
                                 int64_t headSize, int64_t ranks) {
   return twice({6, numHeads, numKvHeads, headSize, ranks},

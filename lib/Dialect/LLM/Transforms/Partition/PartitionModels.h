@@ -35,6 +35,28 @@ mlir::Value normOwnHeads(OpPartition &p, AttentionOp op, mlir::Value input);
 /// `pairs`.
 mlir::Value normCutHeads(OpPartition &p, AttentionOp op, mlir::Value heads);
 
+/// What devices have of a state space: whole groups, each with its heads, or of
+/// a single group the heads, and then all of them what the group shares.
+struct Mamba2Packings {
+  Mamba2Packings(Packings &packings, int64_t heads, int64_t headDim,
+                 int64_t groups, int64_t stateDim, int64_t ranks);
+  template <typename Op>
+  Mamba2Packings(OpPartition &p, Op op)
+      : Mamba2Packings(p.getPackings(), op.getHeads(), op.getHeadDim(),
+                       op.getGroups(), op.getStateDim(), p.ranks()) {}
+
+  /// Says in `local` how many a device has.
+  template <typename Op> void setSizes(Op local) const {
+    local.setHeads(heads->getLocalSize());
+    local.setGroups(groups->getLocalSize());
+  }
+
+  const Packing *heads, *groups; ///< an entry each
+  const Packing *values;         ///< `headDim` entries a head
+  const Packing *channels;       ///< values, B, C
+  const Packing *columns;        ///< gates, channels, steps
+};
+
 /// The rows of all replicas that a dispatch needs on this device, in the layout
 /// of its result, by a gather.
 mlir::Value gatherRows(OpPartition &p, mlir::Value tokens);
@@ -66,6 +88,8 @@ mlir::FailureOr<AttentionOp> attendByHeads(OpPartition &p, AttentionOp op,
   OP(LayerNormOp)                                                              \
   OP(LinearOp)                                                                 \
   OP(LmHeadOp)                                                                 \
+  OP(Mamba2Op)                                                                 \
+  OP(Mamba2ProjOp)                                                             \
   OP(OutProjOp)                                                                \
   OP(QkvProjOp)                                                                \
   OP(RmsNormOp)                                                                \

@@ -141,6 +141,19 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
   return success();
 }
 
+LogicalResult llm::partition(Mamba2ProjOp op, OpPartition &p) {
+  const Mamba2Packings packings(p, op);
+  ProductSpec spec;
+  spec.rows = p.getPackings().blocks(columns(op.getInput()), p.ranks());
+  spec.columns = packings.columns;
+  FailureOr<Product<Mamba2ProjOp>> product = writeProduct(p, op, spec);
+  if (failed(product))
+    return failure();
+  if (product->columns)
+    packings.setSizes(product->local);
+  return success();
+}
+
 LogicalResult llm::partition(OutProjOp op, OpPartition &p) {
   int64_t size = columns(op.getInput()) / op.getHeads();
   ProductSpec spec;

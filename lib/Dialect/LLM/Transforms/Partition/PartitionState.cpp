@@ -69,3 +69,89 @@ LogicalResult llm::partition(GatedDeltaNetOp op, OpPartition &p) {
   p.defineCache(op.getNewState(), local.getNewState(), op.getState());
   return success();
 }
+
+Mamba2Packings::Mamba2Packings(Packings &packings, int64_t numHeads,
+                               int64_t headDim, int64_t numGroups,
+                               int64_t stateDim, int64_t ranks) {
+  const bool isOne = numGroups == 1;
+  const int64_t units = isOne ? numHeads : numGroups;
+  auto ofHeads = [&](int64_t size) {
+    return packings.heads(units, numHeads / units * size, ranks);
+  };
+  auto ofGroups = [&](int64_t size) {
+    return isOne ? packings.kvHeads(numHeads, 1, size, ranks)
+                 : packings.heads(numGroups, size, ranks);
+  };
+  heads = ofHeads(1);
+  groups = ofGroups(1);
+  values = ofHeads(headDim);
+  const Packing *shared = ofGroups(stateDim);
+  channels = packings.beside({values, shared, shared});
+  columns = packings.beside({values, values, shared, shared, heads});
+}
+
+LogicalResult llm::partition(Mamba2Op op, OpPartition &p) {
+  if (failed(p.expectRows(op.getInput(), p.getTokens())))
+    return failure();
+  const Layout layout = p.getRequired();
+  const bool isCut = layout == Layout::H;
+  const Mamba2Packings packings(p, op);
+  auto where = [&](const Packing *packing) {
+    return isCut ? packing : nullptr;
+  };
+  const Packing *channels = where(packings.channels);
+  const Packing *heads = where(packings.heads);
+  const Packing *result = where(packings.values);
+
+  Value input = p.get(op.getInput(), layout, where(packings.columns));
+  Value positions = positionsIn(p, op.getPositions(), layout);
+  const Cut rows = p.overRows(layout);
+  Value convState =
+      p.slice(op.getConvState(), {rows, Cut(), Cut::over(channels)});
+  Value state = p.slice(op.getState(), {rows, Cut::over(heads), Cut(), Cut()});
+  Value conv = p.slice(op.getConv(), {Cut(), Cut::over(channels)});
+  Value convBias = p.sliceVector(op.getConvBias(), channels);
+  Value decay = p.sliceVector(op.getDecay(), heads);
+  Value skip = p.sliceVector(op.getSkip(), heads);
+  Value stepBias = p.sliceVector(op.getStepBias(), heads);
+  Value norm = p.sliceVector(op.getNorm(), result);
+  if (!positions || !convState || !state || !conv ||
+      (op.getConvBias() && !convBias) || !decay || !skip || !stepBias ||
+      (op.getNorm() && !norm))
+    return failure();
+
+  auto local = p.clone(op);
+  local.getInputMutable().assign(input);
+  local.getPositionsMutable().assign(positions);
+  local.getConvStateMutable().assign(convState);
+  local.getStateMutable().assign(state);
+  local.getConvMutable().assign(conv);
+  if (convBias)
+    local.getConvBiasMutable().assign(convBias);
+  local.getDecayMutable().assign(decay);
+  local.getSkipMutable().assign(skip);
+  local.getStepBiasMutable().assign(stepBias);
+  if (norm)
+    local.getNormMutable().assign(norm);
+  if (isCut && p.ranks() > 1) {
+    packings.setSizes(local);
+    local.getResult().setType(
+        withColumns(op.getResult(), result->getLocalSize()));
+  }
+  local.getNewConvState().setType(cast<RankedTensorType>(convState.getType()));
+  local.getNewState().setType(cast<RankedTensorType>(state.getType()));
+
+  Value made = local.getResult();
+  // A single group is normed over the heads of all devices.
+  if (isCut && p.ranks() > 1 && norm && op.getGroups() == 1) {
+    local.getNormMutable().clear();
+    local.removeEpsilonAttr();
+    made = normFeatures(p, made, norm, /*bias=*/Value(), op.getEpsilonAttr(),
+                        columns(op.getResult()), /*subtractsMean=*/false);
+  }
+  p.defineResult(cast<OpResult>(op.getResult()), made, op.getInput(), result);
+  p.defineCache(op.getNewConvState(), local.getNewConvState(),
+                op.getConvState());
+  p.defineCache(op.getNewState(), local.getNewState(), op.getState());
+  return success();
+}

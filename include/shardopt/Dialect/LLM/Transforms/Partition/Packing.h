@@ -24,7 +24,6 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 namespace shardopt::llm {
@@ -114,9 +113,11 @@ public:
   /// Of each of `heads` heads, the rotary pairs (i, i + headSize / 2) with i in
   /// the rank's block: first the first halves, then the second ones.
   const Packing *pairs(int64_t heads, int64_t headSize, int64_t ranks);
+  /// Several dims side by side, each by its own packing.
+  const Packing *beside(const std::vector<const Packing *> &parts);
 
 private:
-  using Key = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
+  using Key = std::vector<int64_t>;
   /// Queries, then twice (keys and values) one half.
   Packing besideQueries(const Packing *queries, const Packing *pair);
   const Packing *twice(Key key, const Packing *half);
