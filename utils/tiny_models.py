@@ -108,6 +108,40 @@ STATES = {
     "linear_value_head_dim": 6,
     "num_hidden_layers": 4,
 }
+# Groups of heads, or one of many. The least step of Nemotron-H is no part of the steps
+# that Transformers decodes one by one, which differ from what it makes at once.
+NEMOTRON = {
+    "hidden_size": 24,
+    "vocab_size": 41,
+    "num_hidden_layers": None,
+    "intermediate_size": 26,
+    "num_attention_heads": 4,
+    "head_dim": 8,
+    "layer_norm_epsilon": 1e-3,
+    "mamba_num_heads": 6,
+    "mamba_head_dim": 4,
+    "n_groups": 2,
+    "ssm_state_size": 5,
+    "time_step_min": 0.6,
+    "chunk_size": 4,
+}
+GRANITE_4 = {
+    "hidden_size": 18,
+    "vocab_size": 41,
+    "num_attention_heads": 3,
+    "num_key_value_heads": 1,
+    "mamba_n_heads": 9,
+    "mamba_d_state": 5,
+    "mamba_chunk_size": 4,
+    "shared_intermediate_size": 14,
+    "intermediate_size": 6,
+    "embedding_multiplier": 3.0,
+    "attention_multiplier": 0.3,
+    "residual_multiplier": 0.6,
+    "logits_scaling": 2.5,
+    "layer_types": ["linear_attention", "full_attention"] * 2,
+    "num_hidden_layers": 3,
+}
 # Family -> its class of configs, and the options of each of its models. The first is
 # part of the sources, unless it is None.
 FAMILIES = {
@@ -381,6 +415,48 @@ FAMILIES = {
             "layer_types": ["full_attention"] + ["linear_attention"] * 3 + ["full_attention"],
         },
         {**STATES, "linear_num_value_heads": 3, "head_dim": 12, "tie_word_embeddings": True},
+    ),
+    "nemotron_h": (
+        "NemotronHConfig",
+        {**NEMOTRON, "hybrid_override_pattern": "MM-*M"},
+        {
+            **NEMOTRON,
+            "hybrid_override_pattern": "ME*-",
+            "n_groups": 1,
+            "mamba_num_heads": 5,
+            "conv_kernel": 3,
+            "use_conv_bias": False,
+            "use_bias": True,
+            "mlp_bias": True,
+            "moe_intermediate_size": 10,
+            "moe_shared_expert_intermediate_size": 14,
+            "n_routed_experts": 6,
+            "routed_scaling_factor": 1.5,
+            "n_group": 2,
+        },
+        {
+            **NEMOTRON,
+            "hybrid_override_pattern": "M*MEE-",
+            "n_groups": 6,
+            "moe_intermediate_size": 10,
+            "moe_shared_expert_intermediate_size": 14,
+            "time_step_min": 0.001,
+        },
+    ),
+    "granite_4": (
+        "GraniteMoeHybridConfig",
+        {**GRANITE_4, "num_local_experts": 5, "num_experts_per_tok": 2},
+        {
+            **GRANITE_4,
+            "num_local_experts": 0,
+            "position_embedding_type": "rope",
+            "mamba_n_groups": 3,
+            "mamba_conv_bias": False,
+            "mamba_proj_bias": True,
+            "time_step_limit": [0.4, 0.9],
+            "tie_word_embeddings": True,
+        },
+        {**GRANITE_4, "num_local_experts": 4, "mamba_n_groups": 9, "attention_bias": True},
     ),
     "glm4_moe": (
         "Glm4MoeConfig",

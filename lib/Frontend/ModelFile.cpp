@@ -86,7 +86,7 @@ shardopt::importConfigFile(const std::string &path,
     return Error{"'context' is " + std::to_string(workload.context) +
                  ", expected a number of tokens from 1 to " +
                  std::to_string(maxContext)};
-  ErrorOr<json::Document> document = json::Document::parseFile(path);
+  ErrorOr<json::Document> document = hf::parseConfigFile(path);
   if (!document)
     return document.error();
   ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);

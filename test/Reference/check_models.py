@@ -34,6 +34,12 @@ TOLERANCE, OF_DELTA_NETS = 1e-5, 5e-5
 def older(config):
     """A config of Transformers 5 as Transformers 4 wrote it."""
     config = dict(config)
+    letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-", "moe": "E"}
+    if layers := config.pop("layers_block_type", None):
+        config["hybrid_override_pattern"] = "".join(letters[layer] for layer in layers)
+    config["torch_dtype"] = config.pop("dtype")
+    if "rope_parameters" not in config:
+        return config
     rope = dict(config.pop("rope_parameters"))
     if "full_attention" in rope:
         config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
@@ -42,7 +48,6 @@ def older(config):
         config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
     config["rope_theta"] = rope.pop("rope_theta")
     config["rope_scaling"] = None if rope["rope_type"] == "default" else rope
-    config["torch_dtype"] = config.pop("dtype")
     if config["model_type"] == "qwen3_moe":
         config["num_experts"] = config.pop("num_local_experts")
     return config
@@ -104,7 +109,7 @@ def main():
         print(f"skipped: no models in {args.models}")
     wrong = 0
     for folder in folders:
-        has_delta_nets = "linear_attention" in (folder / "config.json").read_text()
+        has_delta_nets = "linear_num_key_heads" in (folder / "config.json").read_text()
         limit = OF_DELTA_NETS if has_delta_nets else TOLERANCE
         for what, error in check(args, folder).items():
             verdict = "ok" if error <= limit else "WRONG"

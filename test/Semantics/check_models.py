@@ -23,7 +23,7 @@ from tools import DATA, imported, last_line, run
 
 def tolerance_of(model):
     """Of the largest logit. Transformers rounds gated delta nets by up to 4e-5."""
-    return "5e-5" if "linear_attention" in (model / "config.json").read_text() else "2e-5"
+    return "5e-5" if "linear_num_key_heads" in (model / "config.json").read_text() else "2e-5"
 
 
 def check(args, model, phase, context, folder):

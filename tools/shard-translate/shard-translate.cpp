@@ -157,7 +157,7 @@ importConfig(mlir::MLIRContext &context) {
   ErrorOr<hf::ImportOptions> options = readImportOptions();
   if (!options)
     return options.error();
-  ErrorOr<json::Document> document = json::Document::parseFile(importHf);
+  ErrorOr<json::Document> document = hf::parseConfigFile(importHf);
   if (!document)
     return document.error();
   ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
@@ -171,7 +171,7 @@ importConfig(mlir::MLIRContext &context) {
 
 /// The text that explains what is imported; it needs no workload.
 static ErrorOr<std::string> explained() {
-  ErrorOr<json::Document> document = json::Document::parseFile(importHf);
+  ErrorOr<json::Document> document = hf::parseConfigFile(importHf);
   if (!document)
     return document.error();
   ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);

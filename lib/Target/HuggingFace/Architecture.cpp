@@ -373,7 +373,7 @@ static Architecture qwen3Next() {
   row.qkNorm = true;
   row.normPlusOne = true;
   row.gatedAttention = true;
-  row.deltaNet = true;
+  row.mixers = MixerRule::DeltaNet;
   row.ropeShare = .25;
   row.expertLayers = ExpertLayers::Sparse;
   row.router = RouterRule::NormTopkProb;
@@ -401,6 +401,69 @@ static Architecture qwen35Nested() {
   return row;
 }
 
+/// Granite 4: state spaces and attention, then one network in every layer.
+static Architecture graniteHybrid() {
+  Architecture row = granite();
+  row.name = "GraniteMoeHybridForCausalLM";
+  row.mixers = MixerRule::Mamba2;
+  row.mamba2 = {"mamba_n_heads",   "mamba_d_head", "mamba_n_groups",
+                "mamba_d_state",   "mamba_d_conv", "mamba_conv_bias",
+                "mamba_proj_bias", "hidden_act"};
+  row.layerRopes = LayerRopes::NoneUnlessAsked;
+  row.mlpBias = BiasRule::Never;
+  row.expertLayers = ExpertLayers::AllIfAny;
+  row.router = RouterRule::Normalized;
+  row.denseWidth = "shared_intermediate_size";
+  row.sharedWidth = "shared_intermediate_size";
+  row.names = namesOf("block_sparse_moe.router.layer", "block_sparse_moe",
+                      "input_linear.weight", "input_linear.weight",
+                      "output_linear.weight");
+  row.names.fusedExperts = true;
+  row.names.interleavedExperts = false;
+  row.names.transposedExperts = true;
+  row.names.dense = "shared_mlp";
+  row.names.shared = "shared_mlp";
+  row.names.fusedUp = "input_linear";
+  row.names.denseDown = "output_linear";
+  return row;
+}
+
+/// A layer is one of a state space, attention, a network and experts.
+static Architecture nemotronH() {
+  Architecture row;
+  row.name = "NemotronHForCausalLM";
+  row.mixers = MixerRule::OneEach;
+  row.mamba2 = {"mamba_num_heads", "mamba_head_dim",  "n_groups",
+                "ssm_state_size",  "conv_kernel",     "use_conv_bias",
+                "use_bias",        "mamba_hidden_act"};
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.headDim = 128;
+  row.readsRope = false;
+  row.layerRopes = LayerRopes::None;
+  row.rmsEpsilon = "layer_norm_epsilon";
+  row.expertLayers = ExpertLayers::ByMixers;
+  row.router = RouterRule::GroupedSigmoid;
+  row.gated = false;
+  row.activationKey = "mlp_hidden_act";
+  row.activation = ActivationConfig::Kind::SquaredRelu;
+  row.mlpBias = BiasRule::Asked;
+  row.sharedBias = true;
+  row.sharedWidth = "moe_shared_expert_intermediate_size";
+  row.names =
+      namesOf("mixer.gate", "mixer.experts", "", "up_proj", "down_proj");
+  row.names.model = "backbone";
+  row.names.embedding = "embeddings";
+  row.names.finalNorm = "norm_f";
+  row.names.attention = "mixer";
+  row.names.mamba = "mixer";
+  row.names.dense = "mixer";
+  row.names.shared = "mixer.shared_experts";
+  row.names.attentionNorm = "norm";
+  row.names.networkNorm = "norm";
+  return row;
+}
+
 /// The synthetic models of examples/configs: experts without a gate. There is
 /// no checkpoint of them; the names are those that Qwen3-MoE would give.
 static Architecture gptMoe() {
@@ -415,13 +478,13 @@ static Architecture gptMoe() {
 
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = {
-      llama(),       mistral(),  qwen2(),      qwen3(),     mixtral(),
-      qwen2Moe(),    qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(),
-      phi3(),        granite(),  smolLm3(),    ernie45(),   ernie45Moe(),
-      gemma(),       gemma2(),   gemma3(),     glm4(),      glm4Moe(),
-      gptMoe(),      olmo2(),    olmo3(),      miniMaxM2(), cohere(),
-      cohere2(),     llama4(),   deepseekV2(), qwen3Next(), qwen35(),
-      qwen35Nested()};
+      llama(),        mistral(),       qwen2(),      qwen3(),     mixtral(),
+      qwen2Moe(),     qwen3Moe(),      deepseekV3(), gptOss(),    starcoder2(),
+      phi3(),         granite(),       smolLm3(),    ernie45(),   ernie45Moe(),
+      gemma(),        gemma2(),        gemma3(),     glm4(),      glm4Moe(),
+      gptMoe(),       olmo2(),         olmo3(),      miniMaxM2(), cohere(),
+      cohere2(),      llama4(),        deepseekV2(), qwen3Next(), qwen35(),
+      qwen35Nested(), graniteHybrid(), nemotronH()};
   return rows;
 }
 

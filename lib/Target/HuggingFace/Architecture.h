@@ -67,6 +67,8 @@ enum class ExpertLayers : uint8_t {
   FromFirst, ///< those from `first_k_dense_replace` on
   Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
   Listed,    ///< `moe_layers`, or every `interleave_moe_layer_step`-th
+  AllIfAny,  ///< all, where `num_local_experts` is above 0
+  ByMixers,  ///< those that `MixerRule::OneEach` says
   Interval   ///< every `moe_layer_interval`-th from `moe_layer_start_index` on,
              ///< up to `moe_layer_end_index`
 };
@@ -74,9 +76,31 @@ enum class ExpertLayers : uint8_t {
 /// Which layers turn queries and keys otherwise than the others, or not at all.
 enum class LayerRopes : uint8_t {
   Alike,
-  LocalInWindows, ///< those with a window have parameters of their own
-  NoneInSome,     ///< those of which `no_rope_layers` says 0
-  OnlyInWindows   ///< those without a window do not turn them
+  LocalInWindows,  ///< those with a window have parameters of their own
+  NoneInSome,      ///< those of which `no_rope_layers` says 0
+  OnlyInWindows,   ///< those without a window do not turn them
+  NoneUnlessAsked, ///< none, unless `position_embedding_type` is "rope"
+  None             ///< none
+};
+
+/// What mixes tokens in which layers.
+enum class MixerRule : uint8_t {
+  Attention,
+  /// Those that `layer_types` calls "linear_attention", all but every
+  /// `full_attention_interval`-th, have a gated delta net.
+  DeltaNet,
+  /// Those that `layer_types` calls so ("mamba" in older files), all without
+  /// it, have a state space.
+  Mamba2,
+  /// A layer is a state space, attention, a network or experts, as
+  /// `layers_block_type` or `hybrid_override_pattern` says.
+  OneEach
+};
+
+/// What a config calls the sizes of a state space.
+struct Mamba2Keys {
+  std::string_view heads, headDim, groups, stateDim, taps, convBias, projBias,
+      activation;
 };
 
 /// What scales the output of the embedding.
@@ -94,12 +118,12 @@ struct Architecture {
   bool qkNorm = false;
   bool sinks = false;
   bool gatedAttention = false; ///< a gate of the result beside every query
-  /// Layers that `layer_types` calls "linear_attention", all but every
-  /// `full_attention_interval`-th, have a gated delta net.
-  bool deltaNet = false;
+  MixerRule mixers = MixerRule::Attention;
+  Mamba2Keys mamba2;          ///< with `MixerRule::Mamba2` and `OneEach`
   bool splitDeltaNet = false; ///< its projections are tensors of their own
   /// The model is that of `text_config`; what else there is, is left out.
   bool isNested = false;
+  int64_t headDim = 0; ///< where the config has none; 0: a share of the width
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4;      ///< where the config has none
@@ -136,11 +160,15 @@ struct Architecture {
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;
   bool gated = true;
-  /// Where the config has no `hidden_act` (`hidden_activation`).
+  /// The key of the activation, if it is neither `hidden_act` nor
+  /// `hidden_activation`.
+  std::string_view activationKey;
+  /// Where the config has none.
   ActivationConfig::Kind activation = ActivationConfig::Kind::Silu;
   bool geluIsTanh = false; ///< "gelu" in its configs means "gelu_pytorch_tanh"
   bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
-  BiasRule mlpBias = BiasRule::Never; ///< of dense layers
+  std::string_view denseWidth = "intermediate_size"; ///< of dense layers
+  BiasRule mlpBias = BiasRule::Never;                ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
   /// With `mlpBiasFlag` the head has a bias too, which is not supported.
@@ -155,6 +183,7 @@ struct Architecture {
   bool layerNorm = false;
   bool normBias = true;
   std::string_view normEpsilon = "norm_epsilon";
+  std::string_view rmsEpsilon = "rms_norm_eps"; ///< of norms that do not
   bool tied = false; ///< where the config has no `tie_word_embeddings`
   HubNames names;
 };

@@ -88,6 +88,10 @@ static FloatAttr capAttr(OpBuilder &builder, double cap) {
 SmallVector<Type> ModelBuilder::layerCaches(const Stack &ofLayers) const {
   if (ofLayers.mixer == Mixer::DeltaNet)
     return deltaNetCaches();
+  if (ofLayers.mixer == Mixer::Mamba2)
+    return mamba2Caches();
+  if (ofLayers.mixer == Mixer::None)
+    return {};
   const AttentionConfig &attention = config.attention;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   if (attention.latent)
@@ -103,12 +107,14 @@ Value ModelBuilder::attention(Value input, Value positions,
                               SmallVectorImpl<Value> &caches) {
   if (stack->mixer == Mixer::DeltaNet)
     return deltaNet(input, positions, caches);
+  if (stack->mixer == Mixer::Mamba2)
+    return mamba2(input, positions, caches);
   const AttentionConfig &facts = config.attention;
   Value heads = facts.latent ? latentAttention(input, positions, caches)
                              : groupedAttention(input, positions, caches);
   return outputProjection(heads, facts.heads,
                           facts.latent ? facts.valueDim : facts.headDim,
-                          "self_attn.o_proj", facts.outputBias);
+                          ofAttention("o_proj"), facts.outputBias);
 }
 
 Value ModelBuilder::groupedAttention(Value input, Value positions,
@@ -120,8 +126,7 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
   int64_t columns = withGates + 2 * keys;
   auto tensors = [&](StringRef suffix, bool transposed) {
     auto tensor = [&](StringRef name, int64_t size) {
-      return HubTensor{ofLayer(("self_attn." + name + suffix).str()), size,
-                       transposed};
+      return HubTensor{ofAttention((name + suffix).str()), size, transposed};
     };
     return SmallVector<HubTensor>{tensor("q_proj", withGates),
                                   tensor("k_proj", keys),
@@ -130,9 +135,8 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
 
   SmallVector<HubTensor> weights = tensors(".weight", /*transposed=*/true);
   if (!config.names.fusedQkv.empty())
-    weights = {
-        {ofLayer("self_attn." + std::string(config.names.fusedQkv) + ".weight"),
-         columns, /*transposed=*/true}};
+    weights = {{ofAttention(std::string(config.names.fusedQkv) + ".weight"),
+                columns, /*transposed=*/true}};
   Value weight = matrix("qkv_proj.weight", {config.hidden, columns},
                         WeightClass::Attention, weights);
   Value bias;
@@ -149,9 +153,9 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
   if (facts.qkNorm && !facts.qkNormPlain) {
     queryNorm =
         normWeight("attention.q_norm", headNorm ? queries : facts.headDim,
-                   ofLayer("self_attn.q_norm.weight"));
+                   ofAttention("q_norm.weight"));
     keyNorm = normWeight("attention.k_norm", headNorm ? keys : facts.headDim,
-                         ofLayer("self_attn.k_norm.weight"));
+                         ofAttention("k_norm.weight"));
   }
   // What is turned is as long as it was, so that a norm without weights can
   // come first.
@@ -159,7 +163,7 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
     epsilon = builder.getF64FloatAttr(config.epsilon);
   if (facts.sinks)
     sinks = vector("attention.sinks", {facts.heads},
-                   HubTensor{ofLayer("self_attn.sinks")});
+                   HubTensor{ofAttention("sinks")});
   auto attention = llm::AttentionOp::create(
       builder, rows(queries), ValueRange(caches).getTypes(),
       llm::AttentionKind::Gqa, projected, /*latent=*/Value(), positions, caches,
@@ -189,7 +193,7 @@ Value ModelBuilder::latentQueries(Value input) {
                      IntegerAttr heads) -> Value {
     Value weight = matrix(
         (name + ".weight").str(), {width, columns}, WeightClass::Attention,
-        HubTensor{ofLayer(("self_attn." + hubName + ".weight").str()), columns,
+        HubTensor{ofAttention((hubName + ".weight").str()), columns,
                   /*transposed=*/true});
     return llm::LinearOp::create(
         builder, rows(columns), from, weight, norm, bias,
@@ -203,11 +207,11 @@ Value ModelBuilder::latentQueries(Value input) {
   Value bias;
   if (facts.inputBias)
     bias = vector("q_down.bias", {facts.queryRank},
-                  HubTensor{ofLayer("self_attn.q_a_proj.bias")});
+                  HubTensor{ofAttention("q_a_proj.bias")});
   Value down = project("q_down", "q_a_proj", input, config.hidden,
                        facts.queryRank, Value(), bias, IntegerAttr());
   Value norm = vector("q_up.norm", {facts.queryRank},
-                      HubTensor{ofLayer("self_attn.q_a_layernorm.weight")});
+                      HubTensor{ofAttention("q_a_layernorm.weight")});
   return project("q_up", "q_b_proj", down, facts.queryRank, queries, norm,
                  Value(), heads);
 }
@@ -220,12 +224,12 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
   int64_t columns = facts.latentRank + facts.ropeDim;
   Value weight =
       matrix("kv_down.weight", {config.hidden, columns}, WeightClass::Attention,
-             HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.weight"), columns,
+             HubTensor{ofAttention("kv_a_proj_with_mqa.weight"), columns,
                        /*transposed=*/true});
   Value bias;
   if (facts.inputBias)
     bias = vector("kv_down.bias", {columns},
-                  HubTensor{ofLayer("self_attn.kv_a_proj_with_mqa.bias")});
+                  HubTensor{ofAttention("kv_a_proj_with_mqa.bias")});
   Value latent = llm::LinearOp::create(
       builder, rows(columns), input, weight, /*norm=*/Value(), bias,
       /*epsilon=*/FloatAttr(), /*heads=*/IntegerAttr(),
@@ -233,11 +237,11 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
       llm::DimAttr());
 
   Value norm = vector("attention.kv_norm", {facts.latentRank},
-                      HubTensor{ofLayer("self_attn.kv_a_layernorm.weight")});
+                      HubTensor{ofAttention("kv_a_layernorm.weight")});
   int64_t expanded = facts.heads * (facts.nopeDim + facts.valueDim);
   Value up = matrix("attention.kv_up", {facts.latentRank, expanded},
                     WeightClass::Attention,
-                    HubTensor{ofLayer("self_attn.kv_b_proj.weight"), expanded,
+                    HubTensor{ofAttention("kv_b_proj.weight"), expanded,
                               /*transposed=*/true});
   auto attention = llm::AttentionOp::create(
       builder, rows(facts.heads * facts.valueDim),
@@ -260,9 +264,8 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
 }
 
 Value ModelBuilder::outputProjection(Value heads, int64_t count,
-                                     int64_t headDim, StringRef module,
+                                     int64_t headDim, const std::string &tensor,
                                      bool hasBias) {
-  std::string tensor = ofLayer(module);
   Value weight = matrix("out_proj.weight", {count * headDim, config.hidden},
                         WeightClass::Attention,
                         HubTensor{tensor + ".weight", config.hidden,

@@ -13,10 +13,16 @@ using namespace shardopt;
 using namespace shardopt::hf;
 
 /// `head_dim`, or the share of a head in `hidden_size`.
-static int64_t readHeadDim(const json::Value &root, int64_t heads) {
+static int64_t readHeadDim(const json::Value &root, int64_t otherwise,
+                           int64_t heads) {
   json::Value given = root["head_dim"].nullAsAbsent();
+  // The older form of Nemotron-H.
+  if (!given && otherwise)
+    given = root["attention_head_dim"].nullAsAbsent();
   if (given)
     return readSize(given);
+  if (otherwise)
+    return otherwise;
   int64_t hidden = readSize(root["hidden_size"]);
   if (hidden % heads != 0)
     root["num_attention_heads"].failExpected("a divisor of hidden_size " +
@@ -35,7 +41,7 @@ static void readGrouped(const json::Value &root,
   if (attention.heads % attention.kvHeads != 0)
     kvHeads.failExpected("a divisor of num_attention_heads " +
                          std::to_string(attention.heads));
-  attention.headDim = readHeadDim(root, attention.heads);
+  attention.headDim = readHeadDim(root, architecture.headDim, attention.heads);
   if (attention.headDim % 2 != 0)
     root["head_dim"].fail("expected heads of an even size, found " +
                           std::to_string(attention.headDim));
@@ -140,4 +146,60 @@ DeltaNetConfig shardopt::hf::readDeltaNet(const json::Value &root,
   // The convolution ends in what the network has.
   expectString(root["hidden_act"], "silu");
   return net;
+}
+
+/// `time_step_limit`, a pair, of which the second may be infinite.
+static void readStepLimits(const json::Value &limits, Mamba2Config &space) {
+  if (!limits)
+    return;
+  const std::vector<json::Value> ends = limits.elements();
+  if (ends.size() != 2) {
+    limits.failExpected("the least and the largest step");
+    return;
+  }
+  space.stepMin = ends[0].nonNegativeNumber();
+  // How Transformers 5 writes what JSON has no word for; older files, bare.
+  if (ends[1].isObject())
+    expectString(ends[1]["__float__"], "Infinity");
+  else if (!ends[1].isNull())
+    space.stepMax = ends[1].positiveNumber();
+  if (space.stepMax != 0 && space.stepMin >= space.stepMax)
+    limits.failExpected("a largest step above the least");
+}
+
+Mamba2Config shardopt::hf::readMamba2(const json::Value &root,
+                                      const Architecture &architecture) {
+  const Mamba2Keys &keys = architecture.mamba2;
+  Mamba2Config space;
+  space.heads = readSize(root[keys.heads]);
+  space.groups = readSize(root[keys.groups]);
+  space.stateDim = readSize(root[keys.stateDim]);
+  space.taps = readSize(root[keys.taps]);
+  space.convBias = readFlag(root[keys.convBias], /*otherwise=*/true);
+  space.projBias = readFlag(root[keys.projBias], /*otherwise=*/false);
+  const json::Value headDim = root[keys.headDim];
+  if (architecture.mixers == MixerRule::OneEach) {
+    space.headDim = readSize(headDim);
+    space.stepMin =
+        root["time_step_min"].nullAsAbsent().nonNegativeNumber(.001);
+  } else {
+    const int64_t inner =
+        readSize(root["mamba_expand"], 2) * readSize(root["hidden_size"]);
+    const bool isShare = headDim.isString() && headDim.string() == "auto";
+    space.headDim =
+        isShare ? std::max<int64_t>(inner / space.heads, 1) : readSize(headDim);
+    if (space.headDim * space.heads != inner)
+      root[keys.heads].failExpected("heads that make mamba_expand times "
+                                    "hidden_size, " +
+                                    std::to_string(inner));
+    readStepLimits(root["time_step_limit"].nullAsAbsent(), space);
+  }
+  if (space.heads % space.groups != 0)
+    root[keys.groups].failExpected("a divisor of " + std::string(keys.heads) +
+                                   " " + std::to_string(space.heads));
+  if (space.taps < 2)
+    root[keys.taps].failExpected("at least 2");
+  // The convolution ends in it.
+  expectString(root[keys.activation], "silu");
+  return space;
 }

@@ -44,6 +44,7 @@ static const Words harmless[] = {
       "hidden_dropout",
       "hidden_dropout_prob",
       "init_std",
+      "init_method",
       "initializer_factor",
       "initializer_range",
       "input_jitter_noise",
@@ -54,12 +55,16 @@ static const Words harmless[] = {
       "moe_use_aux_free",
       "output_router_logits",
       "resid_pdrop",
+      "rescale_prenorm_residual",
       "residual_dropout",
       "residue_dropout",
       "router_aux_loss_coef",
       "router_jitter_noise",
       "router_z_loss_coef",
       "seq_aux",
+      "time_step_floor",
+      "time_step_max",
+      "time_step_rank",
       "z_loss_coefficient"}},
     {"how Transformers loads and runs it",
      {"_attn_implementation",
@@ -71,19 +76,26 @@ static const Words harmless[] = {
       "attn_implementation",
       "auto_map",
       "cache_implementation",
+      "chunk_size",
       "chunk_size_feed_forward",
       "ep_size",
       "experts_implementation",
       "is_decoder",
       "is_encoder_decoder",
       "is_llama_config",
+      "mamba_chunk_size",
+      "mamba_ssm_cache_dtype",
       "mamba_ssm_dtype",
       "model_type",
+      "moe_shared_expert_overlap",
       "name_or_path",
+      "normalization_function",
+      "num_logits_to_keep",
       "output_attentions",
       "output_hidden_states",
       "pretraining_tp",
       "problem_type",
+      "residual_in_fp32",
       "return_dict",
       "tf_legacy_loss",
       "tokenizer_class",
@@ -93,7 +105,8 @@ static const Words harmless[] = {
       "unsloth_fixed",
       "unsloth_version",
       "use_bfloat16",
-      "use_cache"}},
+      "use_cache",
+      "use_mamba_kernels"}},
     {"how tokens are chosen from the logits",
      {"begin_suppress_tokens", "do_sample", "length_penalty", "max_length",
       "max_new_tokens", "min_length", "num_beams", "repetition_penalty",
@@ -106,9 +119,9 @@ static const Words harmless[] = {
 /// Parts of a checkpoint that are no part of the program.
 static const Words leftOut[] = {
     {"layers that predict further tokens are left out",
-     {"mtp_num_layers", "mtp_num_hidden_layers", "mtp_transformer_layers",
-      "num_mtp_layers", "num_mtp_modules", "num_nextn_predict_layers",
-      "use_mtp"}},
+     {"mtp_hybrid_override_pattern", "mtp_layers_block_type", "mtp_num_layers",
+      "mtp_num_hidden_layers", "mtp_transformer_layers", "num_mtp_layers",
+      "num_mtp_modules", "num_nextn_predict_layers", "use_mtp"}},
     {"what sees images or hears sound is left out",
      {"audio_config", "image_size", "mm_hidden_size", "mm_projector_type",
       "mm_tokens_per_image", "mrope_interleaved", "mrope_section",
@@ -119,19 +132,26 @@ static const Words leftOut[] = {
 
 static constexpr Repetition repetitions[] = {
     {"_sliding_window_pattern", "layer_types"},
+    {"expand", "mamba_num_heads"},
     {"experts_per_token", "num_experts_per_tok"},
     {"full_attention_interval", "layer_types"},
     {"head_dim", "kv_lora_rank"},
     {"hidden_act", "hidden_activation"},
+    {"hybrid_override_pattern", "layers_block_type"},
     {"interleave_moe_layer_step", "moe_layers"},
+    {"intermediate_size", "shared_intermediate_size"},
+    {"layer_types", "layers_block_type"},
     {"max_window_layers", "layer_types"},
+    {"n_shared_experts", "moe_shared_expert_intermediate_size"},
     {"no_rope_layer_interval", "no_rope_layers"},
     {"qk_head_dim", "qk_nope_head_dim"},
+    {"rms_norm_eps", "layer_norm_epsilon"},
     {"rope_local_base_freq", "rope_parameters"},
     {"rope_parameters", "rope_scaling"},
     {"rope_theta", "rope_parameters"},
     {"rope_theta", "rope_scaling"},
     {"sliding_window_pattern", "layer_types"},
+    {"time_step_limit", "time_step_min"},
     {"torch_dtype", "dtype"},
     {"type", "rope_type"}};
 
@@ -164,6 +184,25 @@ static bool saysNothing(const std::string &key, const json::Value &value) {
   return false;
 }
 
+static bool isOfExperts(std::string_view key) {
+  static constexpr std::string_view keys[] = {
+      "decoder_sparse_step",
+      "mlp_only_layers",
+      "moe_intermediate_size",
+      "moe_shared_expert_intermediate_size",
+      "n_group",
+      "n_routed_experts",
+      "n_shared_experts",
+      "norm_topk_prob",
+      "num_experts",
+      "num_experts_per_tok",
+      "num_local_experts",
+      "routed_scaling_factor",
+      "shared_expert_intermediate_size",
+      "topk_group"};
+  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+}
+
 /// Why `key`, which is a key of `holder`, changes no number of `config`, or
 /// null. `top` is the config of the language model.
 static const char *whyIgnored(const std::string &key, const json::Value &holder,
@@ -178,19 +217,28 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
   for (const Repetition &repetition : repetitions)
     if (key == repetition.key && holder[repetition.other].present())
       return "another key says it";
-  const auto experts = [](const LayerConfig &layer) { return layer.experts; };
-  const bool some = std::any_of(config.layers.begin(), config.layers.end(),
-                                experts),
-             all = std::all_of(config.layers.begin(), config.layers.end(),
-                               experts);
-  if (all && (key == "intermediate_size" || key == "intermediate_size_mlp"))
+  const auto any = [&](auto holds) {
+    return std::any_of(config.layers.begin(), config.layers.end(), holds);
+  };
+  const bool some = any([](const LayerConfig &layer) { return layer.experts; });
+  const bool dense = any(
+      [](const LayerConfig &layer) { return layer.network && !layer.experts; });
+  const bool space = any(
+      [](const LayerConfig &layer) { return layer.mixer == Mixer::Mamba2; });
+  const bool turned = any(
+      [](const LayerConfig &layer) { return layer.rope != LayerRope::None; });
+  if (!dense && (key == "intermediate_size" || key == "intermediate_size_mlp"))
     return "no layer is dense";
-  if (!some &&
-      (key == "moe_intermediate_size" || key == "norm_topk_prob" ||
-       key == "num_experts_per_tok" || key == "mlp_only_layers" ||
-       key == "decoder_sparse_step" || key == "num_experts" ||
-       key == "num_local_experts" || key == "shared_expert_intermediate_size"))
+  if (!some && isOfExperts(key))
     return "no layer has experts";
+  if (!space &&
+      (key.rfind("mamba_", 0) == 0 || key.rfind("time_step_", 0) == 0 ||
+       key == "conv_kernel" || key == "n_groups" || key == "ssm_state_size" ||
+       key == "use_conv_bias"))
+    return "no layer is a state space";
+  if (!turned && (key == "rope_theta" || key == "rope_parameters" ||
+                  key == "partial_rotary_factor"))
+    return "no layer turns its heads";
   const json::Value uses = top["use_sliding_window"];
   if ((key == "sliding_window" || key == "max_window_layers") &&
       uses.isBoolean() && !uses.boolean())

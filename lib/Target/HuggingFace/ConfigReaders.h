@@ -47,6 +47,10 @@ AttentionConfig readAttention(const json::Value &root,
 DeltaNetConfig readDeltaNet(const json::Value &root,
                             const Architecture &architecture);
 
+/// The sizes of state spaces, for layers that have them.
+Mamba2Config readMamba2(const json::Value &root,
+                        const Architecture &architecture);
+
 /// Reads what `layers` need: the width of dense layers only where there are
 /// some, and likewise with experts.
 FeedForwardConfig readFeedForward(const json::Value &root,

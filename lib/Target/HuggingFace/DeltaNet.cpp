@@ -108,6 +108,7 @@ Value ModelBuilder::deltaNet(Value input, Value positions,
       llm::DimAttr());
   caches.assign({net.getNewConvState(), net.getNewState()});
   return outputProjection(net.getResult(), facts.heads,
-                          widths.values / facts.heads, "linear_attn.out_proj",
+                          widths.values / facts.heads,
+                          ofLayer("linear_attn.out_proj"),
                           /*hasBias=*/false);
 }

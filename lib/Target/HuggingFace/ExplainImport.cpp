@@ -96,7 +96,8 @@ static std::string describeRope(const ModelConfig &config) {
 
 static std::string describeActivation(const ModelConfig &config) {
   const ActivationConfig &activation = config.feedForward.activation;
-  static constexpr const char *names[] = {"silu", "gelu", "gelu_tanh", "relu"};
+  static constexpr const char *names[] = {"silu", "gelu", "gelu_tanh", "relu",
+                                          "relu2"};
   return names[size_t(activation.kind)] +
          std::string(activation.gated ? ", gated" : ", without a gate");
 }

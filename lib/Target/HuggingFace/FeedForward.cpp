@@ -23,6 +23,8 @@ static llm::ActivationKind kindOf(ActivationConfig::Kind kind) {
     return llm::ActivationKind::GeluTanh;
   case ActivationConfig::Kind::Relu:
     return llm::ActivationKind::Relu;
+  case ActivationConfig::Kind::SquaredRelu:
+    return llm::ActivationKind::SquaredRelu;
   }
   llvm_unreachable("unknown activation function");
 }
@@ -134,11 +136,12 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   if (names.fusedExperts) {
     std::string up = ofLayer(module + "." + std::string(names.up));
     std::string down = ofLayer(module + "." + std::string(names.down));
-    upWeights = {{up, columns, /*transposed=*/false,
+    upWeights = {{up, columns, /*transposed=*/names.transposedExperts,
                   /*deinterleave=*/names.interleavedExperts}};
     upBiases = {
         {up + "_bias", columns, /*transposed=*/false, /*deinterleave=*/true}};
-    downWeights = {{down}};
+    downWeights = {
+        {down, config.hidden, /*transposed=*/names.transposedExperts}};
     downBiases = {{down + "_bias"}};
   } else {
     module += ".{expert}";
@@ -146,6 +149,8 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
     downWeights = {{ofLayer(module + "." + std::string(names.down) + ".weight"),
                     config.hidden, /*transposed=*/true}};
   }
+  for (HubTensor &tensor : downWeights)
+    tensor.factor = config.residualScale;
 
   Value upWeight = matrix("ffn_up.weight", {experts, config.hidden, columns},
                           WeightClass::Experts, upWeights);

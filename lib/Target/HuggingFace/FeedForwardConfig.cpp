@@ -20,6 +20,8 @@ static ActivationConfig readActivation(const json::Value &root,
   json::Value name = root["hidden_activation"].nullAsAbsent();
   if (!name)
     name = root["hidden_act"].nullAsAbsent();
+  if (!architecture.activationKey.empty())
+    name = root[architecture.activationKey].nullAsAbsent();
   if (architecture.clampedSwiglu) {
     // Its code does not look at `hidden_act`.
     expectString(name, "silu");
@@ -37,7 +39,8 @@ static ActivationConfig readActivation(const json::Value &root,
                                        {"gelu", Kind::Gelu},
                                        {"gelu_new", Kind::GeluTanh},
                                        {"gelu_pytorch_tanh", Kind::GeluTanh},
-                                       {"relu", Kind::Relu}},
+                                       {"relu", Kind::Relu},
+                                       {"relu2", Kind::SquaredRelu}},
                                       /*otherwise=*/architecture.activation);
   if (architecture.geluIsTanh && activation.kind == Kind::Gelu)
     activation.kind = Kind::GeluTanh;
@@ -160,7 +163,11 @@ static void readExpertNetworks(const json::Value &root,
   bool ownWidth = architecture.isByKeys
                       ? root["moe_intermediate_size"].nullAsAbsent().present()
                       : architecture.expertLayers != ExpertLayers::All &&
-                            architecture.expertLayers != ExpertLayers::Listed;
+                            architecture.expertLayers != ExpertLayers::Listed &&
+                            architecture.expertLayers != ExpertLayers::AllIfAny;
+  if (const json::Value latent = root["moe_latent_size"].nullAsAbsent())
+    latent.failExpected("null: experts of another width than the layer's are "
+                        "not read");
   network.expertInner =
       readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
   json::Value shared = root[architecture.sharedCount];
@@ -197,22 +204,25 @@ FeedForwardConfig
 shardopt::hf::readFeedForward(const json::Value &root,
                               const Architecture &architecture,
                               const std::vector<LayerConfig> &layers) {
-  size_t withExperts =
-      std::count_if(layers.begin(), layers.end(),
-                    [](const LayerConfig &layer) { return layer.experts; });
+  auto count = [&](bool experts) {
+    return std::count_if(layers.begin(), layers.end(),
+                         [&](const LayerConfig &layer) {
+                           return layer.network && layer.experts == experts;
+                         });
+  };
   FeedForwardConfig network;
   network.activation = readActivation(root, architecture);
-  if (withExperts < layers.size()) {
+  if (count(/*experts=*/false) > 0) {
     const json::Value own = root["intermediate_size_mlp"].nullAsAbsent();
     network.denseInner = architecture.expertLayers == ExpertLayers::Listed
                              ? readSize(own, /*otherwise=*/16384)
                              : readSize(architecture.isByKeys && own
                                             ? own
-                                            : root["intermediate_size"]);
+                                            : root[architecture.denseWidth]);
     network.denseBias =
         hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }
-  if (withExperts > 0)
+  if (count(/*experts=*/true) > 0)
     readExpertNetworks(root, architecture, network);
   return network;
 }

@@ -84,10 +84,13 @@ static std::string kindOf(const LayerConfig &layer, const ModelConfig &config) {
       return other.*member != layer.*member;
     });
   };
-  if (differs(&LayerConfig::experts))
+  if (layer.network &&
+      (differs(&LayerConfig::experts) || differs(&LayerConfig::network)))
     words.push_back(layer.experts ? "moe" : "dense");
-  if (differs(&LayerConfig::mixer))
-    words.push_back(layer.mixer == Mixer::DeltaNet ? "linear" : "full");
+  if (layer.mixer != Mixer::None && differs(&LayerConfig::mixer))
+    words.push_back(layer.mixer == Mixer::DeltaNet ? "linear"
+                    : layer.mixer == Mixer::Mamba2 ? "mamba"
+                                                   : "full");
   if (differs(&LayerConfig::rope))
     words.push_back(spell(layer.rope));
   return llvm::join(words, ".");
@@ -100,8 +103,13 @@ static SmallVector<Stack> findStacks(const ModelConfig &config) {
   for (auto [number, layer] : llvm::enumerate(config.layers)) {
     std::string kind = kindOf(layer, config);
     if (stacks.empty() || stacks.back().opPrefix != kind) {
-      stacks.push_back(
-          {layer.experts, layer.mixer, layer.rope, {}, kind, kind});
+      stacks.push_back({layer.experts,
+                        layer.mixer,
+                        layer.rope,
+                        layer.network,
+                        {},
+                        kind,
+                        kind});
       ++runs[kind];
     }
     stacks.back().layers.push_back(number);
@@ -195,11 +203,27 @@ Value ModelBuilder::layerOfNorms(Value residual, Value positions,
   return llm::AddOp::create(builder, residual.getType(), ffnNorm[1], added);
 }
 
+Value ModelBuilder::layerOfOne(Value residual, Value positions,
+                               SmallVectorImpl<Value> &caches) {
+  const HubNames &names = config.names;
+  Value made;
+  if (stack->network)
+    made = update(norm("ffn_norm", residual, Value(), names.networkNorm)[0]);
+  else
+    made =
+        attention(norm("attn_norm", residual, Value(), names.attentionNorm)[0],
+                  positions, caches);
+  return llm::AddOp::create(builder, residual.getType(), residual, made);
+}
+
 void ModelBuilder::layer(Block *body) {
   Value residual = body->getArgument(0);
   Value positions = body->getArguments().back();
   SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
-  Value left = config.parallelBlock ? parallelLayer(residual, positions, caches)
+  const bool isOne = stack->mixer == Mixer::None || !stack->network;
+  Value left = isOne ? layerOfOne(residual, positions, caches)
+               : config.parallelBlock
+                   ? parallelLayer(residual, positions, caches)
                : config.names.attentionNorm.empty()
                    ? layerOfNormsBehind(residual, positions, caches)
                    : layerOfNorms(residual, positions, caches);
@@ -245,7 +269,8 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
   Value tokens = entry->getArgument(0), positions = entry->getArgument(1);
   Value table =
       matrix("embed.weight", {config.vocab, config.hidden}, WeightClass::Plain,
-             HubTensor{hubModel + ".embed_tokens.weight"});
+             HubTensor{hubModel + "." + std::string(config.names.embedding) +
+                       ".weight"});
   Value residual = llm::EmbeddingOp::create(
       builder, rows(config.hidden), tokens, table,
       /*offset=*/Value(), APFloat(config.embeddingScale), opName("embed"),
@@ -260,12 +285,13 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
     first += count;
   }
 
-  Value norm =
-      normWeight("lm_head.norm", config.hidden, hubModel + ".norm.weight");
+  const std::string finalNorm =
+      hubModel + "." + std::string(config.names.finalNorm);
+  Value norm = normWeight("lm_head.norm", config.hidden, finalNorm + ".weight");
   Value normBias;
   if (config.normBias)
     normBias = vector("lm_head.norm_bias", {config.hidden},
-                      HubTensor{hubModel + ".norm.bias"});
+                      HubTensor{finalNorm + ".bias"});
   Value head = table;
   if (!config.tiedEmbeddings)
     head = matrix("lm_head.weight", {config.hidden, config.vocab},

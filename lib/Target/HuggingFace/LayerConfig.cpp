@@ -60,10 +60,15 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
             window}});
 }
 
-/// Which layers have a gated delta net.
-static void readMixers(const json::Value &root,
+/// Which layers have `state`, a gated delta net or a state space.
+static void readMixers(const json::Value &root, Mixer state,
                        std::vector<LayerConfig> &layers) {
   json::Value types = root["layer_types"].nullAsAbsent();
+  if (!types && state == Mixer::Mamba2) {
+    for (LayerConfig &layer : layers)
+      layer.mixer = state;
+    return;
+  }
   if (!types) {
     const size_t interval =
         readSize(root["full_attention_interval"], /*otherwise=*/4);
@@ -77,8 +82,65 @@ static void readMixers(const json::Value &root,
     return;
   for (size_t i = 0; i < layers.size(); ++i)
     layers[i].mixer =
-        elements[i].choice<Mixer>({{"full_attention", Mixer::Attention},
-                                   {"linear_attention", Mixer::DeltaNet}});
+        state == Mixer::Mamba2
+            ? elements[i].choice<Mixer>({{"full_attention", Mixer::Attention},
+                                         {"attention", Mixer::Attention},
+                                         {"linear_attention", state},
+                                         {"mamba", state}})
+            : elements[i].choice<Mixer>({{"full_attention", Mixer::Attention},
+                                         {"linear_attention", state}});
+}
+
+/// What a layer that is one of four things is.
+enum class OneOf : uint8_t { Space, Attention, Network, Experts };
+
+static LayerConfig layerOf(OneOf one) {
+  LayerConfig layer;
+  layer.experts = one == OneOf::Experts;
+  layer.network = one == OneOf::Network || one == OneOf::Experts;
+  layer.mixer = one == OneOf::Space       ? Mixer::Mamba2
+                : one == OneOf::Attention ? Mixer::Attention
+                                          : Mixer::None;
+  return layer;
+}
+
+/// Layers by words, or by letters: M, *, - and E.
+static std::vector<LayerConfig> readLayersOfOne(const json::Value &root) {
+  std::vector<LayerConfig> layers;
+  json::Value types = root["layers_block_type"].nullAsAbsent();
+  if (!types)
+    types = root["layer_types"].nullAsAbsent();
+  const json::Value pattern = root["hybrid_override_pattern"];
+  if (types) {
+    for (const json::Value &type : types.elements())
+      layers.push_back(
+          layerOf(type.choice<OneOf>({{"linear_attention", OneOf::Space},
+                                      {"mamba", OneOf::Space},
+                                      {"full_attention", OneOf::Attention},
+                                      {"attention", OneOf::Attention},
+                                      {"mlp", OneOf::Network},
+                                      {"moe", OneOf::Experts}})));
+  } else {
+    static constexpr std::string_view letters = "M*-E";
+    for (char letter : pattern.string()) {
+      const size_t one = letters.find(letter);
+      if (one == letters.npos) {
+        pattern.failExpected("a letter of M, *, - and E for each layer");
+        break;
+      }
+      layers.push_back(layerOf(OneOf(one)));
+    }
+  }
+  if (layers.empty() || layers.size() > size_t(hf::maxLayers)) {
+    (types ? types : pattern)
+        .failExpected("from 1 to " + std::to_string(hf::maxLayers) + " layers");
+    return std::vector<LayerConfig>(1);
+  }
+  if (const json::Value count = root["num_hidden_layers"].nullAsAbsent())
+    if (count.integer(std::nullopt, 1, hf::maxLayers) != int64_t(layers.size()))
+      count.failExpected(std::to_string(layers.size()) +
+                         ", the layers that are listed");
+  return layers;
 }
 
 static void readWindows(const json::Value &root, WindowRule rule,
@@ -157,7 +219,9 @@ static void readIntervals(const json::Value &root,
 
 static void readExperts(const json::Value &root, ExpertLayers rule,
                         std::vector<LayerConfig> &layers) {
-  if (rule == ExpertLayers::None)
+  if (rule == ExpertLayers::None || rule == ExpertLayers::ByMixers ||
+      (rule == ExpertLayers::AllIfAny &&
+       root["num_local_experts"].integer(std::nullopt, 0, maxSize) == 0))
     return;
   if (rule == ExpertLayers::Listed)
     return readListedLayers(root, layers);
@@ -212,6 +276,12 @@ static void readLayerRopes(const json::Value &root, LayerRopes rule,
         layer.window = 0;
     return;
   }
+  if (rule == LayerRopes::None ||
+      (rule == LayerRopes::NoneUnlessAsked &&
+       !root["position_embedding_type"].nullAsAbsent().choice<bool>(
+           {{"rope", true}, {"nope", false}}, /*otherwise=*/false)))
+    for (LayerConfig &layer : layers)
+      layer.rope = LayerRope::None;
   if (rule == LayerRopes::LocalInWindows)
     for (LayerConfig &layer : layers)
       if (layer.window != 0)
@@ -225,13 +295,22 @@ static void readLayerRopes(const json::Value &root, LayerRopes rule,
 std::vector<LayerConfig>
 shardopt::hf::readLayers(const json::Value &root,
                          const Architecture &architecture) {
-  int64_t count = root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
-  std::vector<LayerConfig> layers(std::clamp<int64_t>(count, 1, maxLayers));
+  std::vector<LayerConfig> layers;
+  if (architecture.mixers == MixerRule::OneEach) {
+    layers = readLayersOfOne(root);
+  } else {
+    int64_t count =
+        root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
+    layers.resize(std::clamp<int64_t>(count, 1, maxLayers));
+  }
   readExperts(root, architecture.expertLayers, layers);
-  if (architecture.deltaNet)
-    readMixers(root, layers);
-  else
+  if (architecture.mixers == MixerRule::Attention)
     readWindows(root, architecture.windows, layers);
+  else if (architecture.mixers != MixerRule::OneEach)
+    readMixers(root,
+               architecture.mixers == MixerRule::DeltaNet ? Mixer::DeltaNet
+                                                          : Mixer::Mamba2,
+               layers);
   readLayerRopes(root, architecture.layerRopes, architecture.windows, layers);
   return layers;
 }

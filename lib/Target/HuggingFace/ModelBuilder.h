@@ -38,6 +38,7 @@ struct Stack {
   bool experts = false;
   Mixer mixer = Mixer::Attention;
   LayerRope rope = LayerRope::Global;
+  bool network = true;
   llvm::SmallVector<int64_t> layers; ///< their numbers in the checkpoint
   std::string opPrefix;              ///< "", "dense.", "moe.local.", …
   std::string paramPrefix;           ///< as `opPrefix`, "moe1." if not the only
@@ -86,19 +87,26 @@ private:
   mlir::Value latentAttention(mlir::Value input, mlir::Value positions,
                               llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value latentQueries(mlir::Value input);
-  /// `module` has the weight, of so many heads.
+  /// The tensors of `module` are its weight, of so many heads, and bias.
   mlir::Value outputProjection(mlir::Value heads, int64_t count,
-                               int64_t headDim, llvm::StringRef module,
+                               int64_t headDim, const std::string &module,
                                bool bias);
+  /// The pattern of a tensor of the layer's attention.
+  std::string ofAttention(llvm::StringRef name) const;
   /// Null where the layer's heads are not turned. `dim`: features of a head.
   llm::RopeAttr layerRope(int64_t dim);
 
-  //===--- DeltaNet.cpp
-  //-----------------------------------------------------===//
+  //===--- DeltaNet.cpp ---------------------------------------------------===//
 
   mlir::Value deltaNet(mlir::Value input, mlir::Value positions,
                        llvm::SmallVectorImpl<mlir::Value> &caches);
   llvm::SmallVector<mlir::Type> deltaNetCaches() const;
+
+  //===--- Mamba2.cpp -----------------------------------------------------===//
+
+  mlir::Value mamba2(mlir::Value input, mlir::Value positions,
+                     llvm::SmallVectorImpl<mlir::Value> &caches);
+  llvm::SmallVector<mlir::Type> mamba2Caches() const;
 
   //===--- FeedForward.cpp ------------------------------------------------===//
 
@@ -138,14 +146,16 @@ private:
   /// The residual and a norm of `input`, which is added to it.
   mlir::Value addNorm(llvm::StringRef name, mlir::Value input,
                       mlir::Value residual, llvm::StringRef hubName);
-  /// What leaves a layer of three forms: norms in front, norms behind alone,
-  /// and attention and network in parallel.
+  /// What leaves a layer of four forms: norms in front, norms behind alone,
+  /// attention and network in parallel, and one of the two alone.
   mlir::Value layerOfNorms(mlir::Value residual, mlir::Value positions,
                            llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value layerOfNormsBehind(mlir::Value residual, mlir::Value positions,
                                  llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value parallelLayer(mlir::Value residual, mlir::Value positions,
                             llvm::SmallVectorImpl<mlir::Value> &caches);
+  mlir::Value layerOfOne(mlir::Value residual, mlir::Value positions,
+                         llvm::SmallVectorImpl<mlir::Value> &caches);
   /// The feed-forward network of a layer.
   mlir::Value update(mlir::Value input);
   /// The weight of a root-mean-square norm.

@@ -10,7 +10,9 @@
 #include "ConfigKeys.h"
 #include "ConfigReaders.h"
 
+#include "shardopt/Support/Files.h"
 #include "shardopt/Support/Limits.h"
+#include "shardopt/Support/NonNumbers.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
@@ -119,6 +121,18 @@ static double countParameters(const DeltaNetConfig &net, double hidden) {
          values * hidden;
 }
 
+/// Elements of the weights of a state space in a layer.
+static double countParameters(const Mamba2Config &space, double hidden) {
+  double values = double(space.heads) * double(space.headDim);
+  double shared = 2 * double(space.groups) * double(space.stateDim);
+  double channels = values + shared;
+  double columns = values + channels + double(space.heads);
+  return hidden * columns + values * hidden +
+         channels * (double(space.taps) + (space.convBias ? 1 : 0)) +
+         3 * double(space.heads) + values +
+         (space.projBias ? columns + hidden : 0);
+}
+
 /// Elements of the weights of a feed-forward network in a layer.
 static double countParameters(const FeedForwardConfig &network, double hidden,
                               bool experts) {
@@ -137,22 +151,38 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
          (network.sharedGate ? hidden : 0);
 }
 
+static double countMixer(const ModelConfig &config, Mixer mixer) {
+  const double hidden = config.hidden;
+  switch (mixer) {
+  case Mixer::Attention:
+    return ::countParameters(config.attention, hidden);
+  case Mixer::DeltaNet:
+    return ::countParameters(config.deltaNet, hidden);
+  case Mixer::Mamba2:
+    return ::countParameters(config.mamba2, hidden);
+  case Mixer::None:
+    return 0;
+  }
+  return 0;
+}
+
 double shardopt::hf::countParameters(const ModelConfig &config) {
   double hidden = config.hidden;
   double embeddings = config.tiedEmbeddings ? 1 : 2;
   double norm = config.normBias ? 2 * hidden : hidden;
   double total = embeddings * config.vocab * hidden + norm;
-  double norms = 0;
-  for (std::string_view name :
-       {config.names.attentionNorm, config.names.attentionPostNorm,
-        config.names.networkNorm, config.names.networkPostNorm})
-    norms += name.empty() ? 0 : norm;
-  for (const LayerConfig &layer : config.layers)
-    total += norms +
-             (layer.mixer == Mixer::DeltaNet
-                  ? ::countParameters(config.deltaNet, hidden)
-                  : ::countParameters(config.attention, hidden)) +
-             ::countParameters(config.feedForward, hidden, layer.experts);
+  auto norms = [&](std::string_view before, std::string_view behind) {
+    return (before.empty() ? 0 : norm) + (behind.empty() ? 0 : norm);
+  };
+  const HubNames &names = config.names;
+  for (const LayerConfig &layer : config.layers) {
+    if (layer.mixer != Mixer::None)
+      total += norms(names.attentionNorm, names.attentionPostNorm) +
+               countMixer(config, layer.mixer);
+    if (layer.network)
+      total += norms(names.networkNorm, names.networkPostNorm) +
+               ::countParameters(config.feedForward, hidden, layer.experts);
+  }
   return total;
 }
 
@@ -192,6 +222,10 @@ static double widestTensor(const ModelConfig &config) {
   widest = std::max(widest, 2.0 * double(net.heads) * double(net.keyDim) +
                                 2.0 * double(net.valueHeads) *
                                     (double(net.valueDim) + 1));
+  const Mamba2Config &space = config.mamba2;
+  widest =
+      std::max(widest, double(space.heads) * (2 * double(space.headDim) + 1) +
+                           2 * double(space.groups) * double(space.stateDim));
   const FeedForwardConfig &network = config.feedForward;
   double up = network.activation.gated ? 2 : 1;
   for (int64_t inner :
@@ -218,8 +252,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   if (const json::Value flag = root[architecture->mlpBiasFlag];
       architecture->headBias && hasBias(flag, BiasRule::Asked))
     flag.failExpected("false: with it the head has a bias, which is not read");
-  const json::Value epsilon =
-      root[config.layerNorm ? architecture->normEpsilon : "rms_norm_eps"];
+  const json::Value epsilon = root[config.layerNorm ? architecture->normEpsilon
+                                                    : architecture->rmsEpsilon];
   if (architecture->isByKeys)
     config.epsilon = 1e-5; // of a program that nothing executes
   else if (config.layerNorm || forSizes)
@@ -233,8 +267,15 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
-  if (architecture->deltaNet)
+  const auto has = [&](Mixer mixer) {
+    return std::any_of(
+        config.layers.begin(), config.layers.end(),
+        [&](const LayerConfig &layer) { return layer.mixer == mixer; });
+  };
+  if (architecture->mixers == MixerRule::DeltaNet)
     config.deltaNet = readDeltaNet(root, *architecture);
+  if (has(Mixer::Mamba2))
+    config.mamba2 = readMamba2(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
   // What holds for a nested model may stand beside it.
   auto holder = [&](std::initializer_list<const char *> keys) {
@@ -324,7 +365,7 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findArchitecture(name)) {
-    if (architecture->deltaNet) {
+    if (architecture->mixers != MixerRule::Attention) {
       root["architectures"].fail(whyNotMixed);
       return document.error();
     }
@@ -375,6 +416,18 @@ static bool hasKnownWeights(const json::Value &root) {
     return true;
   const std::string method = given["quant_method"].string();
   return method == "fp8" || method == "mxfp4";
+}
+
+ErrorOr<json::Document> shardopt::hf::parseConfigFile(const std::string &path) {
+  ErrorOr<json::Document> document = json::Document::parseFile(path);
+  if (document)
+    return document;
+  ErrorOr<std::string> text = readFile(path, /*limitBytes=*/1 << 28);
+  if (!text || text->find("Infinity") == std::string::npos)
+    return document;
+  ErrorOr<json::Document> repaired =
+      json::Document::parse(json::nullNonNumbers(*text), path);
+  return repaired ? std::move(repaired) : std::move(document);
 }
 
 ErrorOr<ModelConfig>

@@ -92,7 +92,7 @@ static void readTypesOfName(const std::string &name, ServedModel &model) {
 }
 
 ErrorOr<ServedModel> shardopt::hf::readServedModel(const std::string &path) {
-  ErrorOr<json::Document> document = json::Document::parseFile(path);
+  ErrorOr<json::Document> document = parseConfigFile(path);
   if (!document)
     return document.error();
   ErrorOr<ModelConfig> config = readModelSizes(*document);

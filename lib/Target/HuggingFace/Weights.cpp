@@ -17,6 +17,10 @@ std::string ModelBuilder::ofLayer(StringRef name) const {
   return std::string(config.names.model) + ".layers.{layer}." + name.str();
 }
 
+std::string ModelBuilder::ofAttention(StringRef name) const {
+  return ofLayer(std::string(config.names.attention) + "." + name.str());
+}
+
 namespace {
 
 /// How the checkpoint stores a tensor.

@@ -104,9 +104,23 @@ struct DeltaNetConfig {
   bool isSplit = false;
 };
 
+/// The state space of layers with `Mixer::Mamba2`; see `llm.mamba2` for what
+/// the sizes mean.
+struct Mamba2Config {
+  int64_t heads = 0; ///< 0 if no layer has one
+  int64_t headDim = 0;
+  int64_t groups = 0;
+  int64_t stateDim = 0;
+  int64_t taps = 0;
+  bool convBias = false;
+  bool projBias = false; ///< on the projections before and behind it
+  double stepMin = 0;
+  double stepMax = 0; ///< 0 if there is none
+};
+
 /// Activation function; see `#llm.activation` for what the fields mean.
 struct ActivationConfig {
-  enum class Kind : uint8_t { Silu, Gelu, GeluTanh, Relu };
+  enum class Kind : uint8_t { Silu, Gelu, GeluTanh, Relu, SquaredRelu };
 
   Kind kind = Kind::Silu;
   bool gated = true;
@@ -148,12 +162,13 @@ struct FeedForwardConfig {
 enum class LayerRope : uint8_t { Global, Local, None };
 
 /// What mixes the tokens of a layer.
-enum class Mixer : uint8_t { Attention, DeltaNet };
+enum class Mixer : uint8_t { Attention, DeltaNet, Mamba2, None };
 
 /// What differs from layer to layer.
 struct LayerConfig {
   bool experts = false;
   Mixer mixer = Mixer::Attention;
+  bool network = true; ///< whether it has one; a mixer where it has none
   LayerRope rope = LayerRope::Global;
   int64_t window = 0; ///< sliding window in tokens, 0 where attention is full
 };
@@ -187,7 +202,11 @@ struct QuantizationConfig {
 /// `model.layers.{layer}.`.
 struct HubNames {
   std::string_view model = "model"; ///< in front of all but the head
-  std::string_view router;          ///< "mlp.gate"
+  std::string_view embedding = "embed_tokens";
+  std::string_view finalNorm = "norm";
+  std::string_view attention = "self_attn";
+  std::string_view mamba = "mamba";
+  std::string_view router; ///< "mlp.gate"
   /// "mlp", "mlp.moe_statics"; the router's where it is empty.
   std::string_view correction;
   std::string_view experts; ///< "mlp.experts"
@@ -198,6 +217,7 @@ struct HubNames {
   /// interleaved, or one behind the other.
   bool fusedExperts = false;
   bool interleavedExperts = true;
+  bool transposedExperts = false; ///< `[experts, out, in]`
   std::string_view dense = "mlp"; ///< the network of a layer without experts
   std::string_view shared = "mlp.shared_experts";
   std::string_view sharedGate = "mlp.shared_expert_gate";
@@ -255,6 +275,7 @@ struct ModelConfig {
   bool tiedEmbeddings = false;
   AttentionConfig attention;
   DeltaNetConfig deltaNet;
+  Mamba2Config mamba2;
   FeedForwardConfig feedForward;
   std::vector<LayerConfig> layers;
   ElementType type = ElementType::BF16; ///< of the checkpoint's plain tensors
@@ -269,6 +290,10 @@ inline constexpr int64_t maxSize = maxDimSize;
 /// Largest number of parameters, so that counts of elements and of bytes stay
 /// exact in 64 bits.
 inline constexpr double maxParameters = 1e17;
+
+/// The config at `path`. Infinity, which Python writes and JSON does not have,
+/// is null.
+ErrorOr<json::Document> parseConfigFile(const std::string &path);
 
 /// Reads the model that `document` describes. Errors name the file, the JSON
 /// pointer, what was found and what was wanted. A value that would change the
