@@ -24,6 +24,53 @@ static int64_t longestMakespan(const Instance &instance) {
   return most * instance.copies();
 }
 
+std::optional<int64_t> schedule::coarseUnit(const Incumbent &incumbent,
+                                            int64_t unit) {
+  constexpr int64_t mostSteps = 1 << 15, coarseSteps = 1 << 9;
+  constexpr double leastLeft = 0.8;
+  if (!incumbent.exists() || incumbent.verdict().makespan / unit <= mostSteps)
+    return unit;
+  const Instance &instance = incumbent.instance();
+  const int64_t coarse =
+      (incumbent.verdict().makespan + coarseSteps - 1) / coarseSteps;
+  std::vector<int64_t> work(instance.numMachines(), 0), left(work);
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    const PlanOp &op = instance.graph().ops[i];
+    const int32_t device = instance.graph().groups[op.group].device;
+    const int64_t time = instance.graph().time(i, device);
+    const size_t machine =
+        size_t(device) * numMachineKinds + size_t(op.machine);
+    work[machine] += time;
+    left[machine] += time / coarse * coarse;
+  }
+  const auto busiest = std::max_element(work.begin(), work.end());
+  if (double(left[busiest - work.begin()]) < leastLeft * double(*busiest))
+    return std::nullopt;
+  return coarse;
+}
+
+void schedule::decideRounded(
+    Incumbent &incumbent, const Budget &budget, int64_t unit,
+    const std::function<Answer(int64_t makespan)> &decide) {
+  // Where the least cannot be refuted, none can.
+  int64_t low = incumbent.bound() / unit, asked = low;
+  int64_t high = incumbent.verdict().makespan / unit;
+  for (int64_t round = 0; low < high && !incumbent.isProved(); ++round) {
+    if (budget.isOver() || (budget.rounds() && round >= budget.rounds()))
+      return;
+    const Answer answer = decide(asked * unit);
+    if (answer == Answer::Unknown)
+      return;
+    if (answer == Answer::Yes) {
+      high = asked;
+    } else {
+      low = asked + 1;
+      incumbent.raiseBound(low * unit);
+    }
+    asked = low + (high - low) / 2;
+  }
+}
+
 void schedule::decideMakespans(Incumbent &incumbent, const Budget &budget,
                                int64_t unit, int64_t effort,
                                const Decide &decide) {

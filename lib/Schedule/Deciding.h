@@ -27,6 +27,17 @@ using Decide = std::function<Answer(int64_t makespan, int64_t effort)>;
 void decideMakespans(Incumbent &incumbent, const Budget &budget, int64_t unit,
                      int64_t effort, const Decide &decide);
 
+/// The same with times in so coarse a unit that a yes says nothing: the least
+/// makespan that is not refuted, by bisection, up to the first that is not
+/// known. Asks at most as often as the budget has rounds.
+void decideRounded(Incumbent &incumbent, const Budget &budget, int64_t unit,
+                   const std::function<Answer(int64_t makespan)> &decide);
+
+/// The unit in which the makespan of the best schedule is short enough for a
+/// variable each; `unit` itself if it is already, and nothing where operators
+/// are so short that too little of them is left in it.
+std::optional<int64_t> coarseUnit(const Incumbent &incumbent, int64_t unit);
+
 /// That of `StepModel` where the placement is given, and that of `FreeModel`,
 /// whose answers hold for all placements, where it is not. `decide` takes
 /// either and an effort.
@@ -42,13 +53,26 @@ void improveByDeciding(Incumbent &incumbent, const Budget &budget,
       return Answer::No;
     return model.size() <= mostSize ? decide(model, own) : Answer::Unknown;
   };
+  // What is rounded need not be settled, and has to be done soon.
+  auto askRounded = [&](const StepModel &model) {
+    constexpr int64_t mostSize = 1'000'000, part = 10;
+    return model.size() <= mostSize ? ask(model, effort / part)
+                                    : Answer::Unknown;
+  };
   std::vector<int32_t> devices = instance.placement();
-  if (instance.isPlaced())
-    decideMakespans(incumbent, budget, unitOf(instance, devices), effort,
-                    [&](int64_t makespan, int64_t own) {
-                      return ask(StepModel(instance, devices, makespan), own);
-                    });
-  else if (FreeModel::covers(instance))
+  if (instance.isPlaced()) {
+    const int64_t exact = unitOf(instance, devices);
+    const std::optional<int64_t> unit = coarseUnit(incumbent, exact);
+    if (unit == exact)
+      decideMakespans(incumbent, budget, exact, effort,
+                      [&](int64_t makespan, int64_t own) {
+                        return ask(StepModel(instance, devices, makespan), own);
+                      });
+    else if (unit)
+      decideRounded(incumbent, budget, *unit, [&](int64_t makespan) {
+        return askRounded(StepModel(instance, devices, makespan, *unit));
+      });
+  } else if (FreeModel::covers(instance))
     decideMakespans(incumbent, budget, FreeModel::unitOf(instance), effort,
                     [&](int64_t makespan, int64_t own) {
                       return ask(FreeModel(instance, makespan), own);

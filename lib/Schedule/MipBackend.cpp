@@ -104,9 +104,9 @@ void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
           return Answer::Unknown;
         CbcProgram::Outcome outcome = sink.program.solve(budget, effort);
         if (outcome.answer == Answer::Yes)
-          incumbent.offer(
-              model.read([&](Step step) { return outcome.values[step] > 0.5; }),
-              name());
+          if (std::optional<Schedule> schedule = model.read(
+                  [&](Step step) { return outcome.values[step] > 0.5; }))
+            incumbent.offer(*schedule, name());
         return outcome.answer;
       });
 }

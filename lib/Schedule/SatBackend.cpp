@@ -30,9 +30,9 @@ void SatBackend::improve(Incumbent &incumbent, const Budget &budget) {
             [&](StepSink &sink) { return model.build(sink, &budget); }, effort,
             budget);
         if (outcome.answer == Answer::Yes)
-          incumbent.offer(
-              model.read([&](Step step) { return outcome.isTrue(step); }),
-              name());
+          if (std::optional<Schedule> schedule =
+                  model.read([&](Step step) { return outcome.isTrue(step); }))
+            incumbent.offer(*schedule, name());
         return outcome.answer;
       });
 }

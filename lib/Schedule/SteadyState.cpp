@@ -191,6 +191,7 @@ schedule::planSteadyState(const Instance &instance,
   // A slot and an operator of its machine are a variable or more.
   constexpr int32_t mostOps = 2000;
   constexpr int64_t mostSteps = 2'000'000, conflicts = 20'000;
+  constexpr int64_t mostSlots = 1 << 15;
   ErrorOr<Instance> single = Instance::expand(instance.graph(), 1);
   std::vector<int32_t> devices = instance.placement();
   if (!makeSatBackend() || !single || !instance.isPlaced() ||
@@ -205,7 +206,8 @@ schedule::planSteadyState(const Instance &instance,
   steady.leastPeriod = std::max(unit, leastPeriod(*single, devices));
   // Each slot looks at each operator, however few times that may start.
   constexpr int64_t looksPerStep = 16;
-  if (steady.leastPeriod / unit * instance.period() > looksPerStep * mostSteps)
+  const int64_t slots = steady.leastPeriod / unit;
+  if (slots > mostSlots || slots * instance.period() > looksPerStep * mostSteps)
     return std::nullopt;
   if (ring)
     steady.leastPeriod = std::max(

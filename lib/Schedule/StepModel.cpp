@@ -7,6 +7,8 @@
 
 #include "shardopt/Schedule/StepModel.h"
 
+#include "shardopt/Schedule/ListScheduler.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -87,7 +89,13 @@ std::optional<Between> StepGrid::lifeOf(StepSink &sink, int32_t birth,
 
 StepModel::StepModel(const Instance &instance,
                      const std::vector<int32_t> &devices, int64_t makespan)
-    : instance(instance), devices(devices), spacing(unitOf(instance, devices)),
+    : StepModel(instance, devices, makespan, unitOf(instance, devices)) {}
+
+StepModel::StepModel(const Instance &instance,
+                     const std::vector<int32_t> &devices, int64_t makespan,
+                     int64_t spacing)
+    : instance(instance), devices(devices), spacing(spacing),
+      isRounded(unitOf(instance, devices) % spacing != 0),
       horizon(makespan / spacing) {
   const PlanGraph &graph = instance.graph();
   for (int32_t i = 0; i < instance.period(); ++i)
@@ -197,6 +205,12 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
       if (most > rooms[d])
         sink.capacity(streams, rooms[d]);
     }
+}
+
+std::optional<Schedule> StepModel::withOwnTimes(const Schedule &rounded) const {
+  DispatchRule rule;
+  rule.keys = rounded.starts;
+  return dispatch(instance, devices, rule);
 }
 
 bool StepModel::build(StepSink &sink, const Budget *budget) const {

@@ -122,6 +122,23 @@ TEST(Ordering, WithoutReorderingAChunkFollowsItsProgram) {
   }
 }
 
+/// In nanoseconds a solver that has a variable for each time would not end.
+TEST(Ordering, AFewLongOperatorsAreBoundedSoon) {
+  ModelConfig config = llama70B();
+  config.layers = 3;
+  const CostModel costs = makeCosts(config, prefill, h100());
+  const Strategy plan =
+      strategy({8, 1, 3, 12}, std::string(costs.model().numVariables(), '0'));
+  OrderOptions options = quick({1});
+  options.solver.rounds = 64;
+  auto steps = orderStep(costs, plan, options);
+  ASSERT_TRUE(steps) << steps.error().message;
+  const OrderedStep &step = steps->front();
+  EXPECT_FALSE(step.result.mistake) << step.result.mistake->message;
+  EXPECT_LE(step.result.bound, step.result.value);
+  EXPECT_EQ(step.replayed, step.result.value);
+}
+
 TEST(Ordering, OverlapsTwoChunksWhereThatPays) {
   const CostModel costs = makeCosts(deepSeekV3(), prefill, h100());
   const Strategy plan =

@@ -114,6 +114,58 @@ TEST(Sat, TwoBatchesOverlap) {
   EXPECT_EQ(result.bounds.refuted, 91);
 }
 
+/// Nanoseconds are rounded for the solver. What it refutes then is refuted for
+/// the times themselves, and little is lost.
+TEST(Sat, RoundsLongTimesDown) {
+  if (!missingLibrary("sat").empty())
+    GTEST_SKIP() << missingLibrary("sat");
+  constexpr int64_t scale = 50'000, most = 8;
+  for (uint64_t seed = 200; seed < 210; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraphOptions options;
+    options.ops = seed % 2 ? 5 : 2;
+    options.copies = seed % 2 ? 1 : 2;
+    if (seed % 3)
+      options.memory = 3 + int64_t(seed % 3);
+    Instance small = makeRandomInstance(seed, options);
+    PlanGraph graph = small.graph();
+    for (PlanEdge &edge : graph.edges)
+      edge.bytes = 0;
+    small = *Instance::expand(graph, options.copies);
+    const std::optional<int64_t> best = findBestMakespan(small, 40);
+    for (PlanOp &op : graph.ops)
+      op.times[0] =
+          op.times[0] * scale + int64_t(&op - graph.ops.data()) % most;
+    Instance instance = *Instance::expand(graph, options.copies);
+    SolverResult result = schedule::solve(instance, exact("sat"));
+    EXPECT_FALSE(result.mistake) << result.mistake->message;
+    if (!best || !result.schedule)
+      continue;
+    EXPECT_GE(result.value, scale * *best);
+    EXPECT_LE(result.bound, scale * *best + most * instance.numOps());
+    EXPECT_GE(double(result.bound), 0.98 * double(scale * *best));
+  }
+}
+
+/// The bound of the machines is 33 times as much.
+TEST(Sat, RefutesRoundedTimes) {
+  if (!missingLibrary("sat").empty())
+    GTEST_SKIP() << missingLibrary("sat");
+  constexpr int64_t scale = 50'000;
+  Instance small = *Instance::expand(makeOverlapGraph(3, {3, 2, 2, 3}), 2);
+  SolverResult best = schedule::solve(small, exact("sat"));
+  ASSERT_TRUE(best.proved);
+  PlanGraph graph = small.graph();
+  for (PlanOp &op : graph.ops)
+    op.times[0] = op.times[0] * scale + 1;
+  Instance instance = *Instance::expand(graph, 2);
+  SolverResult result = schedule::solve(instance, exact("sat"));
+  EXPECT_FALSE(result.mistake) << result.mistake->message;
+  EXPECT_GT(result.bounds.refuted, 0);
+  EXPECT_LE(result.bound, scale * best.value + instance.numOps());
+  EXPECT_GE(result.value, scale * best.value);
+}
+
 TEST(StepModel, IsEmptyWhereWindowsAre) {
   Instance instance =
       *Instance::expand(makeTrainGraph({Placement::Linear, 4, 4}, {}, 2), 2);

@@ -116,11 +116,16 @@ int64_t unitOf(const Instance &instance, const std::vector<int32_t> &devices);
 /// The variables for schedules of at most `makespan` and a given placement.
 class StepModel {
 public:
-  /// Every group has a device in `devices`.
+  /// Every group has a device in `devices`, and steps are `spacing` apart. With
+  /// `unitOf`, solutions are the schedules. With more, all times are rounded
+  /// down: what has no solution has no schedule either, for any schedule is one
+  /// once its starts are rounded down too, but not the other way round.
+  StepModel(const Instance &instance, const std::vector<int32_t> &devices,
+            int64_t makespan, int64_t spacing);
+  /// With `unitOf`.
   StepModel(const Instance &instance, const std::vector<int32_t> &devices,
             int64_t makespan);
 
-  /// Steps are as far apart (`unitOf`).
   int64_t unit() const { return spacing; }
   /// Whether windows are empty, so that there is no such schedule.
   bool isRefuted() const { return grid.isRefuted(); }
@@ -131,12 +136,14 @@ public:
   /// Whether it came to the end before the budget (null: none) was over.
   bool build(StepSink &sink, const Budget *budget = nullptr) const;
 
-  /// The schedule of a solution: `isTrue(step)` for each variable.
-  template <typename IsTrue> Schedule read(IsTrue isTrue) const {
+  /// The schedule of a solution: `isTrue(step)` for each variable. Of times
+  /// that are rounded, that in which operators come in the order of their
+  /// starts; nothing if memory is against it.
+  template <typename IsTrue> std::optional<Schedule> read(IsTrue isTrue) const {
     Schedule schedule{devices, {}};
     for (int32_t op = 0; op < instance.numOps(); ++op)
       schedule.starts.push_back(grid.startOf(op, isTrue) * spacing);
-    return schedule;
+    return isRounded ? withOwnTimes(schedule) : std::optional(schedule);
   }
 
 private:
@@ -145,10 +152,12 @@ private:
   void buildEdges(StepSink &sink, const GoesOn &goesOn) const;
   void buildMachines(StepSink &sink, const GoesOn &goesOn) const;
   void buildMemory(StepSink &sink, const GoesOn &goesOn) const;
+  std::optional<Schedule> withOwnTimes(const Schedule &rounded) const;
 
   const Instance &instance;
   std::vector<int32_t> devices; ///< of groups
   int64_t spacing = 1;
+  bool isRounded = false;
   int64_t horizon = 0;        ///< in units
   std::vector<int64_t> times; ///< of operators of the graph, in units
   StepGrid grid;
