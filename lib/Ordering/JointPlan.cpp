@@ -9,6 +9,7 @@
 
 #include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Ordering/RingOrder.h"
 
 #include <algorithm>
 #include <limits>
@@ -52,9 +53,18 @@ public:
   ErrorOr<JointPlan> run();
 
 private:
-  cost::CostModel costsOf(double part, StageDivision division) const;
+  cost::CostModel costsOf(double part, StageDivision division) const {
+    return costsOf(part, division, problem.memoryBytes);
+  }
+  cost::CostModel costsOf(double part, StageDivision division,
+                          double memoryBytes) const;
   std::optional<Strategy> optimum(double part, StageDivision division) const;
   double boundFor(int64_t chunks) const;
+  double boundFor(int64_t inFlight, int64_t chunks) const;
+  double bound() const;
+  schedule::SolverOptions solverOptions() const;
+  std::optional<JointChoice> orderOf(const Strategy &strategy) const;
+  std::optional<JointChoice> ringOf(const Strategy &strategy) const;
   std::optional<JointChoice> score(const Strategy &strategy);
   std::vector<Strategy> neighbours(const Strategy &strategy) const;
 
@@ -69,10 +79,10 @@ private:
 } // namespace
 
 /// In which `part` of what is sent counts.
-cost::CostModel JointSearch::costsOf(double part,
-                                     StageDivision division) const {
+cost::CostModel JointSearch::costsOf(double part, StageDivision division,
+                                     double memoryBytes) const {
   cost::Limits limits;
-  limits.memoryBytes = problem.memoryBytes;
+  limits.memoryBytes = memoryBytes;
   limits.latencySeconds = std::numeric_limits<double>::infinity();
   return cost::CostModel(problem.model,
                          std::make_shared<PartlyHidden>(problem.time, part),
@@ -115,28 +125,93 @@ double JointSearch::boundFor(int64_t chunks) const {
   return best->evaluation.latencyMs * 1e6 * double(isFull ? chunks : 1);
 }
 
+/// What any turn takes of so many groups: the work of its busiest stage for all
+/// of them.
+double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
+  // As many of these groups as stages may be more than fits.
+  const cost::CostModel free = costsOf(0, StageDivision::Balanced,
+                                       std::numeric_limits<double>::infinity());
+  const cost::Context whole = free.context(problem.degrees);
+  Degrees group = problem.degrees;
+  group.batch = group.dp * group.pp *
+                ceilDiv(ceilDiv(whole.groupBatch, inFlight), chunks);
+  const std::vector<cost::DimSet> domains(free.model().numVariables(),
+                                          cost::allDims);
+  std::optional<cost::Optimum> best =
+      cost::optimalDims(cost::Tables(free, group), domains, Goal::Latency);
+  if (!best)
+    return std::numeric_limits<double>::infinity();
+  // Its latency is that of the busiest stage for pp of them.
+  return best->evaluation.latencyMs * 1e6 * double(inFlight * chunks) /
+         double(group.pp);
+}
+
+double JointSearch::bound() const {
+  const cost::Context whole = costs.context(problem.degrees);
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t chunks : options.chunks) {
+    if (options.inFlight.empty() && chunks <= whole.microBatch)
+      least = std::min(least, boundFor(chunks));
+    for (int64_t inFlight : options.inFlight)
+      if (inFlight <= whole.groupBatch &&
+          chunks <= ceilDiv(whole.groupBatch, inFlight))
+        least = std::min(least, boundFor(inFlight, chunks));
+  }
+  return least;
+}
+
+schedule::SolverOptions JointSearch::solverOptions() const {
+  schedule::SolverOptions solver;
+  solver.timeLimit = 0;
+  // Hundreds of plans are ordered: by what takes moments for each.
+  solver.backend = "rules";
+  solver.rounds = options.rounds;
+  solver.stop = options.stop;
+  return solver;
+}
+
+std::optional<JointChoice>
+JointSearch::orderOf(const Strategy &strategy) const {
+  OrderOptions order;
+  order.chunks = options.chunks;
+  order.solver = solverOptions();
+  ErrorOr<std::vector<OrderedStep>> steps = orderStep(costs, strategy, order);
+  if (!steps)
+    return std::nullopt;
+  auto best = std::min_element(
+      steps->begin(), steps->end(),
+      [](const auto &a, const auto &b) { return a.contended < b.contended; });
+  return JointChoice{strategy, 0, best->step.chunks, best->result.value,
+                     best->contended};
+}
+
+std::optional<JointChoice> JointSearch::ringOf(const Strategy &strategy) const {
+  RingOptions ring;
+  ring.inFlight = options.inFlight;
+  ring.chunks = options.chunks;
+  ring.solver = solverOptions();
+  // What kernels lose beside transfers is no part of the bounds.
+  ring.prunes = false;
+  ErrorOr<std::vector<OrderedRing>> rings = orderRings(costs, strategy, ring);
+  if (!rings)
+    return std::nullopt;
+  auto best = std::min_element(
+      rings->begin(), rings->end(),
+      [](const auto &a, const auto &b) { return a.contended < b.contended; });
+  return JointChoice{strategy, best->inFlight, best->step.chunks,
+                     best->turn.period, best->contended};
+}
+
 /// None for what does not fit, and for what was scored before.
 std::optional<JointChoice> JointSearch::score(const Strategy &strategy) {
   if (!known.insert({strategy.degrees.stages.layers, strategy.dims}).second)
     return std::nullopt;
   if (!cost::evaluate(costs, strategy).valid)
     return std::nullopt;
-  OrderOptions order;
-  order.chunks = options.chunks;
-  order.solver.timeLimit = 0;
-  // Hundreds of plans are ordered: by what takes moments for each.
-  order.solver.backend = "rules";
-  order.solver.rounds = options.rounds;
-  order.solver.stop = options.stop;
-  ErrorOr<std::vector<OrderedStep>> steps = orderStep(costs, strategy, order);
-  if (!steps)
-    return std::nullopt;
-  ++evaluated;
-  auto best = std::min_element(
-      steps->begin(), steps->end(),
-      [](const auto &a, const auto &b) { return a.contended < b.contended; });
-  return JointChoice{strategy, best->step.chunks, best->result.value,
-                     best->contended};
+  std::optional<JointChoice> choice =
+      options.inFlight.empty() ? orderOf(strategy) : ringOf(strategy);
+  evaluated += choice.has_value();
+  return choice;
 }
 
 /// One layer moved over a boundary, or one dim changed.
@@ -170,12 +245,7 @@ ErrorOr<JointPlan> JointSearch::run() {
   if (std::optional<std::string> error = costs.structuralError(problem.degrees))
     return Error{"the strategy is invalid: " + *error};
   JointPlan plan;
-  plan.bound = std::numeric_limits<double>::infinity();
-  const int64_t most = costs.context(problem.degrees).microBatch;
-  for (int64_t chunks : options.chunks)
-    if (chunks <= most)
-      plan.bound = std::min(plan.bound, boundFor(chunks));
-
+  plan.bound = bound();
   std::optional<Strategy> first = optimum(1, StageDivision::Even);
   if (!first)
     first = optimum(1, StageDivision::Balanced);

@@ -18,14 +18,10 @@ using cost::Layout;
 using schedule::MachineKind;
 using Part = StepOrigin::Part;
 
-/// The strategy of which each micro-batch is one chunk of those of `whole`.
-static Strategy cutMicroBatches(const Strategy &whole, const BatchSplit &split,
-                                int64_t chunks) {
+/// The strategy of which a micro-batch has so many sequences.
+static Strategy withMicroBatch(const Strategy &whole, int64_t sequences) {
   Strategy part = whole;
-  if (chunks == 1)
-    return part;
-  part.degrees.batch =
-      whole.degrees.dp * split.microBatches * ceilDiv(split.microBatch, chunks);
+  part.degrees.batch = whole.degrees.dp * whole.degrees.pp * sequences;
   return part;
 }
 
@@ -304,7 +300,15 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
   if (std::optional<std::string> error =
           costs.structuralError(strategy.degrees))
     return Error{"the strategy is invalid: " + *error};
-  const cost::Context whole = costs.context(strategy.degrees);
+  BatchSplit whole = costs.context(strategy.degrees);
+  if (options.microBatches) {
+    whole.microBatches = options.microBatches;
+    whole.microBatch = ceilDiv(whole.groupBatch, whole.microBatches);
+  }
+  if (whole.microBatches < 1 || whole.microBatches > whole.groupBatch)
+    return Error{"a replica has " + std::to_string(whole.groupBatch) +
+                 " sequences, expected at most as many micro-batches, found " +
+                 std::to_string(whole.microBatches)};
   if (options.chunks < 1 || options.chunks > whole.microBatch)
     return Error{"a micro-batch has " + std::to_string(whole.microBatch) +
                  " sequences, expected at most as many chunks, found " +
@@ -312,7 +316,10 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
   StepGraph result;
   result.copies = int32_t(whole.microBatches * options.chunks);
   result.chunks = int32_t(options.chunks);
-  const Strategy part = cutMicroBatches(strategy, whole, options.chunks);
+  const Strategy part =
+      options.chunks == 1 && !options.microBatches
+          ? strategy
+          : withMicroBatch(strategy, ceilDiv(whole.microBatch, options.chunks));
   if (!StepWriter(costs, part, options, whole.groupBatch, result).write())
     return Error{"the strategy is invalid: a dim is illegal in its place"};
   if (std::optional<Error> error = result.graph.check())

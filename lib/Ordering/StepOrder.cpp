@@ -17,9 +17,6 @@ using namespace shardopt;
 using namespace shardopt::ordering;
 using namespace shardopt::schedule;
 
-/// What a kernel loses beside a transfer, as in the procedural simulator.
-constexpr double kernelInterference = 0.15;
-
 /// Micro-batches one after the other, each in the order of the program.
 static std::optional<Schedule> orderAsWritten(const Instance &instance) {
   MachineOrders orders(instance.numMachines());

@@ -145,6 +145,8 @@ static void writeChoice(json::Writer &writer, const char *name,
                         const Scenario &scenario,
                         const ordering::JointChoice &choice) {
   writer.key(name).beginObject(json::Layout::Block);
+  if (choice.inFlight)
+    writer.member("microbatches", choice.inFlight);
   writer.member("chunks", choice.chunks);
   writer.member("planned_ms", double(choice.planned) / 1e6);
   writer.member("contended_ms", choice.contended / 1e6);
@@ -173,6 +175,7 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
     return timing.error();
   ordering::JointOptions wanted;
   wanted.chunks = options.chunks;
+  wanted.inFlight = options.ring;
   if (options.rounds)
     wanted.rounds = options.rounds;
   wanted.timeLimit = options.timeLimit.value_or(options.rounds ? 0 : 60);
@@ -193,12 +196,14 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   };
   text.summary = "                  planned  contended  chunks  stages\n";
   for (auto [name, choice] : {std::pair("sequential", &plan->sequential),
-                              std::pair("joint", &plan->joint)})
+                              std::pair("joint", &plan->joint)}) {
+    const StageCut &cut = choice->strategy.degrees.stages;
+    std::string stages = cut.isEmpty() ? "even" : abbreviate(cut);
+    if (choice->inFlight)
+      stages += ", " + std::to_string(choice->inFlight) + " in flight";
     add(name, double(choice->planned) / 1e6, choice->contended / 1e6,
-        static_cast<long long>(choice->chunks),
-        choice->strategy.degrees.stages.isEmpty()
-            ? "even"
-            : abbreviate(choice->strategy.degrees.stages).c_str());
+        static_cast<long long>(choice->chunks), stages.c_str());
+  }
   std::snprintf(line, sizeof(line),
                 "  %-12s %10.3f ms, %lld plans ordered, %s\n", "bound",
                 plan->bound / 1e6, static_cast<long long>(plan->evaluated),

@@ -29,6 +29,8 @@ of each device, and says how far that is from the best.
   --reorder             of a module: let ops of a chunk pass each other
   --joint               of a module: choose dims, stages and order together for
                         its degrees, and compare with one after the other
+  --ring=<n,...>        of --joint: for the turn of a ring of so many
+                        micro-batches in flight; of several numbers the fastest
   --stages=<n>          devices of a pipeline; of overlap, its layers
   --microbatches=<n>    repetitions of a graph (default: 1); groups of requests
                         (decode; default: as few as keep the ring busy)
@@ -92,6 +94,9 @@ checkTogether(const Options &options,
                           !options.gantt.empty() || !options.trace.empty()))
     return Error{"--joint has --report only, and keeps the order of programs; "
                  "order what it finds for more"};
+  if (!options.ring.empty() && !options.isJoint)
+    return Error{"--ring is of --joint; a strategy is ordered for a ring by "
+                 "--llm-schedule-stages"};
   if (!options.pattern.empty() && !options.stages)
     return Error{"--pattern: needs --stages, an integer of at least 1"};
   if (options.pattern.empty() && (options.stages || !options.times.empty()))
@@ -158,6 +163,7 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
                      {"train", "experts", "overlap", "prefill", "decode"}));
   line.add("--machine", takePath(options.machine));
   line.add("--chunks", takeIntegers(options.chunks, 1, 16, 1));
+  line.add("--ring", takeIntegers(options.ring, 1, 16, 1));
   line.addFlag("--reorder", options.reorders);
   line.addFlag("--joint", options.isJoint);
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));

@@ -19,6 +19,7 @@ struct Options {
   std::string graph;                 ///< a file; otherwise a pattern
   std::string machine;               ///< of a module; empty: its own
   std::vector<int64_t> chunks = {1}; ///< of a module
+  std::vector<int64_t> ring;         ///< of a module, jointly; empty: no ring
   bool reorders = false;             ///< of a module
   bool isJoint = false; ///< chooses dims and stages of a module, too
   std::string pattern;  ///< train, experts, overlap, prefill, decode

@@ -33,6 +33,9 @@ struct JointProblem {
 
 struct JointOptions {
   std::vector<int64_t> chunks = {1, 2};
+  /// Micro-batches that go round the stages, that are tried: a plan is worth
+  /// the turn of its ring. Empty: it is worth a step by itself.
+  std::vector<int64_t> inFlight = {};
   int64_t rounds = 8;     ///< of the solver, for each order
   int64_t mostMoves = 64; ///< that improve the plan
   double timeLimit = 0; ///< seconds, in which at least one is ordered; 0: none
@@ -41,16 +44,18 @@ struct JointOptions {
 
 struct JointChoice {
   Strategy strategy;
+  int64_t inFlight = 0; ///< micro-batches of a ring; 0: a step by itself
   int64_t chunks = 1;
-  int64_t planned = 0;  ///< the makespan of a step, nanoseconds
+  int64_t planned = 0;  ///< the makespan or turn, nanoseconds
   double contended = 0; ///< what the event simulator makes of it
 };
 
 struct JointPlan {
   JointChoice sequential; ///< one after the other
   JointChoice joint;      ///< never slower
-  /// No dims, cut and order are faster, in nanoseconds: of the chunks that are
-  /// tried, what the slowest stage computes at least, as if nothing were sent.
+  /// No dims, cut and order are faster, in nanoseconds: of the chunks and
+  /// micro-batches that are tried, what the slowest stage computes at least, as
+  /// if nothing were sent.
   double bound = 0;
   int64_t evaluated = 0;  ///< plans that were ordered
   bool isSettled = false; ///< no single move improves the joint one

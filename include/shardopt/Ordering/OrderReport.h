@@ -9,6 +9,7 @@
 #ifndef SHARDOPT_ORDERING_ORDERREPORT_H
 #define SHARDOPT_ORDERING_ORDERREPORT_H
 
+#include "shardopt/Ordering/RingOrder.h"
 #include "shardopt/Ordering/StepOrder.h"
 
 namespace shardopt::ordering {
@@ -18,6 +19,10 @@ std::string orderTable(const std::vector<OrderedStep> &steps, size_t best);
 
 /// The same and more as JSON, with a line break at its end.
 std::string orderJson(const std::vector<OrderedStep> &steps, size_t best);
+
+/// The same of turns of a ring, a row for each number of groups.
+std::string ringTable(const std::vector<OrderedRing> &rings, size_t best);
+std::string ringJson(const std::vector<OrderedRing> &rings, size_t best);
 
 } // namespace shardopt::ordering
 

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_ORDERING_REPLAY_H
 #define SHARDOPT_ORDERING_REPLAY_H
 
-#include "shardopt/Schedule/Instance.h"
+#include "shardopt/Schedule/RingTurn.h"
 
 namespace shardopt::ordering {
 
@@ -25,6 +25,17 @@ struct Replay {
 /// starts later than it could. Bytes on edges take no time.
 Replay replay(const schedule::Instance &instance,
               const schedule::Schedule &schedule, double interference);
+
+/// Runs the orders of `turn` again and again, from standstill. The makespan is
+/// that of a turn once they have settled: between the ends of two of them, and
+/// the ends are those of the last one, from its start on. Without
+/// `interference` a turn starts a period after the one before, and all is as it
+/// was planned; with it, as soon as it can, and several turns are averaged.
+Replay replayTurn(const schedule::RingFrame &frame,
+                  const schedule::RingTurn &turn, double interference);
+
+/// What a kernel loses beside a transfer, as in the procedural simulator.
+constexpr double kernelInterference = 0.15;
 
 } // namespace shardopt::ordering
 

@@ -30,6 +30,8 @@ struct StepOptions {
   /// By stage, where stages stand on unlike machines: their times. Empty: those
   /// of the costs.
   std::vector<const cost::TimeModel *> clocks = {};
+  /// Micro-batches of a replica's sequences; 0: those of the cost model.
+  int64_t microBatches = 0;
 };
 
 /// What an operator of the graph does.

@@ -27,7 +27,11 @@ namespace shardopt::llm {
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
+using ordering::OrderedRing;
 using ordering::OrderedStep;
+using schedule::Instance;
+using schedule::MachineOrders;
+using schedule::Schedule;
 
 constexpr ::llvm::StringLiteral deviceAttrName = "shardopt.device";
 constexpr ::llvm::StringLiteral orderAttrName = "shardopt.order";
@@ -52,10 +56,21 @@ private:
   LogicalResult run();
   std::optional<Error> checkOptions();
   ErrorOr<ordering::OrderOptions> orderOptions() const;
+  std::optional<Error> orderStep(const ModuleModel &program,
+                                 const cost::CostModel &costs,
+                                 const Strategy &strategy,
+                                 const ordering::OrderOptions &options);
+  std::optional<Error> orderRing(const ModuleModel &program,
+                                 const cost::CostModel &costs,
+                                 const Strategy &strategy,
+                                 const ordering::OrderOptions &options);
   void annotate(const ModuleModel &program, const cost::CostModel &costs,
-                const OrderedStep &ordered);
-  std::optional<Error> write(const std::vector<OrderedStep> &steps,
-                             size_t best) const;
+                const std::vector<ordering::StepOrigin> &origins,
+                const Instance &instance, const MachineOrders &orders);
+  void describe(std::initializer_list<std::pair<const char *, int64_t>> facts);
+  std::optional<Error> write(const std::string &reportText,
+                             const Instance &instance,
+                             const Schedule &planned) const;
 };
 
 } // namespace
@@ -117,18 +132,21 @@ static int64_t countLayers(Operation *op) {
 /// Writes where and when the kernels of each op run: for each of its layers the
 /// stage, and for each of its layers and of their copies the position among the
 /// kernels of that stage.
-void ScheduleStagesPass::annotate(const ModuleModel &program,
-                                  const cost::CostModel &costs,
-                                  const OrderedStep &ordered) {
-  const schedule::Instance &instance = ordered.instance;
+///
+/// `origins`: of the operators of `instance`, copy after copy.
+void ScheduleStagesPass::annotate(
+    const ModuleModel &program, const cost::CostModel &costs,
+    const std::vector<ordering::StepOrigin> &origins, const Instance &instance,
+    const MachineOrders &machineOrders) {
   std::vector<int32_t> position(instance.numOps(), 0);
-  for (const std::vector<int32_t> &order : ordered.orders())
+  for (const std::vector<int32_t> &order : machineOrders)
     for (size_t k = 0; k < order.size(); ++k)
       position[order[k]] = int32_t(k);
   // By variable and layer, -1 coming first: the operator of the graph.
   std::map<std::pair<int32_t, int32_t>, int32_t> kernels;
-  for (int32_t i = 0; i < instance.period(); ++i) {
-    const ordering::StepOrigin &origin = ordered.step.origins[i];
+  const auto count = int32_t(origins.size());
+  for (int32_t i = 0; i < count; ++i) {
+    const ordering::StepOrigin &origin = origins[i];
     if (origin.part == ordering::StepOrigin::Part::Kernels)
       kernels[{origin.variable, origin.layer}] = i;
   }
@@ -142,42 +160,87 @@ void ScheduleStagesPass::annotate(const ModuleModel &program,
       for (int64_t i = countLayers(op); i > 0; --i) {
         int32_t plan = kernels.at({int32_t(variable), layers[next++]});
         devices.push_back(instance.graph().ops[plan].stage);
-        for (int32_t copy = 0; copy < instance.copies(); ++copy)
-          orders.push_back(position[copy * instance.period() + plan]);
+        for (int32_t op = plan; op < instance.numOps(); op += count)
+          orders.push_back(position[op]);
       }
       op->setAttr(deviceAttrName, builder.getDenseI32ArrayAttr(devices));
       op->setAttr(orderAttrName, builder.getDenseI32ArrayAttr(orders));
     }
   }
-  getOperation()->setAttr(
-      scheduleAttrName,
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("chunks",
-                                builder.getI64IntegerAttr(ordered.step.chunks)),
-           builder.getNamedAttr("lower_bound_ns", builder.getI64IntegerAttr(
-                                                      ordered.result.bound)),
-           builder.getNamedAttr("makespan_ns", builder.getI64IntegerAttr(
-                                                   ordered.result.value))}));
 }
 
-std::optional<Error>
-ScheduleStagesPass::write(const std::vector<OrderedStep> &steps,
-                          size_t best) const {
-  const OrderedStep &chosen = steps[best];
+/// What the module says of the schedule.
+void ScheduleStagesPass::describe(
+    std::initializer_list<std::pair<const char *, int64_t>> facts) {
+  Builder builder(&getContext());
+  SmallVector<NamedAttribute> attributes;
+  for (auto [name, value] : facts)
+    attributes.push_back(
+        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  getOperation()->setAttr(scheduleAttrName,
+                          builder.getDictionaryAttr(attributes));
+}
+
+std::optional<Error> ScheduleStagesPass::write(const std::string &reportText,
+                                               const Instance &instance,
+                                               const Schedule &planned) const {
   std::optional<Error> error;
   auto put = [&](const std::string &path, auto text) {
     if (!error && !path.empty())
       error = writeFile(path, text());
   };
-  put(report, [&] { return ordering::orderJson(steps, best); });
-  put(schedule, [&] {
-    return shardopt::schedule::toJson(chosen.instance, *chosen.result.schedule);
-  });
-  put(trace, [&] {
-    return shardopt::schedule::toChromeTrace(chosen.instance,
-                                             *chosen.result.schedule);
-  });
+  put(report, [&] { return reportText; });
+  put(schedule, [&] { return shardopt::schedule::toJson(instance, planned); });
+  put(trace,
+      [&] { return shardopt::schedule::toChromeTrace(instance, planned); });
   return error;
+}
+
+std::optional<Error> ScheduleStagesPass::orderStep(
+    const ModuleModel &program, const cost::CostModel &costs,
+    const Strategy &strategy, const ordering::OrderOptions &options) {
+  ErrorOr<std::vector<OrderedStep>> steps =
+      ordering::orderStep(costs, strategy, options);
+  if (!steps)
+    return steps.error();
+  const size_t best = ordering::fastest(*steps);
+  const OrderedStep &chosen = (*steps)[best];
+  annotate(program, costs, chosen.step.origins, chosen.instance,
+           chosen.orders());
+  describe({{"chunks", chosen.step.chunks},
+            {"lower_bound_ns", chosen.result.bound},
+            {"makespan_ns", chosen.result.value}});
+  print(ordering::orderTable(*steps, best));
+  return write(ordering::orderJson(*steps, best), chosen.instance,
+               *chosen.result.schedule);
+}
+
+std::optional<Error> ScheduleStagesPass::orderRing(
+    const ModuleModel &program, const cost::CostModel &costs,
+    const Strategy &strategy, const ordering::OrderOptions &options) {
+  ordering::RingOptions own;
+  own.solver = options.solver;
+  own.chunks = options.chunks;
+  own.reorders = options.reorders;
+  constexpr size_t mostTried = 16;
+  if (std::optional<Error> error =
+          takeIntegers(own.inFlight, 1, mostTried, 1)(ring))
+    return Error{"'ring' " + error->message};
+  ErrorOr<std::vector<OrderedRing>> rings =
+      ordering::orderRings(costs, strategy, own);
+  if (!rings)
+    return rings.error();
+  const size_t best = ordering::fastest(*rings);
+  const OrderedRing &chosen = (*rings)[best];
+  const Instance &instance = chosen.frame.instance;
+  annotate(program, costs, chosen.step.origins, instance, chosen.turn.orders);
+  describe({{"chunks", chosen.step.chunks},
+            {"lower_bound_ns", chosen.bound},
+            {"micro_batches", chosen.inFlight},
+            {"turn_ns", chosen.turn.period}});
+  print(ordering::ringTable(*rings, best));
+  return write(ordering::ringJson(*rings, best), instance,
+               {instance.placement(), chosen.turn.starts});
 }
 
 LogicalResult ScheduleStagesPass::run() {
@@ -205,14 +268,10 @@ LogicalResult ScheduleStagesPass::run() {
   if (failed(checkStructure(module, planned->program, *strategy,
                             scenario.maxDevices())))
     return failure();
-  ErrorOr<std::vector<OrderedStep>> steps =
-      ordering::orderStep(scenario.costs(), *strategy, *options);
-  if (!steps)
-    return fail(steps.error().message);
-  const size_t best = ordering::fastest(*steps);
-  annotate(planned->program, scenario.costs(), (*steps)[best]);
-  print(ordering::orderTable(*steps, best));
-  if (std::optional<Error> error = write(*steps, best))
+  const auto order = ring.empty() ? &ScheduleStagesPass::orderStep
+                                  : &ScheduleStagesPass::orderRing;
+  if (std::optional<Error> error = (this->*order)(
+          planned->program, scenario.costs(), *strategy, *options))
     return fail(error->message);
   return success();
 }

@@ -311,6 +311,14 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
     plan, the bound that no order undercuts, and the plan's with kernels slowed by
     the collectives beside them (`docs/ProceduralSimulator.md`).
 
+    A step is ordered by itself, from its first op to its last. In decode the
+    next one follows: with `ring` it is the turn of a ring, in which each
+    micro-batch begins its next token once it has made one. The table has the
+    time per output token in place of the makespan, and the fastest of so many
+    micro-batches in flight, each in so many chunks, is taken; those that cannot be
+    are left out. `shardopt.schedule` has `micro_batches` and `turn_ns`, the file of
+    the schedule one turn.
+
     Each op gets the stage of each of its layers, `shardopt.device`, and for each
     layer and each chunk of each micro-batch the position of its kernels among those
     of that stage, `shardopt.order`; the module gets `shardopt.schedule`.
@@ -342,6 +350,8 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
   let options = !listconcat(ScenarioPassOptions, [
     Option<"chunks", "chunks", "std::string", [{"1"}],
       "Chunks that a micro-batch is cut into, numbers joined by commas: the fastest is taken">,
+    Option<"ring", "ring", "std::string", [{""}],
+      "Micro-batches that go round the stages in decode, numbers joined by commas: the fastest is taken (default: a step by itself)">,
     Option<"reorder", "reorder", "bool", "false",
       "Let ops of a chunk pass each other where no value forbids it">,
     Option<"timeLimitS", "time-limit-s", "double", "0",
