@@ -51,7 +51,7 @@ const Form *Calibrated::nearest(const std::vector<Attention<Form>> &among,
   double least = 0;
   for (const Attention<Form> &entry : among) {
     double away = entry.isFp8 == isFp8 ? 0 : 100;
-    if (!kernel.latent)
+    if (!kernel.latent && !(best && away >= least))
       away += std::abs(std::log((1 + entry.headDim) / (1 + kernel.n))) +
               std::abs(std::log((1 + entry.headsOfGroup) / (1 + heads)));
     if (best && away >= least)

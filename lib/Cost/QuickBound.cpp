@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <tuple>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -24,38 +26,79 @@ static Span<const Layout> layoutsOn(const StageGrid &grid) {
   return {allLayouts, isCutOverQ ? numLayouts : numWholeLayouts};
 }
 
-static void include(LeastCost &least, const OpModel &op, Dim dim,
-                    Span<const Placement> incoming, const Context &context,
-                    const TimeModel &time) {
+/// What a kernel takes time for: all that it has.
+static auto timedOf(const Kernel &kernel) {
+  const auto &[kind, rows, k, n, count, weights, flops, bytes, launch, kvHeads,
+               cacheBytes, prompt, latent] = kernel;
+  return std::tie(kind, rows, k, n, count, weights, flops, bytes, launch,
+                  kvHeads, cacheBytes, prompt, latent);
+}
+static auto timedOf(const Collective &collective) {
+  return std::tie(collective.kind, collective.axis, collective.bytes);
+}
+
+template <typename List> static bool takeTheSame(const List &a, const List &b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const auto &x, const auto &y) { return timedOf(x) == timedOf(y); });
+}
+
+namespace {
+/// The least of an op with one dim, to which layouts of its operands are added:
+/// many of them cost the same, which is timed once.
+class LeastOfLayouts {
+public:
+  LeastOfLayouts(const OpModel &op, Dim dim, const Context &context,
+                 const TimeModel &time)
+      : op(op), dim(dim), context(context), time(time) {}
+
+  void add(Span<const Placement> incoming);
+
+  LeastCost least{unbounded, unbounded};
+
+private:
+  const OpModel &op;
+  const Dim dim;
+  const Context &context;
+  const TimeModel &time;
+  std::optional<OpCost> last;
+};
+} // namespace
+
+void LeastOfLayouts::add(Span<const Placement> incoming) {
   if (!op.rule(dim, incoming, context).isLegal())
     return;
-  const OpCost cost = op.cost(dim, incoming, context);
-  least.seconds = std::min(least.seconds, time.seconds(cost, context.degrees));
+  OpCost cost = op.cost(dim, incoming, context);
+  if (!last || !takeTheSame(last->kernels, cost.kernels) ||
+      !takeTheSame(last->collectives, cost.collectives))
+    least.seconds =
+        std::min(least.seconds, time.seconds(cost, context.degrees));
   least.bytes = std::min(least.bytes, cost.weightBytes + cost.cacheBytes);
+  last = std::move(cost);
 }
 
 /// The least of `op` with `dim` over all layouts of its operands.
 static LeastCost leastOf(const OpModel &op, Dim dim, size_t numOperands,
                          const Context &context, const TimeModel &time) {
-  LeastCost least{unbounded, unbounded};
+  LeastOfLayouts found(op, dim, context, time);
   if (numOperands == 0) {
-    include(least, op, dim, {}, context, time);
-    return least;
+    found.add({});
+    return found.least;
   }
   // What rows weigh does not matter to what is not resharded.
   std::array<Placement, 2> incoming;
   for (Layout first : layoutsOn(context.grid)) {
     incoming[0].layout = first;
     if (numOperands == 1) {
-      include(least, op, dim, {incoming.data(), 1}, context, time);
+      found.add({incoming.data(), 1});
       continue;
     }
     for (Layout second : layoutsOn(context.grid)) {
       incoming[1].layout = second;
-      include(least, op, dim, {incoming.data(), 2}, context, time);
+      found.add({incoming.data(), 2});
     }
   }
-  return least;
+  return found.least;
 }
 
 /// The same over the dims in `domain`; those that are not in `costs` are added.

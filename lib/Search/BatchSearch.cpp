@@ -74,6 +74,7 @@ private:
   };
 
   void openAll(unsigned threads, const std::function<bool()> &isStopped);
+  bool isNarrow(const Range &range) const;
   Step look(const Range &range) const;
   std::optional<Range> bounded(Range range, Knowledge knowledge) const;
   bool mayReach(double bound) const;
@@ -126,6 +127,11 @@ std::optional<Range> BatchSearch::bounded(Range range,
   return range;
 }
 
+bool BatchSearch::isNarrow(const Range &range) const {
+  return narrowLeast * space.degreesOf(range.grid, range.last).batch <=
+         narrowMost * space.degreesOf(range.grid, range.first).batch;
+}
+
 /// Bounds a range, or solves or halves one that is bounded.
 Step BatchSearch::look(const Range &range) const {
   Step step;
@@ -134,10 +140,7 @@ Step BatchSearch::look(const Range &range) const {
       step.rest.push_back(*quick);
     return step;
   }
-  const bool isNarrow =
-      narrowLeast * space.degreesOf(range.grid, range.last).batch <=
-      narrowMost * space.degreesOf(range.grid, range.first).batch;
-  if (range.knowledge == Knowledge::Quick && isNarrow) {
+  if (range.knowledge == Knowledge::Quick && isNarrow(range)) {
     if (std::optional<Range> full = bounded(range, Knowledge::Full))
       step.rest.push_back(*full);
     return step;
@@ -149,11 +152,20 @@ Step BatchSearch::look(const Range &range) const {
     return step;
   }
   Range low = range, high = range;
-  low.last = range.first + (range.last - range.first) / 2;
-  high.first = low.last + 1;
-  for (const Range &half : {low, high})
-    if (std::optional<Range> quick = bounded(half, Knowledge::Quick))
+  while (true) {
+    low.last = low.first + (high.last - low.first) / 2;
+    high.first = low.last + 1;
+    const std::optional<Range> quick = bounded(high, Knowledge::Quick);
+    if (quick)
       step.rest.push_back(*quick);
+    // Where nothing is feasible in the upper half the lower one is about as
+    // good as both, and halved without a look at what it is.
+    if (quick || isNarrow(low))
+      break;
+    high.last = low.last;
+  }
+  if (std::optional<Range> quick = bounded(low, Knowledge::Quick))
+    step.rest.push_back(*quick);
   return step;
 }
 
