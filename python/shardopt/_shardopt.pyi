@@ -1,4 +1,4 @@
-from typing import TypeVar
+from typing import Any, Callable, TypeVar
 
 _T = TypeVar("_T")
 
@@ -52,7 +52,11 @@ class Problem:
     ) -> tuple[str, str, str | None, tuple[str, str, str | None, bool] | None]: ...
     def describe(self, strategy: list[int], /) -> tuple[str, str, str | None]: ...
     def evaluate(
-        self, strategies: list[list[int]], metrics: type[_T], /
+        self,
+        strategies: list[Any],
+        metrics: type[_T],
+        numbers_of: Callable[[Any], list[int]],
+        /,
     ) -> list[_T]: ...
     @property
     def failures(self) -> dict[str, int]: ...

@@ -179,18 +179,17 @@ def evaluate(
     problem: Problem, strategies: Iterable["Strategy | Mapping[str, Any] | list[int]"]
 ) -> list[Metrics]:
     """The metrics of each strategy, in order. The quickest form of one is what
-    `Strategy.numbers` gives, a list of integers."""
+    `Strategy.numbers` gives, a list of integers; dictionaries are those of
+    `Strategy.to_dict`."""
     ops = problem.model.ops
-    rows = [
-        strategy
-        if isinstance(strategy, list)
-        else strategy._numbers
-        if isinstance(strategy, Strategy)
-        else Strategy.from_dict(strategy, ops)._numbers
-        for strategy in strategies
-    ]
+
+    def numbers_of(strategy: Mapping[str, Any]) -> list[int]:
+        """Where dims have names, and where something is wrong."""
+        return Strategy.from_dict(strategy, ops)._numbers
+
+    rows = [each._numbers if isinstance(each, Strategy) else each for each in strategies]
     try:
-        return _checked(problem.handle.evaluate, rows, Metrics)
+        return _checked(problem.handle.evaluate, rows, Metrics, numbers_of)
     except (OverflowError, TypeError):
         raise ShardoptError(
             "a strategy has a number that is no integer, or too large for one"

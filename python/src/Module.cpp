@@ -80,8 +80,9 @@ public:
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
-  py::list evaluate(const py::list &rows, const py::type &metricsType) const {
-    return evaluateRows(*scenario, rows, metricsType);
+  py::list evaluate(const py::list &rows, const py::type &metricsType,
+                    const py::object &numbersOf) const {
+    return evaluateRows(*scenario, rows, metricsType, numbersOf);
   }
   std::map<std::string, uint64_t> failures() const;
   std::optional<std::string> breakdown() const;

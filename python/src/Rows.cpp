@@ -61,26 +61,135 @@ Numbers shardopt::numbersOf(const Strategy &strategy) {
   return numbers;
 }
 
-/// The numbers of a list; what is no list of integers is a TypeError.
-static Numbers readNumbers(PyObject *row) {
-  if (!PyList_Check(row))
-    throw py::type_error("a strategy is no list");
-  Numbers numbers(size_t(PyList_GET_SIZE(row)));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = PyLong_AsLongLong(PyList_GET_ITEM(row, Py_ssize_t(i)));
-    if (numbers[i] == -1 && PyErr_Occurred())
-      throw py::error_already_set();
+static int64_t readNumber(PyObject *number) {
+  const int64_t value = PyLong_AsLongLong(number);
+  if (value == -1 && PyErr_Occurred())
+    throw py::error_already_set();
+  return value;
+}
+
+namespace {
+/// Reads strategies of Python: lists of numbers, and dictionaries as reports
+/// have them, where all in them is a number.
+class RowReader {
+public:
+  RowReader(const Scenario &scenario, const py::object &numbersOf);
+
+  /// The numbers of `row`, up to the next call. What is neither is for
+  /// `numbersOf`; what is no list of integers then is a TypeError.
+  const Numbers &read(py::handle row);
+
+private:
+  bool readDict(PyObject *row);
+  void readList(PyObject *row);
+  static int64_t degreeOf(Degree degree, PyObject *value);
+
+  const Scenario &scenario;
+  const py::object numbersOf;
+  DegreeMap<py::object> degreeKeys;
+  std::vector<py::object> opKeys;
+  /// The dims that each op has, a bit for each.
+  std::vector<unsigned> dimsOfOps;
+  const py::str dimsKey{"dims"};
+  Numbers numbers;
+};
+} // namespace
+
+RowReader::RowReader(const Scenario &scenario, const py::object &numbersOf)
+    : scenario(scenario), numbersOf(numbersOf) {
+  for (Degree degree : allDegrees)
+    degreeKeys[degree] = py::str(spell(degree));
+  for (const cost::Node *node : scenario.model().nodesByVariable()) {
+    opKeys.push_back(py::str(node->name));
+    unsigned dims = 0;
+    for (const cost::DimChoice &choice : node->op->choices())
+      dims |= 1u << unsigned(choice.dim);
+    dimsOfOps.push_back(dims);
+  }
+}
+
+const Numbers &RowReader::read(py::handle row) {
+  if (PyList_Check(row.ptr())) {
+    readList(row.ptr());
+  } else if (!PyDict_CheckExact(row.ptr()) || !readDict(row.ptr())) {
+    const py::object found = numbersOf(row);
+    readList(found.ptr());
   }
   return numbers;
 }
 
+void RowReader::readList(PyObject *row) {
+  if (!PyList_Check(row))
+    throw py::type_error("a strategy is no list");
+  numbers.resize(size_t(PyList_GET_SIZE(row)));
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = readNumber(PyList_GET_ITEM(row, Py_ssize_t(i)));
+}
+
+/// Whether `row` has the degrees and dims of a strategy, and nothing else.
+bool RowReader::readDict(PyObject *row) {
+  Degrees degrees;
+  DegreeMap<bool> isGiven;
+  Py_ssize_t known = 1; // dims
+  for (Degree degree : allDegrees) {
+    PyObject *value = PyDict_GetItemWithError(row, degreeKeys[degree].ptr());
+    isGiven[degree] = value != nullptr;
+    if (!value) {
+      if (infoOf(degree).isRequired())
+        return false;
+      continue;
+    }
+    ++known;
+    degrees[degree] = degreeOf(degree, value);
+    if (degrees[degree] < 1)
+      return false;
+  }
+  PyObject *dims = PyDict_GetItemWithError(row, dimsKey.ptr());
+  if (!dims || !PyDict_CheckExact(dims) || PyDict_GET_SIZE(row) != known ||
+      PyDict_GET_SIZE(dims) != Py_ssize_t(opKeys.size()))
+    return false;
+  numbers.clear();
+  for (Degree degree : allDegrees)
+    numbers.push_back(isGiven[degree] ? degrees[degree]
+                                      : infoOf(degree).fallback(degrees));
+  for (size_t op = 0; op < opKeys.size(); ++op) {
+    PyObject *dim = PyDict_GetItemWithError(dims, opKeys[op].ptr());
+    if (!dim || !PyLong_CheckExact(dim))
+      return false;
+    int overflow = 0;
+    const int64_t number = PyLong_AsLongLongAndOverflow(dim, &overflow);
+    if (number < 0 || number >= int64_t(maxDims) ||
+        !(dimsOfOps[op] >> number & 1))
+      return false;
+    numbers.push_back(number);
+  }
+  return true;
+}
+
+/// What `value`, a number or a name, says; 0 where it is neither.
+int64_t RowReader::degreeOf(Degree degree, PyObject *value) {
+  const DegreeInfo &info = infoOf(degree);
+  if (!info.names) {
+    int overflow = 0;
+    return PyLong_CheckExact(value)
+               ? PyLong_AsLongLongAndOverflow(value, &overflow)
+               : 0;
+  }
+  for (int64_t number = 1; number <= info.most; ++number)
+    if (PyUnicode_CheckExact(value) &&
+        PyUnicode_CompareWithASCIIString(value, info.names[number - 1]) == 0)
+      return number;
+  return 0;
+}
+
 py::list shardopt::evaluateRows(const Scenario &scenario, const py::list &rows,
-                                const py::type &metricsType) {
+                                const py::type &metricsType,
+                                const py::object &numbersOf) {
+  RowReader reader(scenario, numbersOf);
   std::vector<Strategy> strategies;
   strategies.reserve(rows.size());
   for (py::handle row : rows)
-    strategies.push_back(
-        shardopt::readStrategy(scenario, readNumbers(row.ptr())));
+    strategies.push_back(shardopt::readStrategy(scenario, reader.read(row)));
   std::vector<Evaluation> found;
   found.reserve(strategies.size());
   {

@@ -66,6 +66,38 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(again, best.metrics)
         self.assertEqual(again, same)
 
+    def test_evaluate_takes_every_form_of_a_strategy(self):
+        problem = small(space="serving")
+        search = so.Search(problem, "random", budget=200, seed=1)
+        strategies = [trial.strategy for trial in search.ask(200)]
+        wanted = so.evaluate(problem, [each.numbers() for each in strategies])
+        self.assertEqual(so.evaluate(problem, strategies), wanted)
+        records = [each.to_dict() for each in strategies]
+        self.assertEqual(so.evaluate(problem, records), wanted)
+        ops = problem.model.ops
+        for each in records:
+            each["dims"] = {op: ops[op][dim] for op, dim in each["dims"].items()}
+        self.assertEqual(so.evaluate(problem, records), wanted)
+        for each in records:
+            each["dims"] = list(each["dims"].values())
+        self.assertEqual(so.evaluate(problem, records), wanted)
+        good = strategies[0].to_dict()
+        for change, message in [
+            ({"tp": None}, "'tp' is None"),
+            ({"tp": True}, "'tp' is True"),
+            ({"tp": 2**70}, "'tp' is 1180591620717411303424"),
+            ({"tpp": 2}, "a strategy has 'tpp'"),
+            ({"exchange": "gossip"}, "'exchange' is 'gossip'"),
+            ({"dims": {**good["dims"], "embed": 7}}, "the dim of 'embed' is 7"),
+            ({"dims": {**good["dims"], "embd": 1}}, "'dims' has 'embd'"),
+            ({"dims": {}}, "'dims' lacks 'embed'"),
+        ]:
+            with self.subTest(change), self.assertRaisesRegex(so.ShardoptError, message):
+                so.evaluate(problem, [{**good, **change}])
+        del good["ep"]
+        with self.assertRaisesRegex(so.ShardoptError, "a strategy lacks 'ep'"):
+            so.evaluate(problem, [good])
+
     def test_plan_file_is_a_round_trip(self):
         best = so.plan(small(tpot_ms=math.inf, pins={"ep": [1, 2]}))
         with tempfile.TemporaryDirectory() as folder:
