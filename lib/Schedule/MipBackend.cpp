@@ -11,7 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CbcProgram.h"
+#include "Mirror.h"
 #include "shardopt/Schedule/Backends.h"
+
+#include <map>
+#include <set>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
@@ -21,7 +25,8 @@ namespace {
 /// Rows of a model.
 class RowSink : public StepSink {
 public:
-  explicit RowSink(int64_t numSteps) {
+  /// A step is the variable of its `first`; empty: each has its own.
+  RowSink(int64_t numSteps, std::vector<Step> first) : first(std::move(first)) {
     for (int64_t k = 0; k < numSteps; ++k)
       newStep();
   }
@@ -35,6 +40,18 @@ public:
   void capacity(const std::vector<Stream> &streams, int64_t limit) override;
 
   CbcProgram program;
+
+  Step variableOf(Step step) const {
+    return step >= 0 && size_t(step) < first.size() ? first[step] : step;
+  }
+
+private:
+  using Terms = std::vector<std::pair<int32_t, double>>;
+  /// Unless there is the same row already, of the image of what it says.
+  void addRow(Terms terms, double most);
+
+  std::vector<Step> first;
+  std::set<std::pair<Terms, double>> rows; ///< where steps share variables
 };
 
 class MipBackend : public Backend {
@@ -45,7 +62,24 @@ public:
 
 } // namespace
 
+void RowSink::addRow(Terms terms, double most) {
+  if (!first.empty()) {
+    std::map<int32_t, double> factors;
+    for (auto [step, factor] : terms)
+      factors[variableOf(step)] += factor;
+    terms.clear();
+    for (auto [variable, factor] : factors)
+      if (factor != 0)
+        terms.push_back({variable, factor});
+    if (!rows.insert({terms, most}).second)
+      return;
+  }
+  program.addRow(terms, most);
+}
+
 void RowSink::implies(Step a, Step b) {
+  a = variableOf(a);
+  b = variableOf(b);
   if (a == neverStep || b == alwaysStep || a == b)
     return;
   if (a == alwaysStep && b >= 0)
@@ -53,13 +87,13 @@ void RowSink::implies(Step a, Step b) {
   else if (b == neverStep && a >= 0)
     program.lowerMost(a, 0);
   else
-    program.addRow({{a, 1}, {b, -1}}, 0);
+    addRow({{a, 1}, {b, -1}}, 0);
 }
 
 /// sum of `unless` - sum of `some` <= what `unless` has, less one
 void RowSink::anyOf(const std::vector<Step> &some,
                     const std::vector<Step> &unless) {
-  std::vector<std::pair<int32_t, double>> terms;
+  Terms terms;
   double most = -1;
   for (Step step : some) {
     if (step == alwaysStep)
@@ -75,11 +109,11 @@ void RowSink::anyOf(const std::vector<Step> &some,
       most += 1;
     }
   }
-  program.addRow(terms, most);
+  addRow(std::move(terms), most);
 }
 
 void RowSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
-  std::vector<std::pair<int32_t, double>> terms;
+  Terms terms;
   double most = double(limit);
   for (const Stream &stream : streams) {
     double weight = double(stream.weight);
@@ -92,22 +126,43 @@ void RowSink::capacity(const std::vector<Stream> &streams, int64_t limit) {
         terms.push_back({between.until, -weight});
     }
   }
-  program.addRow(terms, most);
+  addRow(std::move(terms), most);
+}
+
+/// Where steps of a mirror image share variables; that may have no solution
+/// where the model has some.
+static std::vector<Step> stepsWithImage(const StepModel &model,
+                                        const std::vector<int32_t> &image) {
+  return model.stepsWithImage(image);
+}
+static std::vector<Step> stepsWithImage(const FreeModel &,
+                                        const std::vector<int32_t> &) {
+  return {};
 }
 
 void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   constexpr int64_t nodes = 20'000;
+  const std::optional<std::vector<int32_t>> image =
+      findMirror(incumbent.instance().graph());
   improveByDeciding(
       incumbent, budget, nodes, [&](const auto &model, int64_t effort) {
-        RowSink sink(model.numSteps());
-        if (!model.build(sink, &budget))
-          return Answer::Unknown;
-        CbcProgram::Outcome outcome = sink.program.solve(budget, effort);
-        if (outcome.answer == Answer::Yes)
-          if (std::optional<Schedule> schedule = model.read(
-                  [&](Step step) { return outcome.values[step] > 0.5; }))
-            incumbent.offer(*schedule, name());
-        return outcome.answer;
+        auto ask = [&](std::vector<Step> first) {
+          RowSink sink(model.numSteps(), std::move(first));
+          if (!model.build(sink, &budget))
+            return Answer::Unknown;
+          CbcProgram::Outcome outcome = sink.program.solve(budget, effort);
+          if (outcome.answer == Answer::Yes)
+            if (std::optional<Schedule> schedule = model.read([&](Step step) {
+                  return outcome.values[sink.variableOf(step)] > 0.5;
+                }))
+              incumbent.offer(*schedule, name());
+          return outcome.answer;
+        };
+        if (image)
+          if (std::vector<Step> first = stepsWithImage(model, *image);
+              !first.empty() && ask(std::move(first)) == Answer::Yes)
+            return Answer::Yes;
+        return ask({});
       });
 }
 

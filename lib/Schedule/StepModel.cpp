@@ -10,6 +10,7 @@
 #include "shardopt/Schedule/ListScheduler.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 using namespace shardopt;
@@ -104,6 +105,21 @@ StepModel::StepModel(const Instance &instance,
   for (int32_t op = 0; op < instance.numOps(); ++op)
     grid.add(windows.heads[op] / spacing,
              horizon - windows.tails[op] / spacing);
+}
+
+std::vector<Step>
+StepModel::stepsWithImage(const std::vector<int32_t> &image) const {
+  std::vector<Step> first(static_cast<size_t>(numSteps()));
+  std::iota(first.begin(), first.end(), Step(0));
+  for (int32_t op = 0; op < instance.numOps(); ++op) {
+    const int32_t i = op % instance.period();
+    const auto [begin, end] = grid.stepsOf(op);
+    [[maybe_unused]] const auto [other, otherEnd] = grid.stepsOf(op - i + image[i]);
+    assert(end - begin == otherEnd - other && "images have one window");
+    for (Step step = begin; step < end; ++step)
+      first[step] = std::min(step, other + (step - begin));
+  }
+  return first;
 }
 
 int64_t StepModel::size() const {

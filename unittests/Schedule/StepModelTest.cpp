@@ -103,6 +103,41 @@ TEST(Sat, LinearPipelineReachesTheBound) {
   EXPECT_TRUE(result.proved);
 }
 
+/// One direction is the other seen from the end: they are solved as one.
+TEST(Mip, DirectionsAreMirrorImages) {
+  if (!missingLibrary("mip").empty())
+    GTEST_SKIP() << missingLibrary("mip");
+  Instance instance = *Instance::expand(
+      makeTrainGraph({Placement::Bidirectional, 4, 5}, {}, 4), 4);
+  SolverResult result = schedule::solve(instance, exact("mip"));
+  EXPECT_FALSE(result.mistake) << result.mistake->message;
+  EXPECT_EQ(result.verdict.bubble(), 1);
+  EXPECT_TRUE(result.proved);
+  const std::vector<int64_t> &starts = result.schedule->starts;
+  const int32_t half = instance.period() / 2;
+  for (int32_t op = 0; op < instance.numOps(); ++op)
+    if (op % instance.period() < half)
+      EXPECT_EQ(starts[op], starts[op + half]);
+}
+
+/// Two that are alike but on one device cannot start at once.
+TEST(Mip, NotAllAreTheirMirrorImage) {
+  if (!missingLibrary("mip").empty())
+    GTEST_SKIP() << missingLibrary("mip");
+  PlanGraph graph = makeOverlapGraph(1, {3, 2, 2, 3});
+  const auto count = int32_t(graph.ops.size());
+  for (int32_t i = 0; i < count; ++i)
+    graph.ops.push_back(graph.ops[i]);
+  for (size_t i = graph.edges.size(); i-- > 0;)
+    graph.edges.push_back(
+        {graph.edges[i].from + count, graph.edges[i].to + count, 0});
+  Instance instance = *Instance::expand(graph, 1);
+  SolverResult result = schedule::solve(instance, exact("mip"));
+  SolverResult other = schedule::solve(instance, exact("sat"));
+  EXPECT_TRUE(result.proved);
+  EXPECT_EQ(result.value, other.value);
+}
+
 /// 91 is more than the bound of the machines, 83: 90 has to be refuted.
 TEST(Sat, TwoBatchesOverlap) {
   if (!missingLibrary("sat").empty())

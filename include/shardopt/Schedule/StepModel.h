@@ -19,6 +19,7 @@
 
 #include "shardopt/Schedule/Search.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -95,6 +96,12 @@ public:
                                 const std::vector<Freer> &freers,
                                 int64_t time) const;
 
+  /// The variables of `op`: one for each time of its window.
+  std::pair<Step, Step> stepsOf(int32_t op) const {
+    return {firstStep[op],
+            firstStep[op] +
+                Step(std::max<int64_t>(0, lastTime[op] - firstTime[op]))};
+  }
   /// The start of a solution: `isTrue(step)` for each variable.
   template <typename IsTrue> int64_t startOf(int32_t op, IsTrue isTrue) const {
     int64_t time = firstTime[op];
@@ -130,6 +137,9 @@ public:
   /// Whether windows are empty, so that there is no such schedule.
   bool isRefuted() const { return grid.isRefuted(); }
   int64_t numSteps() const { return grid.numSteps(); }
+  /// For each step, the first of those that are one where each operator of the
+  /// graph starts as its `image` does, whose window is the same.
+  std::vector<Step> stepsWithImage(const std::vector<int32_t> &image) const;
   /// Variables and terms, about: what a sink will have to hold.
   int64_t size() const;
 
