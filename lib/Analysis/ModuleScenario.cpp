@@ -29,6 +29,22 @@ static std::optional<Error> completeMachine(ModuleOp module,
   return std::nullopt;
 }
 
+/// Takes the limit of the phase from the workload of `module` where the options
+/// say none.
+static void completeLimits(ModuleOp module, ScenarioOptions &options) {
+  auto workload =
+      module->getAttrOfType<llm::WorkloadAttr>(llm::workloadAttrName);
+  if (!workload)
+    return;
+  const bool isPrefill = workload.getPhase() == llm::Phase::Prefill;
+  double &limit = isPrefill ? options.sloTtftMs : options.sloTpotMs;
+  if (limit == 0)
+    limit = workload
+                .getRequests()[isPrefill ? RequestField::TtftMs
+                                         : RequestField::TpotMs]
+                .value_or(0);
+}
+
 ErrorOr<Timing> shardopt::createTiming(ModuleOp module, TimingOptions options) {
   if (auto error = completeMachine(module, options.machine))
     return *error;
@@ -42,6 +58,7 @@ FailureOr<ModuleScenario> shardopt::createScenario(ModuleOp module,
   FailureOr<ModuleModel> program = buildModuleModel(module);
   if (failed(program))
     return failure();
+  completeLimits(module, options);
   if (!options.warn)
     options.warn = [location = module.getLoc()](const std::string &text) {
       emitWarning(location, text);

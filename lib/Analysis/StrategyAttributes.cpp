@@ -73,6 +73,7 @@ void shardopt::writeAnnotation(ModuleOp module, const ModuleModel &model,
                     StrategyAttr::get(module.getContext(), degrees));
   else
     module->removeAttr(strategyAttrName);
+  module->removeAttr(serviceAttrName);
   for (auto [ops, dim] : ::llvm::zip_equal(model.ops, annotation.dims))
     for (ShardableOpInterface op : ops)
       op.setShardingDim(dim);
@@ -80,8 +81,9 @@ void shardopt::writeAnnotation(ModuleOp module, const ModuleModel &model,
 
 unsigned shardopt::dropAnnotation(ModuleOp module) {
   unsigned removed = 0;
-  if (module->removeAttr(strategyAttrName))
-    ++removed;
+  for (StringRef name : {strategyAttrName, serviceAttrName})
+    if (module->removeAttr(name))
+      ++removed;
   module.walk([&](ShardableOpInterface op) {
     if (!op.getShardingDim())
       return;

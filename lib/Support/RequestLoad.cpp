@@ -76,6 +76,15 @@ ErrorOr<double> shardopt::parseRequestValue(RequestField field,
                "', expected " + wantedOf(field)};
 }
 
+void RequestLoad::replaceBy(const RequestLoad &said) {
+  if (said[RequestField::Concurrency] || said[RequestField::Rate])
+    (*this)[RequestField::Concurrency] = (*this)[RequestField::Rate] =
+        std::nullopt;
+  for (size_t i = 0; i != numRequestFields; ++i)
+    if (said.values[i])
+      values[i] = said.values[i];
+}
+
 std::optional<std::string> RequestLoad::error() const {
   const RequestLoad &self = *this;
   for (const RequestFieldInfo &info : requestFields) {

@@ -29,7 +29,8 @@ tool::RequestOptions::RequestOptions(llvm::cl::OptionCategory &category) {
         llvm::cl::desc(info.summary), llvm::cl::value_desc("number")));
 }
 
-ErrorOr<RequestLoad> tool::RequestOptions::read(double length) const {
+ErrorOr<RequestLoad>
+tool::RequestOptions::read(std::optional<double> length) const {
   RequestLoad load;
   for (const RequestFieldInfo &info : requestFields) {
     const llvm::cl::opt<std::string> &option = *options[size_t(info.field)];

@@ -25,7 +25,7 @@ public:
 
   /// What is given, with prompts and answers of `length` tokens where neither
   /// is said; an error for what cannot be, alone or together.
-  ErrorOr<RequestLoad> read(double length) const;
+  ErrorOr<RequestLoad> read(std::optional<double> length = std::nullopt) const;
   /// The first option that is given; null: none is.
   const llvm::cl::Option *firstGiven() const;
 

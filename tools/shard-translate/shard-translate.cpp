@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
@@ -43,6 +44,8 @@ static cl::opt<std::string>
             cl::desc("Tokens that a decode step attends to, or tokens of each "
                      "prompt (with --import-hf)"),
             cl::cat(category));
+/// Of --import-hf.
+static tool::RequestOptions requests(category);
 static cl::opt<std::string>
     weightType("weight-type", cl::value_desc("type"),
                cl::desc("Type of weights instead of the checkpoint's: bf16, "
@@ -119,6 +122,14 @@ readElementType(const cl::opt<std::string> &option, bool ofWeights,
   return std::nullopt;
 }
 
+/// What a request has at its end, or where its prompt is read.
+static int64_t longestContext(const RequestLoad &load, llm::Phase phase) {
+  const double tokens =
+      *load[RequestField::Isl] +
+      (phase == llm::Phase::Decode ? *load[RequestField::Osl] : 0);
+  return std::min(int64_t(tokens), maxContext);
+}
+
 static ErrorOr<hf::ImportOptions> readImportOptions() {
   hf::ImportOptions options;
   if (phase.getNumOccurrences() == 0)
@@ -129,12 +140,18 @@ static ErrorOr<hf::ImportOptions> readImportOptions() {
   if (!chosen)
     return chosen.error();
   options.phase = *chosen;
+  ErrorOr<RequestLoad> load = requests.read();
+  if (!load)
+    return load.error();
+  options.requests = *load;
   std::string wanted =
       "a number of tokens from 1 to " + std::to_string(maxContext);
-  if (context.getNumOccurrences() == 0)
+  if (context.getNumOccurrences() == 0 && !load->hasRequests())
     return missing(context, wanted);
-  if (llvm::StringRef(context).getAsInteger(10, options.context) ||
-      options.context < 1 || options.context > maxContext)
+  if (context.getNumOccurrences() == 0)
+    options.context = longestContext(*load, options.phase);
+  else if (llvm::StringRef(context).getAsInteger(10, options.context) ||
+           options.context < 1 || options.context > maxContext)
     return Error{"--context: expected " + wanted + ", found '" +
                  abbreviate(context) + "'"};
   for (auto [option, type] : {std::pair(&weightType, &options.weights),
@@ -199,6 +216,8 @@ static int translate() {
            &explainImport})
     if (!importing && option->getNumOccurrences() > 0)
       return tool::fail("--" + option->ArgStr.str() + " needs --import-hf");
+  if (const cl::Option *option = requests.firstGiven(); option && !importing)
+    return tool::fail("--" + option->ArgStr.str() + " needs --import-hf");
 
   FileRoles files;
   if (importing || parameterCount)

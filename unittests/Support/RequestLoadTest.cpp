@@ -52,6 +52,25 @@ TEST(RequestLoad, LimitsNeedNoRequests) {
             "");
 }
 
+TEST(RequestLoad, WhatIsSaidReplacesTheRest) {
+  const RequestLoad load =
+      loadOf({{Field::Isl, 5}, {Field::Osl, 6}, {Field::Concurrency, 7}});
+  RequestLoad found = load;
+  found.replaceBy(loadOf({}));
+  EXPECT_EQ(found, load);
+  found.replaceBy(loadOf({{Field::Osl, 8}, {Field::TpotMs, 30}}));
+  EXPECT_EQ(found, loadOf({{Field::Isl, 5},
+                           {Field::Osl, 8},
+                           {Field::Concurrency, 7},
+                           {Field::TpotMs, 30}}));
+  found.replaceBy(loadOf({{Field::Rate, 2}}));
+  EXPECT_EQ(found[Field::Concurrency], std::nullopt);
+  EXPECT_EQ(found[Field::Rate], 2);
+  // What is said wrong stays so.
+  found.replaceBy(loadOf({{Field::Rate, 2}, {Field::Concurrency, 3}}));
+  EXPECT_TRUE(found.error());
+}
+
 TEST(RequestLoad, WhatCannotBe) {
   // (C1)
   EXPECT_EQ(errorOf({{Field::Isl, 0.5}, {Field::Osl, 1}}),

@@ -21,8 +21,9 @@ struct ModuleScenario {
 };
 
 /// Reads `module`, and makes a scenario of it. The machine is that of the
-/// options, else the one that `llm.machine` names, else the default. What is
-/// wrong is diagnosed: at an op for the program, at the module for the options.
+/// options, else the one that `llm.machine` names, else the default; the limit
+/// of its phase is that of the options, else of `llm.workload`. What is wrong
+/// is diagnosed: at an op for the program, at the module for the options.
 mlir::FailureOr<ModuleScenario> createScenario(mlir::ModuleOp module,
                                                ScenarioOptions options);
 

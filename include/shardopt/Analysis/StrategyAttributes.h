@@ -42,12 +42,13 @@ struct Annotation {
 Annotation readAnnotation(mlir::ModuleOp module, const ModuleModel &model);
 
 /// Writes `annotation` on `module`, whose model is `model`; what it lacks is
-/// removed, and so are stages that have as many layers as if none were given.
+/// removed, and so are stages that have as many layers as if none were given,
+/// and a service that was planned with another strategy.
 void writeAnnotation(mlir::ModuleOp module, const ModuleModel &model,
                      const Annotation &annotation);
 
-/// Removes `llm.strategy` and every `sharding` in `module`; returns how many
-/// attributes that were.
+/// Removes `llm.strategy`, `llm.service` and every `sharding` in `module`;
+/// returns how many attributes that were.
 unsigned dropAnnotation(mlir::ModuleOp module);
 
 /// "0", "1" or "none".

@@ -78,6 +78,10 @@ struct RequestLoad {
   /// Whether requests have lengths, so that a service can be planned.
   bool hasRequests() const { return (*this)[RequestField::Isl].has_value(); }
 
+  /// Replaces what `said` says too. Of `concurrency` and `rate` either is
+  /// replaced by the other.
+  void replaceBy(const RequestLoad &said);
+
   /// Why these numbers cannot be, as a phrase with those found; none: they can.
   /// (C1) each is in its range; (C2) `isl` and `osl` come together; (C3) what
   /// is not a limit needs them; (C4) `concurrency` and `rate` exclude each

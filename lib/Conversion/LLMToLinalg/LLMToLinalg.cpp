@@ -109,5 +109,6 @@ void ConvertLLMToLinalg::runOnOperation() {
       return signalPassFailure();
   // Nothing is decided any more.
   module->removeAttr(strategyAttrName);
+  module->removeAttr(serviceAttrName);
   lowerWorkload(module);
 }

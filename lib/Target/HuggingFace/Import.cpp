@@ -325,9 +325,9 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
   Location loc = builder.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   (*module)->setAttr(llm::modelAttrName, builder.getStringAttr(options.model));
-  (*module)->setAttr(
-      llm::workloadAttrName,
-      llm::WorkloadAttr::get(context, options.phase, options.context));
+  (*module)->setAttr(llm::workloadAttrName,
+                     llm::WorkloadAttr::get(context, options.phase,
+                                            options.context, options.requests));
 
   if (!config.plannedOnly.empty())
     (*module)->setAttr(llm::plannedOnlyAttrName,

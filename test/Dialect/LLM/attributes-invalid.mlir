@@ -51,6 +51,81 @@ func.func private @phase() attributes {a = #llm.workload<phase = training, conte
 
 // -----
 
+// (C1)
+// expected-error @+1 {{'isl' is 0, expected a whole number from 1 to}}
+func.func private @isl() attributes {a = #llm.workload<phase = decode, context = 1, isl = 0, osl = 1>}
+
+// -----
+
+// (C1)
+// expected-error @+1 {{'concurrency' is 1.5, expected a whole number from 1 to}}
+func.func private @whole() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, concurrency = 1.5>}
+
+// -----
+
+// (C2)
+// expected-error @+1 {{'isl' and 'osl' go together, and 'osl' is missing}}
+func.func private @osl() attributes {a = #llm.workload<phase = decode, context = 1, isl = 4>}
+
+// -----
+
+// (C3)
+// expected-error @+1 {{'rate' is given without 'isl' and 'osl', the lengths of requests}}
+func.func private @lengths() attributes {a = #llm.workload<phase = decode, context = 1, rate = 2>}
+
+// -----
+
+// (C4)
+// expected-error @+1 {{'concurrency' and 'rate' are given, expected one of them}}
+func.func private @both() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, concurrency = 1, rate = 2>}
+
+// -----
+
+// (C5)
+// expected-error @+1 {{'accepted_tokens' is 3, expected at most 'draft_tokens', 2}}
+func.func private @drafts() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, draft_tokens = 2, accepted_tokens = 3>}
+
+// -----
+
+// expected-error @+1 {{unknown number of requests 'islands'; known: isl}}
+func.func private @unknown() attributes {a = #llm.workload<phase = decode, context = 1, islands = 4>}
+
+// -----
+
+// expected-error @+1 {{'isl' is given twice}}
+func.func private @twice() attributes {a = #llm.workload<phase = decode, context = 1, isl = 4, isl = 4>}
+
+// -----
+
+// (C1) of a service
+// expected-error @+1 {{'decoders' must be positive, found 0}}
+func.func private @decoders() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 0, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
+
+// -----
+
+// (C2) of a service
+// expected-error @+1 {{'readers' is 2 and 'prefill' is missing, expected a positive number and a strategy, or neither}}
+func.func private @readers() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 2>}
+
+// -----
+
+// (C4) of a service
+// expected-error @+1 {{'prefill_machine' is "h100_sxm", and there are no 'readers'}}
+func.func private @machine() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">}
+
+// -----
+
+// (C3) of a service
+// expected-error @+1 {{'decode' must be a complete strategy, 'pp' is missing}}
+func.func private @complete() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, batch = 1>>}
+
+// -----
+
+// expected-error @+1 {{'llm.service' must be an '#llm.service', found 3 : i64}}
+module attributes {llm.service = 3 : i64} {}
+
+// -----
+
 // expected-error @+1 {{'dim' must be even and positive, found 63}}
 func.func private @odd_rope() attributes {a = #llm.rope<dim = 63, theta = 1.0e4>}
 
@@ -193,7 +268,7 @@ module attributes {llm.role = "tokens"} {}
 // -----
 
 // Known names come closest first.
-// expected-error @+1 {{unknown attribute 'llm.strateg', known: llm.strategy, llm.role,}}
+// expected-error @+1 {{unknown attribute 'llm.strateg', known: llm.strategy, llm.service, llm.role,}}
 module attributes {llm.strateg = #llm.strategy<>} {}
 
 // -----

@@ -24,6 +24,8 @@ struct ImportOptions {
   llm::Phase phase = llm::Phase::Decode;
   /// Tokens that a decode step attends to, or tokens of each prompt.
   int64_t context = 1;
+  /// What is known of requests.
+  RequestLoad requests;
   /// Fp8 and Mxfp4 quantise as the method of that name without exceptions; the
   /// others give every weight matrix that type. As the checkpoint says if
   /// absent.

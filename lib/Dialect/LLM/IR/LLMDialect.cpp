@@ -25,6 +25,9 @@ using namespace shardopt::llm;
 #include "shardopt/Dialect/LLM/IR/LLMDialect.cpp.inc"
 #include "shardopt/Dialect/LLM/IR/LLMEnums.cpp.inc"
 
+static ParseResult parseRequests(AsmParser &parser, RequestLoad &load);
+static void printRequests(AsmPrinter &printer, const RequestLoad &load);
+
 #define GET_ATTRDEF_CLASSES
 #include "shardopt/Dialect/LLM/IR/LLMAttributes.cpp.inc"
 
@@ -180,6 +183,50 @@ void StrategyAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// #llm.workload
+//===----------------------------------------------------------------------===//
+
+/// What follows the context: ", isl = 4096, osl = 512".
+static ParseResult parseRequests(AsmParser &parser, RequestLoad &load) {
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc loc = parser.getCurrentLocation();
+    std::string name;
+    if (parser.parseKeywordOrString(&name))
+      return failure();
+    std::optional<RequestField> field = parseRequestField(name);
+    if (!field)
+      return parser.emitError(loc, "unknown number of requests '")
+             << abbreviate(name) << "'; "
+             << listKnown(name, requestFieldNames());
+    if (load[*field])
+      return parser.emitError(loc, "'") << name << "' is given twice";
+    if (parser.parseEqual())
+      return failure();
+    int64_t whole = 0;
+    double value = 0;
+    OptionalParseResult number = parser.parseOptionalInteger(whole);
+    if (number.has_value() ? failed(*number) : failed(parser.parseFloat(value)))
+      return failure();
+    load[*field] = number.has_value() ? double(whole) : value;
+  }
+  return success();
+}
+
+static void printRequests(AsmPrinter &printer, const RequestLoad &load) {
+  for (const RequestFieldInfo &info : requestFields) {
+    const std::optional<double> &value = load[info.field];
+    if (!value)
+      continue;
+    std::string text = spell(info.field, *value);
+    // A literal with an exponent has a point.
+    if (size_t at = text.find('e');
+        at != std::string::npos && text.find('.') == std::string::npos)
+      text.insert(at, ".0");
+    printer << ", " << info.name << " = " << text;
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Verifiers of attributes
 //===----------------------------------------------------------------------===//
 
@@ -211,13 +258,51 @@ FailureOr<Phase> llm::parsePhase(AsmParser &parser) {
 }
 
 LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   Phase, int64_t contextLength) {
+                                   Phase, int64_t contextLength,
+                                   RequestLoad requests) {
   if (contextLength < 1)
     return emitError() << "'context' must be positive, found " << contextLength;
   if (contextLength > maxContext)
     return emitError() << "'context' must be at most " << maxContext
                        << ", found " << contextLength;
+  if (std::optional<std::string> why = requests.error())
+    return emitError() << *why;
   return success();
+}
+
+/// A strategy of a service, called `name`. (C3)
+static LogicalResult verifyWorkers(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef name,
+                                   const PartialDegrees &degrees) {
+  std::optional<Degree> missing = degrees.firstMissing();
+  if (!missing)
+    return success();
+  return emitError() << "'" << name << "' must be a complete strategy, '"
+                     << spell(*missing) << "' is missing";
+}
+
+LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  StringAttr, int64_t concurrency,
+                                  int64_t decoders, StrategyAttr decode,
+                                  int64_t readers, StrategyAttr prefill,
+                                  StringAttr prefillMachine) {
+  for (auto [name, value] :
+       {std::pair("concurrency", concurrency), std::pair("decoders", decoders)})
+    if (value < 1) // (C1)
+      return emitError() << "'" << name << "' must be positive, found "
+                         << value;
+  if (readers < 0 || (readers > 0) != bool(prefill)) // (C2)
+    return emitError() << "'readers' is " << readers << " and 'prefill' is "
+                       << (prefill ? "given" : "missing")
+                       << ", expected a positive number and a strategy, or "
+                          "neither";
+  if (prefillMachine && !prefill) // (C4)
+    return emitError() << "'prefill_machine' is " << prefillMachine
+                       << ", and there are no 'readers'";
+  if (failed(verifyWorkers(emitError, "decode", decode.getDegrees())))
+    return failure();
+  return prefill ? verifyWorkers(emitError, "prefill", prefill.getDegrees())
+                 : success();
 }
 
 LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -21,11 +21,12 @@ using namespace shardopt::llm;
 
 /// The end of a message about an attribute of an unknown name.
 static std::string knownAttributes(StringRef name) {
-  return listKnown(name.str(), {modelAttrName.str(), machineAttrName.str(),
-                                workloadAttrName.str(), strategyAttrName.str(),
-                                roleAttrName.str(), paramAttrName.str(),
-                                sourceAttrName.str(), layersAttrName.str(),
-                                plannedOnlyAttrName.str()});
+  return listKnown(name.str(),
+                   {modelAttrName.str(), machineAttrName.str(),
+                    workloadAttrName.str(), strategyAttrName.str(),
+                    serviceAttrName.str(), roleAttrName.str(),
+                    paramAttrName.str(), sourceAttrName.str(),
+                    layersAttrName.str(), plannedOnlyAttrName.str()});
 }
 
 static LogicalResult failUnknown(Operation *op, StringRef name) {
@@ -64,6 +65,8 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
     return verifyModuleAttribute<WorkloadAttr>(op, attr, "an '#llm.workload'");
   if (name == strategyAttrName)
     return verifyModuleAttribute<StrategyAttr>(op, attr, "an '#llm.strategy'");
+  if (name == serviceAttrName)
+    return verifyModuleAttribute<ServiceAttr>(op, attr, "an '#llm.service'");
   if (name == roleAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on arguments and results of "
@@ -82,7 +85,7 @@ static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
   StringRef name = attr.getName();
   if (name == modelAttrName || name == machineAttrName ||
       name == workloadAttrName || name == strategyAttrName ||
-      name == plannedOnlyAttrName)
+      name == serviceAttrName || name == plannedOnlyAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on a 'builtin.module', found on "
                            << what << " " << index;

@@ -11,10 +11,10 @@
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/WriteFile.h"
 
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
 
 #include <cmath>
+#include <limits>
 
 namespace shardopt::llm {
 #define GEN_PASS_DEF_PLANSERVINGPASS
@@ -24,9 +24,6 @@ namespace shardopt::llm {
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
-
-/// Of a module: the replicas of the service that it was planned for.
-static constexpr StringLiteral plannedServiceAttrName = "shardopt.service";
 
 namespace {
 
@@ -43,21 +40,25 @@ public:
 
 private:
   LogicalResult run();
-  /// What the options say.
+  /// What the options and the module's workload say.
   ErrorOr<ServiceRequest> readRequest();
   LogicalResult annotate(const ServiceSummary &service,
                          const ModuleModel &program);
-  DictionaryAttr describe(const ServiceSummary &service, const Degrees &found);
+  ServiceAttr describe(const ServiceSummary &service, StrategyAttr found);
 };
 
 } // namespace
 
 ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
   ServiceRequest request;
+  if (auto workload =
+          getOperation()->getAttrOfType<WorkloadAttr>(workloadAttrName))
+    request.load = workload.getRequests();
   const std::string *options[] = {
 #define SHARDOPT_REQUEST_FIELD(name, Name, ...) &request##Name.getValue(),
 #include "shardopt/Support/RequestFields.def"
   };
+  RequestLoad said;
   for (const RequestFieldInfo &info : requestFields) {
     const std::string &text = *options[size_t(info.field)];
     if (text.empty())
@@ -65,8 +66,9 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
     ErrorOr<double> value = parseRequestValue(info.field, text);
     if (!value)
       return value.error();
-    request.load[info.field] = *value;
+    said[info.field] = *value;
   }
+  request.load.replaceBy(said);
   ErrorOr<std::optional<ServiceMode>> chosen = parseServiceMode(mode);
   if (!chosen)
     return chosen.error();
@@ -78,46 +80,26 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
   return request;
 }
 
-/// The degrees of a replica.
-static DictionaryAttr describeReplica(Builder &builder,
-                                      const Degrees &degrees) {
-  NamedAttrList fields;
-  visitWritten(degrees, [&](Degree degree, int64_t value) {
-    Attribute written = builder.getI64IntegerAttr(value);
-    if (infoOf(degree).names)
-      written = builder.getStringAttr(spell(degree, value));
-    fields.set(spell(degree), written);
-  });
-  return fields.getDictionary(builder.getContext());
-}
-
 /// The taken plan as an attribute; `found` is the strategy of the module's
 /// phase.
-DictionaryAttr PlanServingPass::describe(const ServiceSummary &service,
-                                         const Degrees &found) {
+ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
+                                      StrategyAttr found) {
   const cost::ServingPlan &plan = *service.best();
   const bool isFoundRead = service.scenario->isPrefill();
-  Builder builder(&getContext());
-  NamedAttrList fields;
-  auto add = [&](const char *count, const char *strategy,
-                 const cost::ServingWorkers &workers, bool isReading) {
-    const bool isFound =
-        isReading == isFoundRead && &workersOf(service) == &workers;
-    fields.set(count, builder.getI64IntegerAttr(int64_t(workers.count)));
-    fields.set(
-        strategy,
-        describeReplica(
-            builder,
-            isFound ? found : degreesOf(workers, batchOf(service, isReading))));
+  auto strategyOf = [&](const cost::ServingWorkers &workers, bool isReading) {
+    if (isReading == isFoundRead && &workersOf(service) == &workers)
+      return found;
+    return StrategyAttr::get(
+        &getContext(),
+        PartialDegrees(degreesOf(workers, batchOf(service, isReading))));
   };
-  fields.set("engine", builder.getStringAttr(spell(service.engine)));
-  fields.set("mode", builder.getStringAttr(spell(*service.mode)));
-  fields.set("concurrency", builder.getI64IntegerAttr(std::max<int64_t>(
-                                1, std::llround(plan.concurrency))));
-  add("decoders", "decode", plan.decoders, /*isReading=*/false);
-  if (plan.readers)
-    add("readers", "prefill", *plan.readers, /*isReading=*/true);
-  return fields.getDictionary(&getContext());
+  return ServiceAttr::get(
+      &getContext(), StringAttr::get(&getContext(), spell(service.engine)),
+      std::max<int64_t>(1, std::llround(plan.concurrency)),
+      int64_t(plan.decoders.count), strategyOf(plan.decoders, false),
+      plan.readers ? int64_t(plan.readers->count) : 0,
+      plan.readers ? strategyOf(*plan.readers, true) : StrategyAttr(),
+      /*prefill_machine=*/StringAttr());
 }
 
 /// Writes the strategy of the workers that run the module.
@@ -136,8 +118,9 @@ LogicalResult PlanServingPass::annotate(const ServiceSummary &service,
     return emitError(module.getLoc(), why->message);
   print("\n" + planTable(*found));
   writeAnnotation(module, program, Annotation(found->plan->strategy));
-  module->setAttr(plannedServiceAttrName,
-                  describe(service, found->plan->strategy.degrees));
+  module->setAttr(
+      serviceAttrName,
+      describe(service, module->getAttrOfType<StrategyAttr>(strategyAttrName)));
   // A later pass must not take another machine for this one.
   if (!machine.empty())
     module->setAttr(machineAttrName,
@@ -155,6 +138,9 @@ LogicalResult PlanServingPass::run() {
   options.timing.machine = machine;
   options.simulator = "calibrated";
   options.stop = host.stop;
+  // Those of a service are not those of a step alone.
+  options.sloTpotMs = options.sloTtftMs =
+      std::numeric_limits<double>::infinity();
   ErrorOr<ServiceRequest> request = readRequest();
   if (!request)
     return emitError(module.getLoc(), request.error().message);

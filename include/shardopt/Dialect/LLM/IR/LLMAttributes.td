@@ -99,12 +99,71 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
     ```mlir
     module attributes {llm.workload = #llm.workload<phase = decode, context = 16384>} {}
     ```
+
+    What follows is said of requests, for a service that is planned for them
+    (`--llm-plan-serving`), each where it is known: `isl` and `osl`, tokens of a
+    prompt and of an answer; `concurrency`, requests in flight over all devices,
+    or `rate`, requests a second; `tpot_ms` and `ttft_ms`, limits on the time per
+    output token and to the first one, which a search takes too where its options
+    say none; `draft_tokens`, which a step verifies beside its own, and
+    `accepted_tokens`, how many of them are accepted in the mean; `prefix_hit`,
+    the share of a prompt that is found in a cache; `expert_skew`, by how much the
+    fullest group of experts exceeds the mean.
+
+    Constraints:
+    - (C1) each is in its range
+    - (C2) `isl` and `osl` come together
+    - (C3) what is not a limit needs them
+    - (C4) `concurrency` and `rate` exclude each other
+    - (C5) `accepted_tokens` is at most `draft_tokens`
+
+    ```mlir
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, concurrency = 64, tpot_ms = 30, ttft_ms = 1000>} {}
+    ```
   }];
   let parameters = (ins
     LLM_Phase:$phase,
-    "int64_t":$contextLength);
-  let assemblyFormat =
-      "`<` `phase` `=` $phase `,` `context` `=` $contextLength `>`";
+    "int64_t":$contextLength,
+    "::shardopt::RequestLoad":$requests);
+  let assemblyFormat = "`<` `phase` `=` $phase `,` `context` `=` $contextLength `` "
+                       "custom<Requests>($requests) `>`";
+  let builders = [
+    AttrBuilder<(ins "::shardopt::cost::Phase":$phase, "int64_t":$contextLength), [{
+      return $_get($_ctxt, phase, contextLength, ::shardopt::RequestLoad());
+    }]>,
+  ];
+  let genVerifyDecl = 1;
+}
+
+def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
+  let summary = "The replicas of a service";
+  let description = [{
+    `concurrency` requests are in flight over `decoders` replicas that decode,
+    each with the strategy `decode`. Prompts are read by the same replicas, or,
+    where there are `readers`, by as many others, each with the strategy
+    `prefill`, on devices of the machine `prefill_machine` where it is another
+    one. A batch is one over a whole replica: sequences that it decodes at a
+    time, or prompts.
+
+    Constraints:
+    - (C1) `concurrency` and `decoders` are positive
+    - (C2) `readers`, positive, and `prefill` come together
+    - (C3) strategies are complete
+    - (C4) `prefill_machine` needs `readers`
+
+    ```mlir
+    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">} {}
+    ```
+  }];
+  let parameters = (ins
+    "::mlir::StringAttr":$engine,
+    "int64_t":$concurrency,
+    "int64_t":$decoders,
+    "::shardopt::llm::StrategyAttr":$decode,
+    DefaultValuedParameter<"int64_t", "0">:$readers,
+    OptionalParameter<"::shardopt::llm::StrategyAttr">:$prefill,
+    OptionalParameter<"::mlir::StringAttr">:$prefill_machine);
+  let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 

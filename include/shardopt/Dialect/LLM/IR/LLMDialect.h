@@ -9,11 +9,13 @@
 #define SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
 
 #include "shardopt/Cost/Context.h"
+#include "shardopt/Support/RequestLoad.h"
 #include "shardopt/Support/Strategy.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/bit.h"
 
 #include <optional>
 
@@ -26,6 +28,15 @@ inline ::llvm::hash_code hash_value(const PartialDegrees &degrees) {
                                  degrees.entries.end()),
       ::llvm::hash_combine_range(degrees.stages.layers.begin(),
                                  degrees.stages.layers.end()));
+}
+inline ::llvm::hash_code hash_value(const RequestLoad &load) {
+  ::llvm::hash_code code(0);
+  for (const std::optional<double> &value : load.values)
+    // 0 is -0 too.
+    code = ::llvm::hash_combine(
+        code, value.has_value(),
+        ::llvm::bit_cast<uint64_t>(value.value_or(0) + 0.0));
+  return code;
 }
 } // namespace shardopt
 
@@ -57,6 +68,7 @@ inline constexpr llvm::StringLiteral modelAttrName = "llm.model";
 inline constexpr llvm::StringLiteral machineAttrName = "llm.machine";
 inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
 inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
+inline constexpr llvm::StringLiteral serviceAttrName = "llm.service";
 inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
 
 /// Of an argument that was an `llm.param`: its name, and what it said of the

@@ -36,8 +36,9 @@ def LLM_Dialect : Dialect {
 
     Attributes of a module: `llm.model` (a string, what reports call the model),
     `llm.machine` (a string), `llm.workload` (`#llm.workload`), `llm.strategy`
-    (`#llm.strategy`), `llm.planned_only` (a string: why the module has the sizes of a
-    model and not its numbers, so that nothing executes it). Attributes of arguments and results of functions:
+    (`#llm.strategy`), `llm.service` (`#llm.service`), `llm.planned_only` (a string: why
+    the module has the sizes of a model and not its numbers, so that nothing executes
+    it). Attributes of arguments and results of functions:
     `llm.role` (a string: tokens, positions, cache, param, token_ids or logits).
     Attributes of arguments that were an `llm.param`: `llm.param` (a string, its name),
     `llm.source` (a dictionary), `llm.layers` (`#llm.layers`, one number for each entry of

@@ -369,8 +369,9 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
 def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
   let summary = "Remove the strategy from an annotated module";
   let description = [{
-    Removes `llm.strategy` from the module and `sharding` from its ops. A
-    lowered module, whose ops have the sizes of one device, is an error.
+    Removes `llm.strategy` and `llm.service` from the module and `sharding` from
+    its ops. A lowered module, whose ops have the sizes of one device, is an
+    error.
 
     Input:
 

@@ -21,20 +21,20 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     of each, and the way of a cache from the one to the other. At a rate it is the
     layout of fewest devices.
 
-    What requests are like is said by the options; `isl` and `osl` are needed.
-    The plans of both kinds are printed as a table on the standard error, and
-    `report` has them as JSON. The module is annotated with the strategy of the
-    replicas that run its phase (in a module of prefill those that read prompts):
-    their degrees, the sequences that they have at a time, and the dims that the
-    engine gives to the ops, so that `--llm-insert-collectives` makes the program
-    of one of their devices. `shardopt.service` has the replicas of both phases
-    in builtin attributes, how many there are, and the requests in flight. Where
-    no layout holds both limits the pass fails.
+    What requests are like is said by `llm.workload`, or by options, which replace
+    what it says. The plans of both kinds are printed as a table on the standard
+    error, and `report` has them as JSON. The module is annotated with the
+    strategy of the replicas that run its phase (in a module of prefill those that
+    read prompts): their degrees, the sequences that they have at a time, and the
+    dims that the engine gives to the ops, so that `--llm-insert-collectives`
+    makes the program of one of their devices; `llm.service` has the replicas of
+    both phases, how many there are, and the requests in flight. Where no layout
+    holds both limits the pass fails.
 
     Input:
 
     ```mlir
-    module attributes {llm.workload = #llm.workload<phase = decode, context = 4608>} {
+    module attributes {llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, tpot_ms = 30, ttft_ms = 1000>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
         %n = llm.rms_norm "attn_norm" %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
@@ -43,10 +43,10 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     }
     ```
 
-    Output, with `isl=4096 osl=512 tpot-ms=30 ttft-ms=1000`:
+    Output:
 
     ```mlir
-    module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 90>, llm.workload = #llm.workload<phase = decode, context = 4608>, shardopt.service = {concurrency = 181 : i64, decode = {batch = 90 : i64, ep = 1 : i64, pp = 1 : i64, tp = 4 : i64}, decoders = 2 : i64, engine = "vllm", mode = "aggregated"}} {
+    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 181, decoders = 2, decode = <tp = 4, ep = 1, pp = 1, batch = 90>>, llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 90>, llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, tpot_ms = 30, ttft_ms = 1000>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
         %n = llm.rms_norm "attn_norm" dim<none> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
