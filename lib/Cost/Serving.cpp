@@ -180,9 +180,10 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
                                                const ServingWorkers &readers,
                                                const ServingWorkers &decoders,
                                                const ServingEngine &engine,
-                                               const ServingLoad &load) {
-  ErrorOr<ServingStep> read =
-      ServingStep::create(kernels, readers.setup, engine);
+                                               const ServingLoad &load,
+                                               const CalibratedKernels *other) {
+  const CalibratedKernels &reads = other ? *other : kernels;
+  ErrorOr<ServingStep> read = ServingStep::create(reads, readers.setup, engine);
   ErrorOr<ServingStep> decode =
       ServingStep::create(kernels, decoders.setup, engine);
   if (!read || !decode)
@@ -192,7 +193,7 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
   const double groups = decoders.count * decoders.setup.attentionDp;
   const double room =
       admitted(kernels, decoders.setup, context, load.concurrency / groups);
-  if (room <= 0 || admitted(kernels, readers.setup, in, 1) <= 0)
+  if (room <= 0 || admitted(reads, readers.setup, in, 1) <= 0)
     return noRoom();
 
   const Course course(load, engine.chunkTokens);
@@ -201,8 +202,8 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
       std::max(read->terms({0, context, course.chunk, in, load.traits}).sum(),
                eagerUs(engine, readers.setup.model));
   const double reading = readers.count * readers.setup.attentionDp / alone;
-  const double sent =
-      cacheBytesPerToken(decoders.setup) * in / (0.8 * kernels.device.network);
+  const double network = std::min(kernels.device.network, reads.device.network);
+  const double sent = cacheBytesPerToken(decoders.setup) * in / (0.8 * network);
 
   // Requests circulate: what does not decode is read, or waits to be.
   double decoding = std::max(1.0, room), answer = 0, waiting = 0;

@@ -57,12 +57,17 @@ ServingGoal cost::goalOf(const RequestLoad &load) {
 }
 
 /// Layouts of one replica: attention in `tp`, or in groups of it where there
-/// are experts; these by their columns, or one by one.
-static std::vector<ServingSetup> layouts(const ServingSetup &base,
-                                         const ServingGoal &goal) {
+/// are experts; these by their columns, or one by one. On at most `devices`, if
+/// `canRun` runs them.
+static std::vector<ServingSetup>
+layouts(const ServingSetup &base, int64_t devices,
+        const std::function<bool(const ServingSetup &)> &canRun) {
   std::vector<ServingSetup> all;
-  const double most =
-      static_cast<double>(std::min(goal.devices, goal.domainSize));
+  auto add = [&](const ServingSetup &setup) {
+    if (!canRun || canRun(setup))
+      all.push_back(setup);
+  };
+  const double most = static_cast<double>(devices);
   for (double tp = 1; tp <= std::min(most, base.model.heads); tp *= 2)
     for (double groups = 1; tp * groups <= most; groups *= 2) {
       const double devices = tp * groups;
@@ -75,11 +80,11 @@ static std::vector<ServingSetup> layouts(const ServingSetup &base,
       setup.expertTp = devices;
       setup.expertEp = 1;
       if (groups == 1)
-        all.push_back(setup);
+        add(setup);
       if (!hasExperts || devices == 1 || devices > base.model.experts)
         continue;
       std::swap(setup.expertTp, setup.expertEp);
-      all.push_back(setup);
+      add(setup);
     }
   return all;
 }
@@ -89,8 +94,8 @@ static void rate(ServingPlan &plan, const ServingGoal &goal) {
   const double seconds =
       (plan.times.ttft.ms + goal.outputTokens * plan.times.tpot.ms) / 1e3;
   plan.requestsPerSecond = plan.concurrency / seconds;
-  plan.tokensPerDevice = plan.requestsPerSecond * goal.outputTokens /
-                         static_cast<double>(goal.devices);
+  plan.tokensPerDevice =
+      plan.requestsPerSecond * goal.outputTokens / goal.allDevices();
 }
 
 static bool holds(const ServingTimes &times, const ServingGoal &goal) {
@@ -117,8 +122,11 @@ public:
       : kernels(kernels), engine(engine), goal(goal) {}
 
   void aggregated(const ServingSetup &setup);
-  void disaggregated(const ServingSetup &reading, double readers,
-                     const ServingSetup &decoding);
+  /// All pairs of layouts, with the readers on `prefill`; null: on the same
+  /// machine.
+  void disaggregated(const std::vector<ServingSetup> &reading,
+                     const std::vector<ServingSetup> &decoding,
+                     const PrefillMachine *prefill);
 
   std::optional<ServingPlan> best;
 
@@ -132,6 +140,7 @@ private:
   std::optional<ServingPlan> at(ServingPlan plan, double concurrency) const;
 
   const CalibratedKernels &kernels;
+  const CalibratedKernels *reading = nullptr; ///< of another machine
   const ServingEngine &engine;
   const ServingGoal &goal;
 };
@@ -148,7 +157,7 @@ std::optional<ServingPlan> Trial::at(ServingPlan plan,
   ErrorOr<ServingTimes> times =
       plan.readers
           ? serveDisaggregated(kernels, *plan.readers, plan.decoders, engine,
-                               load)
+                               load, reading)
           : serveAggregated(kernels, plan.decoders.setup, engine, load);
   if (!times || !holds(*times, goal))
     return std::nullopt;
@@ -186,8 +195,7 @@ std::optional<ServingPlan> Trial::underLoads(const ServingPlan &plan) const {
     }
     // What arrives, and not what could.
     found->requestsPerSecond = goal.rate;
-    found->tokensPerDevice =
-        goal.rate * goal.outputTokens / static_cast<double>(goal.devices);
+    found->tokensPerDevice = goal.rate * goal.outputTokens / goal.allDevices();
     break;
   }
   return found;
@@ -218,37 +226,50 @@ void Trial::aggregated(const ServingSetup &setup) {
             std::floor(static_cast<double>(goal.devices) / setup.devices()));
 }
 
-void Trial::disaggregated(const ServingSetup &reading, double readers,
-                          const ServingSetup &decoding) {
+void Trial::disaggregated(const std::vector<ServingSetup> &readingSetups,
+                          const std::vector<ServingSetup> &decodingSetups,
+                          const PrefillMachine *prefill) {
+  reading = prefill ? &prefill->kernels : nullptr;
+  const double devices = static_cast<double>(goal.devices);
+  const bool areApart = prefill && goal.prefillDevices > 0;
+  const double readable =
+      areApart ? static_cast<double>(goal.prefillDevices) : devices;
   ServingPlan plan;
-  plan.readers = ServingWorkers{reading, readers};
-  plan.decoders.setup = decoding;
-  inNumbers(plan, std::floor((static_cast<double>(goal.devices) -
-                              readers * reading.devices()) /
-                             decoding.devices()));
+  if (prefill)
+    plan.readingMachine = prefill->name;
+  for (const ServingSetup &reads : readingSetups)
+    for (const ServingSetup &decodes : decodingSetups)
+      for (double readers = 1; readers * reads.devices() <= readable;
+           readers = readers < 4 ? readers + 1 : std::floor(readers * 1.5)) {
+        const double left = areApart ? 0 : readers * reads.devices();
+        plan.readers = ServingWorkers{reads, readers};
+        plan.decoders.setup = decodes;
+        inNumbers(plan, std::floor((devices - left) / decodes.devices()));
+      }
 }
 
 ErrorOr<ServingPlans>
 cost::planServing(const CalibratedKernels &kernels, const ServingSetup &base,
                   const ServingEngine &engine, const ServingGoal &goal,
-                  const std::function<bool(const ServingSetup &)> &canRun) {
-  ErrorOr<ServingStep> step = ServingStep::create(kernels, base, engine);
-  if (!step)
-    return step.error();
-  std::vector<ServingSetup> setups;
-  for (const ServingSetup &setup : layouts(base, goal))
-    if (!canRun || canRun(setup))
-      setups.push_back(setup);
+                  const std::function<bool(const ServingSetup &)> &canRun,
+                  const PrefillMachine *prefill) {
+  for (const CalibratedKernels *each :
+       {&kernels, prefill ? &prefill->kernels : &kernels})
+    if (auto step = ServingStep::create(*each, base, engine); !step)
+      return step.error();
+  const std::vector<ServingSetup> setups =
+      layouts(base, std::min(goal.devices, goal.domainSize), canRun);
   Trial aggregated(kernels, engine, goal), disaggregated(kernels, engine, goal);
   for (const ServingSetup &setup : setups)
     aggregated.aggregated(setup);
-  const double devices = static_cast<double>(goal.devices);
-  for (const ServingSetup &reading : setups)
-    for (const ServingSetup &decoding : setups)
-      for (double readers = 1;
-           readers * reading.devices() + decoding.devices() <= devices;
-           readers = readers < 4 ? readers + 1 : std::floor(readers * 1.5))
-        disaggregated.disaggregated(reading, readers, decoding);
+  disaggregated.disaggregated(setups, setups, /*prefill=*/nullptr);
+  if (prefill) {
+    const int64_t readable =
+        goal.prefillDevices > 0 ? goal.prefillDevices : goal.devices;
+    disaggregated.disaggregated(
+        layouts(base, std::min(readable, prefill->domainSize), prefill->canRun),
+        setups, prefill);
+  }
   ServingPlans plans;
   plans.aggregated = aggregated.best;
   plans.disaggregated = disaggregated.best;

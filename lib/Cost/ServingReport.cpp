@@ -50,12 +50,14 @@ static void addPlan(std::string &out, const std::string &title,
     return;
   }
   if (plan->readers)
-    addLine(out, "readers", layoutOf(*plan->readers));
+    addLine(out, "readers",
+            layoutOf(*plan->readers) + (plan->readingMachine.empty()
+                                            ? ""
+                                            : " on " + plan->readingMachine));
   addLine(out, plan->readers ? "decoders" : "replicas",
           layoutOf(plan->decoders));
   addLine(out, "devices",
-          count(plan->usedDevices()) + " of " +
-              count(static_cast<double>(goal.devices)));
+          count(plan->usedDevices()) + " of " + count(goal.allDevices()));
   addLine(out, "requests in flight", count(std::round(plan->concurrency)));
   addLine(out, "TPOT, ms", shown(plan->times.tpot));
   addLine(out, "TTFT, ms", shown(plan->times.ttft));

@@ -14,6 +14,7 @@
 #include <limits>
 
 using namespace shardopt;
+using cost::calibrated::CalibratedKernels;
 
 const char *shardopt::spell(ServiceMode mode) {
   return mode == ServiceMode::Aggregated ? "aggregated" : "disaggregated";
@@ -34,9 +35,13 @@ std::optional<std::string> ServiceRequest::error() const {
   if (!load.hasRequests())
     return "a service needs the lengths of its requests, 'isl' and 'osl'";
   constexpr int64_t most = 100000;
-  if (devices < 0 || devices > most)
-    return "there are " + std::to_string(devices) +
-           " devices, expected a number up to " + std::to_string(most);
+  for (int64_t number : {devices, prefillDevices})
+    if (number < 0 || number > most)
+      return "there are " + std::to_string(number) +
+             " devices, expected a number up to " + std::to_string(most);
+  if (prefillDevices > 0 && prefillMachine.empty())
+    return "there are " + std::to_string(prefillDevices) +
+           " devices to read prompts on, and no machine of theirs is said";
   return std::nullopt;
 }
 
@@ -115,6 +120,53 @@ static std::optional<ServiceMode> modeOf(const cost::ServingPlans &plans,
              : ServiceMode::Disaggregated;
 }
 
+static ErrorOr<CalibratedKernels> kernelsOf(const Scenario &scenario) {
+  return CalibratedKernels::create(withRoomOf(scenario.machine()));
+}
+
+/// The model of `scenario` on another machine.
+static ErrorOr<std::shared_ptr<const Scenario>>
+onMachine(const Scenario &scenario, const std::string &machine) {
+  ScenarioOptions options = scenario.options();
+  options.timing.machine = machine;
+  return Scenario::create(scenario.modelName(), scenario.model(), options);
+}
+
+/// Which layouts `engine` runs on the machine of `scenario`.
+static std::function<bool(const cost::ServingSetup &)>
+whatRuns(const Scenario &scenario, Engine engine) {
+  return [&scenario, engine](const cost::ServingSetup &setup) {
+    return !exchangesOf(scenario, engine, {setup, 1}).empty();
+  };
+}
+
+namespace {
+/// The other machine of a service, for as long as it is planned.
+struct PrefillSide {
+  std::shared_ptr<const Scenario> scenario;
+  CalibratedKernels kernels;
+
+  cost::PrefillMachine machine(Engine engine) const {
+    return {scenario->machine().name, kernels, scenario->machine().domainSize,
+            whatRuns(*scenario, engine)};
+  }
+};
+} // namespace
+
+/// None where prompts are read on the machine of `scenario` alone.
+static ErrorOr<std::optional<PrefillSide>>
+prefillSideOf(const Scenario &scenario, const std::string &machine) {
+  if (machine.empty())
+    return std::optional<PrefillSide>();
+  auto other = onMachine(scenario, machine);
+  if (!other)
+    return other.error();
+  auto kernels = kernelsOf(**other);
+  if (!kernels)
+    return kernels.error();
+  return std::optional<PrefillSide>({std::move(*other), std::move(*kernels)});
+}
+
 ErrorOr<ServiceSummary>
 shardopt::planService(std::shared_ptr<const Scenario> scenario,
                       const ServiceRequest &request) {
@@ -127,13 +179,16 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
       cost::findEngine(request.engine, /*version=*/"", /*isTuned=*/true);
   if (!engine)
     return engine.error();
-  auto kernels = cost::calibrated::CalibratedKernels::create(
-      withRoomOf(scenario->machine()));
+  auto kernels = kernelsOf(*scenario);
   if (!kernels)
     return kernels.error();
   ErrorOr<cost::ServedModel> model = cost::servedModelOf(scenario->model());
   if (!model)
     return model.error();
+
+  auto prefill = prefillSideOf(*scenario, request.prefillMachine);
+  if (!prefill)
+    return prefill.error();
 
   ServiceSummary summary;
   summary.load = request.load;
@@ -142,13 +197,17 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
   summary.goal.domainSize = scenario->machine().domainSize;
   summary.goal.devices =
       request.devices ? request.devices : summary.goal.domainSize;
-  auto plans = cost::planServing(
-      *kernels, cost::setupOf(*model), *engine, summary.goal,
-      [&](const cost::ServingSetup &setup) {
-        return !exchangesOf(*scenario, *runner, {setup, 1}).empty();
-      });
+  summary.goal.prefillDevices = request.prefillDevices;
+  std::optional<cost::PrefillMachine> other;
+  if (*prefill)
+    other.emplace((*prefill)->machine(*runner));
+  auto plans = cost::planServing(*kernels, cost::setupOf(*model), *engine,
+                                 summary.goal, whatRuns(*scenario, *runner),
+                                 other ? &*other : nullptr);
   if (!plans)
     return plans.error();
+  if (*prefill)
+    summary.prefillScenario = (*prefill)->scenario;
   summary.plans = std::move(*plans);
   summary.mode = modeOf(summary.plans, request.mode);
   summary.scenario = std::move(scenario);
@@ -160,7 +219,7 @@ std::string shardopt::whyNoService(const ServiceSummary &summary) {
   std::string text = summary.plans.best() ? "the mode that is asked for has no "
                                             "layout of "
                                           : "no layout of ";
-  text += std::to_string(goal.devices) + " devices holds a TPOT of " +
+  text += formatNumber(goal.allDevices()) + " devices holds a TPOT of " +
           formatNumber(goal.tpotMs) + " ms and a TTFT of " +
           formatNumber(goal.ttftMs) + " ms";
   if (goal.rate > 0)
@@ -178,6 +237,14 @@ const cost::ServingWorkers &shardopt::workersOf(const ServiceSummary &summary) {
   const cost::ServingPlan &plan = *summary.best();
   return summary.scenario->isPrefill() && plan.readers ? *plan.readers
                                                        : plan.decoders;
+}
+
+const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
+  const cost::ServingPlan &plan = *summary.best();
+  const bool isElsewhere = plan.readers &&
+                           &workersOf(summary) == &*plan.readers &&
+                           !plan.readingMachine.empty();
+  return isElsewhere ? *summary.prefillScenario : *summary.scenario;
 }
 
 /// Sequences in a group of attention at a time, or prompts.
@@ -211,7 +278,7 @@ static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
 
 ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
                                            PlanRequest request) {
-  const Scenario &given = *summary.scenario;
+  const Scenario &given = scenarioOf(summary);
   const cost::ServingWorkers &workers = workersOf(summary);
   // Limits are those of the whole service, which holds them.
   ScenarioOptions options = given.options();

@@ -17,7 +17,13 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
     text += summary.scenario->modelName() + ", ";
   text += std::string(spell(summary.engine)) + " on " +
           std::to_string(summary.goal.devices) + " devices of " +
-          summary.scenario->machine().name + "\n  requests  ";
+          summary.scenario->machine().name;
+  if (summary.prefillScenario) {
+    const int64_t apart = summary.goal.prefillDevices;
+    text += (apart > 0 ? " and " + std::to_string(apart) + " of " : " or ") +
+            summary.prefillScenario->machine().name;
+  }
+  text += "\n  requests  ";
   const char *separator = "";
   for (const RequestFieldInfo &info : requestFields)
     if (const std::optional<double> &value = summary.load[info.field]) {
@@ -63,8 +69,11 @@ static void writeMemory(json::Writer &json, const cost::ServingSetup &setup,
 
 static void writeWorkers(json::Writer &json, const char *name,
                          const cost::ServingWorkers &workers, double sequences,
-                         double context, double usable) {
+                         double context, const Machine &machine) {
+  const double usable =
+      cost::usableBytes(machine.calibration->sheet.memoryBytes);
   json.key(name).beginObject();
+  json.member("machine", machine.name);
   json.member("count", int64_t(workers.count));
   json.member("tp", int64_t(workers.setup.tp));
   json.member("dp", int64_t(workers.setup.attentionDp));
@@ -82,14 +91,16 @@ static void writePlan(json::Writer &json, ServiceMode mode,
     return;
   }
   json.beginObject(json::Layout::Block);
-  const double usable = cost::usableBytes(
-      summary.scenario->machine().calibration->sheet.memoryBytes);
+  const Machine &machine = summary.scenario->machine();
   const double prompt = summary.goal.inputTokens;
   if (plan->readers)
-    writeWorkers(json, "readers", *plan->readers, 1, prompt, usable);
+    writeWorkers(json, "readers", *plan->readers, 1, prompt,
+                 plan->readingMachine.empty()
+                     ? machine
+                     : summary.prefillScenario->machine());
   writeWorkers(json, plan->readers ? "decoders" : "replicas", plan->decoders,
                plan->readers ? plan->times.sequences : plan->times.admitted,
-               prompt + summary.goal.outputTokens / 2, usable);
+               prompt + summary.goal.outputTokens / 2, machine);
   json.member("devices", int64_t(plan->usedDevices()));
   json.member("concurrency", plan->concurrency);
   json.member("sequences", plan->times.sequences);
@@ -117,6 +128,10 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
   json.member("machine", summary.scenario->machine().name);
   json.member("engine", spell(summary.engine));
   json.member("devices", summary.goal.devices);
+  if (summary.prefillScenario) {
+    json.member("prefill_machine", summary.prefillScenario->machine().name);
+    json.member("prefill_devices", summary.goal.prefillDevices);
+  }
   json.key("requests").beginObject();
   for (const RequestFieldInfo &info : requestFields)
     if (const std::optional<double> &value = summary.load[info.field])
@@ -124,9 +139,11 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
   json.endObject();
   // Programs do not say their family, so that bands are those of a model that
   // nobody compared.
-  const std::string &like = summary.scenario->machine().calibration->like;
-  json.member("source", like.empty() ? "extrapolated: model"
-                                     : "extrapolated: model, like " + like);
+  std::string source = "extrapolated: model";
+  for (const auto &scenario : {summary.scenario, summary.prefillScenario})
+    if (scenario && !scenario->machine().calibration->like.empty())
+      source += ", like " + scenario->machine().calibration->like;
+  json.member("source", source);
   json.key("mode");
   if (summary.mode)
     json.value(spell(*summary.mode));

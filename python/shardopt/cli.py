@@ -49,6 +49,10 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
     add("--requests-per-s", dest="rate", type=_number, metavar="N",
         help="requests that arrive, with --isl")
+    add("--prefill-machine", metavar="MACHINE",
+        help="another machine, on which prompts may be read, with --isl")
+    add("--prefill-devices", type=int, metavar="N",
+        help="devices of it beside --devices (default: --devices are of either)")
     add("--engine", help="only what vllm, sglang or trtllm runs")
     add("--space", help="serving (default) or uniform")
     add("--objective", help="throughput (default) or latency")

@@ -429,6 +429,8 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
         requests=problem.requests,
         devices=problem.devices or problem.max_devices or 0,
         mode=problem.mode or "best",
+        prefill_machine=problem.prefill_machine or "",
+        prefill_devices=problem.prefill_devices or 0,
     )
     service_table, text, why, found = _checked(problem.handle.plan_service, asked)
     service = json.loads(text)
@@ -440,8 +442,20 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
             "service": service,
         }
         raise Infeasible(why, service_table, report)
-    made = _planned(problem, *found)
+    made = _planned(_on_machine_of(problem, service), *found)
     return dataclasses.replace(made, service=service, service_table=service_table)
+
+
+def _on_machine_of(problem: Problem, service: Mapping[str, Any]) -> Problem:
+    """The problem on the machine of the workers that run its phase."""
+    readers = service[service["mode"]].get("readers")
+    if problem.phase != "prefill" or not readers:
+        return problem
+    if readers["machine"] == problem.machine_name:
+        return problem
+    return problem.replace(
+        machine=problem.prefill_machine, prefill_machine=None, prefill_devices=None
+    )
 
 
 def _planned(

@@ -185,6 +185,8 @@ class Problem:
     (tokens of a prompt and of an answer) the plan is of a service: which replicas
     there are, and the strategy of those that run the model's phase, under both
     limits and with what else is known of requests; `requests` lists the names.
+    Prompts may be read on `prefill_machine`, of which there are `prefill_devices`
+    beside `devices`, or which the `devices` may be of.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads").
@@ -205,6 +207,8 @@ class Problem:
     prefix_hit: float | None = None
     expert_skew: float | None = None
     mode: str | None = None
+    prefill_machine: str | None = None
+    prefill_devices: int | None = None
     objective: str = "throughput"
     space: str = "serving"
     engine: str | None = None
@@ -225,7 +229,7 @@ class Problem:
             raise ShardoptError(
                 "'devices' and 'max_devices' are given, expected one of them"
             )
-        for name in ("devices", "max_devices"):
+        for name in ("devices", "max_devices", "prefill_devices"):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), least=1)
         for name in ("tpot_ms", "ttft_ms"):
@@ -237,7 +241,9 @@ class Problem:
             _whole(name, getattr(self, name))
         for name in ("objective", "space", "partition"):
             _text(name, getattr(self, name))
-        for name in ("machine", "engine", "searcher", "simulator", "mode"):
+        for name in (
+            "machine", "engine", "searcher", "simulator", "mode", "prefill_machine"
+        ):
             if getattr(self, name) is not None:
                 _text(name, getattr(self, name))
         lists, dims, stages = self._read_pins()
@@ -273,8 +279,11 @@ class Problem:
                 raise ShardoptError(f"'{name}' is {value!r}, expected a number")
         _checked(native().check_requests, self.requests)
         if not self.is_service:
-            if self.mode is not None:
-                raise ShardoptError("'mode' is of a service, which 'isl' and 'osl' ask for")
+            for name in ("mode", "prefill_machine", "prefill_devices"):
+                if getattr(self, name) is not None:
+                    raise ShardoptError(
+                        f"'{name}' is of a service, which 'isl' and 'osl' ask for"
+                    )
         elif self.pins:
             raise ShardoptError(
                 "'pins' do not go with 'isl' and 'osl', for which a service is planned"

@@ -309,6 +309,8 @@ py::tuple Problem::planService(const py::dict &settings) const {
   take(settings, "requests", numbers);
   asked.load = readLoad(numbers);
   take(settings, "devices", asked.devices);
+  take(settings, "prefill_machine", asked.prefillMachine);
+  take(settings, "prefill_devices", asked.prefillDevices);
   std::string engine, mode = "best";
   take(settings, "engine", engine);
   if (!engine.empty())

@@ -160,6 +160,24 @@ class PlanTest(unittest.TestCase):
                 best["tokens_per_s_per_device"],
             )
 
+    def test_prompts_are_read_on_another_machine(self):
+        asked = dict(
+            machine="h200_sxm", devices=4, prefill_machine="h100_sxm", prefill_devices=4,
+            isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, mode="disaggregated",
+        )
+        for load, machine in (
+            (so.Decode(context=4608), "h200_sxm"), (so.Prefill(tokens=4096), "h100_sxm")
+        ):
+            plan = so.plan(so.Problem(so.load_model(LLAMA, load), **asked))
+            service = plan.service["disaggregated"]
+            self.assertEqual(service["readers"]["machine"], "h100_sxm")
+            self.assertEqual(service["decoders"]["machine"], "h200_sxm")
+            self.assertIn("4 devices of h200_sxm and 4 of h100_sxm", plan.service_table)
+            # The strategy is for the machine of its workers.
+            self.assertEqual(plan.problem.machine_name, machine)
+            again = so.Plan.from_json(self.kept(plan))
+            self.assertEqual((again.strategy, again.service), (plan.strategy, plan.service))
+
     def kept(self, plan):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -195,6 +213,9 @@ class PlanTest(unittest.TestCase):
             ({"isl": "8", "osl": 8}, "'isl' is '8', expected a number"),
             ({"isl": 8, "osl": 8, "prefix_hit": 1}, "expected a number from 0 to 0.999"),
             ({"mode": "best"}, "'mode' is of a service"),
+            ({"prefill_machine": "h100_sxm"}, "'prefill_machine' is of a service"),
+            ({"isl": 8, "osl": 8, "prefill_machine": 3}, "'prefill_machine' is 3"),
+            ({"isl": 8, "osl": 8, "prefill_devices": 0}, "'prefill_devices' is 0"),
             ({"isl": 8, "osl": 8, "pins": {"tp": 1}}, "'pins' do not go with"),
             ({"isl": 8, "osl": 8, "simulator": "roofline"}, "expected calibrated"),
         ]:
@@ -202,6 +223,8 @@ class PlanTest(unittest.TestCase):
                 small(**others)
         with self.assertRaisesRegex(so.ShardoptError, "unknown mode 'bst'; known: best"):
             so.plan(small(isl=8, osl=8, mode="bst"))
+        with self.assertRaisesRegex(so.ShardoptError, "no machine of theirs is said"):
+            so.plan(small(isl=8, osl=8, prefill_devices=4))
 
     def test_wrong_inputs(self):
         for others, message in [

@@ -74,6 +74,14 @@ static cl::opt<std::string>
     precision("precision", cl::cat(category),
               cl::desc("Types of weights for --plan-serving: bf16, fp8, nvfp4, "
                        "... (default: the checkpoint's)"));
+static cl::opt<std::string> prefillMachine(
+    "prefill-machine", cl::cat(category),
+    cl::desc("Another machine, on which prompts may be read (with "
+             "--plan-serving)"));
+static cl::opt<int64_t> prefillDevices(
+    "prefill-devices", cl::cat(category), cl::init(0),
+    cl::desc("Devices of the prefill-machine beside --max-devices (0: "
+             "--max-devices are of either machine)"));
 /// Of --plan-serving.
 static tool::RequestOptions requests(category);
 
@@ -173,14 +181,28 @@ static ErrorOr<cost::ServingSetup> readSetup() {
   return setup;
 }
 
-static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
-  ErrorOr<Machine> machine = loadMachine(
-      options.timing.machine.empty() ? "h100_sxm" : options.timing.machine);
+namespace {
+struct ServingMachine {
+  Machine machine;
+  cost::calibrated::CalibratedKernels kernels;
+};
+} // namespace
+
+static ErrorOr<ServingMachine> servingMachine(const std::string &name) {
+  ErrorOr<Machine> machine = loadMachine(name.empty() ? "h100_sxm" : name);
   if (!machine)
     return machine.error();
   auto kernels = cost::calibrated::CalibratedKernels::create(*machine);
   if (!kernels)
     return kernels.error();
+  return ServingMachine{std::move(*machine), std::move(*kernels)};
+}
+
+static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
+  ErrorOr<ServingMachine> decoding = servingMachine(options.timing.machine),
+                          reading = servingMachine(prefillMachine);
+  if (!decoding || !reading)
+    return decoding ? reading.error() : decoding.error();
   ErrorOr<cost::ServingEngine> engine =
       cost::findEngine(engineName, /*version=*/"", /*isTuned=*/true);
   if (!engine)
@@ -192,10 +214,14 @@ static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
   ErrorOr<cost::ServingSetup> setup = readSetup();
   if (!setup)
     return setup.error();
-  goal.domainSize = machine->domainSize;
-  goal.devices =
-      options.maxDevices > 0 ? options.maxDevices : machine->domainSize;
-  return cost::planServing(*kernels, *setup, *engine, goal);
+  goal.domainSize = decoding->machine.domainSize;
+  goal.devices = options.maxDevices > 0 ? options.maxDevices : goal.domainSize;
+  goal.prefillDevices = prefillDevices;
+  const cost::PrefillMachine prefill = {reading->machine.name, reading->kernels,
+                                        reading->machine.domainSize};
+  return cost::planServing(decoding->kernels, *setup, *engine, goal,
+                           /*canRun=*/{},
+                           prefillMachine.empty() ? nullptr : &prefill);
 }
 
 static int planServing() {
@@ -205,8 +231,14 @@ static int planServing() {
   ErrorOr<RequestLoad> load = requests.read(/*length=*/1024);
   if (!load)
     return tool::fail(load.error().message);
-  if (options.maxDevices < 0 || options.maxDevices > 100000)
-    return tool::fail("'--max-devices' is no number of devices up to 100000");
+  for (auto [name, number] :
+       {std::pair("--max-devices", options.maxDevices),
+        std::pair("--prefill-devices", prefillDevices.getValue())})
+    if (number < 0 || number > 100000)
+      return tool::fail(std::string("'") + name +
+                        "' is no number of devices up to 100000");
+  if (prefillDevices > 0 && prefillMachine.empty())
+    return tool::fail("'--prefill-devices' needs '--prefill-machine'");
   // Those of --serve have the same meaning.
   for (auto [field, limit] :
        {std::pair(RequestField::TpotMs, options.sloTpotMs),

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ServingSetups.h"
 #include "TestModels.h"
-#include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Cost/ServingRows.h"
 
 #include <gtest/gtest.h>
@@ -14,76 +14,11 @@
 using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
+using namespace shardopt::cost::test;
 
 namespace {
 
-CalibratedKernels kernelsOf(const std::string &name) {
-  ErrorOr<Machine> machine = loadMachine(name);
-  EXPECT_TRUE(machine) << machine.error().message;
-  ErrorOr<CalibratedKernels> kernels = CalibratedKernels::create(*machine);
-  EXPECT_TRUE(kernels) << kernels.error().message;
-  return *kernels;
-}
-
-ServedModel denseModel() {
-  ServedModel model;
-  model.vocab = 128256;
-  model.hidden = 4096;
-  model.denseLayers = 32;
-  model.heads = 32;
-  model.kvHeads = 8;
-  model.headDim = 128;
-  model.spans = {{0, 32}};
-  model.denseInner = 14336;
-  return model;
-}
-
-ServedModel expertModel() {
-  ServedModel model;
-  model.vocab = 129280;
-  model.hidden = 7168;
-  model.denseLayers = 3;
-  model.expertLayers = 58;
-  model.isLatent = true;
-  model.heads = 128;
-  model.queryRank = 1536;
-  model.latentRank = 512;
-  model.nopeDim = 128;
-  model.ropeDim = 64;
-  model.valueDim = 128;
-  model.spans = {{0, 61}};
-  model.denseInner = 18432;
-  model.sharedInner = 2048;
-  model.experts = 256;
-  model.topk = 8;
-  model.expertInner = 2048;
-  return model;
-}
-
-ServingSetup denseSetup(double tp) {
-  ServingSetup setup;
-  setup.model = denseModel();
-  setup.tp = tp;
-  return setup;
-}
-
-ServingSetup expertSetup() {
-  ServingSetup setup;
-  setup.model = expertModel();
-  setup.attentionType = setup.denseType = setup.expertType =
-      ServedType::Fp8Block;
-  setup.isCacheFp8 = true;
-  setup.tp = setup.expertTp = 8;
-  return setup;
-}
-
 const char *const engines[] = {"trtllm", "vllm", "sglang"};
-
-ServingEngine engineOf(const std::string &name, bool isTuned = true) {
-  ErrorOr<ServingEngine> engine = findEngine(name, "0.9", isTuned);
-  EXPECT_TRUE(engine) << engine.error().message;
-  return *engine;
-}
 
 /// The last field but those behind it, of the only row of a prediction.
 std::string lastField(const std::string &text) {
@@ -280,61 +215,6 @@ TEST(Serving, DisaggregatedRequestsWaitForReadersAndForRoom) {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Plans
-//===----------------------------------------------------------------------===//
-
-TEST(ServingPlan, HoldsBothLimitsAndIsTheBestOfWhatDoes) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  const ServingEngine engine = engineOf("vllm");
-  ServingGoal goal = {1000, 500, 0, 8, 8, 25, 1500};
-  auto plans = planServing(kernels, denseSetup(1), engine, goal);
-  ASSERT_TRUE(plans) << plans.error().message;
-  ASSERT_TRUE(plans->aggregated && plans->disaggregated);
-  for (const ServingPlan &plan : {*plans->aggregated, *plans->disaggregated}) {
-    EXPECT_LE(plan.times.tpot.ms, 25);
-    EXPECT_LE(plan.times.ttft.ms, 1500);
-    EXPECT_LE(plan.usedDevices(), 8);
-    EXPECT_LE(plan.tokensPerDevice, plans->best()->tokensPerDevice);
-  }
-  // Of each degree, as many replicas as there is room for.
-  for (double tp : {1, 2, 4, 8})
-    for (double each = 1; each <= 512; each *= 2) {
-      auto times =
-          serveAggregated(kernels, denseSetup(tp), engine, {1000, 500, each});
-      if (times && times->tpot.ms <= 25 && times->ttft.ms <= 1500) {
-        EXPECT_LE(each * (8 / tp) * 500 /
-                      ((times->ttft.ms + 500 * times->tpot.ms) / 1e3) / 8,
-                  plans->aggregated->tokensPerDevice * (1 + 1e-9))
-            << tp << " " << each;
-      }
-    }
-}
-
-TEST(ServingPlan, IdleDevicesCount) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  ServingGoal goal = {1000, 500, 0, 8, 8, 50, 5000};
-  auto eight = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
-  goal.devices = 9;
-  goal.concurrency = eight->aggregated->concurrency;
-  auto nine = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
-  ASSERT_TRUE(eight && nine);
-  EXPECT_LE(nine->aggregated->usedDevices(), 9);
-  EXPECT_LT(nine->aggregated->tokensPerDevice,
-            1.13 * eight->aggregated->tokensPerDevice);
-}
-
-TEST(ServingPlan, SaysWhereNoneHoldsTheLimits) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  ServingGoal goal = {1000, 500, 0, 8, 8, 0.001, 5000};
-  auto plans = planServing(kernels, denseSetup(1), engineOf("vllm"), goal);
-  ASSERT_TRUE(plans);
-  EXPECT_EQ(plans->best(), nullptr);
-  EXPECT_EQ(describe(*plans, goal), "  aggregated\n    none holds the limits\n"
-                                    "  disaggregated\n"
-                                    "    none holds the limits\n");
-}
-
 TEST(Serving, RowsSayWhatIsWrong) {
   auto predict = [](const std::string &row) {
     ErrorOr<std::string> text = predictServing(
@@ -411,48 +291,24 @@ TEST(Serving, SkewSlowsGroupsOfExpertsAlone) {
   EXPECT_GT(skewed->tpot.ms, even->tpot.ms);
 }
 
-TEST(ServingPlan, ARateIsServedByFewDevices) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+TEST(Serving, CachesGoOverTheSlowerNetwork) {
+  const CalibratedKernels slow = kernelsOf("l40s"),
+                          fast = kernelsOf("b200_sxm");
+  ASSERT_LT(slow.device.network, fast.device.network);
+  const ServingWorkers workers = {denseSetup(1), 1};
   const ServingEngine engine = engineOf("vllm");
-  ServingGoal goal = {1000, 500, 0, 8, 8, 25, 1500};
-  auto most = planServing(kernels, denseSetup(1), engine, goal);
-  ASSERT_TRUE(most && most->best());
-  double devices = 0;
-  for (double share : {0.02, 0.1, 0.3, 0.6, 0.95}) {
-    goal.rate = share * most->best()->requestsPerSecond;
-    auto plans = planServing(kernels, denseSetup(1), engine, goal);
-    ASSERT_TRUE(plans && plans->best()) << share;
-    const ServingPlan &best = *plans->best();
-    EXPECT_DOUBLE_EQ(best.requestsPerSecond, goal.rate);
-    EXPECT_GE(best.usedDevices(), devices);
-    EXPECT_LE(best.times.tpot.ms, goal.tpotMs);
-    EXPECT_LE(best.times.ttft.ms, goal.ttftMs);
-    devices = best.usedDevices();
-    // Requests in flight are those that arrive while one is served.
-    const double seconds =
-        (best.times.ttft.ms + 500 * best.times.tpot.ms) / 1e3;
-    if (best.concurrency > 1)
-      EXPECT_NEAR(best.concurrency / seconds / goal.rate, 1, 0.1) << share;
-  }
-  EXPECT_GT(devices, 4);
-  goal.rate = 1.1 * most->best()->requestsPerSecond;
-  auto none = planServing(kernels, denseSetup(1), engine, goal);
-  ASSERT_TRUE(none);
-  EXPECT_FALSE(none->best());
-}
-
-TEST(ServingPlan, ReadsTheLoadOfUsers) {
-  RequestLoad load;
-  load[RequestField::Isl] = 4096;
-  load[RequestField::Osl] = 512;
-  load[RequestField::AcceptedTokens] = 1.5;
-  load[RequestField::TpotMs] = 30;
-  const ServingGoal goal = goalOf(load);
-  EXPECT_EQ(goal.inputTokens, 4096);
-  EXPECT_EQ(goal.traits.drafts, 2);
-  EXPECT_EQ(goal.tpotMs, 30);
-  EXPECT_EQ(goal.ttftMs, 2000);
-  EXPECT_EQ(goal.concurrency, 0);
+  const ServingLoad load = {2000, 200, 8};
+  auto sent = [&](const CalibratedKernels &decoding,
+                  const CalibratedKernels *reading) {
+    auto times =
+        serveDisaggregated(decoding, workers, workers, engine, load, reading);
+    EXPECT_TRUE(times) << times.error().message;
+    return times ? times->sentUs : 0;
+  };
+  EXPECT_EQ(sent(slow, nullptr), sent(slow, &fast));
+  EXPECT_EQ(sent(slow, nullptr), sent(fast, &slow));
+  EXPECT_LT(sent(fast, nullptr), sent(fast, &slow));
+  EXPECT_EQ(sent(fast, nullptr), sent(fast, &fast));
 }
 
 TEST(ServedProgram, SizesAreThoseOfTheOps) {

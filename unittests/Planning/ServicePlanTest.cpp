@@ -16,8 +16,9 @@ using namespace shardopt::cost::test;
 
 namespace {
 
-ErrorOr<ServiceSummary> plan(cost::Phase phase,
-                             std::optional<ServiceMode> mode) {
+ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
+                             const std::string &prefillMachine = "",
+                             int64_t prefillDevices = 0) {
   ScenarioOptions options;
   options.simulator = "calibrated";
   auto scenario =
@@ -30,6 +31,8 @@ ErrorOr<ServiceSummary> plan(cost::Phase phase,
   request.load[RequestField::TtftMs] = 1000;
   request.devices = 8;
   request.mode = mode;
+  request.prefillMachine = prefillMachine;
+  request.prefillDevices = prefillDevices;
   return planService(*scenario, request);
 }
 
@@ -65,6 +68,44 @@ TEST(ServicePlan, PhasesOfADisaggregatedServiceHaveStrategiesOfTheirOwn) {
     EXPECT_LE(degrees.batch, batchOf(*service, isReading));
     EXPECT_EQ(batchOf(*service, /*isReading=*/true), 1);
   }
+}
+
+TEST(ServicePlan, PromptsAreReadOnAnotherMachine) {
+  for (cost::Phase phase : {cost::Phase::Decode, cost::Phase::Prefill}) {
+    auto service = plan(phase, ServiceMode::Disaggregated, "b200_sxm", 4);
+    ASSERT_TRUE(service) << service.error().message;
+    ASSERT_TRUE(service->best());
+    EXPECT_EQ(service->best()->readingMachine, "b200_sxm");
+    const bool isReading = phase == cost::Phase::Prefill;
+    EXPECT_EQ(scenarioOf(*service).machine().name,
+              isReading ? "b200_sxm" : "h100_sxm");
+    auto found = planWorkers(*service, PlanRequest());
+    ASSERT_TRUE(found && found->plan);
+    EXPECT_EQ(found->plan->strategy.degrees.tp,
+              int64_t(workersOf(*service).setup.tp));
+    const std::string json = serviceJson(*service);
+    for (const char *part :
+         {"\"prefill_machine\": \"b200_sxm\"", "\"prefill_devices\": 4",
+          "\"readers\": {\"machine\": \"b200_sxm\"",
+          "\"decoders\": {\"machine\": \"h100_sxm\""})
+      EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+    const std::string table = serviceTable(*service);
+    for (const char *part :
+         {"8 devices of h100_sxm and 4 of b200_sxm", " on b200_sxm\n", "of 12"})
+      EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;
+  }
+}
+
+TEST(ServicePlan, WrongMachinesForPrompts) {
+  auto errorOf = [](const std::string &machine, int64_t devices) {
+    auto service = plan(cost::Phase::Decode, std::nullopt, machine, devices);
+    return service ? "" : service.error().message;
+  };
+  EXPECT_EQ(errorOf("", 4), "there are 4 devices to read prompts on, and no "
+                            "machine of theirs is said");
+  EXPECT_EQ(errorOf("h100_sxm", -1),
+            "there are -1 devices, expected a number up to 100000");
+  EXPECT_NE(errorOf("h1000", 0).find("h1000"), std::string::npos);
 }
 
 } // namespace

@@ -50,12 +50,14 @@ struct ServingWorkers {
 };
 
 /// Replicas that read prompts and hand their caches to replicas that decode,
-/// over the network; `load` is that of all together.
-ErrorOr<ServingTimes> serveDisaggregated(const calibrated::CalibratedKernels &,
-                                         const ServingWorkers &readers,
-                                         const ServingWorkers &decoders,
-                                         const ServingEngine &engine,
-                                         const ServingLoad &load);
+/// over the network; `load` is that of all together. Where prompts are read on
+/// another machine, `reading` are its kernels, and the slower network counts.
+ErrorOr<ServingTimes>
+serveDisaggregated(const calibrated::CalibratedKernels &,
+                   const ServingWorkers &readers,
+                   const ServingWorkers &decoders, const ServingEngine &engine,
+                   const ServingLoad &load,
+                   const calibrated::CalibratedKernels *reading = nullptr);
 
 } // namespace shardopt::cost
 

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace shardopt::cost {
 
@@ -29,6 +30,22 @@ struct ServingGoal {
   /// as can be served.
   double rate = 0;
   ServingTraits traits = {};
+  /// Devices of the machine that reads prompts, beside `devices`; 0: `devices`
+  /// are of either machine.
+  int64_t prefillDevices = 0;
+
+  /// All that there are, at work or not.
+  double allDevices() const {
+    return static_cast<double>(devices + prefillDevices);
+  }
+};
+
+/// Another machine, on whose devices prompts may be read.
+struct PrefillMachine {
+  std::string name;
+  const calibrated::CalibratedKernels &kernels;
+  int64_t domainSize = 8; ///< no reader is larger
+  std::function<bool(const ServingSetup &)> canRun = {}; ///< empty: all
 };
 
 /// What `load`, which has no error and has requests, asks of a cluster; limits
@@ -43,6 +60,7 @@ struct ServingPlan {
   ServingTimes times;
   double tokensPerDevice = 0; ///< a second; devices without work count
   double requestsPerSecond = 0;
+  std::string readingMachine = {}; ///< of the readers, where it is another one
 
   double usedDevices() const;
 };
@@ -59,11 +77,13 @@ struct ServingPlans {
 };
 
 /// Searches all layouts of `base`, of which the model and its types count, that
-/// `canRun` (empty: all). An error where a kernel has no constants.
+/// `canRun` (empty: all). With `prefill` prompts may be read there too, which
+/// they are where that is better. An error where a kernel has no constants.
 ErrorOr<ServingPlans>
 planServing(const calibrated::CalibratedKernels &, const ServingSetup &base,
             const ServingEngine &, const ServingGoal &,
-            const std::function<bool(const ServingSetup &)> &canRun = {});
+            const std::function<bool(const ServingSetup &)> &canRun = {},
+            const PrefillMachine *prefill = nullptr);
 
 /// Both plans side by side, with what a step is made of.
 std::string describe(const ServingPlans &plans, const ServingGoal &goal);

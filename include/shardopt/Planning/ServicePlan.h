@@ -33,14 +33,22 @@ ErrorOr<std::optional<ServiceMode>> parseServiceMode(const std::string &text);
 struct ServiceRequest {
   RequestLoad load; ///< with requests
   std::string engine = "vllm";
-  int64_t devices = 0;                      ///< that there are; 0: a domain
-  std::optional<ServiceMode> mode;          ///< none: the better one
+  int64_t devices = 0;             ///< that there are; 0: a domain
+  std::optional<ServiceMode> mode; ///< none: the better one
+  /// Name or file of another machine, on which prompts may be read; empty:
+  /// none.
+  std::string prefillMachine;
+  /// Devices of it beside `devices`; 0: `devices` are of either machine.
+  int64_t prefillDevices = 0;
+
   std::optional<std::string> error() const; ///< as RequestLoad::error
 };
 
 /// The replicas of a service.
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
+  /// The same on the machine that may read prompts; null: there is no other.
+  std::shared_ptr<const Scenario> prefillScenario;
   RequestLoad load;
   Engine engine = Engine::Vllm;
   cost::ServingGoal goal;
@@ -67,6 +75,8 @@ Degrees degreesOf(const cost::ServingWorkers &workers, int64_t batch);
 /// The workers of `summary`, which has a plan, that run the scenario's phase:
 /// those that read prompts in prefill, and those that decode.
 const cost::ServingWorkers &workersOf(const ServiceSummary &summary);
+/// The scenario on the machine of these workers.
+const Scenario &scenarioOf(const ServiceSummary &summary);
 
 /// Sequences over a replica of `summary`, which has a plan: those that one
 /// which decodes has at a time; prompts, one in each group of attention.

@@ -45,6 +45,9 @@ private:
   LogicalResult annotate(const ServiceSummary &service,
                          const ModuleModel &program);
   ServiceAttr describe(const ServiceSummary &service, StrategyAttr found);
+  StringAttr machineAttr(const std::string &nameOrFile) {
+    return StringAttr::get(&getContext(), lastingName(nameOrFile));
+  }
 };
 
 } // namespace
@@ -75,6 +78,8 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
   request.mode = *chosen;
   request.engine = engine;
   request.devices = devices;
+  request.prefillMachine = prefillMachine;
+  request.prefillDevices = prefillDevices;
   if (std::optional<std::string> why = request.error())
     return Error{*why};
   return request;
@@ -99,7 +104,7 @@ ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
       int64_t(plan.decoders.count), strategyOf(plan.decoders, false),
       plan.readers ? int64_t(plan.readers->count) : 0,
       plan.readers ? strategyOf(*plan.readers, true) : StrategyAttr(),
-      /*prefill_machine=*/StringAttr());
+      plan.readingMachine.empty() ? StringAttr() : machineAttr(prefillMachine));
 }
 
 /// Writes the strategy of the workers that run the module.
@@ -122,9 +127,10 @@ LogicalResult PlanServingPass::annotate(const ServiceSummary &service,
       serviceAttrName,
       describe(service, module->getAttrOfType<StrategyAttr>(strategyAttrName)));
   // A later pass must not take another machine for this one.
-  if (!machine.empty())
-    module->setAttr(machineAttrName,
-                    StringAttr::get(&getContext(), lastingName(machine)));
+  const bool isElsewhere = &scenarioOf(service) != service.scenario.get();
+  if (const std::string &mine = isElsewhere ? prefillMachine : machine;
+      !mine.empty())
+    module->setAttr(machineAttrName, machineAttr(mine));
   remark::passed(module.getLoc(),
                  remark::RemarkOpts::name("annotated").category(getArgument()))
       << remark::metric("mode", spell(*service.mode))
@@ -145,6 +151,8 @@ LogicalResult PlanServingPass::run() {
   if (!request)
     return emitError(module.getLoc(), request.error().message);
   FileRoles files = inputFiles(module, machine, options.simulator);
+  if (!prefillMachine.empty())
+    files.reads("'prefill-machine'", prefillMachine);
   files.writes("'report'", report);
   if (std::optional<Error> error = files.check())
     return emitError(module.getLoc(), error->message);

@@ -19,7 +19,8 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     runs](../Serving.md) say: aggregated, where the replicas that decode read
     prompts too, or disaggregated, with two kinds of replicas, how many there are
     of each, and the way of a cache from the one to the other. At a rate it is the
-    layout of fewest devices.
+    layout of fewest devices. With `prefill-machine` prompts may be read on devices
+    of another machine, from which caches go over the slower of both networks.
 
     What requests are like is said by `llm.workload`, or by options, which replace
     what it says. The plans of both kinds are printed as a table on the standard
@@ -28,8 +29,9 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     read prompts): their degrees, the sequences that they have at a time, and the
     dims that the engine gives to the ops, so that `--llm-insert-collectives`
     makes the program of one of their devices; `llm.service` has the replicas of
-    both phases, how many there are, and the requests in flight. Where no layout
-    holds both limits the pass fails.
+    both phases, how many there are, and the requests in flight. `llm.machine` is
+    that of the replicas whose strategy the module has. Where no layout holds both
+    limits the pass fails.
 
     Input:
 
@@ -60,6 +62,10 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
       "Name of a machine with constants, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
     Option<"devices", "devices", "int64_t", "0",
       "Devices that there are (0: those of a domain)">,
+    Option<"prefillMachine", "prefill-machine", "std::string", [{""}],
+      "Name or JSON file of another machine, with constants, on which prompts may be read">,
+    Option<"prefillDevices", "prefill-devices", "int64_t", "0",
+      "Devices of the prefill-machine beside the others (0: 'devices' are of either machine)">,
     Option<"engine", "engine", "std::string", [{"vllm"}],
       "Serving engine: vllm, sglang or trtllm">,
     Option<"mode", "mode", "std::string", [{"best"}],
