@@ -168,6 +168,7 @@ ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
   tpot.deviation = std::sqrt(refills * course.steps) * extra / out;
   Spread ttft = waitInBurst(engine.burstShare, inFlight, alone);
   ttft.mean += engine.firstTokenMs * 1e3 + alone + plain +
+               engine.heldSteps * whole +
                (wanted - inFlight) / inFlight * answer;
   ServingTimes times = timesOf(engine, setup.model, tpot, ttft);
   times.sequences = decoding;
@@ -226,7 +227,8 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const CalibratedKernels &kernels,
     ttft.mean = waiting;
   else
     ttft = burst;
-  ttft.mean += engine.firstTokenMs * 1e3 + alone + sent + answer / course.steps;
+  ttft.mean += engine.firstTokenMs * 1e3 + alone + sent +
+               (1 + engine.heldSteps) * answer / course.steps;
   ServingTimes times = timesOf(engine, decoders.setup.model, tpot, ttft);
   times.sequences = decoding;
   times.admitted = room;

@@ -35,6 +35,7 @@ static constexpr Number numbers[] = {
     {"eager_layer_us", &ServingEngine::eagerLayerUs, 0},
     {"first_token_ms", &ServingEngine::firstTokenMs, 0},
     {"burst_share", &ServingEngine::burstShare, 0},
+    {"held_steps", &ServingEngine::heldSteps, 0},
     {"pass_us", &ServingEngine::passUs, 0},
     {"rank_skew_us", &ServingEngine::rankSkewUs, 0},
     {"expert_layer_us", &ServingEngine::expertLayerUs, 0},

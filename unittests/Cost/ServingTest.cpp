@@ -291,6 +291,27 @@ TEST(Serving, SkewSlowsGroupsOfExpertsAlone) {
   EXPECT_GT(skewed->tpot.ms, even->tpot.ms);
 }
 
+TEST(Serving, FirstTokensAreHeldForSteps) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  const ServingWorkers workers = {denseSetup(1), 1};
+  const ServingLoad load = {1000, 500, 16};
+  ServingEngine engine = engineOf("trtllm");
+  auto both = [&] {
+    return std::pair(
+        *serveAggregated(kernels, denseSetup(1), engine, load),
+        *serveDisaggregated(kernels, workers, workers, engine, load));
+  };
+  auto [together, apart] = both();
+  engine.heldSteps = 19;
+  auto [laterTogether, laterApart] = both();
+  for (auto [now, later] :
+       {std::pair(together, laterTogether), std::pair(apart, laterApart)}) {
+    EXPECT_EQ(later.tpot.ms, now.tpot.ms);
+    EXPECT_NEAR(later.ttft.ms - now.ttft.ms, 19 * now.tpot.ms, 1e-6);
+    EXPECT_NEAR(later.ttft.p50 - now.ttft.p50, 19 * now.tpot.ms, 1e-6);
+  }
+}
+
 TEST(Serving, CachesGoOverTheSlowerNetwork) {
   const CalibratedKernels slow = kernelsOf("l40s"),
                           fast = kernelsOf("b200_sxm");

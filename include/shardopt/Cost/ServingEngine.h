@@ -43,6 +43,9 @@ struct ServingEngine {
   /// To the first token, beside kernels: milliseconds, and the share of the
   /// other requests' prompts that one waits for.
   double firstTokenMs = 0, burstShare = 0;
+  /// Steps for which the first token is held back: those of the tokens that are
+  /// sent together with it, or until the engine looks for requests again.
+  double heldSteps = 0;
 
   // What kernels are in an engine, and not alone (docs/Serving.md).
   bool hasStaticScales = true;      ///< fp8 products need not find them
