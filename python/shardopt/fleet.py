@@ -250,18 +250,24 @@ class Fleet:
         job, worker.job, worker.deadline = worker.job, None, math.inf
         if job is None:
             return
+        outcome = None
         if error is None:
             self._refusals = 0
-            job.future.set_result(found)
+            outcome = found
         elif is_loss(error) or isinstance(error, SimulatorLost):
             self._retry(job, error)
         else:
-            job.future.set_result((Failed(_first_line(error)), 0.0))
-        if error is not None or self._is_own:
-            self._replace(worker)
-        elif not worker.is_given_up:
-            self._idle.append(worker)
-        self._dispatch()
+            outcome = (Failed(_first_line(error)), 0.0)
+        try:
+            if error is not None or self._is_own:
+                self._replace(worker)
+            elif not worker.is_given_up:
+                self._idle.append(worker)
+            # What waits is sent before the search hears of what is done, and thinks.
+            self._dispatch()
+        finally:
+            if outcome is not None:
+                job.future.set_result(outcome)
 
     def _retry(self, job: _Job, error: Any) -> None:
         job.tries += 1
