@@ -18,12 +18,13 @@ import tempfile
 
 import tools
 from strategies import sample, write
-from tools import DATA, imported, last_line, run
+from tools import DATA, ROOT, imported, last_line, run
 
+sys.path.append(str(ROOT / "test" / "Reference"))
 
-def tolerance_of(model):
-    """Of the largest logit. Transformers rounds gated delta nets by up to 4e-5."""
-    return "5e-5" if "linear_num_key_heads" in (model / "config.json").read_text() else "2e-5"
+from execution.tolerance import tolerance_of  # noqa: E402
+
+TOLERANCE = 2e-5  # of the largest logit
 
 
 def check(args, model, phase, context, folder):
@@ -33,7 +34,7 @@ def check(args, model, phase, context, folder):
     )
     io = model / "io.safetensors"
     against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
-    against.append(f"--tolerance={args.tolerance or tolerance_of(model)}")
+    against.append(f"--tolerance={args.tolerance or tolerance_of(model, TOLERANCE)}")
     yield "unsharded", *last_line(args.shard_run, program, *against)
 
     planned = folder / "planned.mlir"

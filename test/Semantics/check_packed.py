@@ -3,8 +3,8 @@
 
     check_packed.py --shard-opt=… --shard-translate=… --shard-run=… FOLDER
 
-Of a small model with weights of eight bits and scales for blocks, and of one with
-mxfp4 experts: the program computes the same numbers, to the last bit, of the packed
+Of a small model with weights of eight bits and scales for blocks or for rows, and of one
+with mxfp4 experts: the program computes the same numbers, to the last bit, of the packed
 checkpoint, which lies in two files with an index, and of one in f32. A tensor that is
 left over, missing or of another shape is named.
 """
@@ -47,6 +47,16 @@ def pack_fp8(name, shape, random):
     each = np.repeat(np.repeat(scales, BLOCK, 0), BLOCK, 1)[: shape[0], : shape[1]]
     packed = {name: ("F8_E4M3", codes), name + "_scale_inv": ("F32", scales)}
     return packed, eight_bits(codes) * each
+
+
+def pack_rows(name, shape, random):
+    """The same with a scale for each row."""
+    codes = random.integers(0, 112, shape).astype(np.uint8) | random.choice(
+        np.array([0, 128], np.uint8), shape
+    )
+    scales = (2.0 ** random.uniform(-9, -7, (shape[0], 1))).astype(np.float32)
+    packed = {name: ("F8_E4M3", codes), name + "_scale": ("F32", scales)}
+    return packed, eight_bits(codes) * scales
 
 
 def pack_mxfp4(name, shape, random):
@@ -147,6 +157,28 @@ def main():
     fp8["weight_block_size"] = [BLOCK, BLOCK]
     config = {**llama, "quantization_config": fp8}
     check(args, "fp8", config, pack_fp8, lambda name, _: name.endswith("_proj.weight"))
+    rows = {
+        "quant_method": "compressed-tensors",
+        "format": "float-quantized",
+        "config_groups": {
+            "group_0": {
+                "targets": ["Linear"],
+                "weights": {"num_bits": 8, "type": "float", "strategy": "channel"},
+                "input_activations": {"num_bits": 8, "type": "float", "dynamic": True},
+            }
+        },
+        "ignore": ["lm_head"],
+    }
+    config = {**llama, "quantization_config": rows}
+    check(args, "rows", config, pack_rows, lambda name, _: name.endswith("_proj.weight"))
+    kept = [
+        f"model.layers.{layer}.self_attn.{name}_proj"
+        for layer in range(llama["num_hidden_layers"])
+        for name in "qkvo"
+    ]
+    fbgemm = {"quant_method": "fbgemm_fp8", "modules_to_not_convert": kept}
+    config = {**llama, "quantization_config": fbgemm}
+    check(args, "networks", config, pack_rows, lambda name, _: ".mlp." in name)
     gpt_oss = json.loads((INPUTS / "gpt_oss.json").read_text())
     check(args, "mxfp4", gpt_oss, pack_mxfp4, lambda name, shape: len(shape) == 3)
 

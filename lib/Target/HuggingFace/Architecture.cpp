@@ -68,6 +68,7 @@ static Architecture mixtral() {
   row.windows = WindowRule::Always;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::Normalized;
+  row.expertWidth = "intermediate_size";
   row.names = namesOf("block_sparse_moe.gate", "block_sparse_moe.experts", "w1",
                       "w3", "w2");
   return row;
@@ -90,6 +91,7 @@ static Architecture deepseekV3() {
   row.latentAttention = true;
   row.expertLayers = ExpertLayers::FromFirst;
   row.router = RouterRule::GroupedSigmoid;
+  row.sharedCount = "n_shared_experts";
   row.names = qwenNames;
   return row;
 }
@@ -131,6 +133,7 @@ static Architecture gptOss() {
   row.windows = WindowRule::Alternating;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::BiasNormalized;
+  row.expertWidth = "intermediate_size";
   row.clampedSwiglu = true;
   row.expertBias = true;
   row.names = namesOf("mlp.router", "mlp.experts", "gate_up_proj",
@@ -270,6 +273,7 @@ static Architecture glm4Moe() {
   row.expertLayers = ExpertLayers::FromFirst;
   row.router = RouterRule::GroupedSigmoid;
   row.names = qwenNames;
+  row.sharedCount = "n_shared_experts";
   return row;
 }
 
@@ -308,6 +312,7 @@ static Architecture miniMaxM2() {
   row.ropeShare = 1;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::CorrectedSigmoid;
+  row.expertWidth = "intermediate_size";
   row.names = namesOf("block_sparse_moe.gate", "block_sparse_moe.experts", "w1",
                       "w3", "w2");
   row.names.correction = "block_sparse_moe";
@@ -358,6 +363,8 @@ static Architecture llama4() {
   row.temperature = true;
   row.expertLayers = ExpertLayers::Listed;
   row.router = RouterRule::SigmoidOfInput;
+  row.denseWidth = "intermediate_size_mlp";
+  row.expertWidth = "intermediate_size";
   row.names = namesOf("feed_forward.router", "feed_forward.experts",
                       "gate_up_proj", "gate_up_proj", "down_proj");
   row.names.fusedExperts = true;
@@ -393,14 +400,6 @@ static Architecture qwen35() {
   return row;
 }
 
-static Architecture qwen35Nested() {
-  Architecture row = qwen35();
-  row.name = "Qwen3_5ForConditionalGeneration";
-  row.isNested = true;
-  row.names.model = "model.language_model";
-  return row;
-}
-
 /// Granite 4: state spaces and attention, then one network in every layer.
 static Architecture graniteHybrid() {
   Architecture row = granite();
@@ -414,6 +413,7 @@ static Architecture graniteHybrid() {
   row.expertLayers = ExpertLayers::AllIfAny;
   row.router = RouterRule::Normalized;
   row.denseWidth = "shared_intermediate_size";
+  row.expertWidth = "intermediate_size";
   row.sharedWidth = "shared_intermediate_size";
   row.names = namesOf("block_sparse_moe.router.layer", "block_sparse_moe",
                       "input_linear.weight", "input_linear.weight",
@@ -471,20 +471,26 @@ static Architecture gptMoe() {
   row.name = "GptMoeForCausalLM";
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::NormTopkProb;
+  row.expertWidth = "intermediate_size";
   row.gated = false;
   row.names = qwenNames;
   return row;
 }
 
 static const std::vector<Architecture> &table() {
-  static const std::vector<Architecture> rows = {
-      llama(),        mistral(),       qwen2(),      qwen3(),     mixtral(),
-      qwen2Moe(),     qwen3Moe(),      deepseekV3(), gptOss(),    starcoder2(),
-      phi3(),         granite(),       smolLm3(),    ernie45(),   ernie45Moe(),
-      gemma(),        gemma2(),        gemma3(),     glm4(),      glm4Moe(),
-      gptMoe(),       olmo2(),         olmo3(),      miniMaxM2(), cohere(),
-      cohere2(),      llama4(),        deepseekV2(), qwen3Next(), qwen35(),
-      qwen35Nested(), graniteHybrid(), nemotronH()};
+  static const std::vector<Architecture> rows = [] {
+    std::vector<Architecture> all = {
+        llama(),         mistral(),  qwen2(),      qwen3(),     mixtral(),
+        qwen2Moe(),      qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(),
+        phi3(),          granite(),  smolLm3(),    ernie45(),   ernie45Moe(),
+        gemma(),         gemma2(),   gemma3(),     glm4(),      glm4Moe(),
+        gptMoe(),        olmo2(),    olmo3(),      miniMaxM2(), cohere(),
+        cohere2(),       llama4(),   deepseekV2(), qwen3Next(), qwen35(),
+        graniteHybrid(), nemotronH()};
+    addDerivedArchitectures(all);
+    addNestedArchitectures(all);
+    return all;
+  }();
   return rows;
 }
 
@@ -503,6 +509,7 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   for (std::string_view known : {"qwen3", "gemma3", "olmo2"})
     row.qkNorm |= family.rfind(known, 0) == 0;
   row.windows = WindowRule::ByKeys;
+  row.sharedCount = "n_shared_experts";
   if (has("num_local_experts") || has("num_experts") ||
       has("n_routed_experts")) {
     row.router = RouterRule::ByKeys;

@@ -36,14 +36,16 @@ enum class WindowRule : uint8_t {
   Never,
   Always,      ///< all, where `sliding_window` is a number
   LastLayers,  ///< with `use_sliding_window`, those from `max_window_layers` on
+  FromLayer,   ///< those from `max_window_layers` on
   AllIfUsed,   ///< all, with `use_sliding_window`
   Alternating, ///< every second one, beginning with the first
   AlternatingFirst,  ///< with `use_sliding_window`, every second one of those
                      ///< before `max_window_layers`
   AllButEveryNth,    ///< all but every `sliding_window_pattern`-th
   AllButEveryFourth, ///< the same, by default every fourth
-  Chunks,            ///< those that turn their heads, of `attention_chunk_size`
-  ByKeys             ///< whatever keys there are say so
+  AllButFourthFromFirst, ///< all but every fourth, beginning with the first
+  Chunks, ///< those that turn their heads, of `attention_chunk_size`
+  ByKeys  ///< whatever keys there are say so
 };
 
 /// How the experts of a token are chosen and weighted.
@@ -65,6 +67,7 @@ enum class ExpertLayers : uint8_t {
   None,
   All,
   FromFirst, ///< those from `first_k_dense_replace` on
+  Typed,     ///< as `mlp_layer_types` says, or all but the first
   Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
   Listed,    ///< `moe_layers`, or every `interleave_moe_layer_step`-th
   AllIfAny,  ///< all, where `num_local_experts` is above 0
@@ -76,9 +79,11 @@ enum class ExpertLayers : uint8_t {
 /// Which layers turn queries and keys otherwise than the others, or not at all.
 enum class LayerRopes : uint8_t {
   Alike,
-  LocalInWindows,  ///< those with a window have parameters of their own
-  NoneInSome,      ///< those of which `no_rope_layers` says 0
-  OnlyInWindows,   ///< those without a window do not turn them
+  LocalInWindows, ///< those with a window have parameters of their own
+  NoneInSome,     ///< those of which `no_rope_layers` says 0
+  OnlyInWindows,  ///< those without a window do not turn them
+  /// The same, where `sliding_window` is a number; else all turn them.
+  OnlyInWindowsIfAny,
   NoneUnlessAsked, ///< none, unless `position_embedding_type` is "rope"
   None             ///< none
 };
@@ -115,6 +120,7 @@ struct Architecture {
   BiasRule inputBias = BiasRule::Asked;
   BiasRule outputBias = BiasRule::Asked;
   std::string_view biasFlag = "attention_bias";
+  std::string_view outputBiasFlag; ///< of the output, where it has its own
   bool qkNorm = false;
   bool sinks = false;
   bool gatedAttention = false; ///< a gate of the result beside every query
@@ -124,6 +130,8 @@ struct Architecture {
   /// The model is that of `text_config`; what else there is, is left out.
   bool isNested = false;
   int64_t headDim = 0; ///< where the config has none; 0: a share of the width
+  /// What the `model_type` of `text_config` must be, where it can be another.
+  std::string_view textType;
   /// Whether an absent `num_key_value_heads` means as many as heads.
   bool kvHeadsOptional = false;
   double theta = 1e4;      ///< where the config has none
@@ -134,6 +142,9 @@ struct Architecture {
   /// Whether rotary parameters are read; those who need sizes only do not.
   bool readsRope = true;
   bool ropeInterleaved = false;
+  /// Whether rotary pairs of latent attention are neighbours where
+  /// `rope_interleave` does not say that they are not.
+  bool latentInterleaves = true;
   /// Which share of a head turns where the config does not say; without one,
   /// heads turn whole, and a config that says otherwise is refused.
   std::optional<double> ropeShare;
@@ -145,6 +156,8 @@ struct Architecture {
   /// `attention_multiplier`, `embedding_multiplier`, `residual_multiplier` and
   /// `logits_scaling` are read.
   bool multipliers = false;
+  /// `scale_emb`, `scale_depth` and `dim_model_base` are read.
+  bool depthScales = false;
   EmbeddingScale embeddingScale = EmbeddingScale::None;
   bool normPlusOne = false;   ///< norms multiply by one plus their weight
   bool logitScale = false;    ///< `logit_scale` is read
@@ -159,6 +172,12 @@ struct Architecture {
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
   RouterRule router = RouterRule::None;
+  /// The key that scales the weights of experts which `CorrectedSigmoid`
+  /// chooses, or empty.
+  std::string_view routerScale;
+  /// The keys of the widths of dense networks and of experts.
+  std::string_view denseWidth = "intermediate_size";
+  std::string_view expertWidth = "moe_intermediate_size";
   bool gated = true;
   /// The key of the activation, if it is neither `hidden_act` nor
   /// `hidden_activation`.
@@ -167,26 +186,35 @@ struct Architecture {
   ActivationConfig::Kind activation = ActivationConfig::Kind::Silu;
   bool geluIsTanh = false; ///< "gelu" in its configs means "gelu_pytorch_tanh"
   bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
-  std::string_view denseWidth = "intermediate_size"; ///< of dense layers
-  BiasRule mlpBias = BiasRule::Never;                ///< of dense layers
+  BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
   /// With `mlpBiasFlag` the head has a bias too, which is not supported.
   bool headBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
   /// The key with the width of the shared experts; where it is empty, they are
-  /// `sharedCount` times as wide as an expert.
+  /// `sharedCount` times as wide as an expert. There are none without either.
   std::string_view sharedWidth;
-  std::string_view sharedCount = "n_shared_experts";
+  std::string_view sharedCount;
   bool sharedGate = false; ///< shared experts have one, over whole rows
   /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
   bool normBias = true;
   std::string_view normEpsilon = "norm_epsilon";
   std::string_view rmsEpsilon = "rms_norm_eps"; ///< of norms that do not
+  /// Of root-mean-square norms, where its published configs leave it out; 0
+  /// where a config must say it.
+  double epsilon = 0;
   bool tied = false; ///< where the config has no `tie_word_embeddings`
   HubNames names;
 };
+
+/// Adds families that are said by what they do otherwise than one of `rows`.
+void addDerivedArchitectures(std::vector<Architecture> &rows);
+
+/// Adds models of `rows` within one that sees: other names of their tensors,
+/// in `text_config`.
+void addNestedArchitectures(std::vector<Architecture> &rows);
 
 /// The row of `name`, or null.
 const Architecture *findArchitecture(std::string_view name);

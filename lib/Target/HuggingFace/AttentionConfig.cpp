@@ -118,9 +118,12 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
   attention.heads = readSize(root["num_attention_heads"]);
   if (architecture.readsRope)
     readRopes(root, architecture, attention);
-  json::Value bias = root[architecture.biasFlag];
-  attention.inputBias = hasBias(bias, architecture.inputBias);
-  attention.outputBias = hasBias(bias, architecture.outputBias);
+  const std::string_view outputFlag = architecture.outputBiasFlag.empty()
+                                          ? architecture.biasFlag
+                                          : architecture.outputBiasFlag;
+  attention.inputBias =
+      hasBias(root[architecture.biasFlag], architecture.inputBias);
+  attention.outputBias = hasBias(root[outputFlag], architecture.outputBias);
   if (attention.latent)
     readLatent(root, architecture, attention);
   else

@@ -39,6 +39,7 @@ static const Words harmless[] = {
       "dropout",
       "embd_pdrop",
       "embedding_dropout",
+      "embedding_initializer_range",
       "ffn_dropout",
       "gradient_checkpointing",
       "hidden_dropout",
@@ -78,6 +79,7 @@ static const Words harmless[] = {
       "cache_implementation",
       "chunk_size",
       "chunk_size_feed_forward",
+      "enable_moe_fp32_combine",
       "ep_size",
       "experts_implementation",
       "is_decoder",
@@ -134,6 +136,7 @@ static constexpr Repetition repetitions[] = {
     {"_sliding_window_pattern", "layer_types"},
     {"expand", "mamba_num_heads"},
     {"experts_per_token", "num_experts_per_tok"},
+    {"first_k_dense_replace", "mlp_layer_types"},
     {"full_attention_interval", "layer_types"},
     {"head_dim", "kv_lora_rank"},
     {"hidden_act", "hidden_activation"},
@@ -184,30 +187,111 @@ static bool saysNothing(const std::string &key, const json::Value &value) {
   return false;
 }
 
-static bool isOfExperts(std::string_view key) {
-  static constexpr std::string_view keys[] = {
-      "decoder_sparse_step",
-      "mlp_only_layers",
-      "moe_intermediate_size",
-      "moe_shared_expert_intermediate_size",
-      "n_group",
-      "n_routed_experts",
-      "n_shared_experts",
-      "norm_topk_prob",
-      "num_experts",
-      "num_experts_per_tok",
-      "num_local_experts",
-      "routed_scaling_factor",
-      "shared_expert_intermediate_size",
-      "topk_group"};
-  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+//===----------------------------------------------------------------------===//
+// Keys that say nothing of some models
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where a key stands: in `holder`, of the config of a language model, `top`,
+/// that became `config`.
+struct Place {
+  const json::Value &holder, &top;
+  const ModelConfig &config;
+
+  template <typename Predicate> bool anyLayer(Predicate holds) const {
+    return std::any_of(config.layers.begin(), config.layers.end(), holds);
+  }
+  bool isText(const char *key, std::string_view text) const {
+    const json::Value value = holder[key];
+    return value.isString() && value.string() == text;
+  }
+};
+
+/// Keys that change no number of a model of which `holds`; what ends in "_" are
+/// all that begin so.
+struct Idle {
+  const char *why;
+  bool (*holds)(const Place &);
+  std::initializer_list<std::string_view> keys;
+};
+
+} // namespace
+
+/// Of the rows that have a key, the first that holds is the reason.
+static const Idle idle[] = {
+    {"no layer is dense",
+     [](const Place &at) {
+       return !at.anyLayer([](const LayerConfig &layer) {
+         return layer.network && !layer.experts;
+       });
+     },
+     {"decoder_sparse_step", "intermediate_size", "intermediate_size_mlp"}},
+    {"no layer has experts",
+     [](const Place &at) {
+       return !at.anyLayer(
+           [](const LayerConfig &layer) { return layer.experts; });
+     },
+     {"decoder_sparse_step", "mlp_only_layers", "moe_intermediate_size",
+      "moe_shared_expert_intermediate_size", "n_group", "n_routed_experts",
+      "n_shared_experts", "norm_topk_prob", "num_experts",
+      "num_experts_per_tok", "num_local_experts", "routed_scaling_factor",
+      "shared_expert_intermediate_size", "topk_group"}},
+    {"no layer is a state space",
+     [](const Place &at) {
+       return !at.anyLayer([](const LayerConfig &layer) {
+         return layer.mixer == Mixer::Mamba2;
+       });
+     },
+     {"conv_kernel", "mamba_", "n_groups", "ssm_state_size", "time_step_",
+      "use_conv_bias"}},
+    {"no layer turns its heads",
+     [](const Place &at) {
+       return !at.anyLayer([](const LayerConfig &layer) {
+         return layer.rope != LayerRope::None;
+       });
+     },
+     {"partial_rotary_factor", "rope_parameters", "rope_theta"}},
+    {"weights of experts sum to 1 in any case",
+     [](const Place &at) { return at.config.feedForward.router.normalize; },
+     {"norm_topk_prob"}},
+    {"use_sliding_window is false",
+     [](const Place &at) {
+       const json::Value uses = at.top["use_sliding_window"];
+       return uses.isBoolean() && !uses.boolean();
+     },
+     {"max_window_layers", "sliding_window"}},
+    {"there is no window",
+     [](const Place &at) { return at.holder["sliding_window"].isNull(); },
+     {"max_window_layers", "sliding_window_pattern"}},
+    {"queries do not grow",
+     [](const Place &at) { return at.config.attention.temperatureFloor == 0; },
+     {"attn_scale", "floor_scale"}},
+    {"experts are chosen from all",
+     [](const Place &at) { return at.isText("topk_method", "greedy"); },
+     {"n_group", "topk_group"}},
+    {"norms subtract the mean",
+     [](const Place &at) { return at.config.layerNorm; },
+     {"rms_norm_eps"}},
+    // The parameters of scaled frequencies say it where it is not read.
+    {"rotary frequencies are not scaled",
+     [](const Place &at) {
+       return at.config.attention.rope.scaling == RopeConfig::Scaling::None;
+     },
+     {"original_max_position_embeddings"}},
+    {"another key says it",
+     [](const Place &) { return true; },
+     {"original_max_position_embeddings"}}};
+
+static bool isOf(const Idle &row, const std::string &key) {
+  return std::any_of(
+      row.keys.begin(), row.keys.end(), [&](std::string_view known) {
+        return known.back() == '_' ? key.rfind(known, 0) == 0 : key == known;
+      });
 }
 
-/// Why `key`, which is a key of `holder`, changes no number of `config`, or
-/// null. `top` is the config of the language model.
-static const char *whyIgnored(const std::string &key, const json::Value &holder,
-                              const json::Value &top,
-                              const ModelConfig &config) {
+/// Why `key` changes no number of the model, or null.
+static const char *whyIgnored(const std::string &key, const Place &at) {
   if (const char *why = findWhy(harmless, key))
     return why;
   for (std::string_view end : {"_token_id", "_token_ids", "_token_index",
@@ -215,48 +299,11 @@ static const char *whyIgnored(const std::string &key, const json::Value &holder,
     if (endsWith(key, end))
       return "a token";
   for (const Repetition &repetition : repetitions)
-    if (key == repetition.key && holder[repetition.other].present())
+    if (key == repetition.key && at.holder[repetition.other].present())
       return "another key says it";
-  const auto any = [&](auto holds) {
-    return std::any_of(config.layers.begin(), config.layers.end(), holds);
-  };
-  const bool some = any([](const LayerConfig &layer) { return layer.experts; });
-  const bool dense = any(
-      [](const LayerConfig &layer) { return layer.network && !layer.experts; });
-  const bool space = any(
-      [](const LayerConfig &layer) { return layer.mixer == Mixer::Mamba2; });
-  const bool turned = any(
-      [](const LayerConfig &layer) { return layer.rope != LayerRope::None; });
-  if (!dense && (key == "intermediate_size" || key == "intermediate_size_mlp"))
-    return "no layer is dense";
-  if (!some && isOfExperts(key))
-    return "no layer has experts";
-  if (!space &&
-      (key.rfind("mamba_", 0) == 0 || key.rfind("time_step_", 0) == 0 ||
-       key == "conv_kernel" || key == "n_groups" || key == "ssm_state_size" ||
-       key == "use_conv_bias"))
-    return "no layer is a state space";
-  if (!turned && (key == "rope_theta" || key == "rope_parameters" ||
-                  key == "partial_rotary_factor"))
-    return "no layer turns its heads";
-  const json::Value uses = top["use_sliding_window"];
-  if ((key == "sliding_window" || key == "max_window_layers") &&
-      uses.isBoolean() && !uses.boolean())
-    return "use_sliding_window is false";
-  if (config.attention.temperatureFloor == 0 &&
-      (key == "attn_scale" || key == "floor_scale"))
-    return "queries do not grow";
-  if ((key == "n_group" || key == "topk_group") &&
-      holder["topk_method"].isString() &&
-      holder["topk_method"].string() == "greedy")
-    return "experts are chosen from all";
-  if (config.layerNorm && key == "rms_norm_eps")
-    return "norms subtract the mean";
-  // The parameters of scaled frequencies say it where it is not read.
-  if (key == "original_max_position_embeddings")
-    return config.attention.rope.scaling == RopeConfig::Scaling::None
-               ? "rotary frequencies are not scaled"
-               : "another key says it";
+  for (const Idle &row : idle)
+    if (isOf(row, key) && row.holds(at))
+      return row.why;
   return nullptr;
 }
 
@@ -267,7 +314,7 @@ static UnreadKey describe(const std::string &path, const std::string &key,
   if (const char *why = findWhy(leftOut, key)) {
     unread.fate = saysNothing(key, value) ? Fate::Ignored : Fate::LeftOut;
     unread.why = why;
-  } else if (const char *why = whyIgnored(key, holder, top, config)) {
+  } else if (const char *why = whyIgnored(key, {holder, top, config})) {
     unread.why = why;
   } else if (path.find("quantization_config/") != std::string::npos) {
     unread.why = "how the weights were made";

@@ -64,10 +64,17 @@ std::vector<LayerConfig> readLayers(const json::Value &root,
 /// `dtype`, or `torch_dtype`; bfloat16 where there is neither.
 ElementType readType(const json::Value &root);
 
-QuantizationConfig readQuantization(const json::Value &root);
+/// Whether something here computes with the weights of a checkpoint.
+bool hasReadWeights(const json::Value &root);
+
+/// Of weights that are read (`hasReadWeights`).
+QuantizationConfig readQuantization(const json::Value &root,
+                                    const std::vector<LayerConfig> &layers);
 
 /// The same for sizes only: of more methods, and without what they do beside.
-QuantizationConfig readQuantizationSizes(const json::Value &root);
+QuantizationConfig
+readQuantizationSizes(const json::Value &root,
+                      const std::vector<LayerConfig> &layers);
 
 } // namespace shardopt::hf
 

@@ -69,6 +69,18 @@ static std::string describeExperts(const ModelConfig &config) {
                   [](const LayerConfig &layer) { return layer.experts; });
 }
 
+/// What has the width that `key` gives.
+static std::string describeWidth(const ModelConfig &config,
+                                 std::string_view key) {
+  const FeedForwardConfig &network = config.feedForward;
+  std::string dense, expert;
+  if (key == network.denseKey)
+    dense = some(network.denseInner, "features inside a dense network");
+  if (key == network.expertKey)
+    expert = some(network.expertInner, "features inside an expert");
+  return dense + (dense.empty() || expert.empty() ? "" : ", ") + expert;
+}
+
 static std::string describeRope(const ModelConfig &config) {
   const RopeConfig &rope = config.attention.rope;
   std::string text = "base " + spell(rope.theta);
@@ -112,7 +124,8 @@ static std::string describeWeights(const ModelConfig &config) {
     return weights.blockRows ? "fp8 weights, a scale for each block of " +
                                    std::to_string(weights.blockRows) + " x " +
                                    std::to_string(weights.blockColumns)
-                             : "fp8 weights, a scale for each matrix";
+           : weights.hasRowScales ? "fp8 weights, a scale for each row"
+                                  : "fp8 weights, a scale for each matrix";
   case Method::Mxfp4:
     return "mxfp4 weights of the experts";
   case Method::Int4:
@@ -170,10 +183,8 @@ static const Fact facts[] = {
     FACT("layer_types", describeWindows(c)),
     FACT("hidden_act", describeActivation(c)),
     FACT("hidden_activation", describeActivation(c)),
-    FACT("intermediate_size",
-         c.feedForward.denseInner
-             ? some(c.feedForward.denseInner, "features inside a dense network")
-             : some(c.feedForward.expertInner, "features inside an expert")),
+    FACT("intermediate_size", describeWidth(c, "intermediate_size")),
+    FACT("intermediate_size_mlp", describeWidth(c, "intermediate_size_mlp")),
     FACT("num_experts", describeExperts(c)),
     FACT("num_local_experts", describeExperts(c)),
     FACT("n_routed_experts", describeExperts(c)),
@@ -181,8 +192,7 @@ static const Fact facts[] = {
     FACT("num_experts_per_tok",
          some(c.feedForward.router.topK, "experts of a token")),
     FACT("moe_k", some(c.feedForward.router.topK, "experts of a token")),
-    FACT("moe_intermediate_size",
-         some(c.feedForward.expertInner, "features inside an expert")),
+    FACT("moe_intermediate_size", describeWidth(c, "moe_intermediate_size")),
     FACT("n_shared_experts",
          some(c.feedForward.sharedInner, "features inside the shared experts")),
     FACT("shared_expert_intermediate_size",

@@ -149,8 +149,6 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
     downWeights = {{ofLayer(module + "." + std::string(names.down) + ".weight"),
                     config.hidden, /*transposed=*/true}};
   }
-  for (HubTensor &tensor : downWeights)
-    tensor.factor = config.residualScale;
 
   Value upWeight = matrix("ffn_up.weight", {experts, config.hidden, columns},
                           WeightClass::Experts, upWeights);
@@ -160,6 +158,9 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   Value hidden = upProjection("ffn_up", tokens, upWeight, upBias, counts,
                               /*rowGate=*/Value(), inner);
 
+  for (SmallVector<HubTensor> *parts : {&downWeights, &downBiases})
+    for (HubTensor &part : *parts)
+      part.factor = config.residualScale;
   Value downWeight = matrix("ffn_down.weight", {experts, inner, config.hidden},
                             WeightClass::Experts, downWeights);
   if (facts.expertBias)
@@ -184,7 +185,8 @@ Value ModelBuilder::expertNetwork(Value input) {
     // Transformers keeps it in f32 whatever the model's type.
     correction =
         param("router.correction", {facts.experts}, builder.getF32Type(),
-              source(HubTensor{holder + ".e_score_correction_bias"},
+              source(HubTensor{holder + "." +
+                               std::string(config.names.correctionName)},
                      /*axis=*/0, std::nullopt));
   }
 

@@ -89,7 +89,8 @@ static void readGroups(const json::Value &root, RouterConfig &router) {
         std::to_string(router.topK));
 }
 
-static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
+static RouterConfig readRouter(const json::Value &root,
+                               const Architecture &architecture) {
   RouterConfig router;
   router.experts = readExpertCount(root);
   json::Value topK = root["num_experts_per_tok"];
@@ -99,7 +100,7 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
   if (router.topK > router.experts)
     topK.failExpected("at most the number of experts, " +
                       std::to_string(router.experts));
-  switch (rule) {
+  switch (architecture.router) {
   case RouterRule::None:
   case RouterRule::ByKeys:
     break;
@@ -133,6 +134,8 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
     router.sigmoid = true;
     router.correction = true;
     router.normalize = true;
+    if (!architecture.routerScale.empty())
+      router.scale = root[architecture.routerScale].positiveNumber();
     break;
   case RouterRule::GroupedSoftmax:
     // Transformers computes the same whether `norm_topk_prob` is true or not.
@@ -158,35 +161,32 @@ static RouterConfig readRouter(const json::Value &root, RouterRule rule) {
 static void readExpertNetworks(const json::Value &root,
                                const Architecture &architecture,
                                FeedForwardConfig &network) {
-  network.router = readRouter(root, architecture.router);
+  network.router = readRouter(root, architecture);
   network.expertBias = architecture.expertBias;
-  bool ownWidth = architecture.isByKeys
-                      ? root["moe_intermediate_size"].nullAsAbsent().present()
-                      : architecture.expertLayers != ExpertLayers::All &&
-                            architecture.expertLayers != ExpertLayers::Listed &&
-                            architecture.expertLayers != ExpertLayers::AllIfAny;
   if (const json::Value latent = root["moe_latent_size"].nullAsAbsent())
     latent.failExpected("null: experts of another width than the layer's are "
                         "not read");
-  network.expertInner =
-      readSize(root[ownWidth ? "moe_intermediate_size" : "intermediate_size"]);
-  json::Value shared = root[architecture.sharedCount];
+  network.expertKey = architecture.expertWidth;
+  if (architecture.isByKeys && !root[network.expertKey].nullAsAbsent())
+    network.expertKey = "intermediate_size";
+  network.expertInner = readSize(root[network.expertKey]);
   network.sharedGate = architecture.sharedGate;
   network.sharedBias =
       architecture.sharedBias &&
       hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   if (!architecture.sharedWidth.empty())
-    network.sharedInner = readSize(root[architecture.sharedWidth]);
+    network.sharedInner = root[architecture.sharedWidth].integer(
+        /*otherwise=*/std::nullopt, 0, maxSize);
   else if (architecture.router == RouterRule::SigmoidOfInput)
     network.sharedInner = network.expertInner;
-  else if ((architecture.router == RouterRule::GroupedSigmoid ||
-            architecture.router == RouterRule::GroupedSoftmax ||
-            architecture.router == RouterRule::CorrectedSoftmax) &&
+  else if (json::Value shared = root[architecture.sharedCount];
+           !architecture.isByKeys && !architecture.sharedCount.empty() &&
            !shared.isNull())
     network.sharedInner =
         network.expertInner *
         shared.integer(/*otherwise=*/std::nullopt, 0, maxSize);
   if (architecture.isByKeys) {
+    json::Value shared = root[architecture.sharedCount];
     if (!shared.nullAsAbsent())
       shared = root["num_shared_experts"];
     // Llama 4 has one, and no key for it.
@@ -213,12 +213,10 @@ shardopt::hf::readFeedForward(const json::Value &root,
   FeedForwardConfig network;
   network.activation = readActivation(root, architecture);
   if (count(/*experts=*/false) > 0) {
-    const json::Value own = root["intermediate_size_mlp"].nullAsAbsent();
-    network.denseInner = architecture.expertLayers == ExpertLayers::Listed
-                             ? readSize(own, /*otherwise=*/16384)
-                             : readSize(architecture.isByKeys && own
-                                            ? own
-                                            : root[architecture.denseWidth]);
+    network.denseKey = architecture.denseWidth;
+    if (architecture.isByKeys && root["intermediate_size_mlp"].nullAsAbsent())
+      network.denseKey = "intermediate_size_mlp";
+    network.denseInner = readSize(root[network.denseKey]);
     network.denseBias =
         hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
   }

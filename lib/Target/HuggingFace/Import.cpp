@@ -294,10 +294,10 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
                       HubTensor{finalNorm + ".bias"});
   Value head = table;
   if (!config.tiedEmbeddings)
-    head = matrix("lm_head.weight", {config.hidden, config.vocab},
-                  WeightClass::Plain,
-                  HubTensor{"lm_head.weight", config.vocab,
-                            /*transposed=*/true});
+    head = matrix(
+        "lm_head.weight", {config.hidden, config.vocab}, WeightClass::Plain,
+        HubTensor{std::string(config.names.head) + ".weight", config.vocab,
+                  /*transposed=*/true});
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
       norm, head, normBias, config.layerNorm && !config.normBias,

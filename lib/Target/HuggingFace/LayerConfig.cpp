@@ -155,6 +155,8 @@ static void readWindows(const json::Value &root, WindowRule rule,
   size_t first = 0, step = 1;
   if (rule == WindowRule::LastLayers)
     first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
+  if (rule == WindowRule::FromLayer)
+    first = root["max_window_layers"].integer(/*otherwise=*/62, 0, maxSize);
   size_t end = layers.size();
   if (rule == WindowRule::AlternatingFirst)
     end = std::min<size_t>(
@@ -169,8 +171,11 @@ static void readWindows(const json::Value &root, WindowRule rule,
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/6);
   if (rule == WindowRule::AllButEveryFourth)
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/4);
+  if (rule == WindowRule::AllButFourthFromFirst)
+    full = 4;
+  const size_t counted = rule == WindowRule::AllButFourthFromFirst ? 0 : 1;
   for (size_t i = first; i < end; i += step)
-    if ((i + 1) % full != 0)
+    if ((i + counted) % full != 0)
       layers[i].window = window;
 }
 
@@ -203,6 +208,24 @@ static void readListedLayers(const json::Value &root,
     layers[i].experts = true;
 }
 
+static void readTypedLayers(const json::Value &root,
+                            std::vector<LayerConfig> &layers) {
+  json::Value types = root["mlp_layer_types"].nullAsAbsent();
+  if (!types) {
+    const int64_t first = root["first_k_dense_replace"].integer(
+        /*otherwise=*/1, 0, maxSize);
+    for (int64_t i = first; i < int64_t(layers.size()); ++i)
+      layers[i].experts = true;
+    return;
+  }
+  std::vector<json::Value> elements = types.elements();
+  if (!expectEntries(types, elements.size(), layers.size()))
+    return;
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers[i].experts =
+        elements[i].choice<bool>({{"dense", false}, {"sparse", true}});
+}
+
 static void readIntervals(const json::Value &root,
                           std::vector<LayerConfig> &layers) {
   auto read = [&](const char *key, int64_t otherwise, int64_t least) {
@@ -229,6 +252,8 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
     return readSparseLayers(root, layers);
   if (rule == ExpertLayers::Interval)
     return readIntervals(root, layers);
+  if (rule == ExpertLayers::Typed)
+    return readTypedLayers(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
@@ -286,7 +311,9 @@ static void readLayerRopes(const json::Value &root, LayerRopes rule,
     for (LayerConfig &layer : layers)
       if (layer.window != 0)
         layer.rope = LayerRope::Local;
-  if (rule == LayerRopes::OnlyInWindows)
+  if (rule == LayerRopes::OnlyInWindows ||
+      (rule == LayerRopes::OnlyInWindowsIfAny &&
+       !root["sliding_window"].isNull()))
     for (LayerConfig &layer : layers)
       if (layer.window == 0)
         layer.rope = LayerRope::None;

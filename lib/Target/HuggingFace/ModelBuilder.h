@@ -71,10 +71,10 @@ private:
   mlir::Value param(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
                     mlir::Type element, mlir::DictionaryAttr source);
   mlir::DictionaryAttr source(llvm::ArrayRef<HubTensor> parts, int64_t axis,
-                              std::optional<WeightClass> of,
-                              int64_t groups = 1);
+                              std::optional<WeightClass> of, int64_t groups = 1,
+                              int64_t inputs = 0);
   llm::SourcePart part(const HubTensor &tensor, bool alone,
-                       std::optional<WeightClass> of);
+                       std::optional<WeightClass> of, int64_t inputs);
 
   //===--- Attention.cpp --------------------------------------------------===//
 

@@ -197,6 +197,17 @@ static void readScales(const json::Value &root,
   if (architecture.logitScale)
     config.logitScale =
         root["logit_scale"].nullAsAbsent().positiveNumber(/*otherwise=*/.0625);
+  if (architecture.depthScales) {
+    config.embeddingScale = root["scale_emb"].nullAsAbsent().positiveNumber(12);
+    const double depth = double(config.layers.size());
+    const json::Value ofDepth = root["scale_depth"];
+    config.residualScale =
+        ofDepth.isNull() ? 1 : ofDepth.positiveNumber(1.4) / std::sqrt(depth);
+    const json::Value base = root["dim_model_base"];
+    config.logitScale = base.isNull() ? 1
+                                      : double(base.integer(256, 1, maxSize)) /
+                                            double(config.hidden);
+  }
   if (!architecture.multipliers)
     return;
   auto read = [&](const char *key) {
@@ -258,6 +269,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
     config.epsilon = 1e-5; // of a program that nothing executes
   else if (config.layerNorm || forSizes)
     config.epsilon = epsilon.nullAsAbsent().positiveNumber(1e-5);
+  else if (architecture->epsilon != 0)
+    config.epsilon =
+        epsilon.nullAsAbsent().positiveNumber(architecture->epsilon);
   else
     config.epsilon = epsilon.positiveNumber();
   // Transformers asks the whole, where the model is nested.
@@ -286,8 +300,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   };
   config.type = readType(holder({"dtype", "torch_dtype"}));
   const json::Value quantized = holder({"quantization_config"});
-  config.quantization =
-      forSizes ? readQuantizationSizes(quantized) : readQuantization(quantized);
+  config.quantization = forSizes
+                            ? readQuantizationSizes(quantized, config.layers)
+                            : readQuantization(quantized, config.layers);
 
   double parameters = countParameters(config);
   if (parameters > maxParameters)
@@ -358,20 +373,41 @@ static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
   return config;
 }
 
+/// What describes the language model of `document`; older files of some nested
+/// ones have it beside what sees.
+static json::Value languageModel(const json::Document &document,
+                                 const Architecture &architecture) {
+  const json::Value root = document.root();
+  const json::Value text = root["text_config"].nullAsAbsent();
+  return architecture.isNested && text ? text : root;
+}
+
+/// The row of the class `name`, or null where there is none for its language
+/// model.
+static const Architecture *findRow(const json::Document &document,
+                                   const std::string &name) {
+  const Architecture *row = findArchitecture(name);
+  if (!row || row->textType.empty())
+    return row;
+  const json::Value type = languageModel(document, *row)["model_type"];
+  return type.nullAsAbsent() && type.string() != row->textType ? nullptr : row;
+}
+
 ErrorOr<ModelConfig>
 shardopt::hf::readModelSizes(const json::Document &document) {
   json::Value root = document.root();
   const std::string name = readArchitectureName(root);
   if (document.failed())
     return document.error();
-  if (const Architecture *architecture = findArchitecture(name)) {
+  if (const Architecture *architecture = findRow(document, name)) {
     if (architecture->mixers != MixerRule::Attention) {
       root["architectures"].fail(whyNotMixed);
       return document.error();
     }
     Architecture row = *architecture;
     row.readsRope = false;
-    return readModel(document, root, &row, /*forSizes=*/true);
+    return readModel(document, languageModel(document, row), &row,
+                     /*forSizes=*/true);
   }
   return readByKeys(document, name);
 }
@@ -400,6 +436,9 @@ static std::string whyPlannedOnly(const json::Document &document,
                        .nullAsAbsent()
                        .string("")) +
         "'");
+  else if (!config.quantization.mixed.empty())
+    add("'" + abbreviate(config.quantization.mixed) +
+        "' is not quantised, where the same of other layers is");
   std::string keys;
   for (const UnreadKey &key : config.unread)
     if (key.fate == UnreadKey::Fate::NotUnderstood)
@@ -407,15 +446,6 @@ static std::string whyPlannedOnly(const json::Document &document,
   if (!keys.empty())
     add("keys that may change its numbers are not understood: " + keys);
   return why;
-}
-
-/// Whether something here computes with the weights of a checkpoint.
-static bool hasKnownWeights(const json::Value &root) {
-  const json::Value given = root["quantization_config"].nullAsAbsent();
-  if (!given || !given["quant_method"].isString())
-    return true;
-  const std::string method = given["quant_method"].string();
-  return method == "fp8" || method == "mxfp4";
 }
 
 ErrorOr<json::Document> shardopt::hf::parseConfigFile(const std::string &path) {
@@ -437,15 +467,12 @@ shardopt::hf::readModelConfig(const json::Document &document) {
   const std::string name = readArchitectureName(root);
   if (document.failed())
     return document.error();
-  const Architecture *architecture = findArchitecture(name);
-  const bool isKnown = hasKnownWeights(root);
+  const Architecture *architecture = findRow(document, name);
+  const bool isKnown = hasReadWeights(root);
   ErrorOr<ModelConfig> config =
-      architecture
-          ? readModel(document,
-                      architecture->isNested ? root["text_config"] : root,
-                      architecture,
-                      /*forSizes=*/!isKnown)
-          : readByKeys(document, name);
+      architecture ? readModel(document, languageModel(document, *architecture),
+                               architecture, /*forSizes=*/!isKnown)
+                   : readByKeys(document, name);
   if (!config)
     return config;
   config->unread = findUnreadKeys(document, *config);

@@ -8,7 +8,10 @@
 #include "ConfigReaders.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <optional>
+#include <set>
 
 using namespace shardopt;
 using namespace shardopt::hf;
@@ -34,20 +37,71 @@ bool QuantizationConfig::quantizes(WeightClass of) const {
                         exceptions.end();
 }
 
-/// The class of matrices that `entry` of `modules_to_not_convert` names: what
-/// stands after its last dot. "mlp" is the network of a dense layer; experts
-/// have names of their own.
+/// The class of matrices that `entry` of a list of modules names, exactly or by
+/// a pattern ("model.layers.0.self_attn.q_proj", "mlp", "re:.*self_attn.*").
+/// "mlp" is the network of a dense layer; experts have names of their own.
+/// Routers, norms and convolutions are never quantised.
 static std::optional<WeightClass> exceptedClass(const std::string &entry) {
-  std::string name = entry.substr(entry.rfind('.') + 1);
-  if (name == "self_attn")
+  const auto names = [&](std::string_view part) {
+    return entry.find(part) != std::string::npos;
+  };
+  const std::string last = entry.substr(entry.rfind('.') + 1);
+  for (std::string_view plain : {"gate", "router", "shared_expert_gate"})
+    if (last == plain)
+      return std::nullopt;
+  for (std::string_view plain :
+       {"norm", "router", "conv1d", "vision", "visual", "projector", "mtp"})
+    if (names(plain))
+      return std::nullopt;
+  if (names("self_attn") || names("linear_attn"))
     return WeightClass::Attention;
-  if (name == "mlp")
-    return WeightClass::Dense;
-  if (name == "experts")
-    return WeightClass::Experts;
-  if (name == "shared_experts")
+  if (names("shared_expert") || names("shared_mlp"))
     return WeightClass::Shared;
+  if (names("experts"))
+    return WeightClass::Experts;
+  if (names("mlp") || names("feed_forward"))
+    return WeightClass::Dense;
   return std::nullopt;
+}
+
+/// Whether layers like `layer` have matrices of class `of`.
+static bool hasClass(const LayerConfig &layer, WeightClass of) {
+  if (of == WeightClass::Dense)
+    return !layer.experts;
+  return of == WeightClass::Attention || layer.experts;
+}
+
+/// The classes that modules which are not quantised make up. One that some of
+/// its layers name and others do not counts as quantised, and is `mixed`.
+static void readExceptions(const json::Value &quantized,
+                           const std::vector<LayerConfig> &layers,
+                           QuantizationConfig &config) {
+  std::map<WeightClass, std::vector<std::string>> entries;
+  for (const char *list : {"modules_to_not_convert", "ignore"})
+    if (const json::Value kept = quantized[list].nullAsAbsent())
+      for (const json::Value &entry : kept.elements())
+        if (auto of = exceptedClass(entry.string()))
+          entries[*of].push_back(entry.string());
+  for (const auto &[of, names] : entries) {
+    std::set<size_t> missing;
+    for (size_t i = 0; i < layers.size(); ++i)
+      if (hasClass(layers[i], of))
+        missing.insert(i);
+    for (const std::string &name : names) {
+      const size_t at = name.find("layers.");
+      const char *number = at == std::string::npos ? "" : name.c_str() + at + 7;
+      char *end = nullptr;
+      const unsigned long layer = std::strtoul(number, &end, 10);
+      if (end == number)
+        missing.clear();
+      else
+        missing.erase(layer);
+    }
+    if (missing.empty())
+      config.exceptions.push_back(of);
+    else if (config.mixed.empty())
+      config.mixed = names.front();
+  }
 }
 
 /// `weight_block_size`, `[rows, columns]`; absent if a matrix has one scale.
@@ -64,41 +118,81 @@ static void readBlock(const json::Value &block, QuantizationConfig &config) {
   config.blockColumns = readSize(sizes[1]);
 }
 
-QuantizationConfig shardopt::hf::readQuantization(const json::Value &root) {
+/// The only group of modules that `compressed-tensors` quantises, if there is
+/// one.
+static std::optional<json::Value> onlyGroup(const json::Value &quantized) {
+  const json::Value groups = quantized["config_groups"];
+  if (!groups.isObject() || groups.members().size() != 1)
+    return std::nullopt;
+  return groups.members().front().second;
+}
+
+bool shardopt::hf::hasReadWeights(const json::Value &root) {
+  const json::Value given = root["quantization_config"].nullAsAbsent();
+  if (!given || !given["quant_method"].isString())
+    return true;
+  const std::string method = given["quant_method"].string();
+  if (method != "compressed-tensors")
+    return method == "fp8" || method == "mxfp4" || method == "fbgemm_fp8";
+  // Numbers of eight bits as they are, times scales of activations that are
+  // found as the program runs.
+  const std::optional<json::Value> group = onlyGroup(given);
+  if (!group || given["kv_cache_scheme"].nullAsAbsent())
+    return false;
+  const json::Value weights = (*group)["weights"];
+  const json::Value inputs = (*group)["input_activations"].nullAsAbsent();
+  const auto says = [](const json::Value &value, std::string_view text) {
+    return value.isString() && value.string() == text;
+  };
+  return says(weights["type"], "float") && weights["num_bits"].isNumber() &&
+         weights["num_bits"].integer() == 8 &&
+         (says(weights["strategy"], "channel") ||
+          says(weights["strategy"], "tensor") ||
+          says(weights["strategy"], "block")) &&
+         readFlag(weights["symmetric"], /*otherwise=*/true) &&
+         (!inputs || readFlag(inputs["dynamic"], /*otherwise=*/false));
+}
+
+/// Eight bits by `compressed-tensors`.
+static void readCompressed(const json::Value &quantized,
+                           QuantizationConfig &config) {
+  const json::Value weights = (*onlyGroup(quantized))["weights"];
+  config.method = QuantizationConfig::Method::Fp8;
+  config.scaleName = "_scale";
+  const std::string strategy = weights["strategy"].string();
+  config.hasRowScales = strategy == "channel";
+  if (strategy == "block")
+    readBlock(weights["block_structure"], config);
+}
+
+QuantizationConfig
+shardopt::hf::readQuantization(const json::Value &root,
+                               const std::vector<LayerConfig> &layers) {
   using Method = QuantizationConfig::Method;
   QuantizationConfig config;
   json::Value given = root["quantization_config"].nullAsAbsent();
   if (!given)
     return config;
-  config.method = given["quant_method"].choice<Method>(
-      {{"fp8", Method::Fp8}, {"mxfp4", Method::Mxfp4}});
-  if (config.method == Method::Fp8) {
-    expectString(given["fmt"], "e4m3");
-    expectString(given["activation_scheme"], "dynamic");
-    readBlock(given["weight_block_size"].nullAsAbsent(), config);
+  const json::Value method = given["quant_method"];
+  if (method.isString() && method.string() == "compressed-tensors") {
+    readCompressed(given, config);
+  } else if (method.isString() && method.string() == "fbgemm_fp8") {
+    config.method = Method::Fp8;
+    config.scaleName = "_scale";
+    config.hasRowScales = true;
+  } else {
+    config.method = method.choice<Method>({{"fp8", Method::Fp8},
+                                           {"mxfp4", Method::Mxfp4},
+                                           {"fbgemm_fp8", {}},
+                                           {"compressed-tensors", {}}});
+    if (config.method == Method::Fp8) {
+      expectString(given["fmt"], "e4m3");
+      expectString(given["activation_scheme"], "dynamic");
+      readBlock(given["weight_block_size"].nullAsAbsent(), config);
+    }
   }
-  if (json::Value kept = given["modules_to_not_convert"].nullAsAbsent())
-    for (const json::Value &entry : kept.elements())
-      if (auto excepted = exceptedClass(entry.string()))
-        config.exceptions.push_back(*excepted);
+  readExceptions(given, layers, config);
   return config;
-}
-
-/// The class of matrices that a pattern of `ignore` names
-/// ("re:.*self_attn.*", "model.layers.0.mlp.gate_proj").
-static std::optional<WeightClass> ignoredClass(const std::string &pattern) {
-  const auto names = [&](const char *part) {
-    return pattern.find(part) != std::string::npos;
-  };
-  if (names("self_attn"))
-    return WeightClass::Attention;
-  if (names("shared_expert"))
-    return WeightClass::Shared;
-  if (names("experts"))
-    return WeightClass::Experts;
-  if (names("mlp") && names("_proj"))
-    return WeightClass::Dense;
-  return std::nullopt;
 }
 
 /// How the first group of `compressed-tensors` stores weights.
@@ -121,7 +215,8 @@ static QuantizationConfig::Method readGroups(const json::Value &groups) {
 }
 
 QuantizationConfig
-shardopt::hf::readQuantizationSizes(const json::Value &root) {
+shardopt::hf::readQuantizationSizes(const json::Value &root,
+                                    const std::vector<LayerConfig> &layers) {
   using Method = QuantizationConfig::Method;
   QuantizationConfig config;
   const json::Value given = root["quantization_config"].nullAsAbsent();
@@ -136,6 +231,7 @@ shardopt::hf::readQuantizationSizes(const json::Value &root) {
   } else {
     config.method =
         given["quant_method"].choice<Method>({{"fp8", Method::Fp8},
+                                              {"fbgemm_fp8", Method::Fp8},
                                               {"mxfp4", Method::Mxfp4},
                                               {"awq", Method::Int4},
                                               {"gptq", Method::Int4},
@@ -145,10 +241,6 @@ shardopt::hf::readQuantizationSizes(const json::Value &root) {
       given["bits"].failExpected("4");
   }
   readBlock(given["weight_block_size"].nullAsAbsent(), config);
-  for (const char *list : {"modules_to_not_convert", "ignore"})
-    if (const json::Value kept = given[list].nullAsAbsent())
-      for (const json::Value &entry : kept.elements())
-        if (auto excepted = ignoredClass(entry.string()))
-          config.exceptions.push_back(*excepted);
+  readExceptions(given, layers, config);
   return config;
 }

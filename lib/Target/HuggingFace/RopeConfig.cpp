@@ -134,9 +134,10 @@ static RopeConfig readRope(const json::Value &root,
   rope.theta = theta.positiveNumber(otherwise);
   if (rope.theta <= 1)
     theta.failExpected("a number above 1");
-  rope.interleaved = architecture.ropeInterleaved ||
-                     (architecture.latentAttention &&
-                      readFlag(root["rope_interleave"], /*otherwise=*/true));
+  rope.interleaved =
+      architecture.ropeInterleaved ||
+      (architecture.latentAttention && architecture.latentInterleaves &&
+       readFlag(root["rope_interleave"], /*otherwise=*/true));
   rope.share = readShare(root, parameters, architecture);
   if (!parameters) {
     if (architecture.ropeScaled)
@@ -157,7 +158,9 @@ static RopeConfig readRope(const json::Value &root,
                                        {"llama3", Scaling::Llama3},
                                        {"yarn", Scaling::Yarn},
                                        {"longrope", Scaling::LongRope},
-                                       {"su", Scaling::LongRope}},
+                                       {"su", Scaling::LongRope},
+                                       // Of text, all of whose positions agree.
+                                       {"mrope", Scaling::None}},
                                       /*otherwise=*/Scaling::None);
   // Of old files of Phi-3.
   if (rope.scaling == Scaling::Yarn && parameters["short_factor"].present())

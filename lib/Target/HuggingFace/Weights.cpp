@@ -27,14 +27,17 @@ namespace {
 struct Storage {
   std::string pattern;
   bool transposed = false;
-  std::string scales;  ///< pattern of the tensor with its scales, or empty
-  bool blocks = false; ///< whether a scale belongs to a block of the matrix
+  std::string scales; ///< pattern of the tensor with its scales, or empty
+  /// Rows and columns of the stored matrix that have a scale; empty where the
+  /// whole of it does.
+  std::vector<int64_t> block;
 };
 
 } // namespace
 
+/// `inputs`: the length of a row of what is transposed.
 static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
-                         std::optional<WeightClass> of) {
+                         std::optional<WeightClass> of, int64_t inputs) {
   const QuantizationConfig &quantization = config.quantization;
   using Method = QuantizationConfig::Method;
   Storage storage;
@@ -43,8 +46,11 @@ static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
   if (!of || !quantization.quantizes(*of))
     return storage;
   if (quantization.method == Method::Fp8) {
-    storage.scales = tensor.pattern + "_scale_inv";
-    storage.blocks = quantization.blockRows != 0;
+    storage.scales = tensor.pattern + std::string(quantization.scaleName);
+    if (quantization.blockRows != 0)
+      storage.block = {quantization.blockRows, quantization.blockColumns};
+    if (quantization.hasRowScales)
+      storage.block = {1, inputs};
   } else if (config.names.fusedExperts) {
     // Of the families only gpt-oss is published in mxfp4: packed along the
     // inputs, hence with the outputs in front.
@@ -56,8 +62,9 @@ static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
 }
 
 llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
-                                   std::optional<WeightClass> of) {
-  Storage storage = storageOf(tensor, config, of);
+                                   std::optional<WeightClass> of,
+                                   int64_t inputs) {
+  Storage storage = storageOf(tensor, config, of, inputs);
   llm::SourcePart part;
   part.pattern = storage.pattern;
   part.size = alone ? 0 : tensor.size;
@@ -67,19 +74,17 @@ llm::SourcePart ModelBuilder::part(const HubTensor &tensor, bool alone,
   part.scales = storage.scales;
   part.factor = tensor.factor;
   part.shift = tensor.shift;
-  if (storage.blocks)
-    part.block = {config.quantization.blockRows,
-                  config.quantization.blockColumns};
+  part.block = storage.block;
   return part;
 }
 
 DictionaryAttr ModelBuilder::source(ArrayRef<HubTensor> tensors, int64_t axis,
                                     std::optional<WeightClass> of,
-                                    int64_t groups) {
+                                    int64_t groups, int64_t inputs) {
   llm::Source source;
   source.groups = groups;
   for (const HubTensor &tensor : tensors)
-    source.parts.push_back(part(tensor, tensors.size() == 1, of));
+    source.parts.push_back(part(tensor, tensors.size() == 1, of, inputs));
   if (tensors.size() > 1)
     source.axis = axis;
   return source.write(builder.getContext());
@@ -98,7 +103,8 @@ Value ModelBuilder::matrix(StringRef name, ArrayRef<int64_t> shape,
                            WeightClass of, ArrayRef<HubTensor> parts,
                            int64_t groups) {
   return param(name, shape, types.weights(of),
-               source(parts, /*axis=*/1, of, groups));
+               source(parts, /*axis=*/1, of, groups,
+                      /*inputs=*/shape[shape.size() - 2]));
 }
 
 Value ModelBuilder::vector(StringRef name, ArrayRef<int64_t> shape,

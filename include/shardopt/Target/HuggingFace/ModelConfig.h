@@ -147,7 +147,9 @@ struct RouterConfig {
 /// Feed-forward networks of dense layers and of layers with experts.
 struct FeedForwardConfig {
   ActivationConfig activation;
-  int64_t denseInner = 0;  ///< width of a dense layer, 0 if there is none
+  int64_t denseInner = 0; ///< width of a dense layer, 0 if there is none
+  /// The keys of these widths.
+  std::string_view denseKey, expertKey;
   bool denseBias = false;  ///< on gate, up and down of dense layers
   int64_t expertInner = 0; ///< width of a routed expert
   bool expertBias = false; ///< on gate, up and down of the experts
@@ -193,6 +195,11 @@ struct QuantizationConfig {
   /// scale, for fp8; 0 if the whole matrix does.
   int64_t blockRows = 0;
   int64_t blockColumns = 0;
+  bool hasRowScales = false; ///< each row of that matrix has a scale, for fp8
+  /// What the name of a weight's scales ends in, behind the weight's.
+  std::string_view scaleName = "_scale_inv";
+  /// A module that is not quantised where others of its class are, or empty.
+  std::string mixed;
 
   /// Whether matrices of class `of` are stored quantised.
   bool quantizes(WeightClass of) const;
@@ -206,18 +213,20 @@ struct HubNames {
   std::string_view finalNorm = "norm";
   std::string_view attention = "self_attn";
   std::string_view mamba = "mamba";
+  std::string_view head = "lm_head";
   std::string_view router; ///< "mlp.gate"
   /// "mlp", "mlp.moe_statics"; the router's where it is empty.
   std::string_view correction;
+  std::string_view correctionName = "e_score_correction_bias"; ///< in there
   std::string_view experts; ///< "mlp.experts"
   std::string_view gate;    ///< of an expert: "gate_proj"
   std::string_view up;      ///< of an expert: "up_proj"
   std::string_view down;    ///< of an expert: "down_proj"
   /// All experts share one tensor, `[experts, in, out]`, gate and up
-  /// interleaved, or one behind the other.
+  /// interleaved, or one behind the other; or `[experts, out, in]`.
   bool fusedExperts = false;
   bool interleavedExperts = true;
-  bool transposedExperts = false; ///< `[experts, out, in]`
+  bool transposedExperts = false;
   std::string_view dense = "mlp"; ///< the network of a layer without experts
   std::string_view shared = "mlp.shared_experts";
   std::string_view sharedGate = "mlp.shared_expert_gate";

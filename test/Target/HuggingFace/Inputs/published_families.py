@@ -31,6 +31,7 @@ DELTA_NET = {
     "partial_rotary_factor": 0.25,
     "rope_theta": 1e7,
 }
+SIGMOIDS = {"n_group": 1, "topk_group": 1, "norm_topk_prob": True}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
 MODELS = {
     "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6}, 7.25),
@@ -309,6 +310,170 @@ MODELS = {
         },
         236.0,
     ),
+    "seed-oss-36b": (
+        *("SeedOss", 155136, 5120, 27648, 64, 80, 8),
+        {"head_dim": 128, "attention_bias": True, "attention_out_bias": False, "rope_theta": 1e7},
+        36.2,
+    ),
+    "exaone-4.0-32b": (
+        *("Exaone4", 102400, 5120, 27392, 64, 40, 8),
+        {
+            "head_dim": 128,
+            "sliding_window": 4096,
+            "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+            "rope_theta": 1e6,
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 16.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 8192,
+            },
+        },
+        32.0,
+    ),
+    "glm-4-9b-chat": (
+        *("Glm", 151552, 4096, 13696, 40, 32, 2),
+        {"head_dim": 128, "attention_bias": True, "partial_rotary_factor": 0.5},
+        9.4,
+    ),
+    "ministral-8b": (
+        *("Ministral", 131072, 4096, 12288, 36, 32, 8),
+        {"head_dim": 128, "sliding_window": 32768, "rope_theta": 1e8},
+        8.02,
+    ),
+    "youtu-llm-2b": (
+        *("Youtu", 128256, 2048, 6144, 32, 16, 16),
+        {
+            "q_lora_rank": 1536,
+            "kv_lora_rank": 512,
+            "qk_nope_head_dim": 128,
+            "qk_rope_head_dim": 64,
+            "v_head_dim": 128,
+            "rope_theta": 1.6e6,
+        },
+        1.96,
+    ),
+    "minicpm3-4b": (
+        *("MiniCPM3", 73448, 2560, 6400, 62, 40, 40),
+        {
+            "q_lora_rank": 768,
+            "kv_lora_rank": 256,
+            "qk_nope_head_dim": 64,
+            "qk_rope_head_dim": 32,
+            "v_head_dim": 64,
+            "scale_emb": 12,
+            "scale_depth": 1.4,
+            "dim_model_base": 256,
+            "tie_word_embeddings": True,
+        },
+        4.07,
+    ),
+    "dots.llm1": (
+        *("Dots1", 152064, 4096, 10944, 62, 32, 32),
+        {
+            **SIGMOIDS,
+            "head_dim": 128,
+            "n_routed_experts": 128,
+            "num_experts_per_tok": 6,
+            "n_shared_experts": 2,
+            "moe_intermediate_size": 1408,
+            "first_k_dense_replace": 1,
+            "routed_scaling_factor": 2.5,
+            "sliding_window": None,
+            "rope_theta": 1e7,
+        },
+        142.0,
+    ),
+    "k-exaone-236b": (
+        *("ExaoneMoe", 153600, 6144, 18432, 48, 64, 8),
+        {
+            **SIGMOIDS,
+            "head_dim": 128,
+            "num_experts": 128,
+            "num_experts_per_tok": 8,
+            "num_shared_experts": 1,
+            "moe_intermediate_size": 2048,
+            "first_k_dense_replace": 1,
+            "routed_scaling_factor": 2.5,
+            "sliding_window": 128,
+            "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+            "rope_theta": 1e6,
+        },
+        236.0,
+    ),
+    "glm-4.7-flash": (
+        *("Glm4MoeLite", 154880, 2048, 10240, 47, 20, 20),
+        {
+            **SIGMOIDS,
+            "q_lora_rank": 768,
+            "kv_lora_rank": 512,
+            "qk_nope_head_dim": 192,
+            "qk_rope_head_dim": 64,
+            "v_head_dim": 256,
+            "n_routed_experts": 64,
+            "num_experts_per_tok": 4,
+            "n_shared_experts": 1,
+            "moe_intermediate_size": 1536,
+            "routed_scaling_factor": 1.8,
+            "rope_theta": 1e6,
+        },
+        30.0,
+    ),
+    "solar-open-100b": (
+        *("SolarOpen", 196608, 4096, 10240, 48, 64, 8),
+        {
+            **SIGMOIDS,
+            "head_dim": 128,
+            "n_routed_experts": 128,
+            "num_experts_per_tok": 8,
+            "n_shared_experts": 1,
+            "moe_intermediate_size": 1280,
+            "routed_scaling_factor": 1.0,
+        },
+        102.0,
+    ),
+    "hy3": (
+        *("HYV3", 120832, 4096, 13312, 80, 64, 8),
+        {
+            "head_dim": 128,
+            "num_experts": 192,
+            "num_experts_per_tok": 8,
+            "num_shared_experts": 1,
+            "moe_intermediate_size": 1536,
+            "router_scaling_factor": 2.826,
+        },
+        295.0,
+    ),
+    "olmoe-1b-7b": (
+        *("Olmoe", 50304, 2048, 1024, 16, 16, 16),
+        {"num_experts": 64, "num_experts_per_tok": 8, "norm_topk_prob": False, "clip_qkv": None},
+        6.92,
+    ),
+    "granite-3.1-3b-a800m": (
+        *("GraniteMoe", 49155, 1536, 512, 32, 24, 8),
+        {
+            "num_local_experts": 40,
+            "num_experts_per_tok": 8,
+            "embedding_multiplier": 12.0,
+            "attention_multiplier": 0.015625,
+            "residual_multiplier": 0.22,
+            "logits_scaling": 6.0,
+            "tie_word_embeddings": True,
+        },
+        3.3,
+    ),
+    "qwen3.5-35b-a3b": (
+        *("Qwen3_5Moe", 248320, 2048, 5632, 40, 16, 2),
+        {
+            **DELTA_NET,
+            "num_experts": 256,
+            "num_experts_per_tok": 8,
+            "moe_intermediate_size": 512,
+            "shared_expert_intermediate_size": 512,
+        },
+        34.7,
+    ),
 }
 
 
@@ -324,6 +489,7 @@ def config_of(architecture, vocab, hidden, inner, layers, heads, kv_heads, more)
         "rms_norm_eps": 1e-5,
         "torch_dtype": "bfloat16",
         **more,
+        **({"layer_types": more["layer_types"] * (layers // 4)} if "layer_types" in more else {}),
     }
 
 

@@ -1,0 +1,224 @@
+//===- DerivedArchitectures.cpp - Families that are like others -----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each is another family of the table but for what its function says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Architecture.h"
+
+#include <cassert>
+
+using namespace shardopt::hf;
+
+namespace {
+
+struct Derivation {
+  std::string_view name;
+  std::string_view base; ///< of a row that is there, or of one above
+  void (*change)(Architecture &row);
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Dense
+//===----------------------------------------------------------------------===//
+
+static void changeToSeedOss(Architecture &row) {
+  row.inputBias = BiasRule::UnlessToldNot;
+  row.outputBiasFlag = "attention_out_bias";
+}
+
+/// Norms stand behind attention and network alone. Where there are windows,
+/// only they turn heads.
+static void changeToExaone4(Architecture &row) {
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.qkNormWhole = false;
+  row.windows = WindowRule::AllButEveryFourth;
+  row.layerRopes = LayerRopes::OnlyInWindowsIfAny;
+}
+
+static void changeToGlm(Architecture &row) {
+  row.names.attentionPostNorm = "";
+  row.names.networkPostNorm = "";
+}
+
+static void changeToCwm(Architecture &row) {
+  row.inputBias = BiasRule::Never;
+  row.outputBias = BiasRule::Never;
+  row.mlpBias = BiasRule::Never;
+  row.theta = 1e6;
+  row.ropeScaled = true;
+  row.windows = WindowRule::AllButFourthFromFirst;
+}
+
+static void changeToVaultGemma(Architecture &row) {
+  row.names.attentionPostNorm = "";
+  row.names.networkPostNorm = "";
+}
+
+static void changeToYoutu(Architecture &row) {
+  row.expertLayers = ExpertLayers::None;
+  row.router = RouterRule::None;
+  row.tied = true;
+}
+
+static void changeToMiniCpm3(Architecture &row) {
+  changeToYoutu(row);
+  row.latentInterleaves = false;
+  row.depthScales = true;
+  row.mlpBias = BiasRule::Asked;
+}
+
+//===----------------------------------------------------------------------===//
+// Experts
+//===----------------------------------------------------------------------===//
+
+/// As DeepSeek-V3 chooses them, in another model.
+static void changeToSharedSigmoids(Architecture &row) {
+  row.expertLayers = ExpertLayers::FromFirst;
+  row.router = RouterRule::GroupedSigmoid;
+  row.sharedCount = "n_shared_experts";
+  row.names.router = "mlp.gate";
+  row.names.experts = "mlp.experts";
+  row.names.gate = "gate_proj";
+  row.names.up = "up_proj";
+  row.names.down = "down_proj";
+}
+
+static void changeToDots1(Architecture &row) {
+  changeToSharedSigmoids(row);
+  row.windows = WindowRule::FromLayer;
+}
+
+/// EXAONE 4 with norms in front.
+static void changeToExaoneMoe(Architecture &row) {
+  changeToSharedSigmoids(row);
+  row.names.attentionNorm = "input_layernorm";
+  row.names.attentionPostNorm = "";
+  row.names.networkNorm = "post_attention_layernorm";
+  row.names.networkPostNorm = "";
+  row.names.correction = "mlp";
+  row.expertLayers = ExpertLayers::Typed;
+  row.sharedCount = "num_shared_experts";
+}
+
+static void changeToGlm4MoeLite(Architecture &row) {
+  row.expertLayers = ExpertLayers::Typed;
+}
+
+static void changeToSolarOpen(Architecture &row) {
+  row.ropeShare = 1;
+  row.theta = 1e6;
+  row.qkNormAsked = false;
+  row.expertLayers = ExpertLayers::All;
+}
+
+static void changeToHyV3(Architecture &row) {
+  changeToSharedSigmoids(row);
+  row.windows = WindowRule::Never;
+  row.theta = 11158840;
+  row.expertLayers = ExpertLayers::Typed;
+  row.router = RouterRule::CorrectedSigmoid;
+  row.routerScale = "router_scaling_factor";
+  row.sharedCount = "num_shared_experts";
+  row.mlpBias = BiasRule::Asked;
+  row.sharedBias = true;
+  row.names.router = "mlp.router.gate";
+  row.names.correction = "mlp";
+  row.names.correctionName = "expert_bias";
+  row.names.shared = "mlp.shared_mlp";
+}
+
+static void changeToOlmoeExperts(Architecture &row) {
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::NormTopkProb;
+  row.expertWidth = "intermediate_size";
+  row.names.router = "mlp.gate";
+  row.names.experts = "mlp.experts";
+  row.names.gate = "gate_proj";
+  row.names.up = "up_proj";
+  row.names.down = "down_proj";
+}
+
+/// OLMo 2 with experts, and norms in front.
+static void changeToOlmoe(Architecture &row) {
+  changeToOlmoeExperts(row);
+  row.names.attentionNorm = "input_layernorm";
+  row.names.attentionPostNorm = "";
+  row.names.networkNorm = "post_attention_layernorm";
+  row.names.networkPostNorm = "";
+}
+
+/// All experts share one tensor, `[experts, out, in]`, gate first.
+static void changeToGraniteMoe(Architecture &row) {
+  row.mlpBias = BiasRule::Never;
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::Normalized;
+  row.expertWidth = "intermediate_size";
+  row.names.router = "block_sparse_moe.router.layer";
+  row.names.experts = "block_sparse_moe";
+  row.names.gate = "input_linear.weight";
+  row.names.up = "input_linear.weight";
+  row.names.down = "output_linear.weight";
+  row.names.fusedExperts = true;
+  row.names.interleavedExperts = false;
+  row.names.transposedExperts = true;
+}
+
+static void changeToGraniteMoeShared(Architecture &row) {
+  row.sharedWidth = "shared_intermediate_size";
+  row.names.shared = "shared_mlp";
+  row.names.fusedUp = "input_linear";
+  row.names.denseDown = "output_linear";
+}
+
+/// Experts in every layer, whose weights sum to 1 whatever the file says.
+static void changeToQwen35Moe(Architecture &row) {
+  row.expertLayers = ExpertLayers::All;
+  row.router = RouterRule::Normalized;
+}
+
+static constexpr Derivation derivations[] = {
+    {"SeedOssForCausalLM", "LlamaForCausalLM", changeToSeedOss},
+    {"Exaone4ForCausalLM", "Olmo2ForCausalLM", changeToExaone4},
+    {"GlmForCausalLM", "Glm4ForCausalLM", changeToGlm},
+    {"CwmForCausalLM", "LlamaForCausalLM", changeToCwm},
+    {"VaultGemmaForCausalLM", "Gemma2ForCausalLM", changeToVaultGemma},
+    {"YoutuForCausalLM", "DeepseekV3ForCausalLM", changeToYoutu},
+    {"MiniCPM3ForCausalLM", "DeepseekV3ForCausalLM", changeToMiniCpm3},
+    {"MinistralForCausalLM", "MistralForCausalLM", [](Architecture &) {}},
+    {"Dots1ForCausalLM", "Qwen3ForCausalLM", changeToDots1},
+    {"ExaoneMoeForCausalLM", "Exaone4ForCausalLM", changeToExaoneMoe},
+    {"Glm4MoeLiteForCausalLM", "DeepseekV3ForCausalLM", changeToGlm4MoeLite},
+    {"SolarOpenForCausalLM", "Glm4MoeForCausalLM", changeToSolarOpen},
+    {"HYV3ForCausalLM", "Qwen3ForCausalLM", changeToHyV3},
+    {"OlmoeForCausalLM", "Olmo2ForCausalLM", changeToOlmoe},
+    {"FlexOlmoForCausalLM", "Olmo2ForCausalLM", changeToOlmoeExperts},
+    {"GraniteMoeForCausalLM", "GraniteForCausalLM", changeToGraniteMoe},
+    {"GraniteMoeSharedForCausalLM", "GraniteMoeForCausalLM",
+     changeToGraniteMoeShared},
+    {"Qwen3_5MoeForCausalLM", "Qwen3NextForCausalLM", [](Architecture &row) {
+       changeToQwen35Moe(row);
+       row.splitDeltaNet = true;
+     }}};
+
+void shardopt::hf::addDerivedArchitectures(std::vector<Architecture> &rows) {
+  for (const Derivation &derivation : derivations) {
+    const Architecture *base = nullptr;
+    for (const Architecture &row : rows)
+      if (row.name == derivation.base)
+        base = &row;
+    assert(base && "a family is derived from one that is not in the table");
+    Architecture row = *base;
+    row.name = derivation.name;
+    derivation.change(row);
+    rows.push_back(row);
+  }
+}
