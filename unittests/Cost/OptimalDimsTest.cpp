@@ -155,6 +155,15 @@ TEST(OptimalDims, EqualsEnumerationWithStates) {
   expectOptimal(config, {Phase::Prefill, 4096});
 }
 
+TEST(OptimalDims, EqualsEnumerationWithStateSpaces) {
+  for (int64_t groups : {1, 8}) {
+    ModelConfig config = graniteOfSpaces(groups);
+    config.layers = 15;
+    expectOptimal(config, {Phase::Decode, 32768});
+    expectOptimal(config, {Phase::Prefill, 4096});
+  }
+}
+
 /// The optimum over the usual lists of degrees.
 std::pair<Degrees, double> search(const CostModel &costs) {
   const std::vector<DimSet> domains(costs.model().numVariables(), allDims);

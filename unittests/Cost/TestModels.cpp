@@ -15,6 +15,7 @@
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/Linear.h"
 #include "shardopt/Cost/Ops/LmHead.h"
+#include "shardopt/Cost/Ops/Mamba2.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
 #include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
@@ -86,6 +87,15 @@ ModelConfig test::qwen35Dense27B() {
   return config;
 }
 
+ModelConfig test::graniteOfSpaces(int64_t groups) {
+  ModelConfig config;
+  config.hidden = 2048, config.layers = 40, config.vocab = 100352;
+  config.heads = 32, config.kvHeads = 8, config.headDim = 64;
+  config.inner = 8192;
+  config.spaceHeads = 64, config.spaceGroups = groups;
+  return config;
+}
+
 ModelConfig test::gptOss120B() {
   ModelConfig c;
   c.hidden = 2880, c.layers = 36, c.vocab = 201088;
@@ -115,12 +125,15 @@ public:
     Norm norm;
     norm.hidden = config.hidden;
     ValueId normed = add("attn_norm", norm, {body.residual});
-    ValueId attended = isNet           ? addDeltaNet(normed)
+    const bool isSpace = isNet && config.spaceHeads;
+    ValueId attended = isSpace         ? addSpace(normed)
+                       : isNet         ? addDeltaNet(normed)
                        : config.latent ? addLatentAttention(normed)
                                        : addGroupedAttention(normed);
     OutProj out;
-    out.heads = isNet ? config.keyHeads : config.heads;
-    out.headDim = isNet           ? deltaNet().valueDim * 3
+    out.heads = isSpace ? spaceUnits() : isNet ? config.keyHeads : config.heads;
+    out.headDim = isSpace ? config.spaceHeads / spaceUnits() * space().headDim
+                  : isNet ? deltaNet().valueDim * 3
                   : config.latent ? config.value
                                   : config.headDim;
     out.hidden = config.hidden;
@@ -177,6 +190,31 @@ private:
     projection.out =
         2 * net.heads * net.keyDim + 2 * net.valueHeads * (net.valueDim + 1);
     return add("gated_delta_net", net, {add("in_proj", projection, {normed})});
+  }
+
+  Mamba2 space() const {
+    Mamba2 space;
+    space.heads = config.spaceHeads, space.headDim = 64;
+    space.groups = config.spaceGroups, space.stateDim = 128;
+    space.taps = 4;
+    return space;
+  }
+
+  /// What dim 0 of it cuts.
+  int64_t spaceUnits() const {
+    return config.spaceGroups == 1 ? config.spaceHeads : config.spaceGroups;
+  }
+
+  ValueId addSpace(ValueId normed) {
+    const Mamba2 facts = space();
+    const int64_t shared = 2 * facts.groups * facts.stateDim;
+    Linear projection;
+    projection.weights = config.linear;
+    projection.in = config.hidden;
+    projection.heads = spaceUnits();
+    projection.shared = facts.groups == 1 ? shared : 0;
+    projection.out = facts.heads * (2 * facts.headDim + 1) + shared;
+    return add("mamba2", facts, {add("in_proj", projection, {normed})});
   }
 
   ValueId addGroupedAttention(ValueId normed) {
@@ -305,15 +343,16 @@ Model test::makeModel(const ModelConfig &config, const Workload &workload) {
     model.bodies.push_back(
         BodyBuilder(config, prefix, isRouted, isNet, variable).build());
   };
+  const bool hasNets = config.keyHeads || config.spaceHeads;
   if (anyDense)
-    addBody(mixed ? "dense." : config.keyHeads ? "full." : "", false, false);
+    addBody(mixed ? "dense." : hasNets ? "full." : "", false, false);
   if (anyRouted)
     addBody(mixed ? "moe." : "", true, false);
   // Of models without experts.
-  if (config.keyHeads)
+  if (hasNets)
     addBody("linear.", false, true);
   auto bodyOf = [&](int64_t layer) {
-    const bool isNet = config.keyHeads && (layer + 1) % 4 != 0;
+    const bool isNet = hasNets && (layer + 1) % 4 != 0;
     return isNet || (mixed && routed[layer]) ? 1u : 0u;
   };
   for (int64_t layer = 0; layer < config.layers; ++layer) {

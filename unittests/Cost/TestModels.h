@@ -35,6 +35,8 @@ struct ModelConfig {
 
   /// Key heads of the gated delta nets of all layers but every fourth; 0: none.
   int64_t keyHeads = 0;
+  /// Or heads and groups of the state spaces of these layers.
+  int64_t spaceHeads = 0, spaceGroups = 1;
 
   int64_t window = 0; ///< of every second layer, starting with the first
   bool tied = false;
@@ -50,6 +52,8 @@ ModelConfig qwen3Moe235B();
 ModelConfig deepSeekV3();
 ModelConfig gptOss120B();
 ModelConfig qwen35Dense27B();
+/// Granite 4 without experts, or with more groups of heads.
+ModelConfig graniteOfSpaces(int64_t groups);
 
 /// The ops of such a model, as an importer makes them.
 Model makeModel(const ModelConfig &config, const Workload &workload);
