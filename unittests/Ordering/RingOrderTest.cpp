@@ -163,14 +163,15 @@ TEST(RingOrder, ChoosesWhatEnumerationDoes) {
 TEST(RingOrder, JointPlansOfRingsLieAboveTheirBound) {
   const Machine machine = h100();
   const JointProblem problem{
-      makeModel(withLayers(deepSeekV3(), 4), tokens),
+      makeModel(withLayers(llama70B(), 3), tokens),
       std::make_shared<Roofline>(machine, CommModel::Fast),
       machine.expertSkew,
       machine.memoryCapacity,
-      {4, 4, 2, 256}};
+      {4, 1, 2, 64}};
   JointOptions options;
   options.rounds = 1;
-  options.mostMoves = 2;
+  options.mostMoves = 1;
+  options.chunks = {1};
   options.inFlight = {2, 3};
   ErrorOr<JointPlan> plan = planJointly(problem, options);
   ASSERT_TRUE(plan) << plan.error().message;
