@@ -320,7 +320,7 @@ MODELS = {
         {
             "head_dim": 128,
             "sliding_window": 4096,
-            "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+            "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * 16,
             "rope_theta": 1e6,
             "rope_scaling": {
                 "rope_type": "llama3",
@@ -397,7 +397,7 @@ MODELS = {
             "first_k_dense_replace": 1,
             "routed_scaling_factor": 2.5,
             "sliding_window": 128,
-            "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+            "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * 12,
             "rope_theta": 1e6,
         },
         236.0,
@@ -489,7 +489,6 @@ def config_of(architecture, vocab, hidden, inner, layers, heads, kv_heads, more)
         "rms_norm_eps": 1e-5,
         "torch_dtype": "bfloat16",
         **more,
-        **({"layer_types": more["layer_types"] * (layers // 4)} if "layer_types" in more else {}),
     }
 
 
