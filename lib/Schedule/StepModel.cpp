@@ -114,7 +114,8 @@ StepModel::stepsWithImage(const std::vector<int32_t> &image) const {
   for (int32_t op = 0; op < instance.numOps(); ++op) {
     const int32_t i = op % instance.period();
     const auto [begin, end] = grid.stepsOf(op);
-    [[maybe_unused]] const auto [other, otherEnd] = grid.stepsOf(op - i + image[i]);
+    [[maybe_unused]] const auto [other, otherEnd] =
+        grid.stepsOf(op - i + image[i]);
     assert(end - begin == otherEnd - other && "images have one window");
     for (Step step = begin; step < end; ++step)
       first[step] = std::min(step, other + (step - begin));

@@ -232,8 +232,8 @@ TEST_F(Rules, StateSpacesAreCutByGroupsOrByTheHeadsOfOne) {
   Linear projection;
   projection.in = 10, projection.heads = 8, projection.shared = 32;
   projection.out = 8 * 9 + 32;
-  const OpCost cut = projection.cost(
-      Dim::One, Span<const Placement>(&placed, 1), context);
+  const OpCost cut =
+      projection.cost(Dim::One, Span<const Placement>(&placed, 1), context);
   EXPECT_EQ(cut.weightBytes, 10 * (2 * 9 + 32) * 2);
 
   context.degrees.cp = 2;
