@@ -226,6 +226,9 @@ static Architecture gemma() {
   row.activation = ActivationConfig::Kind::GeluTanh;
   row.geluIsTanh = true;
   row.tied = true;
+  row.vocab = 256000;
+  row.heads = row.kvHeads = 16;
+  row.headDim = 256;
   return row;
 }
 
@@ -234,7 +237,9 @@ static Architecture gemma2() {
   row.geluIsTanh = false;
   row.name = "Gemma2ForCausalLM";
   row.windows = WindowRule::Alternating;
-  row.queryScalar = true;
+  row.heads = 8;
+  row.kvHeads = 4;
+  row.queryScalar = 256;
   row.softCaps = true;
   row.names.attentionPostNorm = "post_attention_layernorm";
   row.names.networkNorm = "pre_feedforward_layernorm";
@@ -245,6 +250,7 @@ static Architecture gemma2() {
 static Architecture gemma3() {
   Architecture row = gemma2();
   row.name = "Gemma3ForCausalLM";
+  row.vocab = 262208;
   row.windows = WindowRule::AllButEveryNth;
   row.layerRopes = LayerRopes::LocalInWindows;
   row.theta = 1e6;

@@ -130,6 +130,8 @@ struct Architecture {
   /// The model is that of `text_config`; what else there is, is left out.
   bool isNested = false;
   int64_t headDim = 0; ///< where the config has none; 0: a share of the width
+  /// The same sizes of its class in Transformers; 0: a config must say them.
+  int64_t vocab = 0, heads = 0, kvHeads = 0;
   /// What the `model_type` of `text_config` must be, where it can be another.
   std::string_view textType;
   /// Whether an absent `num_key_value_heads` means as many as heads.
@@ -149,8 +151,9 @@ struct Architecture {
   /// heads turn whole, and a config that says otherwise is refused.
   std::optional<double> ropeShare;
   LayerRopes layerRopes = LayerRopes::Alike;
-  /// Scores are divided by the root of `query_pre_attn_scalar`.
-  bool queryScalar = false;
+  /// Scores are divided by the root of `query_pre_attn_scalar`, of this where
+  /// the config has none; 0: by that of the features of a head.
+  double queryScalar = 0;
   /// `attn_logit_softcapping` and `final_logit_softcapping` are read.
   bool softCaps = false;
   /// `attention_multiplier`, `embedding_multiplier`, `residual_multiplier` and

@@ -36,8 +36,9 @@ static void readGrouped(const json::Value &root,
                         AttentionConfig &attention) {
   json::Value kvHeads = root["num_key_value_heads"];
   bool asHeads = kvHeads.isNull() || architecture.kvHeadsOptional;
-  attention.kvHeads = readSize(kvHeads, asHeads ? std::optional(attention.heads)
-                                                : std::nullopt);
+  attention.kvHeads =
+      readSize(kvHeads, asHeads ? std::optional(attention.heads)
+                                : classSize(architecture.kvHeads));
   if (attention.heads % attention.kvHeads != 0)
     kvHeads.failExpected("a divisor of num_attention_heads " +
                          std::to_string(attention.heads));
@@ -74,9 +75,11 @@ static void readGrouped(const json::Value &root,
         "true: " + std::string(architecture.name) +
         " gates what attention gives");
   attention.scale = 1 / std::sqrt(double(attention.headDim));
-  if (json::Value scalar = root["query_pre_attn_scalar"].nullAsAbsent();
-      scalar && architecture.queryScalar)
-    attention.scale = 1 / std::sqrt(scalar.positiveNumber());
+  if (architecture.queryScalar != 0)
+    attention.scale =
+        1 /
+        std::sqrt(root["query_pre_attn_scalar"].nullAsAbsent().positiveNumber(
+            architecture.queryScalar));
   if (architecture.multipliers)
     attention.scale =
         root["attention_multiplier"].nullAsAbsent().positiveNumber(
@@ -115,7 +118,8 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
                                             const Architecture &architecture) {
   AttentionConfig attention;
   attention.latent = architecture.latentAttention;
-  attention.heads = readSize(root["num_attention_heads"]);
+  attention.heads =
+      readSize(root["num_attention_heads"], classSize(architecture.heads));
   if (architecture.readsRope)
     readRopes(root, architecture, attention);
   const std::string_view outputFlag = architecture.outputBiasFlag.empty()

@@ -276,8 +276,9 @@ std::string shardopt::hf::explainImport(const json::Document &document,
   explainTaken(text, root, "", config);
   text += "by default\n";
   for (const char *key :
-       {"tie_word_embeddings", "num_key_value_heads", "head_dim",
-        "attention_bias", "sliding_window", "hidden_act", "rope_theta"}) {
+       {"vocab_size", "num_attention_heads", "tie_word_embeddings",
+        "num_key_value_heads", "head_dim", "attention_bias", "sliding_window",
+        "hidden_act", "rope_theta"}) {
     const bool isRead =
         key != std::string("hidden_act") && key != std::string("rope_theta");
     const bool isThere = (config.isByKeys && !isRead) || model[key].wasRead() ||

@@ -254,7 +254,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.isByKeys = architecture->isByKeys;
   config.isNested = architecture->isNested;
   config.names = architecture->names;
-  config.vocab = readSize(root["vocab_size"]);
+  config.vocab = readSize(root["vocab_size"], classSize(architecture->vocab));
   config.hidden = readSize(root["hidden_size"]);
   config.layers = readLayers(root, *architecture);
   config.layerNorm = architecture->layerNorm;
