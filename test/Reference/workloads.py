@@ -98,7 +98,7 @@ def hub_cases():
     some_windows["layer_types"] = ["full_attention", "sliding_attention"] * 2 + ["full_attention"]
 
     def kept(*modules):
-        modules = [f"model.layers.3.{module}" for module in modules]
+        modules = [f"model.layers.{i}.{module}" for i in range(128) for module in modules]
         return {"quantization_config": {"quant_method": "fp8", "modules_to_not_convert": modules}}
 
     mixed = {"mlp_only_layers": [0, 3], "decoder_sparse_step": 2}
