@@ -82,9 +82,15 @@ class _Host:
         self._simulator = simulator
         self.workers = parallel
 
-    def submit(self, strategy: Strategy) -> Any:
-        """A future of what `timed` gives."""
-        return self._executor.submit(timed, self._simulator, strategy)
+    def submit(self, strategies: Sequence[Strategy]) -> list[Any]:
+        """For each a future of what `timed` gives."""
+        return [
+            self._executor.submit(timed, self._simulator, strategy) for strategy in strategies
+        ]
+
+    def under_way(self, parallel: int, left: int) -> int:
+        """How many evaluations of `left` should be under way, in any order."""
+        return parallel
 
     def close(self) -> None:
         if self._own:
@@ -100,8 +106,8 @@ class _Drive:
     busy: float = 0.0
     stopped: str = ""
 
-    def submit(self, trial: Trial) -> Any:
-        return self.host.submit(trial.strategy)
+    def submit(self, trials: Sequence[Trial]) -> list[Any]:
+        return list(self.host.submit([trial.strategy for trial in trials]))
 
     def tell(self, trial: Trial, future: Any) -> None:
         try:
@@ -134,25 +140,35 @@ class _Drive:
             trials = self.search.ask(parallel)
             if not trials:
                 return
-            futures = [self.submit(trial) for trial in trials]
-            for trial, future in zip(trials, futures):
+            for trial, future in zip(trials, self.submit(trials)):
                 self.tell(trial, future)
+
+    def left(self) -> int:
+        """Evaluations that budgets leave, those under way included; of a budget of
+        device-seconds by what evaluations have cost so far."""
+        told, spent = len(self.search.history), self.search.device_seconds
+        left = self.search.budget - told
+        if self.device_seconds is not None and spent:
+            left = min(left, int((self.device_seconds - spent) * told / spent))
+        return max(left, 0)
 
     def as_they_come(self, parallel: int) -> None:
         """As many under way as there is room for, told when they are done."""
         running: dict[Any, Trial] = {}
         done: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
         while True:
-            room = 0 if self.stopped else parallel - len(running)
-            if room > 0 and not self.search.done:
-                for trial in self.search.ask(room):
-                    future = self.submit(trial)
+            room = self.host.under_way(parallel, self.left()) - len(running)
+            if room > 0 and not self.stopped and not self.search.done:
+                trials = self.search.ask(room)
+                for trial, future in zip(trials, self.submit(trials)):
                     running[future] = trial
                     future.add_done_callback(done.put)
             if not running:
                 return
-            future = done.get()
-            self.tell(running.pop(future), future)
+            # All that are done now, so that as many are asked together.
+            for _ in range(max(1, done.qsize())):
+                future = done.get()
+                self.tell(running.pop(future), future)
 
 
 def drive(

@@ -2,7 +2,10 @@
 
 One thread owns all of it, and is told by a queue: what is to be evaluated, which
 worker is up, which is done. An evaluation is in exactly one place: waiting, or
-with one worker. It leaves by its future alone.
+in one call of one worker. It leaves by its future alone.
+
+A worker may have two calls, of which it runs the first. Which evaluation of a call
+ended a worker is not known: all of them come again, each in a call of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import ray  # type: ignore[import-not-found, unused-ignore]
 from ray.util.placement_group import (  # type: ignore[import-not-found, unused-ignore]
@@ -26,7 +29,8 @@ from ray.util.scheduling_strategies import (  # type: ignore[import-not-found, u
     PlacementGroupSchedulingStrategy,
 )
 
-from .driving import Simulator, timed
+from .batches import Batches, evaluate_in_turn
+from .driving import Simulator
 from .errors import ClusterLost, SimulatorLost
 from .plans import Strategy
 from .ray import check_known, placement
@@ -52,8 +56,10 @@ class Hosting:
     def greet(self) -> int:
         return os.getpid()
 
-    def evaluate(self, strategy: Strategy) -> tuple[Any, float]:
-        return timed(self._simulator, strategy)
+    def evaluate(
+        self, strategies: Sequence[Strategy], within_s: float
+    ) -> list[tuple[Any, float]]:
+        return evaluate_in_turn(self._simulator, strategies, within_s)
 
 
 @dataclass(eq=False)
@@ -61,6 +67,12 @@ class _Job:
     strategy: Strategy
     future: "concurrent.futures.Future[tuple[Any, float]]"
     tries: int = 0
+    """How often a worker was lost with it; then it has calls of its own."""
+
+
+@dataclass(eq=False)
+class _Call:
+    jobs: list[_Job]
 
 
 @dataclass(eq=False)
@@ -68,10 +80,12 @@ class _Worker:
     actor: Any = None
     group: Any = None
     """Its placement group, where it lives for one evaluation."""
-    job: _Job | None = None
+    calls: list[_Call] = field(default_factory=list)
+    """What it has, in order; it runs the first."""
     pid: int = 0
     """Of its process; 0 until it has greeted."""
     deadline: float = math.inf
+    """Of the call that runs."""
     is_given_up: bool = False
 
 
@@ -93,9 +107,15 @@ class Fleet:
     def __init__(self, options: "Executor", simulator: Simulator, workers: int):
         self.workers = workers
         self.requeued = 0
+        self.calls = 0
+        """How many calls workers were given."""
         self._options = options
+        # With no retry there is none for those that come again on their own.
+        self._batches = Batches(workers, options.batch_s if options.retries else 0)
         self._waiting: collections.deque[_Job] = collections.deque()
-        self._idle: collections.deque[_Worker] = collections.deque()
+        # Workers that are up with no call, and with one, in order.
+        self._idle: dict[_Worker, None] = {}
+        self._at_work: dict[_Worker, None] = {}
         self._all: set[_Worker] = set()
         self._events: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
         self._failed_starts = self._refusals = 0
@@ -132,10 +152,16 @@ class Fleet:
             self.close()
             raise self._error
 
-    def submit(self, strategy: Strategy) -> "concurrent.futures.Future[tuple[Any, float]]":
-        job = _Job(strategy, concurrent.futures.Future())
-        self._events.put(lambda: self._enqueue(job))
-        return job.future
+    def submit(
+        self, strategies: Sequence[Strategy]
+    ) -> "list[concurrent.futures.Future[tuple[Any, float]]]":
+        jobs = [_Job(strategy, concurrent.futures.Future()) for strategy in strategies]
+        self._events.put(lambda: self._enqueue(jobs))
+        return [job.future for job in jobs]
+
+    def under_way(self, parallel: int, left: int) -> int:
+        """How many evaluations of `left` should be under way, in any order."""
+        return parallel if self._is_own else self._batches.under_way(parallel, left)
 
     def close(self) -> None:
         self._events.put(self._stop)
@@ -174,29 +200,74 @@ class Fleet:
         stay pending with the search."""
         self._error = self._error or error
         self._is_closed = True
-        jobs = [*self._waiting, *(worker.job for worker in self._all if worker.job)]
+        jobs = list(self._waiting)
         self._waiting.clear()
+        for worker in self._all:
+            jobs += [job for call in worker.calls for job in call.jobs]
+            worker.calls.clear()
         for job in jobs:
             job.future.set_exception(self._error)
-        for worker in self._all:
-            worker.job = None
         self._up.release(self.workers)
 
-    def _enqueue(self, job: _Job) -> None:
+    def _enqueue(self, jobs: list[_Job]) -> None:
         if self._error:
-            job.future.set_exception(self._error)
+            for job in jobs:
+                job.future.set_exception(self._error)
             return
-        self._waiting.append(job)
+        self._waiting.extend(jobs)
         self._dispatch()
 
     def _dispatch(self) -> None:
-        while self._waiting and (self._idle or self._is_own):
+        size = self._batches.size
+        while self._waiting:
             if self._is_own:
                 if len(self._all) >= self.workers:
                     return
                 self._place(self._waiting.popleft())
+            elif self._idle:
+                share = math.ceil(len(self._waiting) / len(self._idle))
+                self._give(self._idle, min(share, size))
+            elif self._at_work and self._batches.is_ahead and self._is_call(size):
+                self._give(self._at_work, size)
             else:
-                self._send(self._idle.popleft(), self._waiting.popleft())
+                return
+
+    def _is_call(self, size: int) -> bool:
+        """Whether a call of `size` waits, or one that has to be small."""
+        return len(self._waiting) >= size or self._waiting[0].tries > 0
+
+    def _give(self, workers: dict[_Worker, None], size: int) -> None:
+        """A call of at most `size` evaluations to the first of `workers`."""
+        jobs = [self._waiting.popleft()]
+        while not jobs[0].tries and len(jobs) < size and self._waiting:
+            if self._waiting[0].tries:
+                break
+            jobs.append(self._waiting.popleft())
+        worker, call = next(iter(workers)), _Call(jobs)
+        worker.calls.append(call)
+        self._sort(worker)
+        if len(worker.calls) == 1:
+            self._start_clock(worker)
+        self._send(worker, call)
+
+    def _sort(self, worker: _Worker) -> None:
+        """Where it is looked for by what it has to do."""
+        self._idle.pop(worker, None)
+        self._at_work.pop(worker, None)
+        if worker.is_given_up or self._is_own:
+            return
+        if not worker.calls:
+            self._idle[worker] = None
+        elif len(worker.calls) == 1:
+            self._at_work[worker] = None
+
+    def _start_clock(self, worker: _Worker) -> None:
+        """The first of its calls begins, if there is one."""
+        worker.deadline = math.inf
+        if worker.calls and self._options.timeout_s is not None:
+            worker.deadline = time.monotonic() + self._options.timeout_s
+            if len(worker.calls[0].jobs) > 1:  # its last one began by then
+                worker.deadline += self._batches.within_s
 
     def _later(self, reference: Any, then: Callable[[Any, Any], None]) -> None:
         """`then` is told what `reference` comes to: a value, or an error."""
@@ -233,54 +304,77 @@ class Fleet:
         worker.pid = pid
         self._last_up = time.monotonic()
         self._up.release()
+        self._sort(worker)
         if not self._is_own:
-            self._idle.append(worker)
             self._dispatch()
 
-    def _send(self, worker: _Worker, job: _Job) -> None:
-        worker.job = job
-        if self._options.timeout_s is not None:
-            worker.deadline = time.monotonic() + self._options.timeout_s
+    def _send(self, worker: _Worker, call: _Call) -> None:
+        self.calls += 1
+        strategies = [job.strategy for job in call.jobs]
         self._later(
-            worker.actor.evaluate.remote(job.strategy),
-            lambda found, error: self._done(worker, found, error),
+            worker.actor.evaluate.remote(strategies, self._batches.within_s),
+            lambda found, error: self._done(worker, call, found, error),
         )
 
-    def _done(self, worker: _Worker, found: Any, error: Any) -> None:
-        job, worker.job, worker.deadline = worker.job, None, math.inf
-        if job is None:
+    def _done(self, worker: _Worker, call: _Call, found: Any, error: Any) -> None:
+        if call not in worker.calls:
             return
-        outcome = None
-        if error is None:
-            self._refusals = 0
-            outcome = found
-        elif is_loss(error) or isinstance(error, SimulatorLost):
-            self._retry(job, error)
-        else:
-            outcome = (Failed(_first_line(error)), 0.0)
+        outcomes: list[tuple[_Job, Any]] = []
         try:
-            if error is not None or self._is_own:
-                self._replace(worker)
-            elif not worker.is_given_up:
-                self._idle.append(worker)
+            if error is not None:
+                self._break(worker, error, outcomes)
+            else:
+                outcomes += zip(call.jobs, found)
+                self._finish(worker, call, found)
             # What waits is sent before the search hears of what is done, and thinks.
             self._dispatch()
         finally:
-            if outcome is not None:
+            for job, outcome in outcomes:
                 job.future.set_result(outcome)
 
-    def _retry(self, job: _Job, error: Any) -> None:
-        job.tries += 1
-        if isinstance(error, SimulatorLost):
-            self._waiting.appendleft(job)
+    def _finish(self, worker: _Worker, call: _Call, found: Sequence[Any]) -> None:
+        self._refusals = 0
+        for _, seconds in found:
+            self._batches.learn(seconds)
+        self._waiting.extendleft(reversed(call.jobs[len(found) :]))
+        worker.calls.remove(call)
+        if self._is_own:
+            self._replace(worker)
+        else:
+            self._start_clock(worker)
+            self._sort(worker)
+
+    def _break(self, worker: _Worker, error: Any, outcomes: list[tuple[_Job, Any]]) -> None:
+        """Gives up a worker that had an error in a call, or is lost with all of them."""
+        jobs = self._take(worker, isinstance(error, SimulatorLost))
+        if isinstance(error, SimulatorLost):  # the first cannot begin
+            self._waiting.extendleft(reversed(jobs))
             self._refusals += 1
             if self._refusals >= MOST_FAILED_STARTS:
                 self._end(SimulatorLost(str(getattr(error, "cause", error))))
-        elif job.tries <= self._options.retries:
-            self.requeued += 1
-            self._waiting.appendleft(job)
+        elif len(jobs) > 1 or is_loss(error):
+            outcomes += [(job, (Failed("lost"), 0.0)) for job in self._retry(jobs)]
         else:
-            job.future.set_result((Failed("lost"), 0.0))
+            outcomes += [(job, (Failed(_first_line(error)), 0.0)) for job in jobs]
+        self._replace(worker)
+
+    def _take(self, worker: _Worker, is_refused: bool = False) -> list[_Job]:
+        """Leaves a worker without calls: gives the evaluations of the one that runs,
+        the others wait again."""
+        calls, worker.calls, worker.deadline = worker.calls, [], math.inf
+        later = [job for call in calls[1:] for job in call.jobs]
+        self._waiting.extendleft(reversed(later))
+        self.requeued += 0 if is_refused else len(later)
+        return calls[0].jobs if calls else []
+
+    def _retry(self, jobs: list[_Job]) -> list[_Job]:
+        """Sends those again that were lost; gives those that were so too often."""
+        for job in jobs:
+            job.tries += 1
+        again = [job for job in jobs if job.tries <= self._options.retries]
+        self.requeued += len(again)
+        self._waiting.extendleft(reversed(again))
+        return [job for job in jobs if job.tries > self._options.retries]
 
     def _replace(self, worker: _Worker) -> None:
         self._discard(worker)
@@ -290,8 +384,7 @@ class Fleet:
     def _discard(self, worker: _Worker) -> None:
         worker.is_given_up = True
         self._all.discard(worker)
-        if worker in self._idle:
-            self._idle.remove(worker)
+        self._sort(worker)
         try:
             if worker.actor is not None:
                 ray.kill(worker.actor)
@@ -310,16 +403,17 @@ class Fleet:
             bundles.append({name: amount * devices for name, amount in each.items()})
             left -= devices
         spread = "STRICT_PACK" if len(bundles) == 1 else "STRICT_SPREAD"
-        worker = _Worker(group=placement_group(bundles, strategy=spread), job=job)
+        group = placement_group(bundles, strategy=spread)
+        worker = _Worker(group=group, calls=[_Call([job])])
         worker.deadline = time.monotonic() + self._options.patience_s
         self._all.add(worker)
         self._later(worker.group.ready(), lambda _, error: self._placed(worker, error))
 
     def _placed(self, worker: _Worker, error: Any) -> None:
-        if worker.is_given_up or worker.job is None:
+        if worker.is_given_up or not worker.calls:
             return
         if error:
-            self._done(worker, None, error)
+            self._done(worker, worker.calls[0], None, error)
             return
         there = PlacementGroupSchedulingStrategy(
             worker.group,
@@ -328,11 +422,11 @@ class Fleet:
         )
         made = self._class.options(**{**self._placing, "scheduling_strategy": there})
         worker.actor = made.remote(self._simulator)
-        worker.deadline = math.inf
+        self._start_clock(worker)
         self._later(
             worker.actor.greet.remote(), lambda pid, error: self._greeted_own(worker, pid, error)
         )
-        self._send(worker, worker.job)
+        self._send(worker, worker.calls[0])
 
     def _greeted_own(self, worker: _Worker, pid: int, error: Any) -> None:
         if not error:
@@ -342,10 +436,12 @@ class Fleet:
         now = time.monotonic()
         self._next_check = now + TICK_S
         for worker in [each for each in self._all if each.deadline <= now]:
-            job, worker.job = worker.job, None
             why = "timeout" if worker.actor is not None else "no room"
-            if job:
-                seconds = self._options.timeout_s or 0.0 if worker.actor is not None else 0.0
+            seconds = self._options.timeout_s or 0.0 if worker.actor is not None else 0.0
+            jobs = self._take(worker)
+            # Which of several it was shows when each has the time alone.
+            over = self._retry(jobs) if len(jobs) > 1 else jobs
+            for job in over:
                 job.future.set_result((Failed(why), seconds))
             self._replace(worker)
             self._dispatch()

@@ -45,6 +45,11 @@ class Executor:
     come back; a `Process` has a limit of its own. An evaluation whose worker is
     lost is sent again, `retries` times, and then is a failure, "lost". Where for
     `patience_s` there is no worker at all the run ends with `ClusterLost`.
+
+    In the order "async" a worker is given evaluations that are short by the call,
+    as many as take `batch_s`, and a call ahead; by default that is 5 ms for each
+    worker, in which the driver serves all of them with time to spare. 0, or
+    `retries` of 0, gives each evaluation a call, and none ahead.
     """
 
     address: str | None = None
@@ -56,6 +61,7 @@ class Executor:
     patience_s: float = 300.0
     device_resources: Mapping[str, float] | None = None
     devices_per_node: int = 8
+    batch_s: float | None = None
 
     def __post_init__(self) -> None:
         if self.num_workers is not None:
@@ -66,6 +72,8 @@ class Executor:
         if self.timeout_s is not None:
             _seconds("timeout_s", self.timeout_s)
         _seconds("patience_s", self.patience_s)
+        if self.batch_s is not None and self.batch_s != 0:
+            _seconds("batch_s", self.batch_s)
         _whole("retries", self.retries)
         _whole("devices_per_node", self.devices_per_node, least=1)
 

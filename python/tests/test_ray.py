@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -56,6 +57,7 @@ class WithoutRayTest(unittest.TestCase):
             ({"timeout_s": 0}, "'timeout_s' is 0, expected a finite number of seconds"),
             ({"retries": -1}, "'retries' is -1"),
             ({"devices_per_node": 0}, "'devices_per_node' is 0"),
+            ({"batch_s": -1}, "'batch_s' is -1, expected a finite number of seconds"),
         ]:
             with self.subTest(options), self.assertRaisesRegex(so.ShardoptError, message):
                 shardopt.ray.Executor(**options)
@@ -144,6 +146,65 @@ class RayTest(unittest.TestCase):
         result = search.run(simulator, executor=self.executor(), parallel=2, order="async")
         self.assertEqual((result.evaluations, result.failures), (4, {}))
         self.assertEqual(result.requeued, len(list(folder.iterdir())))
+
+    def in_batches(self, simulator, **others):
+        """What came of a run whose calls have several evaluations, and its search."""
+        hosts, search = [], so.Search(small(), "random", budget=120)
+        executor = self.executor(batch_s=0.5, **others)
+
+        class Hosts:
+            def host(self, simulator, parallel):
+                hosts.append(executor.host(simulator, parallel))
+                return hosts[0]
+
+        result = search.run(simulator, executor=Hosts(), parallel=2, order="async")
+        numbers = [trial.number for trial, _ in search.history]
+        self.assertEqual((sorted(numbers), search.pending), (list(range(120)), []))
+        self.assertLess(hosts[0].calls, 80)
+        return result, search
+
+    def test_a_worker_that_dies_amid_a_call(self):
+        mark = self.folder() / "mark"
+        fatal = so.Search(small(), "random", budget=120).ask(120)[50].strategy
+
+        def simulator(strategy):
+            """Takes its worker along once."""
+            if strategy == fatal and not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return {"throughput": float(strategy.batch), "tpot_ms": 1.0, "memory_gb": 1.0}
+
+        result, search = self.in_batches(simulator)
+        self.assertEqual((result.failures, result.stopped), ({}, "done"))
+        self.assertGreater(result.requeued, 1)
+        for trial, metrics in search.history:
+            self.assertEqual(metrics.throughput, trial.strategy.batch)
+
+    def test_what_fails_amid_a_call_fails_alone(self):
+        trials = so.Search(small(), "random", budget=120).ask(120)
+        raises, hangs, unsent, fatal = (trials[at].strategy for at in (40, 50, 60, 70))
+
+        def simulator(strategy):
+            if strategy == raises:
+                raise ValueError("no such tile")
+            if strategy == hangs:
+                time.sleep(3600)
+            if strategy == unsent:
+                return threading.Lock()
+            if strategy == fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0}
+
+        result, _ = self.in_batches(simulator, timeout_s=3.0, retries=2)
+        self.assertEqual(
+            result.failures,
+            {
+                "ValueError: no such tile": 1,
+                "timeout": 1,
+                "TypeError: cannot pickle '_thread.lock' object": 1,
+                "lost": 1,
+            },
+        )
 
     def test_a_strategy_that_kills_every_worker(self):
         def simulator(strategy):
