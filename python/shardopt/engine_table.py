@@ -83,11 +83,14 @@ def facts_of(model: Model) -> Names:
 
 def stage_layers(plan: Plan) -> list[int]:
     """The layers of each pipeline stage."""
-    stages: dict[int, int] = {}
-    for row in plan.breakdown or ():
-        if row["op"].rpartition(".")[2] == "attention":
-            stages[row["stage"]] = stages.get(row["stage"], 0) + row["layers"]
-    return [stages[stage] for stage in sorted(stages)]
+    if plan.strategy.stages or plan.breakdown is None:
+        return list(plan.strategy.stages)
+    stages = [0] * plan.strategy.pp
+    for row in plan.breakdown:
+        if row["op"] == "layer_exit":
+            stages[row["stage"]] += row["layers"]
+    stages[-1] += 1  # the last layer ends in the head
+    return stages
 
 
 def fields_of(plan: Plan, devices_per_node: int | None) -> Names:

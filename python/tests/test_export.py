@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
-from shardopt.engine_table import table
+from shardopt.engine_table import stage_layers, table
 
 ROOT = Path(__file__).resolve().parents[2]
 QWEN = ROOT / "examples/configs/qwen3-235b-a22b.json"
@@ -104,6 +104,20 @@ class ExportTest(unittest.TestCase):
         )
         with self.assertRaisesRegex(so.Inexpressible, "divides layers itself"):
             so.export(uneven, "trtllm")
+
+    def test_layers_without_attention_are_layers(self):
+        tiny = ROOT / "test/Target/HuggingFace/Tiny"
+        for family, pp, wanted in [
+            ("granite_4", 3, [1, 1, 1]),
+            ("granite_4", 2, [2, 1]),
+            ("qwen3_next", 2, [2, 2]),
+            ("nemotron_h", 2, [3, 2]),
+        ]:
+            with self.subTest(family, pp=pp):
+                model = so.load_model(tiny / family / "config.json", so.Decode(context=16))
+                pins = {"tp": 1, "ep": 1, "dp": 1, "pp": pp, "batch": 8}
+                plan = so.plan(so.Problem(model, machine="h200_sxm", max_devices=4, pins=pins))
+                self.assertEqual(stage_layers(plan), wanted)
 
     def test_unknown_engines_and_versions(self):
         best = so.plan(problem(LLAMA, engine="vllm", pins={"tp": 8, "batch": 64}))
