@@ -41,7 +41,8 @@ struct OrderedRing {
   std::string finder = {};
   bool isStaggered = false; ///< as `makeRingFrame`
   int64_t bound = 0;        ///< no order of these groups has a shorter turn
-  /// The turn where nothing overlaps within a stage: what the cost model says.
+  /// The turn where nothing overlaps within a stage. With as many micro-batches
+  /// as stages, in one chunk each, it is what the cost model says.
   int64_t serial = 0;
   /// Where groups keep their order and collectives run beside kernels.
   int64_t programOrder = 0;
