@@ -70,18 +70,18 @@ layouts(const ServingSetup &base, int64_t devices,
   const double most = static_cast<double>(devices);
   for (double tp = 1; tp <= std::min(most, base.model.heads); tp *= 2)
     for (double groups = 1; tp * groups <= most; groups *= 2) {
-      const double devices = tp * groups;
+      const double used = tp * groups;
       const bool hasExperts = base.model.experts > 0;
       if (!hasExperts && groups > 1)
         break; // replicas
       ServingSetup setup = base;
       setup.tp = tp;
       setup.attentionDp = groups;
-      setup.expertTp = devices;
+      setup.expertTp = used;
       setup.expertEp = 1;
       if (groups == 1)
         add(setup);
-      if (!hasExperts || devices == 1 || devices > base.model.experts)
+      if (!hasExperts || used == 1 || used > base.model.experts)
         continue;
       std::swap(setup.expertTp, setup.expertEp);
       add(setup);
