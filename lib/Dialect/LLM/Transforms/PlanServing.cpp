@@ -145,7 +145,9 @@ LogicalResult PlanServingPass::run() {
   options.simulator = "calibrated";
   options.stop = host.stop;
   // Those of a service are not those of a step alone.
-  options.sloTpotMs = options.sloTtftMs =
+  auto workload = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
+  const bool isPrefill = workload && workload.getPhase() == Phase::Prefill;
+  (isPrefill ? options.sloTtftMs : options.sloTpotMs) =
       std::numeric_limits<double>::infinity();
   ErrorOr<ServiceRequest> request = readRequest();
   if (!request)
