@@ -35,10 +35,11 @@ std::optional<std::string> ServiceRequest::error() const {
   if (!load.hasRequests())
     return "a service needs the lengths of its requests, 'isl' and 'osl'";
   constexpr int64_t most = 100000;
-  for (int64_t number : {devices, prefillDevices})
+  for (auto [name, number] : {std::pair("devices", devices),
+                              std::pair("prefill-devices", prefillDevices)})
     if (number < 0 || number > most)
-      return "there are " + std::to_string(number) +
-             " devices, expected a number up to " + std::to_string(most);
+      return std::string("'") + name + "' is " + std::to_string(number) +
+             ", expected a number from 0 to " + std::to_string(most);
   if (prefillDevices > 0 && prefillMachine.empty())
     return "there are " + std::to_string(prefillDevices) +
            " devices to read prompts on, and no machine of theirs is said";

@@ -104,7 +104,7 @@ TEST(ServicePlan, WrongMachinesForPrompts) {
   EXPECT_EQ(errorOf("", 4), "there are 4 devices to read prompts on, and no "
                             "machine of theirs is said");
   EXPECT_EQ(errorOf("h100_sxm", -1),
-            "there are -1 devices, expected a number up to 100000");
+            "'prefill-devices' is -1, expected a number from 0 to 100000");
   EXPECT_NE(errorOf("h1000", 0).find("h1000"), std::string::npos);
 }
 
