@@ -49,8 +49,7 @@ ServingGoal cost::goalOf(const RequestLoad &load) {
   goal.tpotMs = load[Field::TpotMs].value_or(50);
   goal.ttftMs = load[Field::TtftMs].value_or(2000);
   goal.traits.accepted = load[Field::AcceptedTokens].value_or(0);
-  goal.traits.drafts =
-      load[Field::DraftTokens].value_or(std::ceil(goal.traits.accepted));
+  goal.traits.drafts = load[Field::DraftTokens].value_or(0);
   goal.traits.found = load[Field::PrefixHit].value_or(0);
   goal.traits.skew = load[Field::ExpertSkew].value_or(0);
   return goal;

@@ -107,8 +107,12 @@ std::optional<std::string> RequestLoad::error() const {
              "' is given without 'isl' and 'osl', the lengths of requests";
   if (self[RequestField::Concurrency] && self[RequestField::Rate]) // (C4)
     return "'concurrency' and 'rate' are given, expected one of them";
-  const double drafts = self[RequestField::DraftTokens].value_or(64),
+  const double drafts = self[RequestField::DraftTokens].value_or(0),
                accepted = self[RequestField::AcceptedTokens].value_or(0);
+  if (accepted > drafts && drafts == 0) // (C5)
+    return "'accepted_tokens' is " +
+           spell(RequestField::AcceptedTokens, accepted) +
+           " and 'draft_tokens' is missing, expected both";
   if (accepted > drafts) // (C5)
     return "'accepted_tokens' is " +
            spell(RequestField::AcceptedTokens, accepted) +

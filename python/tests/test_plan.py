@@ -153,7 +153,7 @@ class PlanTest(unittest.TestCase):
         chosen = calm.service[calm.service["mode"]]
         self.assertLess(chosen["devices"], best["devices"])
         # What a cache has is not read, and drafts make tokens.
-        for found in ({"prefix_hit": 0.6}, {"accepted_tokens": 1.5}):
+        for found in ({"prefix_hit": 0.6}, {"draft_tokens": 2, "accepted_tokens": 1.5}):
             richer = so.plan(problem.replace(**found)).service
             self.assertGreater(
                 richer[richer["mode"]]["tokens_per_s_per_device"],
@@ -212,6 +212,7 @@ class PlanTest(unittest.TestCase):
             ({"isl": 8.5, "osl": 8}, "'isl' is 8.5, expected a whole number"),
             ({"isl": "8", "osl": 8}, "'isl' is '8', expected a number"),
             ({"isl": 8, "osl": 8, "prefix_hit": 1}, "expected a number from 0 to 0.999"),
+            ({"isl": 8, "osl": 8, "accepted_tokens": 2}, "'draft_tokens' is missing"),
             ({"mode": "best"}, "'mode' is of a service"),
             ({"prefill_machine": "h100_sxm"}, "'prefill_machine' is of a service"),
             ({"isl": 8, "osl": 8, "prefill_machine": 3}, "'prefill_machine' is 3"),

@@ -99,4 +99,10 @@ TEST(RequestLoad, WhatCannotBe) {
                      {Field::DraftTokens, 2},
                      {Field::AcceptedTokens, 2.5}}),
             "'accepted_tokens' is 2.5, expected at most 'draft_tokens', 2");
+  EXPECT_EQ(
+      errorOf({{Field::Isl, 5}, {Field::Osl, 5}, {Field::AcceptedTokens, 0.5}}),
+      "'accepted_tokens' is 0.5 and 'draft_tokens' is missing, expected both");
+  EXPECT_EQ(
+      errorOf({{Field::Isl, 5}, {Field::Osl, 5}, {Field::AcceptedTokens, 0}}),
+      "");
 }

@@ -87,6 +87,12 @@ func.func private @drafts() attributes {a = #llm.workload<phase = decode, contex
 
 // -----
 
+// (C5)
+// expected-error @+1 {{'accepted_tokens' is 3 and 'draft_tokens' is missing, expected both}}
+func.func private @accepted() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, accepted_tokens = 3>}
+
+// -----
+
 // expected-error @+1 {{unknown number of requests 'islands'; known: isl}}
 func.func private @unknown() attributes {a = #llm.workload<phase = decode, context = 1, islands = 4>}
 
