@@ -199,10 +199,16 @@ static ErrorOr<ServingMachine> servingMachine(const std::string &name) {
 }
 
 static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
-  ErrorOr<ServingMachine> decoding = servingMachine(options.timing.machine),
-                          reading = servingMachine(prefillMachine);
-  if (!decoding || !reading)
-    return decoding ? reading.error() : decoding.error();
+  ErrorOr<ServingMachine> decoding = servingMachine(options.timing.machine);
+  if (!decoding)
+    return decoding.error();
+  std::optional<ServingMachine> reading;
+  if (!prefillMachine.empty()) {
+    ErrorOr<ServingMachine> other = servingMachine(prefillMachine);
+    if (!other)
+      return other.error();
+    reading = std::move(*other);
+  }
   ErrorOr<cost::ServingEngine> engine =
       cost::findEngine(engineName, /*version=*/"", /*isTuned=*/true);
   if (!engine)
@@ -217,11 +223,12 @@ static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
   goal.domainSize = decoding->machine.domainSize;
   goal.devices = options.maxDevices > 0 ? options.maxDevices : goal.domainSize;
   goal.prefillDevices = prefillDevices;
-  const cost::PrefillMachine prefill = {reading->machine.name, reading->kernels,
-                                        reading->machine.domainSize};
+  std::optional<cost::PrefillMachine> prefill;
+  if (reading)
+    prefill.emplace(cost::PrefillMachine{
+        reading->machine.name, reading->kernels, reading->machine.domainSize});
   return cost::planServing(decoding->kernels, *setup, *engine, goal,
-                           /*canRun=*/{},
-                           prefillMachine.empty() ? nullptr : &prefill);
+                           /*canRun=*/{}, prefill ? &*prefill : nullptr);
 }
 
 static int planServing() {
@@ -251,6 +258,15 @@ static int planServing() {
     return tool::fail(plans.error().message);
   llvm::outs() << cost::describe(*plans, goal);
   return plans->best() ? 0 : tool::fail("no layout holds both limits");
+}
+
+/// The first given option that only --plan-serving reads; null: none is.
+static const cl::Option *firstOfPlanning() {
+  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+           &engineName, &precision, &prefillMachine, &prefillDevices})
+    if (option->getNumOccurrences() > 0)
+      return option;
+  return requests.firstGiven();
 }
 
 static int predict() {
@@ -293,6 +309,8 @@ int main(int argc, char **argv) {
     tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
     if (isPlanning)
       return planServing();
+    if (const cl::Option *option = firstOfPlanning())
+      return tool::fail("--" + option->ArgStr.str() + " needs --plan-serving");
     return kernel.empty() && !isEndToEnd ? serve() : predict();
   });
 }
