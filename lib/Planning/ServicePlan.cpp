@@ -240,12 +240,15 @@ const cost::ServingWorkers &shardopt::workersOf(const ServiceSummary &summary) {
                                                        : plan.decoders;
 }
 
-const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
+bool shardopt::isOnPrefillMachine(const ServiceSummary &summary) {
   const cost::ServingPlan &plan = *summary.best();
-  const bool isElsewhere = plan.readers &&
-                           &workersOf(summary) == &*plan.readers &&
-                           !plan.readingMachine.empty();
-  return isElsewhere ? *summary.prefillScenario : *summary.scenario;
+  return plan.readers && &workersOf(summary) == &*plan.readers &&
+         !plan.readingMachine.empty();
+}
+
+const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
+  return isOnPrefillMachine(summary) ? *summary.prefillScenario
+                                     : *summary.scenario;
 }
 
 /// Sequences in a group of attention at a time, or prompts.

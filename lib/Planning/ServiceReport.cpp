@@ -11,19 +11,39 @@
 
 using namespace shardopt;
 
+/// What the user called the machine of `scenario`.
+static std::string givenMachine(const Scenario &scenario) {
+  const std::string &given = scenario.options().timing.machine;
+  return given.empty() ? scenario.machine().name : given;
+}
+
+/// "8 devices of h100_sxm and 4 of b200_sxm". Machines of one name have those
+/// of their files instead, and one machine that is given twice is named once.
+static std::string devicesOf(const ServiceSummary &summary) {
+  const std::string counted = std::to_string(summary.goal.devices);
+  std::string decoding = summary.scenario->machine().name, reading;
+  const int64_t apart = summary.goal.prefillDevices;
+  if (summary.prefillScenario) {
+    reading = summary.prefillScenario->machine().name;
+    if (reading == decoding) {
+      decoding = givenMachine(*summary.scenario);
+      reading = givenMachine(*summary.prefillScenario);
+    }
+  }
+  std::string text = counted + " devices of " + decoding;
+  if (apart > 0)
+    text += " and " + std::to_string(apart) + " of " + reading;
+  else if (!reading.empty() && reading != decoding)
+    text += " or " + reading;
+  return text;
+}
+
 std::string shardopt::serviceTable(const ServiceSummary &summary) {
   std::string text = "  service   ";
   if (!summary.scenario->modelName().empty())
     text += summary.scenario->modelName() + ", ";
-  text += std::string(spell(summary.engine)) + " on " +
-          std::to_string(summary.goal.devices) + " devices of " +
-          summary.scenario->machine().name;
-  if (summary.prefillScenario) {
-    const int64_t apart = summary.goal.prefillDevices;
-    text += (apart > 0 ? " and " + std::to_string(apart) + " of " : " or ") +
-            summary.prefillScenario->machine().name;
-  }
-  text += "\n  requests  ";
+  text += std::string(spell(summary.engine)) + " on " + devicesOf(summary) +
+          "\n  requests  ";
   const char *separator = "";
   for (const RequestFieldInfo &info : requestFields)
     if (const std::optional<double> &value = summary.load[info.field]) {

@@ -23,6 +23,7 @@ from .problem import (
     _whole,
     dim_of,
     model_of_text,
+    parameters_of,
     read_limits,
     version,
 )
@@ -209,6 +210,8 @@ class Plan:
     #: Of a service: its plans, aggregated and disaggregated, and as a table.
     service: "Mapping[str, Any] | None" = field(default=None, repr=False)
     service_table: str = field(default="", repr=False)
+    #: Names or files of machines of the service that the problem does not name.
+    other_machines: Sequence[str] = field(default=(), repr=False)
 
     @property
     def metrics(self) -> Metrics:
@@ -272,12 +275,20 @@ class Plan:
             if value == math.inf:
                 asked[name] = "inf"
         asked["pins"] = dict(problem.pins)
+        others = [*self.other_machines]
+        if problem.prefill_machine:
+            others.append(problem.prefill_machine)
         return {
             "shardopt_plan": SCHEMA,
             "version": version(),
             "command": list(self.command),
             "problem": asked,
             "machine": problem.machine_parameters(),
+            **(
+                {"other_machines": {name: parameters_of(name) for name in others}}
+                if others
+                else {}
+            ),
             "strategy": self.strategy.to_dict(),
             "report": self.report,
             "table": self.table,
@@ -304,8 +315,8 @@ class Plan:
     def from_json(cls, source: "str | os.PathLike[str]") -> "Plan":
         """Reads a plan file, or a page that holds one, and evaluates the plan
         again: where its metrics are what they were, what the search said of it
-        holds too. A file of another version, and one whose machine is no longer
-        what it was, are errors."""
+        holds too. A file of another version, and one of which a machine is no
+        longer what it was, are errors."""
         values = _read_plan_file(Path(source))
         name = str(source)
         problem = _read_problem(values, name)
@@ -317,12 +328,16 @@ class Plan:
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):
             service = values.get("service")
+            others = values.get("other_machines", {})
             kept = dataclasses.replace(
                 found,
                 report=report,
                 table=table,
                 service=service if isinstance(service, dict) else None,
                 service_table=str(values.get("service_table", "")),
+                other_machines=tuple(
+                    name for name in others if name != problem.prefill_machine
+                ),
             )
             if kept._is_like(found):
                 return kept
@@ -385,15 +400,31 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     if not isinstance(config, (dict, type(None))):
         raise ShardoptError(f"'{name}': /model/config: expected an object or null")
     problem = Problem(model_of_text(module, path, config), **asked)
-    now, then = problem.machine_parameters(), values["machine"]
+    others = values.get("other_machines", {})
+    if not isinstance(others, dict):
+        raise ShardoptError(f"'{name}': /other_machines: expected an object")
+    needed = problem.prefill_machine
+    for machine in [*others, needed] if needed else others:
+        if not isinstance(others.get(machine), dict):
+            raise ShardoptError(
+                f"'{name}': /other_machines/{machine}: missing, expected an object"
+            )
+    of_problem = problem.machine or problem.machine_name
+    for machine, then in {of_problem: values["machine"], **others}.items():
+        _check_machine(name, machine, parameters_of(machine), then)
+    return problem
+
+
+def _check_machine(
+    name: str, machine: str, now: Mapping[str, Any], then: Mapping[str, Any]
+) -> None:
+    """That the machine of the file `name` is what it was."""
     for key in {**then, **now}:
         if now.get(key) != then.get(key):
             raise ShardoptError(
-                f"'{name}': the machine '{problem.machine_name}' is no longer "
-                f"what the plan was made for: '{key}' was {then.get(key)}, and is "
-                f"{now.get(key)}"
+                f"'{name}': the machine '{machine}' is no longer what the plan was "
+                f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
             )
-    return problem
 
 
 def _evaluated(
@@ -432,7 +463,9 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
         prefill_machine=problem.prefill_machine or "",
         prefill_devices=problem.prefill_devices or 0,
     )
-    service_table, text, why, found = _checked(problem.handle.plan_service, asked)
+    service_table, text, why, found, is_elsewhere = _checked(
+        problem.handle.plan_service, asked
+    )
     service = json.loads(text)
     if found is None:
         report = {
@@ -442,19 +475,17 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
             "service": service,
         }
         raise Infeasible(why, service_table, report)
-    made = _planned(_on_machine_of(problem, service), *found)
-    return dataclasses.replace(made, service=service, service_table=service_table)
-
-
-def _on_machine_of(problem: Problem, service: Mapping[str, Any]) -> Problem:
-    """The problem on the machine of the workers that run its phase."""
-    readers = service[service["mode"]].get("readers")
-    if problem.phase != "prefill" or not readers:
-        return problem
-    if readers["machine"] == problem.machine_name:
-        return problem
-    return problem.replace(
-        machine=problem.prefill_machine, prefill_machine=None, prefill_devices=None
+    others = []
+    if is_elsewhere:  # the workers that run its phase are on the other machine
+        others = [problem.machine or problem.machine_name]
+        problem = problem.replace(
+            machine=problem.prefill_machine, prefill_machine=None, prefill_devices=None
+        )
+    return dataclasses.replace(
+        _planned(problem, *found),
+        service=service,
+        service_table=service_table,
+        other_machines=tuple(others),
     )
 
 

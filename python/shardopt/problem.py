@@ -25,6 +25,11 @@ def machines() -> list[str]:
     return native().machines()
 
 
+def parameters_of(machine: str) -> dict[str, Any]:
+    """What the planner knows of a machine, by name or file."""
+    return json.loads(_checked(native().machine_json, machine))
+
+
 @dataclass(frozen=True)
 class Decode:
     """Steps that make one token of each sequence, at `context` tokens."""
@@ -386,8 +391,7 @@ class Problem:
 
     def machine_parameters(self) -> dict[str, Any]:
         """What the planner knows of the machine."""
-        name = self.machine or self.machine_name
-        return json.loads(_checked(native().machine_json, name))
+        return parameters_of(self.machine or self.machine_name)
 
 
 #: What is asked of a model, by the names that files, flags and plans have for it.

@@ -302,7 +302,8 @@ static RequestLoad readLoad(const std::map<std::string, double> &numbers) {
 }
 
 /// Both plans of a service as a table and as JSON, why there is none (or None),
-/// and what `plan` gives for the replicas that run the model's phase (or None).
+/// what `plan` gives for the replicas that run the model's phase (or None), and
+/// whether these are on the machine that may read prompts.
 py::tuple Problem::planService(const py::dict &settings) const {
   ServiceRequest asked;
   std::map<std::string, double> numbers;
@@ -338,7 +339,8 @@ py::tuple Problem::planService(const py::dict &settings) const {
     plan = describePlan(*found, isInterrupted);
   else
     why = whyNoService(service);
-  return py::make_tuple(serviceTable(service), serviceJson(service), why, plan);
+  return py::make_tuple(serviceTable(service), serviceJson(service), why, plan,
+                        service.best() && isOnPrefillMachine(service));
 }
 
 /// The table, the report as JSON, and why a strategy of the user's is invalid

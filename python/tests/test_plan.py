@@ -178,6 +178,43 @@ class PlanTest(unittest.TestCase):
             again = so.Plan.from_json(self.kept(plan))
             self.assertEqual((again.strategy, again.service), (plan.strategy, plan.service))
 
+    def test_machines_of_one_name_are_two(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        like = Path(folder.name) / "like.json"
+        text = (ROOT / "machines/h200_sxm.json").read_text()
+        like.write_text(text.replace('"h200_sxm"', '"h100_sxm"'))
+        asked = dict(
+            machine="h100_sxm", devices=4, prefill_machine=str(like), prefill_devices=4,
+            isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, mode="disaggregated",
+        )
+        for load, machine, other in (
+            (so.Decode(context=4608), "h100_sxm", str(like)),
+            (so.Prefill(tokens=4096), str(like), "h100_sxm"),
+        ):
+            plan = so.plan(so.Problem(so.load_model(LLAMA, load), **asked))
+            self.assertEqual(plan.problem.machine, machine)
+            self.assertEqual(plan.problem.memory_gb > 100, machine == str(like))
+            self.assertIn(f"4 devices of h100_sxm and 4 of {like}", plan.service_table)
+            # The file has both machines, and goes on to another one.
+            values = so.Plan.from_json(self.kept(plan)).to_dict()
+            self.assertEqual(list(values["other_machines"]), [other])
+            self.assertEqual(values, plan.to_dict())
+            path = Path(folder.name) / "plan.json"
+            values["other_machines"][other]["memory"]["capacity_bytes"] = 1e9
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.ShardoptError, f"'{other}' is no longer"):
+                so.Plan.from_json(path)
+            del values["other_machines"]
+            path.write_text(json.dumps(values))
+            if machine == "h100_sxm":
+                with self.assertRaisesRegex(so.ShardoptError, "/other_machines/.*missing"):
+                    so.Plan.from_json(path)
+            values["other_machines"] = 3
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.ShardoptError, "/other_machines: expected"):
+                so.Plan.from_json(path)
+
     def kept(self, plan):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -79,6 +79,7 @@ TEST(ServicePlan, PromptsAreReadOnAnotherMachine) {
     const bool isReading = phase == cost::Phase::Prefill;
     EXPECT_EQ(scenarioOf(*service).machine().name,
               isReading ? "b200_sxm" : "h100_sxm");
+    EXPECT_EQ(isOnPrefillMachine(*service), isReading);
     auto found = planWorkers(*service, PlanRequest());
     ASSERT_TRUE(found && found->plan);
     EXPECT_EQ(found->plan->strategy.degrees.tp,

@@ -75,6 +75,8 @@ Degrees degreesOf(const cost::ServingWorkers &workers, int64_t batch);
 /// The workers of `summary`, which has a plan, that run the scenario's phase:
 /// those that read prompts in prefill, and those that decode.
 const cost::ServingWorkers &workersOf(const ServiceSummary &summary);
+/// Whether these workers are on the machine that may read prompts.
+bool isOnPrefillMachine(const ServiceSummary &summary);
 /// The scenario on the machine of these workers.
 const Scenario &scenarioOf(const ServiceSummary &summary);
 

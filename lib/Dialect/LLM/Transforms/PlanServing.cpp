@@ -127,8 +127,8 @@ LogicalResult PlanServingPass::annotate(const ServiceSummary &service,
       serviceAttrName,
       describe(service, module->getAttrOfType<StrategyAttr>(strategyAttrName)));
   // A later pass must not take another machine for this one.
-  const bool isElsewhere = &scenarioOf(service) != service.scenario.get();
-  if (const std::string &mine = isElsewhere ? prefillMachine : machine;
+  if (const std::string &mine =
+          isOnPrefillMachine(service) ? prefillMachine : machine;
       !mine.empty())
     module->setAttr(machineAttrName, machineAttr(mine));
   remark::passed(module.getLoc(),
