@@ -1,6 +1,8 @@
-"""Whether a report of --llm-schedule-stages=ring= agrees with itself and its turn."""
+"""Whether a report of --llm-schedule-stages=ring= agrees with itself, its turn and
+its module."""
 
 import json
+import re
 import sys
 
 with open(sys.argv[1]) as file:
@@ -20,4 +22,13 @@ assert chosen["chunks"] == report["chunks"], report
 assert len(turn) == chosen["ops"]
 groups = {entry["microbatch"] for entry in turn}
 assert len(groups) == chosen["microbatches"] * chosen["chunks"], groups
+with open(sys.argv[3]) as file:
+    module = re.search(r"shardopt.schedule = \{(.*?)\}", file.read()).group(1)
+said = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+) : i64", module)}
+assert said == {
+    "chunks": chosen["chunks"],
+    "lower_bound_ns": round(chosen["lower_bound_ms"] * 1e6),
+    "micro_batches": chosen["microbatches"],
+    "turn_ns": round(chosen["tpot_ms"] * 1e6),
+}, said
 print("replayed as planned, bound below turn below serial, the fastest taken")
