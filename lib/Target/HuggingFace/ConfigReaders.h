@@ -73,14 +73,20 @@ ElementType readType(const json::Value &root);
 /// Whether something here computes with the weights of a checkpoint.
 bool hasReadWeights(const json::Value &root);
 
-/// Of weights that are read (`hasReadWeights`).
+/// Of weights that are read (`hasReadWeights`), of `model`, of which all else
+/// is read.
 QuantizationConfig readQuantization(const json::Value &root,
-                                    const std::vector<LayerConfig> &layers);
+                                    const ModelConfig &model);
 
 /// The same for sizes only: of more methods, and without what they do beside.
-QuantizationConfig
-readQuantizationSizes(const json::Value &root,
-                      const std::vector<LayerConfig> &layers);
+QuantizationConfig readQuantizationSizes(const json::Value &root,
+                                         const ModelConfig &model);
+
+/// The classes whose matrices `quantized` excepts in all layers. Of a class
+/// that it excepts in part, or by an entry that is not understood, `config`
+/// says so (`mixed`).
+void readExceptions(const json::Value &quantized, const ModelConfig &model,
+                    QuantizationConfig &config);
 
 } // namespace shardopt::hf
 

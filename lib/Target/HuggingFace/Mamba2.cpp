@@ -13,15 +13,10 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::hf;
 
-/// Channels of the convolution.
-static int64_t channelsOf(const Mamba2Config &facts) {
-  return facts.heads * facts.headDim + 2 * facts.groups * facts.stateDim;
-}
-
 SmallVector<Type> ModelBuilder::mamba2Caches() const {
   const Mamba2Config &facts = config.mamba2;
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  return {RankedTensorType::get({dynamic, facts.taps - 1, channelsOf(facts)},
+  return {RankedTensorType::get({dynamic, facts.taps - 1, facts.channels()},
                                 types.activations()),
           RankedTensorType::get(
               {dynamic, facts.heads, facts.headDim, facts.stateDim},
@@ -31,9 +26,9 @@ SmallVector<Type> ModelBuilder::mamba2Caches() const {
 Value ModelBuilder::mamba2(Value input, Value positions,
                            SmallVectorImpl<Value> &caches) {
   const Mamba2Config &facts = config.mamba2;
-  const int64_t values = facts.heads * facts.headDim;
-  const int64_t channels = channelsOf(facts);
-  const int64_t columns = values + channels + facts.heads;
+  const int64_t values = facts.values();
+  const int64_t channels = facts.channels();
+  const int64_t columns = facts.columns();
   auto tensor = [&](StringRef name) {
     return ofLayer(std::string(config.names.mamba) + "." + name.str());
   };

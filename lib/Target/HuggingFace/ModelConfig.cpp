@@ -123,10 +123,9 @@ static double countParameters(const DeltaNetConfig &net, double hidden) {
 
 /// Elements of the weights of a state space in a layer.
 static double countParameters(const Mamba2Config &space, double hidden) {
-  double values = double(space.heads) * double(space.headDim);
-  double shared = 2 * double(space.groups) * double(space.stateDim);
-  double channels = values + shared;
-  double columns = values + channels + double(space.heads);
+  double values = space.values();
+  double channels = space.channels();
+  double columns = space.columns();
   return hidden * columns + values * hidden +
          channels * (double(space.taps) + (space.convBias ? 1 : 0)) +
          3 * double(space.heads) + values +
@@ -233,10 +232,7 @@ static double widestTensor(const ModelConfig &config) {
   widest = std::max(widest, 2.0 * double(net.heads) * double(net.keyDim) +
                                 2.0 * double(net.valueHeads) *
                                     (double(net.valueDim) + 1));
-  const Mamba2Config &space = config.mamba2;
-  widest =
-      std::max(widest, double(space.heads) * (2 * double(space.headDim) + 1) +
-                           2 * double(space.groups) * double(space.stateDim));
+  widest = std::max(widest, double(config.mamba2.columns()));
   const FeedForwardConfig &network = config.feedForward;
   double up = network.activation.gated ? 2 : 1;
   for (int64_t inner :
@@ -300,9 +296,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   };
   config.type = readType(holder({"dtype", "torch_dtype"}));
   const json::Value quantized = holder({"quantization_config"});
-  config.quantization = forSizes
-                            ? readQuantizationSizes(quantized, config.layers)
-                            : readQuantization(quantized, config.layers);
+  config.quantization = forSizes ? readQuantizationSizes(quantized, config)
+                                 : readQuantization(quantized, config);
 
   double parameters = countParameters(config);
   if (parameters > maxParameters)
@@ -437,8 +432,7 @@ static std::string whyPlannedOnly(const json::Document &document,
                        .string("")) +
         "'");
   else if (!config.quantization.mixed.empty())
-    add("'" + abbreviate(config.quantization.mixed) +
-        "' is not quantised, where the same of other layers is");
+    add(config.quantization.mixed);
   std::string keys;
   for (const UnreadKey &key : config.unread)
     if (key.fate == UnreadKey::Fate::NotUnderstood)
@@ -449,11 +443,11 @@ static std::string whyPlannedOnly(const json::Document &document,
 }
 
 ErrorOr<json::Document> shardopt::hf::parseConfigFile(const std::string &path) {
-  ErrorOr<json::Document> document = json::Document::parseFile(path);
-  if (document)
-    return document;
   ErrorOr<std::string> text = readFile(path, /*limitBytes=*/1 << 28);
-  if (!text || text->find("Infinity") == std::string::npos)
+  if (!text)
+    return text.error();
+  ErrorOr<json::Document> document = json::Document::parse(*text, path);
+  if (document)
     return document;
   ErrorOr<json::Document> repaired =
       json::Document::parse(json::nullNonNumbers(*text), path);

@@ -8,10 +8,7 @@
 #include "ConfigReaders.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <optional>
-#include <set>
 
 using namespace shardopt;
 using namespace shardopt::hf;
@@ -35,73 +32,6 @@ bool QuantizationConfig::quantizes(WeightClass of) const {
     covered = of == WeightClass::Experts;
   return covered && std::find(exceptions.begin(), exceptions.end(), of) ==
                         exceptions.end();
-}
-
-/// The class of matrices that `entry` of a list of modules names, exactly or by
-/// a pattern ("model.layers.0.self_attn.q_proj", "mlp", "re:.*self_attn.*").
-/// "mlp" is the network of a dense layer; experts have names of their own.
-/// Routers, norms and convolutions are never quantised.
-static std::optional<WeightClass> exceptedClass(const std::string &entry) {
-  const auto names = [&](std::string_view part) {
-    return entry.find(part) != std::string::npos;
-  };
-  const std::string last = entry.substr(entry.rfind('.') + 1);
-  for (std::string_view plain : {"gate", "router", "shared_expert_gate"})
-    if (last == plain)
-      return std::nullopt;
-  for (std::string_view plain :
-       {"norm", "router", "conv1d", "vision", "visual", "projector", "mtp"})
-    if (names(plain))
-      return std::nullopt;
-  if (names("self_attn") || names("linear_attn"))
-    return WeightClass::Attention;
-  if (names("shared_expert") || names("shared_mlp"))
-    return WeightClass::Shared;
-  if (names("experts"))
-    return WeightClass::Experts;
-  if (names("mlp") || names("feed_forward"))
-    return WeightClass::Dense;
-  return std::nullopt;
-}
-
-/// Whether layers like `layer` have matrices of class `of`.
-static bool hasClass(const LayerConfig &layer, WeightClass of) {
-  if (of == WeightClass::Dense)
-    return !layer.experts;
-  return of == WeightClass::Attention || layer.experts;
-}
-
-/// The classes that modules which are not quantised make up. One that some of
-/// its layers name and others do not counts as quantised, and is `mixed`.
-static void readExceptions(const json::Value &quantized,
-                           const std::vector<LayerConfig> &layers,
-                           QuantizationConfig &config) {
-  std::map<WeightClass, std::vector<std::string>> entries;
-  for (const char *list : {"modules_to_not_convert", "ignore"})
-    if (const json::Value kept = quantized[list].nullAsAbsent())
-      for (const json::Value &entry : kept.elements())
-        if (auto of = exceptedClass(entry.string()))
-          entries[*of].push_back(entry.string());
-  for (const auto &[of, names] : entries) {
-    std::set<size_t> missing;
-    for (size_t i = 0; i < layers.size(); ++i)
-      if (hasClass(layers[i], of))
-        missing.insert(i);
-    for (const std::string &name : names) {
-      const size_t at = name.find("layers.");
-      const char *number = at == std::string::npos ? "" : name.c_str() + at + 7;
-      char *end = nullptr;
-      const unsigned long layer = std::strtoul(number, &end, 10);
-      if (end == number)
-        missing.clear();
-      else
-        missing.erase(layer);
-    }
-    if (missing.empty())
-      config.exceptions.push_back(of);
-    else if (config.mixed.empty())
-      config.mixed = names.front();
-  }
 }
 
 /// `weight_block_size`, `[rows, columns]`; absent if a matrix has one scale.
@@ -165,9 +95,8 @@ static void readCompressed(const json::Value &quantized,
     readBlock(weights["block_structure"], config);
 }
 
-QuantizationConfig
-shardopt::hf::readQuantization(const json::Value &root,
-                               const std::vector<LayerConfig> &layers) {
+QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
+                                                  const ModelConfig &model) {
   using Method = QuantizationConfig::Method;
   QuantizationConfig config;
   json::Value given = root["quantization_config"].nullAsAbsent();
@@ -191,7 +120,7 @@ shardopt::hf::readQuantization(const json::Value &root,
       readBlock(given["weight_block_size"].nullAsAbsent(), config);
     }
   }
-  readExceptions(given, layers, config);
+  readExceptions(given, model, config);
   return config;
 }
 
@@ -216,7 +145,7 @@ static QuantizationConfig::Method readGroups(const json::Value &groups) {
 
 QuantizationConfig
 shardopt::hf::readQuantizationSizes(const json::Value &root,
-                                    const std::vector<LayerConfig> &layers) {
+                                    const ModelConfig &model) {
   using Method = QuantizationConfig::Method;
   QuantizationConfig config;
   const json::Value given = root["quantization_config"].nullAsAbsent();
@@ -241,6 +170,6 @@ shardopt::hf::readQuantizationSizes(const json::Value &root,
       given["bits"].failExpected("4");
   }
   readBlock(given["weight_block_size"].nullAsAbsent(), config);
-  readExceptions(given, layers, config);
+  readExceptions(given, model, config);
   return config;
 }

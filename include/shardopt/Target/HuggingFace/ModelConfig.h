@@ -116,6 +116,13 @@ struct Mamba2Config {
   bool projBias = false; ///< on the projections before and behind it
   double stepMin = 0;
   double stepMax = 0; ///< 0 if there is none
+
+  /// Width of what the heads give.
+  int64_t values() const { return heads * headDim; }
+  /// Channels of the convolution.
+  int64_t channels() const { return values() + 2 * groups * stateDim; }
+  /// Columns of the projection before it.
+  int64_t columns() const { return values() + channels() + heads; }
 };
 
 /// Activation function; see `#llm.activation` for what the fields mean.
@@ -198,7 +205,8 @@ struct QuantizationConfig {
   bool hasRowScales = false; ///< each row of that matrix has a scale, for fp8
   /// What the name of a weight's scales ends in, behind the weight's.
   std::string_view scaleName = "_scale_inv";
-  /// A module that is not quantised where others of its class are, or empty.
+  /// What is not quantised where others of its class are, as a reason; empty
+  /// where nothing is.
   std::string mixed;
 
   /// Whether matrices of class `of` are stored quantised.
