@@ -180,7 +180,7 @@ TEST(RingTurn, TwoBatchesOverlapForEver) {
   // Nothing is left of the ends that make it 91 once, and 80 is the work.
   EXPECT_EQ(leastTurn(graph, 2), 80);
   EXPECT_LE(turn->period, result.verdict.makespan);
-  EXPECT_LT(turn->period, 160);
+  EXPECT_LT(turn->period, 91);
 }
 
 TEST(RingTurn, RefusesOrdersAgainstEdges) {
