@@ -93,6 +93,28 @@ func.func private @accepted() attributes {a = #llm.workload<phase = decode, cont
 
 // -----
 
+// (C1)
+// expected-error @+1 {{'prefix_hit' is -0.5, expected a number from 0 to 0.999}}
+func.func private @negative() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, prefix_hit = -0.5>}
+
+// -----
+
+// (C1)
+// expected-error @+1 {{'isl' is -4, expected a whole number from 1 to}}
+func.func private @below() attributes {a = #llm.workload<phase = decode, context = 1, isl = -4, osl = 1>}
+
+// -----
+
+// expected-error @+1 {{'tpot_ms' is 'true', expected a number above 0, and at most}}
+func.func private @boolean() attributes {a = #llm.workload<phase = decode, context = 1, tpot_ms = true>}
+
+// -----
+
+// expected-error @+1 {{'tpot_ms' has a second sign, expected a number above 0, and at most}}
+func.func private @signs() attributes {a = #llm.workload<phase = decode, context = 1, tpot_ms = - -4>}
+
+// -----
+
 // expected-error @+1 {{unknown number of requests 'islands'; known: isl}}
 func.func private @unknown() attributes {a = #llm.workload<phase = decode, context = 1, islands = 4>}
 

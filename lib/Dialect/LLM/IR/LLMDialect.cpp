@@ -186,6 +186,32 @@ void StrategyAttr::print(AsmPrinter &printer) const {
 // #llm.workload
 //===----------------------------------------------------------------------===//
 
+/// A number, whole or real, of either sign. Truth values, which the parser
+/// takes for integers, are none.
+static ParseResult parseRequestNumber(AsmParser &parser, RequestField field,
+                                      double &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  const bool isNegative = succeeded(parser.parseOptionalMinus());
+  if (isNegative && succeeded(parser.parseOptionalMinus()))
+    return parser.emitError(loc, "'")
+           << spell(field) << "' has a second sign, expected "
+           << wantedOf(field);
+  StringRef word;
+  if (succeeded(parser.parseOptionalKeyword(&word)))
+    return parser.emitError(loc, "'")
+           << spell(field) << "' is '" << abbreviate(word.str())
+           << "', expected " << wantedOf(field);
+  int64_t whole = 0;
+  OptionalParseResult number = parser.parseOptionalInteger(whole);
+  if (number.has_value() ? failed(*number) : failed(parser.parseFloat(value)))
+    return failure();
+  if (number.has_value())
+    value = double(whole);
+  if (isNegative && value != 0) // which has no sign
+    value = -value;
+  return success();
+}
+
 /// What follows the context: ", isl = 4096, osl = 512".
 static ParseResult parseRequests(AsmParser &parser, RequestLoad &load) {
   while (succeeded(parser.parseOptionalComma())) {
@@ -200,14 +226,10 @@ static ParseResult parseRequests(AsmParser &parser, RequestLoad &load) {
              << listKnown(name, requestFieldNames());
     if (load[*field])
       return parser.emitError(loc, "'") << name << "' is given twice";
-    if (parser.parseEqual())
-      return failure();
-    int64_t whole = 0;
     double value = 0;
-    OptionalParseResult number = parser.parseOptionalInteger(whole);
-    if (number.has_value() ? failed(*number) : failed(parser.parseFloat(value)))
+    if (parser.parseEqual() || parseRequestNumber(parser, *field, value))
       return failure();
-    load[*field] = number.has_value() ? double(whole) : value;
+    load[*field] = value;
   }
   return success();
 }
