@@ -8,6 +8,7 @@
 #include "shardopt/Ordering/StepGraph.h"
 
 #include "shardopt/Cost/LayerWalk.h"
+#include "shardopt/Schedule/OpLimit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -314,8 +315,6 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
                  " sequences, expected at most as many chunks, found " +
                  std::to_string(options.chunks)};
   StepGraph result;
-  result.copies = int32_t(whole.microBatches * options.chunks);
-  result.chunks = int32_t(options.chunks);
   const Strategy part =
       options.chunks == 1 && !options.microBatches
           ? strategy
@@ -324,5 +323,11 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
     return Error{"the strategy is invalid: a dim is illegal in its place"};
   if (std::optional<Error> error = result.graph.check())
     return *error;
+  const int64_t copies = whole.microBatches * options.chunks;
+  if (std::optional<Error> error =
+          schedule::checkNumOps(result.graph.ops.size(), copies))
+    return *error;
+  result.copies = int32_t(copies);
+  result.chunks = int32_t(options.chunks);
   return result;
 }

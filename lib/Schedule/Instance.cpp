@@ -7,6 +7,8 @@
 
 #include "shardopt/Schedule/Instance.h"
 
+#include "shardopt/Schedule/OpLimit.h"
+
 #include <algorithm>
 
 using namespace shardopt;
@@ -27,14 +29,20 @@ Instance::Arcs Instance::collect(const PlanGraph &graph, bool forward) {
   return rows;
 }
 
+std::optional<Error> schedule::checkNumOps(size_t ops, int64_t copies) {
+  if (!ops || copies <= maxOps / int64_t(ops))
+    return std::nullopt;
+  return Error{"expected at most " + std::to_string(maxOps) + " ops, found " +
+               std::to_string(ops) + " in each of " + std::to_string(copies) +
+               " micro-batches"};
+}
+
 ErrorOr<Instance> Instance::expand(PlanGraph graph, int32_t copies) {
   if (copies < 1)
     return Error{"expected at least 1 micro-batch, found " +
                  std::to_string(copies)};
-  if (int64_t(graph.ops.size()) * copies > maxOps)
-    return Error{"expected at most " + std::to_string(maxOps) + " ops, found " +
-                 std::to_string(graph.ops.size()) + " in each of " +
-                 std::to_string(copies) + " micro-batches"};
+  if (std::optional<Error> error = checkNumOps(graph.ops.size(), copies))
+    return *error;
   Instance instance;
   instance.plan = std::move(graph);
   instance.repetitions = copies;

@@ -7,6 +7,8 @@
 
 #include "shardopt/Schedule/RingTurn.h"
 
+#include "shardopt/Schedule/OpLimit.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -40,6 +42,8 @@ static int32_t operatorAfter(const PlanGraph &graph, double part) {
 
 ErrorOr<RingFrame> schedule::makeRingFrame(const PlanGraph &graph,
                                            int32_t groups, bool isStaggered) {
+  if (std::optional<Error> error = checkNumOps(graph.ops.size(), groups))
+    return *error;
   const auto count = int32_t(graph.ops.size());
   std::vector<char> isSource(size_t(count), true), isSink(isSource);
   for (const PlanEdge &edge : graph.edges)
@@ -97,7 +101,8 @@ public:
   bool isCyclic() const { return sorted.size() != size_t(instance.numOps()); }
 
   /// The starts of a turn of `period`; nothing if that is too short.
-  std::optional<RingTurn> pathsFor(int64_t period) const;
+  /// Once `budget` is over, nothing too.
+  std::optional<RingTurn> pathsFor(int64_t period, const Budget *budget) const;
 
 private:
   /// Along the edges of one turn.
@@ -159,7 +164,8 @@ void TurnPaths::relax(std::vector<int64_t> &starts) const {
   }
 }
 
-std::optional<RingTurn> TurnPaths::pathsFor(int64_t period) const {
+std::optional<RingTurn> TurnPaths::pathsFor(int64_t period,
+                                            const Budget *budget) const {
   RingTurn turn;
   turn.period = period;
   turn.starts.assign(times.size(), 0);
@@ -167,6 +173,8 @@ std::optional<RingTurn> TurnPaths::pathsFor(int64_t period) const {
   // A longest path comes into a turn by each operator once at most; one more
   // pass is a cycle that is longer than its turns.
   for (size_t pass = 0; pass <= mostPasses; ++pass) {
+    if (budget && budget->isOver())
+      return std::nullopt;
     std::vector<std::pair<int32_t, int64_t>> raised;
     for (const ReturnEdge &edge : returns) {
       const int64_t least =
@@ -186,7 +194,9 @@ std::optional<RingTurn> TurnPaths::pathsFor(int64_t period) const {
 }
 
 std::optional<RingTurn> schedule::planTurn(const RingFrame &frame,
-                                           const MachineOrders &orders) {
+                                           const MachineOrders &orders,
+                                           int64_t limit,
+                                           const Budget *budget) {
   const TurnPaths paths(frame, orders);
   if (paths.isCyclic())
     return std::nullopt;
@@ -195,15 +205,19 @@ std::optional<RingTurn> schedule::planTurn(const RingFrame &frame,
     high += timeOf(frame.instance.graph(), op);
   for (const PlanEdge &edge : frame.instance.graph().edges)
     high += transferOf(frame.instance.graph(), edge);
-  std::optional<RingTurn> best = paths.pathsFor(high);
+  if (limit)
+    high = std::min(high, limit - 1);
+  std::optional<RingTurn> best = paths.pathsFor(high, budget);
   while (best && low < high) {
     const int64_t middle = low + (high - low) / 2;
-    if (std::optional<RingTurn> shorter = paths.pathsFor(middle)) {
+    if (std::optional<RingTurn> shorter = paths.pathsFor(middle, budget)) {
       best = std::move(shorter);
       high = middle;
     } else {
       low = middle + 1;
     }
+    if (budget && budget->isOver())
+      return std::nullopt;
   }
   if (best)
     best->orders = orders;

@@ -183,6 +183,17 @@ TEST(RingTurn, TwoBatchesOverlapForEver) {
   EXPECT_LT(turn->period, 91);
 }
 
+TEST(RingTurn, RefusesMoreThanFits) {
+  for (int32_t groups : {1 << 19, INT32_MAX}) {
+    ErrorOr<RingFrame> frame = makeRingFrame(makeStages({{10, 1}, {10, 1}}),
+                                             groups, /*isStaggered=*/false);
+    ASSERT_FALSE(frame);
+    EXPECT_EQ(frame.error().message,
+              "expected at most 1048576 ops, found 4 in each of " +
+                  std::to_string(groups) + " micro-batches");
+  }
+}
+
 TEST(RingTurn, RefusesOrdersAgainstEdges) {
   ErrorOr<RingFrame> frame = makeRingFrame(makeOverlapGraph(2, {}), 1, false);
   ASSERT_TRUE(frame);

@@ -27,6 +27,7 @@
 #define SHARDOPT_SCHEDULE_RINGTURN_H
 
 #include "shardopt/Schedule/MachineOrders.h"
+#include "shardopt/Schedule/Search.h"
 
 namespace shardopt::schedule {
 
@@ -62,9 +63,11 @@ struct RingTurn {
 };
 
 /// The turn of least period in which machines take `orders`. Nothing if the
-/// orders contradict the edges.
+/// orders contradict the edges, if it is not below `limit` (0: none), or once
+/// `budget` (null: none) is over.
 std::optional<RingTurn> planTurn(const RingFrame &frame,
-                                 const MachineOrders &orders);
+                                 const MachineOrders &orders, int64_t limit = 0,
+                                 const Budget *budget = nullptr);
 
 /// What no turn of `groups` groups undercuts: what the busiest machine does,
 /// and the longest chain of a group.
