@@ -63,8 +63,8 @@ private:
   double boundFor(int64_t inFlight, int64_t chunks) const;
   double bound() const;
   schedule::SolverOptions solverOptions() const;
-  std::optional<JointChoice> orderOf(const Strategy &strategy) const;
-  std::optional<JointChoice> ringOf(const Strategy &strategy) const;
+  ErrorOr<JointChoice> orderOf(const Strategy &strategy) const;
+  ErrorOr<JointChoice> ringOf(const Strategy &strategy) const;
   std::optional<JointChoice> score(const Strategy &strategy);
   std::vector<Strategy> neighbours(const Strategy &strategy) const;
 
@@ -74,6 +74,7 @@ private:
   const schedule::Budget budget;
   std::set<std::pair<std::vector<int64_t>, std::vector<Dim>>> known;
   int64_t evaluated = 0;
+  std::optional<Error> firstError; ///< of what was not ordered
 };
 
 } // namespace
@@ -170,14 +171,13 @@ schedule::SolverOptions JointSearch::solverOptions() const {
   return solver;
 }
 
-std::optional<JointChoice>
-JointSearch::orderOf(const Strategy &strategy) const {
+ErrorOr<JointChoice> JointSearch::orderOf(const Strategy &strategy) const {
   OrderOptions order;
   order.chunks = options.chunks;
   order.solver = solverOptions();
   ErrorOr<std::vector<OrderedStep>> steps = orderStep(costs, strategy, order);
   if (!steps)
-    return std::nullopt;
+    return steps.error();
   auto best = std::min_element(
       steps->begin(), steps->end(),
       [](const auto &a, const auto &b) { return a.contended < b.contended; });
@@ -185,7 +185,7 @@ JointSearch::orderOf(const Strategy &strategy) const {
                      best->contended};
 }
 
-std::optional<JointChoice> JointSearch::ringOf(const Strategy &strategy) const {
+ErrorOr<JointChoice> JointSearch::ringOf(const Strategy &strategy) const {
   RingOptions ring;
   ring.inFlight = options.inFlight;
   ring.chunks = options.chunks;
@@ -194,7 +194,7 @@ std::optional<JointChoice> JointSearch::ringOf(const Strategy &strategy) const {
   ring.prunes = false;
   ErrorOr<std::vector<OrderedRing>> rings = orderRings(costs, strategy, ring);
   if (!rings)
-    return std::nullopt;
+    return rings.error();
   auto best = std::min_element(
       rings->begin(), rings->end(),
       [](const auto &a, const auto &b) { return a.contended < b.contended; });
@@ -208,10 +208,15 @@ std::optional<JointChoice> JointSearch::score(const Strategy &strategy) {
     return std::nullopt;
   if (!cost::evaluate(costs, strategy).valid)
     return std::nullopt;
-  std::optional<JointChoice> choice =
+  ErrorOr<JointChoice> choice =
       options.inFlight.empty() ? orderOf(strategy) : ringOf(strategy);
-  evaluated += choice.has_value();
-  return choice;
+  if (!choice) {
+    if (!firstError)
+      firstError = choice.error();
+    return std::nullopt;
+  }
+  ++evaluated;
+  return std::move(*choice);
 }
 
 /// One layer moved over a boundary, or one dim changed.
@@ -256,7 +261,8 @@ ErrorOr<JointPlan> JointSearch::run() {
         cost::chooseStages(costsOf(1, StageDivision::Balanced), *first);
   std::optional<JointChoice> best = score(*first);
   if (!best)
-    return Error{"no order was found for the optimum of these degrees"};
+    return firstError ? *firstError
+                      : Error{"the optimum of these degrees is no valid plan"};
   plan.sequential = *best;
   for (double part : {1.0, 0.75, 0.5, 0.25, 0.0}) {
     if (budget.isOver())
