@@ -50,7 +50,7 @@ public:
   /// Its task, which waits for `after`.
   int issue(int32_t op, const std::vector<int> &after);
   /// A task beside all devices that ends so long after the one before.
-  int tick(double seconds);
+  int tick(double nanoseconds);
 
   simulation::EventSimulation events;
 
@@ -85,10 +85,10 @@ int Issuer::issue(int32_t op, const std::vector<int> &after) {
   return events.add(task);
 }
 
-int Issuer::tick(double seconds) {
+int Issuer::tick(double nanoseconds) {
   Task task;
   task.device = unsigned(instance.numDevices());
-  task.work = seconds;
+  task.work = nanoseconds;
   return events.add(task);
 }
 

@@ -66,7 +66,8 @@ static MachineOrders ordersAsWritten(const Instance &instance) {
 /// What ready operators come first: those that lone groups would come to first,
 /// each group so much later than the one before. In lockstep all groups send at
 /// once, and far apart only the last one fills the gaps of the others.
-static std::vector<Schedule> listTurns(const RingFrame &frame, int32_t groups) {
+static std::vector<Schedule> listTurns(const RingFrame &frame, int32_t groups,
+                                       const Budget &budget) {
   const Instance &instance = frame.instance;
   const std::vector<int32_t> devices = instance.placement();
   const Windows windows = computeWindows(instance, devices);
@@ -78,13 +79,16 @@ static std::vector<Schedule> listTurns(const RingFrame &frame, int32_t groups) {
   constexpr int halvings = 10;
   for (bool isFromEnd : {false, true})
     for (int k = 0; k <= halvings; ++k) {
+      if (budget.isOver())
+        return turns;
       DispatchRule rule;
       const int64_t apart = k ? longest >> (k - 1) : 0;
       for (int32_t op = 0; op < instance.numOps(); ++op)
         rule.keys.push_back(
             (isFromEnd ? -windows.tails[op] : windows.heads[op]) +
             op / each * apart);
-      if (std::optional<Schedule> turn = dispatch(instance, devices, rule))
+      if (std::optional<Schedule> turn =
+              dispatch(instance, devices, rule, 0, &budget))
         turns.push_back(std::move(*turn));
     }
   return turns;
@@ -102,37 +106,39 @@ static int64_t serialTurn(PlanGraph graph, int32_t groups) {
   return turn ? turn->period : 0;
 }
 
-/// Takes the orders that are found for a frame if their turn is shorter.
-static std::optional<Error>
-improve(OrderedRing &ring, const SolverOptions &options, bool isStaggered) {
+/// Takes the orders that are found for a frame if their turn is shorter. Those
+/// as written are tried whatever is left of `budget`, so that there is a turn.
+static std::optional<Error> improve(OrderedRing &ring,
+                                    const SolverOptions &options,
+                                    const Budget &budget, bool isStaggered) {
   ErrorOr<RingFrame> frame =
       makeRingFrame(ring.step.graph, ring.groups(), isStaggered);
   if (!frame)
     return frame.error();
   auto offer = [&](const MachineOrders &orders, const std::string &finder) {
-    std::optional<RingTurn> turn = planTurn(*frame, orders);
-    if (!turn || (ring.turn.period && turn->period >= ring.turn.period))
-      return turn ? turn->period : 0;
-    const int64_t period = turn->period;
+    std::optional<RingTurn> turn = planTurn(
+        *frame, orders, ring.turn.period, ring.turn.period ? &budget : nullptr);
+    if (!turn)
+      return;
     ring.turn = std::move(*turn);
     ring.frame = *frame;
     ring.isStaggered = isStaggered;
     ring.finder = finder;
-    return period;
   };
-  const int64_t written =
-      offer(ordersAsWritten(frame->instance), "program_order");
+  offer(ordersAsWritten(frame->instance), "program_order");
   if (!isStaggered)
-    ring.programOrder = written;
+    ring.programOrder = ring.turn.period;
   if (ring.isProved() || (isStaggered && ring.groups() == 1))
     return std::nullopt;
   SolverOptions own = options;
-  for (Schedule &turn : listTurns(*frame, ring.groups())) {
+  for (Schedule &turn : listTurns(*frame, ring.groups(), budget)) {
     offer(ordersOf(frame->instance, turn), "lists");
     own.known.push_back({"lists", std::move(turn)});
   }
-  if (ring.isProved())
+  if (ring.isProved() || budget.isOver())
     return std::nullopt;
+  if (options.timeLimit > 0)
+    own.timeLimit = budget.secondsLeft();
   SolverResult result = schedule::solve(frame->instance, own);
   if (result.schedule)
     offer(ordersOf(frame->instance, *result.schedule), result.finder);
@@ -147,6 +153,7 @@ static ErrorOr<OrderedRing> orderRing(const cost::CostModel &costs,
       makeRingFrame(candidate.step.graph, candidate.step.copies, false);
   if (!frame)
     return frame.error();
+  const Budget budget(options.timeLimit, 0, options.stop);
   OrderedRing ring{std::move(*frame)};
   ring.step = std::move(candidate.step);
   ring.inFlight = candidate.inFlight;
@@ -155,7 +162,8 @@ static ErrorOr<OrderedRing> orderRing(const cost::CostModel &costs,
   for (bool isStaggered : {false, true}) {
     if (ring.turn.period && ring.isProved())
       break;
-    if (std::optional<Error> error = improve(ring, options, isStaggered))
+    if (std::optional<Error> error = improve(
+            ring, options, budget.part(isStaggered ? 1 : 0.5), isStaggered))
       return *error;
   }
   ring.replayed = std::llround(replayTurn(ring.frame, ring.turn, 0).makespan);
@@ -188,6 +196,8 @@ ordering::orderRings(const cost::CostModel &costs, const Strategy &strategy,
     Candidate &candidate = (*candidates)[k];
     if (options.prunes && best && std::pair(candidate.bound, k) > *best)
       continue;
+    if (best && options.solver.stop && options.solver.stop->requested())
+      break;
     ErrorOr<OrderedRing> ring =
         orderRing(costs, strategy, options.solver, std::move(candidate));
     if (!ring)

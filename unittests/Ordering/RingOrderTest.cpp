@@ -181,6 +181,21 @@ TEST(RingOrder, JointPlansOfRingsLieAboveTheirBound) {
   EXPECT_GE(plan->joint.inFlight, 2);
 }
 
+TEST(RingOrder, AStopLeavesAnAnswer) {
+  const CostModel costs =
+      makeCosts(withLayers(deepSeekV3(), 5), tokens, h100());
+  StopToken stop;
+  stop.request(15);
+  RingOptions options = lists({2, 3, 5}, {1, 2});
+  options.prunes = false;
+  options.solver.stop = &stop;
+  auto rings = orderRings(costs, plain(costs, {2, 4, 3, 192}), options);
+  ASSERT_TRUE(rings) << rings.error().message;
+  ASSERT_EQ(rings->size(), 1u);
+  EXPECT_EQ(rings->front().finder, "program_order");
+  EXPECT_EQ(rings->front().replayed, rings->front().turn.period);
+}
+
 TEST(RingOrder, SaysWhatIsNoRing) {
   const Degrees degrees = {2, 1, 2, 3};
   const CostModel costs = makeCosts(withLayers(llama70B(), 4), tokens, h100());

@@ -59,8 +59,9 @@ struct OrderedRing {
 
 /// Turns of `strategy`, which is one of decode, in the order of `inFlight`, and
 /// for each in that of `chunks`. Those that ask for more groups than a replica
-/// has sequences are left out; an error if that leaves none. The seconds and
-/// rounds of the solver are for each.
+/// has sequences, or than can be ordered, are left out; an error if that leaves
+/// none. The seconds and rounds of the solver are for each; once a stop is
+/// asked for, those that are left are not ordered.
 ErrorOr<std::vector<OrderedRing>> orderRings(const cost::CostModel &costs,
                                              const Strategy &strategy,
                                              const RingOptions &options);
