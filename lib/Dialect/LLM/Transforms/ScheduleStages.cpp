@@ -55,6 +55,7 @@ public:
 private:
   LogicalResult run();
   std::optional<Error> checkOptions();
+  ErrorOr<std::vector<int64_t>> readRing() const;
   ErrorOr<ordering::OrderOptions> orderOptions() const;
   std::optional<Error> orderStep(const ModuleModel &program,
                                  const cost::CostModel &costs,
@@ -63,7 +64,8 @@ private:
   std::optional<Error> orderRing(const ModuleModel &program,
                                  const cost::CostModel &costs,
                                  const Strategy &strategy,
-                                 const ordering::OrderOptions &options);
+                                 const ordering::OrderOptions &options,
+                                 std::vector<int64_t> inFlight);
   void annotate(const ModuleModel &program, const cost::CostModel &costs,
                 const std::vector<ordering::StepOrigin> &origins,
                 const Instance &instance, const MachineOrders &orders);
@@ -105,6 +107,18 @@ ErrorOr<ordering::OrderOptions> ScheduleStagesPass::orderOptions() const {
   options.solver.threads = int(threadCount(threads));
   options.solver.stop = host.stop;
   return options;
+}
+
+/// The micro-batches of rings; none: steps are ordered.
+ErrorOr<std::vector<int64_t>> ScheduleStagesPass::readRing() const {
+  std::vector<int64_t> inFlight;
+  constexpr size_t mostTried = 16;
+  if (ring.empty())
+    return inFlight;
+  if (std::optional<Error> error =
+          takeIntegers(inFlight, 1, mostTried, 1)(ring))
+    return Error{"'ring' " + error->message};
+  return inFlight;
 }
 
 /// By variable, its layers in the order of the program; embedding and head have
@@ -160,8 +174,8 @@ void ScheduleStagesPass::annotate(
       for (int64_t i = countLayers(op); i > 0; --i) {
         int32_t plan = kernels.at({int32_t(variable), layers[next++]});
         devices.push_back(instance.graph().ops[plan].stage);
-        for (int32_t op = plan; op < instance.numOps(); op += count)
-          orders.push_back(position[op]);
+        for (int32_t copy = plan; copy < instance.numOps(); copy += count)
+          orders.push_back(position[copy]);
       }
       op->setAttr(deviceAttrName, builder.getDenseI32ArrayAttr(devices));
       op->setAttr(orderAttrName, builder.getDenseI32ArrayAttr(orders));
@@ -217,15 +231,13 @@ std::optional<Error> ScheduleStagesPass::orderStep(
 
 std::optional<Error> ScheduleStagesPass::orderRing(
     const ModuleModel &program, const cost::CostModel &costs,
-    const Strategy &strategy, const ordering::OrderOptions &options) {
+    const Strategy &strategy, const ordering::OrderOptions &options,
+    std::vector<int64_t> inFlight) {
   ordering::RingOptions own;
   own.solver = options.solver;
   own.chunks = options.chunks;
   own.reorders = options.reorders;
-  constexpr size_t mostTried = 16;
-  if (std::optional<Error> error =
-          takeIntegers(own.inFlight, 1, mostTried, 1)(ring))
-    return Error{"'ring' " + error->message};
+  own.inFlight = std::move(inFlight);
   ErrorOr<std::vector<OrderedRing>> rings =
       ordering::orderRings(costs, strategy, own);
   if (!rings)
@@ -253,6 +265,9 @@ LogicalResult ScheduleStagesPass::run() {
   ErrorOr<ordering::OrderOptions> options = orderOptions();
   if (!options)
     return fail(options.error().message);
+  ErrorOr<std::vector<int64_t>> inFlight = readRing();
+  if (!inFlight)
+    return fail(inFlight.error().message);
   FailureOr<ModuleScenario> planned = createScenario(module, scenarioOptions());
   if (failed(planned))
     return failure();
@@ -268,10 +283,12 @@ LogicalResult ScheduleStagesPass::run() {
   if (failed(checkStructure(module, planned->program, *strategy,
                             scenario.maxDevices())))
     return failure();
-  const auto order = ring.empty() ? &ScheduleStagesPass::orderStep
-                                  : &ScheduleStagesPass::orderRing;
-  if (std::optional<Error> error = (this->*order)(
-          planned->program, scenario.costs(), *strategy, *options))
+  const ModuleModel &program = planned->program;
+  const cost::CostModel &costs = scenario.costs();
+  if (std::optional<Error> error =
+          inFlight->empty()
+              ? orderStep(program, costs, *strategy, *options)
+              : orderRing(program, costs, *strategy, *options, *inFlight))
     return fail(error->message);
   return success();
 }
