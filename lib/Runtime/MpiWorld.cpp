@@ -12,8 +12,12 @@
 #include "shardopt/Support/ModuleFiles.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <sys/ioctl.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace shardopt;
 using namespace shardopt::runtime;
@@ -150,7 +154,22 @@ std::optional<Error> MpiWorld::finish() {
   return failure ? std::optional(Error{*failure}) : std::nullopt;
 }
 
+/// Waits until the launcher has read what this process wrote, for at most two
+/// seconds: one that is told to end all drops what it has not read.
+static void awaitReader() {
+  using namespace std::chrono_literals;
+  for (auto waited = 0ms; waited < 2s; waited += 20ms) {
+    int unread = 0;
+    const bool isTold = ioctl(STDERR_FILENO, FIONREAD, &unread) == 0;
+    std::this_thread::sleep_for(20ms);
+    // Read and passed on: a few turns of the launcher's.
+    if (!isTold || (unread == 0 && waited >= 100ms))
+      return;
+  }
+}
+
 void MpiWorld::abort(int status) {
+  awaitReader();
   link->abort(status);
   std::abort();
 }
