@@ -97,6 +97,7 @@ TEST(ServingPlan, ReadsTheLoadOfUsers) {
   RequestLoad load;
   load[RequestField::Isl] = 4096;
   load[RequestField::Osl] = 512;
+  load[RequestField::DraftTokens] = 2;
   load[RequestField::AcceptedTokens] = 1.5;
   load[RequestField::TpotMs] = 30;
   const ServingGoal goal = goalOf(load);
