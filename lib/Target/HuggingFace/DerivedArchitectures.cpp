@@ -80,16 +80,28 @@ static void changeToMiniCpm3(Architecture &row) {
 // Experts
 //===----------------------------------------------------------------------===//
 
+/// As most families name them.
+static void nameExperts(HubNames &names) {
+  names.router = "mlp.gate";
+  names.experts = "mlp.experts";
+  names.gate = "gate_proj";
+  names.up = "up_proj";
+  names.down = "down_proj";
+}
+
+static void putNormsInFront(HubNames &names) {
+  names.attentionNorm = "input_layernorm";
+  names.attentionPostNorm = "";
+  names.networkNorm = "post_attention_layernorm";
+  names.networkPostNorm = "";
+}
+
 /// As DeepSeek-V3 chooses them, in another model.
 static void changeToSharedSigmoids(Architecture &row) {
   row.expertLayers = ExpertLayers::FromFirst;
   row.router = RouterRule::GroupedSigmoid;
   row.sharedCount = "n_shared_experts";
-  row.names.router = "mlp.gate";
-  row.names.experts = "mlp.experts";
-  row.names.gate = "gate_proj";
-  row.names.up = "up_proj";
-  row.names.down = "down_proj";
+  nameExperts(row.names);
 }
 
 static void changeToDots1(Architecture &row) {
@@ -100,10 +112,7 @@ static void changeToDots1(Architecture &row) {
 /// EXAONE 4 with norms in front.
 static void changeToExaoneMoe(Architecture &row) {
   changeToSharedSigmoids(row);
-  row.names.attentionNorm = "input_layernorm";
-  row.names.attentionPostNorm = "";
-  row.names.networkNorm = "post_attention_layernorm";
-  row.names.networkPostNorm = "";
+  putNormsInFront(row.names);
   row.names.correction = "mlp";
   row.expertLayers = ExpertLayers::Typed;
   row.sharedCount = "num_shared_experts";
@@ -140,20 +149,13 @@ static void changeToOlmoeExperts(Architecture &row) {
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::NormTopkProb;
   row.expertWidth = "intermediate_size";
-  row.names.router = "mlp.gate";
-  row.names.experts = "mlp.experts";
-  row.names.gate = "gate_proj";
-  row.names.up = "up_proj";
-  row.names.down = "down_proj";
+  nameExperts(row.names);
 }
 
 /// OLMo 2 with experts, and norms in front.
 static void changeToOlmoe(Architecture &row) {
   changeToOlmoeExperts(row);
-  row.names.attentionNorm = "input_layernorm";
-  row.names.attentionPostNorm = "";
-  row.names.networkNorm = "post_attention_layernorm";
-  row.names.networkPostNorm = "";
+  putNormsInFront(row.names);
 }
 
 /// All experts share one tensor, `[experts, out, in]`, gate first.
