@@ -2,7 +2,9 @@
 # `check-headers`, which no other target builds. Headers of the layers without
 # MLIR are compiled without MLIR's include path, so that they cannot need it.
 # What a header includes before all else is compiled alone there, and gets no
-# source of its own.
+# source of its own. MLIR's own headers are read once for all (most of the time),
+# so that one of them that is missing is found where every source is compiled
+# alone too: by ./dev lint.
 
 include_guard()
 include(StdLayers)
@@ -38,6 +40,11 @@ function(shardopt_check_headers)
   if(mlir_sources)
     add_library(check-mlir-headers OBJECT EXCLUDE_FROM_ALL ${mlir_sources})
     target_include_directories(check-mlir-headers SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS})
+    if(SHARDOPT_UNITY)
+      target_precompile_headers(check-mlir-headers PRIVATE
+        <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/OpImplementation.h>
+        <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Pass/Pass.h>)
+    endif()
     shardopt_tablegen_targets(tablegen)
     if(tablegen)
       add_dependencies(check-mlir-headers ${tablegen})

@@ -81,9 +81,14 @@ if(SHARDOPT_INCLUDE_TESTS)
      AND EXISTS ${venv}/lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR})
     set(tester ${venv}/bin/python)
   endif()
-  add_test(NAME python/shardopt
-    COMMAND ${tester} -m unittest discover -s python/tests -t python/tests
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(python/shardopt PROPERTIES ENVIRONMENT
-    "PYTHONPATH=${PROJECT_BINARY_DIR}/python;SHARDOPT_BUILD=${PROJECT_BINARY_DIR}")
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/tests
+    ${PROJECT_SOURCE_DIR}/python/tests/test_*.py)
+  foreach(file ${files})
+    string(REGEX REPLACE "^test_(.*)\\.py$" "\\1" name ${file})
+    add_test(NAME python/${name}
+      COMMAND ${tester} -m unittest discover -s python/tests -t python/tests -p ${file}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(python/${name} PROPERTIES ENVIRONMENT
+      "PYTHONPATH=${PROJECT_BINARY_DIR}/python;SHARDOPT_BUILD=${PROJECT_BINARY_DIR}")
+  endforeach()
 endif()
