@@ -62,6 +62,8 @@ void ReportWriter::write() {
   json.member("hopeless_evaluations",
               int64_t(summary.search.hopelessEvaluations));
   json.member("rejected_draws", int64_t(summary.search.rejected));
+  for (const search::Count &count : summary.search.counts)
+    json.member(count.name, int64_t(count.number));
   json.member("accounting", search::spell(summary.accounting));
   json.member("charged", int64_t(summary.search.charged));
   json.member("resumed_evaluations", int64_t(summary.resumedEvaluations));

@@ -222,6 +222,7 @@ SearchResult Search::run() {
   if (result.best)
     result.leastViolating = std::nullopt;
   result.rejected = searcher.rejected();
+  result.counts = searcher.counts();
   result.charged = charged(result.rejected);
   Certificate certificate = searcher.certificate();
   result.bound = certificate.bound;

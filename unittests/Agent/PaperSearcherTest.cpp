@@ -142,6 +142,10 @@ TEST_F(PaperSearcherTest, EndsAnAgentThatIsConfident) {
   // Eight gradient steps take eight evaluations; what is saved is spent too.
   EXPECT_EQ(searcher->agents(), 13u);
   EXPECT_EQ(searcher->earlyExits(), 12u);
+  std::vector<Count> counts = searcher->counts();
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[1].name, "early_exits");
+  EXPECT_EQ(counts[1].number, 12u);
 }
 
 TEST_F(PaperSearcherTest, KeepsAnAgentThatIsNotConfidentEnough) {

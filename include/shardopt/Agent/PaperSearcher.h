@@ -78,12 +78,15 @@ public:
   void tell(const std::vector<Strategy> &strategies,
             const std::vector<Evaluation> &evaluations) override;
   bool done() const override { return error.has_value(); }
+  /// Agents so far, and those among them that became confident.
+  std::vector<search::Count> counts() const override {
+    return {{"agents", numAgents}, {"early_exits", numEarlyExits}};
+  }
   std::optional<Error> finish() override { return error; }
 
   // What tests look at.
   const EliteHistory &elites() const { return history; }
   double best() const { return bestRaw; }
-  /// Agents so far, and those among them that became confident.
   uint64_t agents() const { return numAgents; }
   uint64_t earlyExits() const { return numEarlyExits; }
   /// Of the last update.

@@ -83,8 +83,9 @@ struct SearchResult {
   uint64_t evaluations = 0;         ///< strategies that the searcher asked for
   uint64_t distinctEvaluations = 0; ///< of these, different ones
   uint64_t hopelessEvaluations = 0; ///< repeated or not, of hopeless degrees
-  uint64_t rejected = 0; ///< draws that the searcher discarded itself
-  uint64_t charged = 0;  ///< to the budget
+  uint64_t rejected = 0;     ///< draws that the searcher discarded itself
+  std::vector<Count> counts; ///< what else it counts
+  uint64_t charged = 0;      ///< to the budget
 
   /// The best is the optimum; or, without one, nothing is feasible.
   bool proved = false;

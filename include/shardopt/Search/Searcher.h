@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace shardopt::search {
@@ -26,6 +27,12 @@ struct Certificate {
   std::optional<double> bound;
   /// The best evaluation told is the optimum, or nothing is feasible.
   bool proved = false;
+};
+
+/// How often something happened in a search, as reports name it.
+struct Count {
+  std::string_view name; ///< a literal, such as "early_exits"
+  uint64_t number;
 };
 
 /// Proposes strategies and learns from their evaluations.
@@ -56,6 +63,9 @@ public:
 
   /// Draws that the searcher discarded itself; they cost no evaluation.
   virtual uint64_t rejected() const { return 0; }
+
+  /// What the searcher counts of its own doing, for its readers.
+  virtual std::vector<Count> counts() const { return {}; }
 
   /// Called once when the search has ended, whatever the reason: writes what
   /// the searcher leaves behind. An error is what could not be written, or why
