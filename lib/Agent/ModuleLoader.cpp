@@ -7,7 +7,6 @@
 
 #include "shardopt/Agent/ModuleLoader.h"
 #include "shardopt/Support/ModuleFiles.h"
-#include "shardopt/Support/Suggest.h"
 
 #include <dlfcn.h>
 
@@ -56,39 +55,30 @@ Error moduleError(const std::string &user, Failure failure) {
   return {"searcher '" + user + "': " + failure};
 }
 
-ErrorOr<Placement> parseDevice(const std::string &device) {
-  if (device != "" && device != "cpu" && device != "cuda")
-    return Error{"unknown agent-device '" + abbreviate(device) + "', " +
-                 listKnown(device, {"cpu", "cuda"})};
-  Placement placement;
-  placement.cuda = device == "cuda";
-  return placement;
-}
-
 /// Calls one of the functions of the module that create a network.
 template <typename Made, typename Shape>
-static ErrorOr<std::unique_ptr<Made>> create(
-    const std::string &user, const Shape &shape, const Placement &placement,
-    Failure (*Module::*function)(const Shape &, const Placement &, Made *&)) {
+static ErrorOr<std::unique_ptr<Made>>
+create(const std::string &user, const Shape &shape, Precision precision,
+       Failure (*Module::*function)(const Shape &, Precision, Made *&)) {
   ErrorOr<const Module *> module = loadModule(user);
   if (!module)
     return module.error();
   Made *network = nullptr;
-  if (Failure failure = ((*module)->*function)(shape, placement, network))
+  if (Failure failure = ((*module)->*function)(shape, precision, network))
     return moduleError(user, failure);
   return std::unique_ptr<Made>(network);
 }
 
 ErrorOr<std::unique_ptr<HistoryNetwork>>
 createHistoryNetwork(const std::string &user, const HistoryShape &shape,
-                     const Placement &placement) {
-  return create(user, shape, placement, &Module::createHistoryNetwork);
+                     Precision precision) {
+  return create(user, shape, precision, &Module::createHistoryNetwork);
 }
 
-ErrorOr<std::unique_ptr<EditNetwork>>
-createEditNetwork(const std::string &user, const EditShape &shape,
-                  const Placement &placement) {
-  return create(user, shape, placement, &Module::createEditNetwork);
+ErrorOr<std::unique_ptr<EditNetwork>> createEditNetwork(const std::string &user,
+                                                        const EditShape &shape,
+                                                        Precision precision) {
+  return create(user, shape, precision, &Module::createEditNetwork);
 }
 
 } // namespace shardopt::agent

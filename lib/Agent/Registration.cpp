@@ -19,12 +19,9 @@ static SearcherOr makePaper(const search::SearcherContext &context) {
   PaperConstants constants;
   if (auto error = constants.table().set(context.options.constants))
     return *error;
-  ErrorOr<Placement> placement = parseDevice(context.options.device);
-  if (!placement)
-    return placement.error();
   std::vector<uint32_t> choices = choicesOf(*context.space);
-  auto network = createHistoryNetwork(
-      "ppo-paper", PaperSearcher::shape(constants, choices), *placement);
+  auto network = createHistoryNetwork("ppo-paper",
+                                      PaperSearcher::shape(constants, choices));
   if (!network)
     return network.error();
   return std::unique_ptr<search::Searcher>(
@@ -35,15 +32,10 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
   EditSearcherConstants constants;
   if (auto error = constants.table().set(context.options.constants))
     return *error;
-  ErrorOr<Placement> placement = parseDevice(context.options.device);
-  if (!placement)
-    return placement.error();
   std::vector<uint32_t> choices = choicesOf(*context.space);
   auto network = createEditNetwork(
-      "ppo",
-      constants.edits.shape(choices, context.space->firstDim(),
-                            constants.screened.elites),
-      *placement);
+      "ppo", constants.edits.shape(choices, context.space->firstDim(),
+                                   constants.screened.elites));
   if (!network)
     return network.error();
   return makeEditSearcher(context, constants, std::move(*network));
@@ -55,15 +47,13 @@ void addAgentSearchers(search::SearcherRegistry &registry) {
       "Learns a policy that edits a niched archive of elites, whose edits a "
       "critic screens (needs LibTorch).";
   ppo.options = {"agent-critic", "agent-critic-prior", "agent-mask",
-                 "warm-start",   "agent-pretrain",     "agent-save",
-                 "agent-device"};
+                 "warm-start",   "agent-pretrain",     "agent-save"};
   ppo.constants = [] { return EditSearcherConstants().table().markdown(); };
   registry.add("ppo", makePpo, std::move(ppo));
 
   search::SearcherTraits paper;
   paper.summary = "The agent of Learning to Shard, arXiv 2509.00217 (needs "
                   "LibTorch).";
-  paper.options = {"agent-device"};
   paper.constants = [] { return PaperConstants().table().markdown(); };
   registry.add("ppo-paper", makePaper, std::move(paper));
 }

@@ -25,7 +25,7 @@ namespace {
 
 class TorchEditNetwork final : public TorchNetwork<EditNetwork> {
 public:
-  TorchEditNetwork(const EditShape &shape, const Placement &placement);
+  TorchEditNetwork(const EditShape &shape, Precision precision);
 
   Failure evaluate(const EditBatch &batch, Span<double> logProbs) override;
   Failure computeLoss(const EditBatch &batch, const EditWeights &weights,
@@ -87,9 +87,8 @@ static Tensor product(const Tensor &a, const Tensor &b) {
   return Product::apply(a, b);
 }
 
-TorchEditNetwork::TorchEditNetwork(const EditShape &shape,
-                                   const Placement &placement)
-    : TorchNetwork(placement, shape.adamEpsilon),
+TorchEditNetwork::TorchEditNetwork(const EditShape &shape, Precision precision)
+    : TorchNetwork(precision, shape.adamEpsilon),
       variables(shape.choices.size()),
       values(std::accumulate(shape.choices.begin(), shape.choices.end(),
                              int64_t(0))),
@@ -109,12 +108,12 @@ TorchEditNetwork::TorchEditNetwork(const EditShape &shape,
     orderedValues += count;
     steps += 2 * count - 1;
   }
-  auto toDevice = [&](const std::vector<int64_t> &numbers) {
-    return torch::tensor(numbers, torch::kLong).to(options.device());
+  auto indexTensor = [&](const std::vector<int64_t> &numbers) {
+    return torch::tensor(numbers, torch::kLong);
   };
-  variableOf = toDevice(owner);
-  stepBase = toDevice(base);
-  stepVariable = toDevice(stepOwner);
+  variableOf = indexTensor(owner);
+  stepBase = indexTensor(base);
+  stepVariable = indexTensor(stepOwner);
 
   bias = add("state.bias", {hidden});
   stateTable = add("state.values", {values, hidden});
@@ -271,9 +270,9 @@ Failure TorchEditNetwork::computeLoss(const EditBatch &batch,
   });
 }
 
-Failure makeEditNetwork(const EditShape &shape, const Placement &placement,
+Failure makeEditNetwork(const EditShape &shape, Precision precision,
                         EditNetwork *&network) {
-  return guarded([&] { network = new TorchEditNetwork(shape, placement); });
+  return guarded([&] { network = new TorchEditNetwork(shape, precision); });
 }
 
 } // namespace shardopt::agent

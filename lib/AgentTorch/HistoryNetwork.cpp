@@ -42,7 +42,7 @@ private:
 
 class TorchHistoryNetwork final : public TorchNetwork<HistoryNetwork> {
 public:
-  TorchHistoryNetwork(const HistoryShape &shape, const Placement &placement);
+  TorchHistoryNetwork(const HistoryShape &shape, Precision precision);
 
   Failure evaluate(Span<const double> observation, Span<double> logits,
                    double &value) override;
@@ -113,11 +113,11 @@ static Tensor makePaddedIndex(Span<const uint32_t> choices) {
 }
 
 TorchHistoryNetwork::TorchHistoryNetwork(const HistoryShape &shape,
-                                         const Placement &placement)
-    : TorchNetwork(placement, shape.adamEpsilon), records(shape.records),
+                                         Precision precision)
+    : TorchNetwork(precision, shape.adamEpsilon), records(shape.records),
       recordSize(shape.recordSize), variables(shape.choices.size()),
       allValues(sum(shape.choices)),
-      paddedIndex(makePaddedIndex(shape.choices).to(options.device())) {
+      paddedIndex(makePaddedIndex(shape.choices)) {
   int64_t width = shape.width;
   TORCH_CHECK(shape.width % shape.attentionHeads == 0, "width ", shape.width,
               " is no multiple of attention-heads ", shape.attentionHeads);
@@ -222,10 +222,9 @@ Failure TorchHistoryNetwork::computeLoss(const HistoryRollout &rollout,
   });
 }
 
-Failure makeHistoryNetwork(const HistoryShape &shape,
-                           const Placement &placement,
+Failure makeHistoryNetwork(const HistoryShape &shape, Precision precision,
                            HistoryNetwork *&network) {
-  return guarded([&] { network = new TorchHistoryNetwork(shape, placement); });
+  return guarded([&] { network = new TorchHistoryNetwork(shape, precision); });
 }
 
 } // namespace shardopt::agent

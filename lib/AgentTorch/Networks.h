@@ -12,10 +12,9 @@
 
 namespace shardopt::agent {
 
-Failure makeHistoryNetwork(const HistoryShape &shape,
-                           const Placement &placement,
+Failure makeHistoryNetwork(const HistoryShape &shape, Precision precision,
                            HistoryNetwork *&network);
-Failure makeEditNetwork(const EditShape &shape, const Placement &placement,
+Failure makeEditNetwork(const EditShape &shape, Precision precision,
                         EditNetwork *&network);
 
 } // namespace shardopt::agent

@@ -1,4 +1,4 @@
-//===- TorchNetwork.cpp - Devices and initial weights ---------------------===//
+//===- TorchNetwork.cpp - Precision and initial weights -------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,9 @@
 
 namespace shardopt::agent {
 
-torch::TensorOptions optionsFor(const Placement &placement) {
-  TORCH_CHECK(
-      !placement.cuda || torch::cuda::is_available(),
-      "agent-device=cuda, but there is no device that LibTorch " TORCH_VERSION
-      " can use; agent-device=cpu runs everywhere");
-  return torch::TensorOptions()
-      .dtype(placement.doublePrecision ? torch::kDouble : torch::kFloat)
-      .device(placement.cuda ? torch::kCUDA : torch::kCPU);
+torch::TensorOptions optionsFor(Precision precision) {
+  return torch::TensorOptions().dtype(
+      precision == Precision::Double ? torch::kDouble : torch::kFloat);
 }
 
 Initializer::Initializer(uint64_t seed)
@@ -30,8 +25,8 @@ void Initializer::zeros(torch::Tensor &parameter) { parameter.zero_(); }
 
 void Initializer::ones(torch::Tensor &parameter) { parameter.fill_(1); }
 
-/// Standard normal numbers on the CPU, in double precision, so that weights do
-/// not depend on where the network runs.
+/// Standard normal numbers in double precision, so that weights do not depend
+/// on that of the network.
 torch::Tensor Initializer::draw(const torch::Tensor &like) {
   return torch::empty(like.sizes(), torch::kDouble).normal_(0, 1, generator);
 }

@@ -42,8 +42,8 @@ template <typename Body> Failure guarded(const Body &body) {
   return text.c_str();
 }
 
-/// Device and precision of `placement`. Throws if there is no such device.
-torch::TensorOptions optionsFor(const Placement &placement);
+/// Numbers of this precision, on the CPU.
+torch::TensorOptions optionsFor(Precision precision);
 
 /// A layer y = x W^T + b.
 struct Linear {
@@ -128,8 +128,8 @@ public:
   }
 
 protected:
-  TorchNetwork(const Placement &placement, double adamEpsilon)
-      : options(optionsFor(placement)), adamEpsilon(adamEpsilon) {}
+  TorchNetwork(Precision precision, double adamEpsilon)
+      : options(optionsFor(precision)), adamEpsilon(adamEpsilon) {}
 
   virtual void initialize(Initializer &initializer) = 0;
 
@@ -175,12 +175,11 @@ protected:
                         at::IntArrayRef sizes) const {
     return torch::from_blob(const_cast<uint32_t *>(values.data()), sizes,
                             torch::kInt)
-        .to(options.device(), torch::kLong);
+        .to(torch::kLong);
   }
 
   static void copy(const torch::Tensor &from, Span<double> to) {
-    torch::Tensor doubles =
-        from.to(torch::kCPU, torch::kDouble).contiguous().view(-1);
+    torch::Tensor doubles = from.to(torch::kDouble).contiguous().view(-1);
     TORCH_CHECK(static_cast<size_t>(doubles.numel()) == to.size(),
                 "wrong number of elements");
     std::copy_n(doubles.data_ptr<double>(), to.size(), to.begin());

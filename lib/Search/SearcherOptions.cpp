@@ -14,7 +14,7 @@ SearcherOptions::named() const {
   return {{"agent-critic", critic},     {"agent-critic-prior", criticPrior},
           {"agent-mask", mask},         {"warm-start", warmStart},
           {"agent-pretrain", pretrain}, {"agent-save", save},
-          {"agent-device", device},     {"agent-options", constants}};
+          {"agent-options", constants}};
 }
 
 } // namespace shardopt::search

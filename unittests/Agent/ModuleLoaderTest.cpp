@@ -80,12 +80,3 @@ TEST(ModuleLoader, LooksInTheBuildTreeAndInAnInstallation) {
   EXPECT_TRUE(endsIn("/lib/" + std::string(moduleFile)));
   EXPECT_TRUE(endsIn("/shardopt/" + std::string(moduleFile)));
 }
-
-TEST(ParseDevice, KnowsTwoDevices) {
-  EXPECT_FALSE(parseDevice("")->cuda);
-  EXPECT_FALSE(parseDevice("cpu")->cuda);
-  EXPECT_TRUE(parseDevice("cuda")->cuda);
-  auto wrong = parseDevice("gpu");
-  ASSERT_FALSE(wrong);
-  EXPECT_TRUE(contains(wrong.error().message, "unknown agent-device 'gpu'"));
-}

@@ -140,10 +140,8 @@ protected:
     shape.elites = GetParam() ? places : 0;
   }
 
-  std::unique_ptr<EditNetwork> make(bool doublePrecision) {
-    Placement placement;
-    placement.doublePrecision = doublePrecision;
-    auto network = createEditNetwork("test", shape, placement);
+  std::unique_ptr<EditNetwork> make(Precision precision) {
+    auto network = createEditNetwork("test", shape, precision);
     EXPECT_TRUE(network) << network.error().message;
     EXPECT_EQ((*network)->reset(1), nullptr);
     return std::move(*network);
@@ -236,13 +234,13 @@ INSTANTIATE_TEST_SUITE_P(, EditNetworkTest, testing::Bool(),
 
 TEST_P(EditNetworkTest, HasTheProbabilitiesOfTheReference) {
   addTrajectories();
-  for (bool doublePrecision : {true, false}) {
-    auto network = make(doublePrecision);
+  for (Precision precision : {Precision::Double, Precision::Single}) {
+    auto network = make(precision);
     scramble(*network, 3);
     Blocks parameters = readParameters(*network);
     Numbers logProbs(2);
     ASSERT_EQ(network->evaluate(batch(), logProbs), nullptr);
-    double tolerance = doublePrecision ? 1e-12 : 1e-5;
+    double tolerance = precision == Precision::Double ? 1e-12 : 1e-5;
     for (size_t i = 0; i < 2; ++i)
       EXPECT_NEAR(logProbs[i], expected(parameters, i).first, tolerance);
   }
@@ -251,7 +249,7 @@ TEST_P(EditNetworkTest, HasTheProbabilitiesOfTheReference) {
 /// The function that draws is the one that learns.
 TEST_P(EditNetworkTest, HasTheProbabilitiesOfTheModel) {
   addTrajectories();
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   scramble(*network, 3);
   Numbers logProbs(2);
   ASSERT_EQ(network->evaluate(batch(), logProbs), nullptr);
@@ -278,7 +276,7 @@ TEST_P(EditNetworkTest, HasTheProbabilitiesOfTheModel) {
 
 TEST_P(EditNetworkTest, HasTheLossOfTheReference) {
   addTrajectories();
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   scramble(*network, 3);
   EditLoss loss;
   ASSERT_EQ(network->computeLoss(batch(), {}, loss), nullptr);
@@ -291,7 +289,7 @@ TEST_P(EditNetworkTest, HasTheLossOfTheReference) {
 /// At ratios within the clip range and outside of it.
 TEST_P(EditNetworkTest, HasTheGradientsOfItsLoss) {
   addTrajectories();
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   scramble(*network, 3);
   Numbers now(2);
   ASSERT_EQ(network->evaluate(batch(), now), nullptr);
@@ -311,7 +309,7 @@ TEST_P(EditNetworkTest, HasTheGradientsOfItsLoss) {
 }
 
 TEST_P(EditNetworkTest, StartsAlmostUniform) {
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   EditModel model(layout, shape);
   ASSERT_EQ(model.load(*network), nullptr);
   model.observe(*view({{0, 1, 2, 0}}));
@@ -326,7 +324,7 @@ TEST_P(EditNetworkTest, StartsAlmostUniform) {
 
 TEST_P(EditNetworkTest, OverfitsOneTrajectory) {
   addTrajectories();
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   EditBatch played = batch();
   advantages = {1, 0};
   EditWeights weights;

@@ -155,10 +155,8 @@ private:
 
 class HistoryNetworkTest : public testing::Test {
 protected:
-  std::unique_ptr<HistoryNetwork> make(bool doublePrecision) {
-    Placement placement;
-    placement.doublePrecision = doublePrecision;
-    auto network = createHistoryNetwork("test", shape, placement);
+  std::unique_ptr<HistoryNetwork> make(Precision precision) {
+    auto network = createHistoryNetwork("test", shape, precision);
     EXPECT_TRUE(network) << network.error().message;
     EXPECT_EQ((*network)->reset(1), nullptr);
     return std::move(*network);
@@ -194,8 +192,8 @@ protected:
 } // namespace
 
 TEST_F(HistoryNetworkTest, ComputesWhatTheReferenceComputes) {
-  for (bool doublePrecision : {true, false}) {
-    auto network = make(doublePrecision);
+  for (Precision precision : {Precision::Double, Precision::Single}) {
+    auto network = make(precision);
     scramble(*network, 3);
     Blocks parameters = readParameters(*network);
     Rng rng(5);
@@ -203,7 +201,7 @@ TEST_F(HistoryNetworkTest, ComputesWhatTheReferenceComputes) {
     double value;
     ASSERT_EQ(network->evaluate(observation, logits, value), nullptr);
     auto expected = Reference(shape, parameters).forward(observation);
-    double tolerance = doublePrecision ? 1e-12 : 1e-5;
+    double tolerance = precision == Precision::Double ? 1e-12 : 1e-5;
     for (size_t i = 0; i < logits.size(); ++i)
       EXPECT_NEAR(logits[i], expected.logits[i], tolerance);
     EXPECT_NEAR(value, expected.value, tolerance);
@@ -211,7 +209,7 @@ TEST_F(HistoryNetworkTest, ComputesWhatTheReferenceComputes) {
 }
 
 TEST_F(HistoryNetworkTest, HasTheLossOfPpo) {
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   scramble(*network, 3);
   HistoryRollout steps = rollout(*network);
   PpoLoss loss;
@@ -224,7 +222,7 @@ TEST_F(HistoryNetworkTest, HasTheLossOfPpo) {
 }
 
 TEST_F(HistoryNetworkTest, HasTheGradientsOfItsLoss) {
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   scramble(*network, 3);
   HistoryRollout steps = rollout(*network);
   PpoWeights weights;
@@ -242,7 +240,7 @@ TEST_F(HistoryNetworkTest, HasTheGradientsOfItsLoss) {
 /// Adam's first step moves every parameter against its gradient, by the
 /// learning rate where the gradient is large beside epsilon.
 TEST_F(HistoryNetworkTest, StepsAsAdamDoes) {
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   scramble(*network, 3);
   HistoryRollout steps = rollout(*network);
   Blocks before = readParameters(*network);
@@ -290,7 +288,7 @@ TEST_F(HistoryNetworkTest, UpdatesAsStableBaselines3Does) {
   auto fixture = json::Document::parseFile(SHARDOPT_SB3_UPDATE);
   ASSERT_TRUE(fixture) << fixture.error().message;
   json::Value root = fixture->root(), given = root["rollout"];
-  auto network = make(/*doublePrecision=*/true);
+  auto network = make(Precision::Double);
   for (size_t i = 0; i < network->numBlocks(); ++i)
     ASSERT_EQ(network->writeParameters(
                   i, numbersOf(root["parameters"][network->block(i).name])),
@@ -320,7 +318,7 @@ TEST_F(HistoryNetworkTest, UpdatesAsStableBaselines3Does) {
 }
 
 TEST_F(HistoryNetworkTest, StartsAlmostUniform) {
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   Numbers logits(10);
   double value;
   ASSERT_EQ(network->evaluate(Numbers(12, 0.5), logits, value), nullptr);
@@ -329,7 +327,7 @@ TEST_F(HistoryNetworkTest, StartsAlmostUniform) {
 }
 
 TEST_F(HistoryNetworkTest, StartsAnewFromASeed) {
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   Blocks first = readParameters(*network);
   HistoryRollout steps = rollout(*network);
   PpoLoss loss;
@@ -348,7 +346,7 @@ TEST_F(HistoryNetworkTest, StartsAnewFromASeed) {
 }
 
 TEST_F(HistoryNetworkTest, OverfitsOneEpisode) {
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   Numbers observation(12, 0.5), logits(10);
   std::vector<uint32_t> action = {2, 0, 1, 1};
   double value;
@@ -370,7 +368,7 @@ TEST_F(HistoryNetworkTest, OverfitsOneEpisode) {
 
 TEST_F(HistoryNetworkTest, SaysWhatIsWrongWithItsShape) {
   shape.attentionHeads = 4;
-  auto network = createHistoryNetwork("ppo-paper", shape, {});
+  auto network = createHistoryNetwork("ppo-paper", shape);
   ASSERT_FALSE(network);
   EXPECT_EQ(network.error().message,
             "searcher 'ppo-paper': LibTorch: width 6 is no multiple of "
@@ -378,7 +376,7 @@ TEST_F(HistoryNetworkTest, SaysWhatIsWrongWithItsShape) {
 }
 
 TEST_F(HistoryNetworkTest, NamesItsParameters) {
-  auto network = make(/*doublePrecision=*/false);
+  auto network = make(Precision::Single);
   EXPECT_EQ(network->numBlocks(), 22u);
   EXPECT_EQ(std::string(network->block(0).name), "embedding.weight");
   EXPECT_EQ(network->block(0).size, 24u);

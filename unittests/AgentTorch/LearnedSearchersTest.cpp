@@ -165,10 +165,4 @@ TEST_P(LearnedSearcher, RefusesWhatItDoesNotKnow) {
   ASSERT_FALSE(constant);
   EXPECT_NE(constant.error().message.find("no constant 'learning-rat'"),
             std::string::npos);
-  context.options.constants.clear();
-  context.options.device = "tpu";
-  auto device = registry.create(GetParam(), context);
-  ASSERT_FALSE(device);
-  EXPECT_NE(device.error().message.find("unknown agent-device 'tpu'"),
-            std::string::npos);
 }

@@ -30,16 +30,13 @@ ErrorOr<const Module *> loadModule(const std::string &user);
 /// The error in which a module's failure ends.
 Error moduleError(const std::string &user, Failure failure);
 
-/// "cpu", "cuda", or the default, from an option.
-ErrorOr<Placement> parseDevice(const std::string &device);
-
 ErrorOr<std::unique_ptr<HistoryNetwork>>
 createHistoryNetwork(const std::string &user, const HistoryShape &shape,
-                     const Placement &placement);
+                     Precision precision = Precision::Single);
 
 ErrorOr<std::unique_ptr<EditNetwork>>
 createEditNetwork(const std::string &user, const EditShape &shape,
-                  const Placement &placement);
+                  Precision precision = Precision::Single);
 
 } // namespace shardopt::agent
 

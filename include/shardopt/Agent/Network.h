@@ -25,17 +25,14 @@ namespace shardopt::agent {
 
 /// Raised whenever anything in this header changes. A module of another version
 /// is refused.
-inline constexpr uint32_t interfaceVersion = 1;
+inline constexpr uint32_t interfaceVersion = 2;
 
 /// Null, or what went wrong: a text of the module, valid until the next call
 /// into it on the same thread.
 using Failure = const char *;
 
-/// Where a network runs, and in which precision; double is for tests.
-struct Placement {
-  bool cuda = false;
-  bool doublePrecision = false;
-};
+/// Of the numbers inside a network; Double is for tests.
+enum class Precision { Single, Double };
 
 /// A named block of parameters, row by row.
 struct ParameterBlock {
@@ -200,10 +197,9 @@ struct Module {
 
   /// `network` is set, and owned by the caller, unless this fails.
   Failure (*createHistoryNetwork)(const HistoryShape &shape,
-                                  const Placement &placement,
+                                  Precision precision,
                                   HistoryNetwork *&network);
-  Failure (*createEditNetwork)(const EditShape &shape,
-                               const Placement &placement,
+  Failure (*createEditNetwork)(const EditShape &shape, Precision precision,
                                EditNetwork *&network);
 };
 

@@ -34,14 +34,12 @@ struct SearcherOptions {
   std::string pretrain;
   /// Where the policy is written after the search; empty: nowhere.
   std::string save;
-  /// Where a network runs: "cpu" or "cuda".
-  std::string device;
   /// Constants of the searcher: "name=value,name=value".
   std::string constants;
 
   /// Every option under the name that a user gives it, in the order of the
   /// members: "agent-critic", "agent-critic-prior", "agent-mask", "warm-start",
-  /// "agent-pretrain", "agent-save", "agent-device", "agent-options".
+  /// "agent-pretrain", "agent-save", "agent-options".
   std::vector<std::pair<std::string, std::string>> named() const;
 };
 

@@ -147,7 +147,6 @@ search::SearcherOptions SearchShardingPass::searcherOptions() const {
   options.warmStart = warmStart;
   options.pretrain = agentPretrain;
   options.save = agentSave;
-  options.device = agentDevice;
   options.constants = agentOptions;
   return options;
 }

@@ -269,8 +269,6 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
       "What a policy learns from before the first call: roofline, file:<path> or none">,
     Option<"agentSave", "agent-save", "std::string", [{""}],
       "File for the policy after the search">,
-    Option<"agentDevice", "agent-device", "std::string", [{""}],
-      "Where a network runs: cpu (default) or cuda">,
     Option<"agentOptions", "agent-options", "std::string", [{""}],
       "Constants of the searcher, name=value joined by commas">,
     Option<"warmStart", "warm-start", "std::string", [{""}],
