@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/GrowingCholesky.h"
+#include "Lanes.h"
 
 #include <algorithm>
 #include <cassert>
@@ -13,23 +14,13 @@
 
 namespace shardopt::search {
 
-/// Four partial sums: one would make every addition wait for the one before.
-static double dotProduct(const double *a, const double *b, size_t n) {
-  double sums[4] = {0, 0, 0, 0};
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (size_t lane = 0; lane < 4; ++lane)
-      sums[lane] += a[i + lane] * b[i + lane];
-  for (; i < n; ++i)
-    sums[0] += a[i] * b[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 /// Several rows at a time, column by column, so that the rows before them are
 /// read once for all.
 void GrowingCholesky::grow(
     size_t size, const std::function<double(size_t, size_t)> &kernel) {
   constexpr size_t together = 8;
+  const double *after[together];
+  double products[together];
   while (rows.size() < size) {
     const size_t begin = rows.size();
     const size_t end = std::min(begin + together, size);
@@ -46,10 +37,12 @@ void GrowingCholesky::grow(
         row[j] = std::sqrt(std::max(rest, noise));
       }
       const double *column = rows[j].data();
-      for (size_t i = std::max(begin, j + 1); i < end; ++i) {
-        double *row = rows[i].data();
-        row[j] = (row[j] - dotProduct(row, column, j)) / column[j];
-      }
+      const size_t first = std::max(begin, j + 1);
+      for (size_t i = first; i < end; ++i)
+        after[i - first] = rows[i].data();
+      dotProducts(after, end - first, column, j, products);
+      for (size_t i = first; i < end; ++i)
+        rows[i][j] = (rows[i][j] - products[i - first]) / column[j];
     }
   }
 }

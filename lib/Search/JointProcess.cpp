@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/JointProcess.h"
+#include "Lanes.h"
 
 #include <algorithm>
 #include <cassert>
@@ -101,21 +102,13 @@ uint32_t JointProcess::findTuple(const Point &point) {
 double JointProcess::kernel(const Sample &a, const Sample &b) const {
   const Tuple &later = tuples[std::max(a.tuple, b.tuple)];
   const uint32_t earlier = std::min(a.tuple, b.tuple);
-  // Lanes, so that additions do not wait for each other.
-  constexpr size_t numLanes = 8;
-  float lanes[numLanes] = {};
-  const uint32_t *x = a.entries.data(), *y = b.entries.data();
-  const float *weight = slotWeights.data();
-  size_t e = 0;
-  for (; e + numLanes <= slotWeights.size(); e += numLanes)
-    for (size_t lane = 0; lane < numLanes; ++lane)
-      lanes[lane] += x[e + lane] == y[e + lane] ? weight[e + lane] : 0;
-  for (; e < slotWeights.size(); ++e)
-    lanes[0] += x[e] == y[e] ? weight[e] : 0;
-  double sum = 0;
-  for (float lane : lanes)
-    sum += lane;
-  return later.ofDegrees[earlier] + later.ofDims[earlier] * sum;
+  const double ofDegrees = later.ofDegrees[earlier];
+  const double ofDims = later.ofDims[earlier];
+  if (ofDims == 0)
+    return ofDegrees;
+  return ofDegrees + ofDims * weightOfEqual(a.entries.data(), b.entries.data(),
+                                            slotWeights.data(),
+                                            slotWeights.size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,6 +239,8 @@ void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
         sum[c] += models[c].alpha[i] * ofDegrees[sample.tuple];
         scaled[c] = float(models[c].alpha[i] * ofDims[sample.tuple]);
       }
+    if (ofDims[sample.tuple] == 0)
+      continue;
     for (uint32_t entry : sample.entries)
       for (size_t c = 0; c < numChannels; ++c)
         products[entry][c] += scaled[c];

@@ -6,20 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "shardopt/Support/Wide.h"
 
 #include <limits>
 
 using namespace shardopt;
-
-// Wider vectors where the processor has them. None of the versions contracts
-// or reorders, so that all give the same bits. Sanitizers are not ready yet
-// when a program chooses its versions.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SHARDOPT_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define SHARDOPT_WIDE
-#endif
 
 SHARDOPT_WIDE
 void solve::minPlus(const double *from, size_t rows, const double *table,
