@@ -40,6 +40,13 @@ uint64_t Descent::workOfStep() const {
          2 * network.numTimes();
 }
 
+std::vector<double> Descent::pricedCosts() const {
+  std::vector<double> costs = prices.strategyPrices();
+  for (size_t s = 0; s < costs.size(); ++s)
+    costs[s] += network.unary[s];
+  return costs;
+}
+
 double Descent::sweep(bool forward, Incumbent &incumbent) {
   double bound = trees.sweep(unary, forward, decoded);
   incumbent.improve(network, decoded);
@@ -51,9 +58,7 @@ void Descent::step(Incumbent &incumbent, double hurry) {
   constexpr double highestPrice = 0x1p60;
   if (!started)
     prices.setAll(firstPrice);
-  unary = prices.strategyPrices();
-  for (size_t s = 0; s < unary.size(); ++s)
-    unary[s] += network.unary[s];
+  unary = pricedCosts();
   sweep(/*forward=*/true, incumbent);
   sweep(/*forward=*/false, incumbent);
   visited += workOfStep();

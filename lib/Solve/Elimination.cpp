@@ -28,11 +28,14 @@ namespace {
 class RegionGraph {
 public:
   RegionGraph(const Network &network, const std::vector<int32_t> &region,
-              const std::vector<int32_t> &indexOf)
+              const std::vector<int32_t> &indexOf,
+              const Elimination::Domains *domains)
       : neighbours(region.size()), isLeft(region.size(), 1),
         weights(region.size(), 0.0) {
     for (size_t i = 0; i < region.size(); ++i) {
-      sizes.push_back(network.sizes[region[i]]);
+      sizes.push_back(domains
+                          ? double(domains->first[i + 1] - domains->first[i])
+                          : network.sizes[region[i]]);
       for (const Network::Link &link : network.linksOf(region[i]))
         if (indexOf[link.other] >= 0)
           insert(neighbours[i], indexOf[link.other]);
@@ -96,15 +99,18 @@ private:
 };
 } // namespace
 
-void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries) {
+void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries,
+                       const Domains *domains) {
   for (int32_t node : order)
     placeOf[node] = -1;
   order.clear();
   scopes.clear();
+  choices.clear();
+  firstChoice.assign(1, 0);
   entries = 0;
   for (size_t i = 0; i < region.size(); ++i)
     placeOf[region[i]] = int32_t(i);
-  RegionGraph graph(network, region, placeOf);
+  RegionGraph graph(network, region, placeOf, domains);
   for (int32_t node : region)
     placeOf[node] = -1;
 
@@ -117,6 +123,14 @@ void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries) {
     entries += size_t(graph.weight(next));
     placeOf[region[next]] = int32_t(order.size());
     order.push_back(region[next]);
+    if (domains)
+      choices.insert(choices.end(),
+                     domains->strategies.begin() + domains->first[next],
+                     domains->strategies.begin() + domains->first[next + 1]);
+    else
+      for (int32_t s = 0; s < network.sizes[region[next]]; ++s)
+        choices.push_back(s);
+    firstChoice.push_back(choices.size());
     neighbours.push_back(graph.neighboursOf(next));
     graph.remove(next, /*connect=*/true);
   }
@@ -134,32 +148,57 @@ void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries) {
 // The minimum
 //===----------------------------------------------------------------------===//
 
+const double *Elimination::tableBetween(const Network::Edge &edge,
+                                        int32_t place, int32_t other) {
+  const Span<const int32_t> rows = domainOf(place), columns = domainOf(other);
+  const double *table = network.tableFrom(edge, order[place]);
+  const size_t width = network.sizes[order[other]];
+  if (rows.size() == size_t(network.sizes[order[place]]) &&
+      columns.size() == width)
+    return table;
+  const double *part = parts.data() + parts.size();
+  for (int32_t x : rows)
+    for (int32_t y : columns)
+      parts.push_back(table[size_t(x) * width + y]);
+  return part;
+}
+
 void Elimination::addBoundary(const std::vector<double> &unary,
                               const Assignment &assignment) {
-  size_t n = order.size(), numLinks = 0;
+  size_t n = order.size(), numLinks = 0, numParts = 0;
   costs.resize(std::max(costs.size(), n));
   buckets.resize(std::max(buckets.size(), n));
-  for (int32_t node : order)
-    numLinks += network.linksOf(node).size();
+  for (size_t p = 0; p < n; ++p) {
+    numLinks += network.linksOf(order[p]).size();
+    for (const Network::Link &link : network.linksOf(order[p]))
+      if (placeOf[link.other] > int32_t(p))
+        numParts +=
+            domainOf(int32_t(p)).size() * domainOf(placeOf[link.other]).size();
+  }
   pairs.clear();
-  pairs.reserve(numLinks); // factors point into it
+  pairs.reserve(numLinks); // factors point into both
+  parts.clear();
+  parts.reserve(numParts);
   for (size_t p = 0; p < n; ++p) {
     buckets[p].clear();
     int32_t node = order[p];
-    size_t k = network.sizes[node];
-    const double *own = unary.data() + network.first[node];
-    costs[p].assign(own, own + k);
+    const Span<const int32_t> domain = domainOf(int32_t(p));
+    const size_t width = network.sizes[node];
+    costs[p].clear();
+    for (int32_t s : domain)
+      costs[p].push_back(unary[network.first[node] + s]);
     for (const Network::Link &link : network.linksOf(node)) {
       const Network::Edge &edge = network.edges[link.edge];
       int32_t place = placeOf[link.other];
       if (place > int32_t(p)) {
         pairs.push_back({int32_t(p), place});
-        buckets[p].push_back({network.tableFrom(edge, node), pairs.back()});
+        buckets[p].push_back(
+            {tableBetween(edge, int32_t(p), place), pairs.back()});
       } else if (place < 0) {
         const double *row = network.tableFrom(edge, link.other) +
-                            size_t(assignment[link.other]) * k;
-        for (size_t x = 0; x < k; ++x)
-          costs[p][x] += row[x];
+                            size_t(assignment[link.other]) * width;
+        for (size_t x = 0; x < domain.size(); ++x)
+          costs[p][x] += row[domain[x]];
       }
     }
   }
@@ -203,11 +242,11 @@ void Elimination::nextBlock() {
 
 void Elimination::eliminate(int32_t place) {
   const std::vector<int32_t> &scope = scopes[place];
-  size_t k = network.sizes[order[place]];
+  size_t k = domainOf(place).size();
   sizes.clear();
   size_t total = 1;
   for (int32_t p : scope) {
-    sizes.push_back(network.sizes[order[p]]);
+    sizes.push_back(domainOf(p).size());
     total *= sizes.back();
   }
   // A block has all strategies of the last two of the scope.
@@ -250,21 +289,24 @@ bool Elimination::minimize(const std::vector<double> &unary,
     eliminate(int32_t(place));
   if (!(constant < std::numeric_limits<double>::infinity()))
     return false;
-  for (size_t place = order.size(); place-- > 0;)
-    assignment[order[place]] = choose(int32_t(place), assignment);
+  chosen.resize(order.size());
+  for (size_t place = order.size(); place-- > 0;) {
+    chosen[place] = choose(int32_t(place));
+    assignment[order[place]] = domainOf(int32_t(place))[chosen[place]];
+  }
   return true;
 }
 
-int32_t Elimination::choose(int32_t place, const Assignment &assignment) const {
+int32_t Elimination::choose(int32_t place) const {
   int32_t best = 0;
   double least = std::numeric_limits<double>::infinity();
-  for (int32_t x = 0; x < network.sizes[order[place]]; ++x) {
+  for (int32_t x = 0; x < int32_t(domainOf(place).size()); ++x) {
     double sum = costs[place][x];
     for (const Factor &factor : buckets[place]) {
       size_t index = x;
       for (size_t d = 1; d < factor.scope.size(); ++d) {
-        int32_t node = order[factor.scope[d]];
-        index = index * network.sizes[node] + assignment[node];
+        const int32_t other = factor.scope[d];
+        index = index * domainOf(other).size() + chosen[other];
       }
       sum += factor.table[index];
     }

@@ -23,10 +23,20 @@ LargeNeighbourhood::LargeNeighbourhood(const Network &network, const Rng &rng)
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// A node, more often one that uses memory when it is short.
+/// A node, more often one whose strategy is dear, or that uses memory when it
+/// is short.
 int32_t LargeNeighbourhood::drawSeed() {
+  constexpr int candidates = 8;
   int32_t n = int32_t(network.numNodes());
   int32_t node = int32_t(rng.below(n));
+  if (!rises.empty() && rng.below(2)) {
+    for (int k = 1; k < candidates; ++k) {
+      int32_t other = int32_t(rng.below(n));
+      if (riseOf(other) > riseOf(node))
+        node = other;
+    }
+    return node;
+  }
   if (network.numTimes() == 0 || rng.below(2))
     return node;
   for (int attempt = 0; attempt < 20; ++attempt) {
@@ -44,6 +54,16 @@ int32_t LargeNeighbourhood::drawSeed() {
   return node;
 }
 
+int32_t LargeNeighbourhood::drawDifference(const Assignment &partner) {
+  constexpr int attempts = 200;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    int32_t node = int32_t(rng.below(network.numNodes()));
+    if (partner[node] != best.assignment[node])
+      return node;
+  }
+  return -1;
+}
+
 bool LargeNeighbourhood::isLeaf(int32_t node) const {
   int count = 0;
   for (const Network::Link &link : network.linksOf(node))
@@ -51,19 +71,22 @@ bool LargeNeighbourhood::isLeaf(int32_t node) const {
   return count <= 1;
 }
 
-void LargeNeighbourhood::drawRegion(size_t size, bool forest) {
+void LargeNeighbourhood::drawRegion(size_t size, bool forest,
+                                    const Assignment *partner) {
   ++numRegions;
   region.clear();
   std::vector<int32_t> frontier;
   auto reach = [&](int32_t node) {
-    if (seen[node] == numRegions)
+    if (node < 0 || seen[node] == numRegions ||
+        (partner && (*partner)[node] == best.assignment[node]))
       return;
     seen[node] = numRegions;
     frontier.push_back(node);
   };
-  reach(drawSeed());
+  auto draw = [&] { return partner ? drawDifference(*partner) : drawSeed(); };
+  reach(draw());
   if (rng.below(4) == 0)
-    reach(drawSeed());
+    reach(draw());
   while (region.size() < size && !frontier.empty()) {
     size_t pick = rng.below(frontier.size());
     int32_t node = frontier[pick];
@@ -76,8 +99,46 @@ void LargeNeighbourhood::drawRegion(size_t size, bool forest) {
         reach(link.other);
     }
     if (frontier.empty())
-      reach(drawSeed());
+      reach(draw());
   }
+}
+
+void LargeNeighbourhood::drawDomains(size_t most) {
+  constexpr double chance = 1.5; // of ranks: factors of up to e^chance
+  domains.strategies.clear();
+  domains.first.assign(1, 0);
+  for (int32_t i : region) {
+    ranked.clear();
+    for (int32_t s = 0; s < network.sizes[i]; ++s) {
+      const double rise =
+          rises[network.first[i] + s] * std::exp(chance * (2 * rng.real() - 1));
+      ranked.push_back({s == best.assignment[i] ? -1 : rise, s});
+    }
+    const size_t kept = std::min(most, ranked.size());
+    std::partial_sort(ranked.begin(), ranked.begin() + kept, ranked.end());
+    std::vector<int32_t> &strategies = domains.strategies;
+    for (size_t k = 0; k < kept; ++k)
+      strategies.push_back(ranked[k].second);
+    std::sort(strategies.end() - kept, strategies.end());
+    domains.first.push_back(strategies.size());
+  }
+}
+
+void LargeNeighbourhood::drawDomains(const Assignment &partner) {
+  domains.strategies.clear();
+  domains.first.assign(1, 0);
+  for (int32_t i : region) {
+    const auto [low, high] = std::minmax(best.assignment[i], partner[i]);
+    domains.strategies.insert(domains.strategies.end(), {low, high});
+    domains.first.push_back(domains.strategies.size());
+  }
+}
+
+void LargeNeighbourhood::addPartner(const Assignment &partner) {
+  constexpr size_t most = 4;
+  if (partners.size() == most)
+    partners.erase(partners.begin());
+  partners.push_back(partner);
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,10 +258,23 @@ bool LargeNeighbourhood::move() {
   constexpr size_t sizes[] = {16, 32, 64, 128, 256};
   constexpr double caps[] = {2e4, 5e4, 1e5, 2e5, 4e5};
   candidate = best.assignment;
-  bool forest = rng.below(4) == 0;
+  // Few strategies of many nodes, or all of some; without cycles, all of many.
+  const int kind = int(rng.below(8));
+  const bool forest = kind < 2, few = kind < 4 && !forest && !rises.empty();
+  const Assignment *partner = nullptr;
+  if (kind == 4 && !partners.empty())
+    partner = &partners[rng.below(partners.size())];
   size_t size = sizes[rng.below(std::size(sizes))];
-  drawRegion(forest ? 4 * size : size, forest);
-  elimination.plan(region, size_t(caps[rng.below(std::size(caps))]));
+  drawRegion(forest || partner ? 4 * size
+             : few             ? 2 * size
+                               : size,
+             forest, partner);
+  if (partner)
+    drawDomains(*partner);
+  else if (few)
+    drawDomains(2 + rng.below(2));
+  elimination.plan(region, size_t(caps[rng.below(std::size(caps))]),
+                   few || partner ? &domains : nullptr);
   visited += 2000 + 50 * region.size();
   double factor = rng.below(2) ? 1.0 : std::exp(3 * rng.real() - 1.5);
   bool improved = false, exceeds = false;

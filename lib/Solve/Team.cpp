@@ -16,7 +16,7 @@ using namespace shardopt;
 using namespace shardopt::solve;
 
 /// Rounds without a better assignment before a worker starts anew.
-static constexpr int64_t firstPatience = 12;
+static constexpr int64_t firstPatience = 8;
 /// Steps after which prices are better than those of a short schedule.
 static constexpr int64_t firstUsefulStep = 100;
 
@@ -59,17 +59,18 @@ void Team::run(uint64_t budget, const std::function<double()> &timeSpent) {
 }
 
 void Team::share() {
+  constexpr double worthwhile = 5e-4; // part of the cost
   ++stale;
   for (auto &worker : workers) {
     Incumbent &own = worker->incumbent();
-    if (worker->endRound() && own.exists() && own.cost > shared.cost) {
-      Incumbent best = shared;
-      std::swap(best, own);
-      worker->fuse(best);
-    }
-    if (!own.exists() || own.cost >= shared.cost)
-      continue;
-    shared = own;
+    if (worker->endRound() && own.exists())
+      cross(*worker);
+    if (own.exists() && own.cost < shared.cost)
+      shared = own;
+  }
+  if (shared.exists() &&
+      !(shared.cost >= staleCost - worthwhile * std::abs(staleCost))) {
+    staleCost = shared.cost;
     stale = 0;
   }
   for (auto &worker : workers)
@@ -77,12 +78,25 @@ void Team::share() {
       worker->incumbent() = shared;
 }
 
+/// Brings together the best assignment and that of a worker that was alone.
+void Team::cross(Worker &loner) {
+  Incumbent other = shared;
+  if (loner.incumbent().cost > shared.cost)
+    std::swap(other, loner.incumbent());
+  if (!other.exists())
+    return;
+  loner.fuse(other);
+  for (auto &worker : workers)
+    if (!worker->isAlone())
+      worker->addPartner(other.assignment);
+}
+
 /// Gives the prices that the first worker has come to to those that are done
 /// with their own.
 void Team::sharePrices() {
   for (auto &worker : workers)
     if (!worker->isAlone() && !worker->isDescending())
-      worker->setPrices(descent().multipliers());
+      worker->setPrices(descent());
 }
 
 void Team::endDescent() {
@@ -95,14 +109,14 @@ void Team::endDescent() {
 }
 
 void Team::restartOne() {
-  if (stale < patience || isDescending())
+  if (stale < patience)
     return;
   Worker &worker = *workers[nextRestart];
   nextRestart = nextRestart + 1 < workers.size() ? nextRestart + 1 : 1;
   if (worker.isAlone() || worker.isDescending())
     return;
-  worker.restart(patience);
-  patience += patience / 2;
+  worker.restart(2 * patience);
+  patience += patience / 4;
   stale = 0;
 }
 

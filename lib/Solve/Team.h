@@ -42,6 +42,7 @@ public:
 
 private:
   void share();
+  void cross(Worker &loner);
   void sharePrices();
   void endDescent();
   void restartOne();
@@ -52,7 +53,9 @@ private:
   std::vector<std::unique_ptr<Worker>> workers;
   Incumbent shared;
   bool wasDescending = true;
-  int64_t stale = 0; ///< rounds since the last better assignment
+  int64_t stale = 0; ///< rounds since the last that was much better,
+  /// and what that one cost.
+  double staleCost = std::numeric_limits<double>::infinity();
   int64_t patience;
   size_t nextRestart = 1;
 };

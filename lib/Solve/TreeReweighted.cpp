@@ -70,6 +70,25 @@ void TreeReweighted::carryOver(const TreeReweighted &before,
   }
 }
 
+std::vector<double>
+TreeReweighted::rises(const std::vector<double> &unary) const {
+  std::vector<double> result = unary;
+  for (size_t i = 0; i < network.numNodes(); ++i) {
+    const size_t k = network.sizes[i];
+    double *own = result.data() + network.first[i];
+    for (const Network::Link &link : network.linksOf(int32_t(i))) {
+      const double *incoming =
+          messages.data() + messageTo(link.edge, int32_t(i));
+      for (size_t x = 0; x < k; ++x)
+        own[x] += incoming[x];
+    }
+    const double least = *std::min_element(own, own + k);
+    for (size_t x = 0; x < k; ++x)
+      own[x] -= least;
+  }
+  return result;
+}
+
 double TreeReweighted::sweep(const std::vector<double> &unary, bool forward,
                              Assignment &decoded) {
   int32_t n = int32_t(network.numNodes());

@@ -38,6 +38,7 @@ void Worker::restart(int64_t roundsAlone) {
   prices.restart(doneBefore, spread, rng);
   hasPrices = false;
   incumbent() = Incumbent();
+  regions.forgetPartners();
   alone = roundsAlone;
 }
 
@@ -73,7 +74,7 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
       continue;
     }
     if (!hasPrices)
-      setPrices(prices.multipliers());
+      setPrices(prices);
     bool hasRegions = !options.withoutNeighbourhoods && incumbent().exists();
     bool hasTree = search && !search->isDone();
     if (!hasRegions && !hasTree)

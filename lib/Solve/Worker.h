@@ -38,9 +38,10 @@ public:
   bool isDescending() const { return !penalties && !prices.isDone(); }
   /// Whether it is a search by penalties, which goes on for ever.
   bool hasPenalties() const { return penalties != nullptr; }
-  /// Prices for regions from another worker.
-  void setPrices(const Multipliers &multipliers) {
-    regions.setPrices(multipliers.strategyPrices());
+  /// Prices for regions, and what strategies are worth, from a descent.
+  void setPrices(const Descent &descent) {
+    regions.setPrices(descent.multipliers().strategyPrices());
+    regions.setRises(descent.rises());
     hasPrices = true;
   }
 
@@ -50,6 +51,8 @@ public:
   bool isAlone() const { return alone > 0; }
   /// Takes the better parts of another assignment into the incumbent.
   void fuse(const Incumbent &other) { regions.fuse(other); }
+  /// Goes on looking for such parts, among others.
+  void addPartner(const Assignment &partner) { regions.addPartner(partner); }
   /// To be called once a round. Whether it is alone no longer from now on.
   bool endRound();
 

@@ -10,6 +10,7 @@
 #include "shardopt/Solve/CertifiedBound.h"
 #include "shardopt/Solve/Descent.h"
 #include "shardopt/Solve/Reductions.h"
+#include "shardopt/Support/Rng.h"
 
 #include <gtest/gtest.h>
 
@@ -26,18 +27,35 @@ static RandomProblemOptions permissive() {
 }
 
 /// The least cost over all assignments that agree with `given` outside of
-/// `region`.
+/// `region`, where nodes choose among `domains`, by node.
 static double enumerateRegion(const Network &network,
+                              const std::vector<std::vector<int32_t>> &domains,
                               const std::vector<int32_t> &region,
                               Assignment given, size_t next = 0) {
   if (next == region.size())
     return computeCost(network, given);
   double best = std::numeric_limits<double>::infinity();
-  for (int32_t s = 0; s < network.sizes[region[next]]; ++s) {
+  for (int32_t s : domains[region[next]]) {
     given[region[next]] = s;
-    best = std::min(best, enumerateRegion(network, region, given, next + 1));
+    best = std::min(best,
+                    enumerateRegion(network, domains, region, given, next + 1));
   }
   return best;
+}
+
+/// About `percent` of the strategies of each node, one at least.
+static std::vector<std::vector<int32_t>>
+drawDomains(const Network &network, uint64_t percent, Rng &rng) {
+  std::vector<std::vector<int32_t>> domains;
+  for (int32_t k : network.sizes) {
+    std::vector<int32_t> &domain = domains.emplace_back();
+    for (int32_t s = 0; s < k; ++s)
+      if (rng.below(100) < percent)
+        domain.push_back(s);
+    if (domain.empty())
+      domain.push_back(int32_t(rng.below(k)));
+  }
+  return domains;
 }
 
 TEST(Elimination, FindsTheBestOfARegion) {
@@ -53,13 +71,23 @@ TEST(Elimination, FindsTheBestOfARegion) {
       if ((seed >> i) % 2 == 0)
         region.push_back(i);
     Assignment assignment(network.numNodes(), 0);
+    Rng rng(seed);
     // Small tables leave nodes as they are, which is then part of the question.
-    for (size_t mostEntries : {size_t(1) << 20, size_t(20)}) {
-      elimination.plan(region, mostEntries);
+    for (auto [mostEntries, percent] :
+         {std::pair(size_t(1) << 20, 100), std::pair(size_t(20), 100),
+          std::pair(size_t(1) << 20, 60), std::pair(size_t(20), 40)}) {
+      const auto choices = drawDomains(network, percent, rng);
+      Elimination::Domains domains{{}, {0}};
+      for (int32_t i : region) {
+        domains.strategies.insert(domains.strategies.end(), choices[i].begin(),
+                                  choices[i].end());
+        domains.first.push_back(domains.strategies.size());
+      }
+      elimination.plan(region, mostEntries, percent < 100 ? &domains : nullptr);
       Assignment found = assignment;
       bool exists = elimination.minimize(network.unary, found);
-      double expected =
-          enumerateRegion(network, elimination.eliminated(), assignment);
+      double expected = enumerateRegion(network, choices,
+                                        elimination.eliminated(), assignment);
       if (exists) {
         EXPECT_EQ(computeCost(network, found), expected) << "seed " << seed;
       } else {

@@ -48,9 +48,14 @@ public:
 
   const Multipliers &multipliers() const { return prices; }
   const TreeReweighted &messages() const { return trees; }
+  /// What each strategy costs above the best one of its node, memory and
+  /// messages included.
+  std::vector<double> rises() const { return trees.rises(pricedCosts()); }
 
 private:
   double sweep(bool forward, Incumbent &incumbent);
+  /// Of strategies, with what their memory costs.
+  std::vector<double> pricedCosts() const;
 
   const Network &network;
   TreeReweighted trees;

@@ -31,6 +31,10 @@ public:
   double sweep(const std::vector<double> &unary, bool forward,
                Assignment &decoded);
 
+  /// What each strategy costs above the best one of its node, with `unary` and
+  /// all messages to it.
+  std::vector<double> rises(const std::vector<double> &unary) const;
+
   /// Takes the messages between nodes that `old`, a network of the same graph
   /// before strategies and nodes were removed, has as well.
   void carryOver(const TreeReweighted &before, const Network &old);
