@@ -16,7 +16,8 @@ using namespace shardopt;
 using namespace shardopt::schedule;
 
 int64_t Bounds::makespan() const {
-  return std::max({criticalPath, machine, memoryRamp, residence, refuted});
+  return std::max(
+      {criticalPath, machine, memoryRamp, memoryTurn, residence, refuted});
 }
 
 namespace {
@@ -40,8 +41,20 @@ public:
 private:
   int64_t machineBound(int32_t machine) const;
   int64_t sharedBound() const;
-  int64_t rampBound(int32_t device) const;
+  /// What the compute machine of a device does before it has to give back bytes
+  /// or to do what needs none.
+  struct Ramp {
+    int64_t begin = std::numeric_limits<int64_t>::max(); ///< the end of that
+    int64_t fill = 0; ///< the most that it can do until then
+    bool exists = false;
+  };
+  Ramp rampOf(int32_t device) const;
+  bool isFill(int32_t planOp, int32_t device) const;
+  int64_t rampBound(int32_t device, const Ramp &ramp) const;
   int64_t fillOfMemory(int32_t device) const;
+  int64_t turnBound(int32_t device, const Ramp &ramp) const;
+  int64_t leastTurn(int32_t device) const;
+  std::vector<int64_t> workOfTurns(int32_t device) const;
   /// Bytes times the time that they live at least, over the memory, for so many
   /// repetitions.
   double residenceBound(int32_t device, int32_t copies) const;
@@ -152,31 +165,153 @@ int64_t BoundComputation::fillOfMemory(int32_t device) const {
   return fill;
 }
 
-int64_t BoundComputation::rampBound(int32_t device) const {
-  int64_t begin = std::numeric_limits<int64_t>::max(), rest = begin, work = 0;
-  bool hasClaims = false;
+/// Whether it works with the bytes of an operator of the device.
+bool BoundComputation::isFill(int32_t planOp, int32_t device) const {
+  const PlanOp &op = graph.ops[planOp];
+  return isOn(planOp, device) && op.machine == MachineKind::Compute &&
+         op.claims >= 0 && isOn(op.claims, device) &&
+         graph.ops[op.claims].birthBytes;
+}
+
+BoundComputation::Ramp BoundComputation::rampOf(int32_t device) const {
+  Ramp ramp;
   for (int32_t op = 0; op < instance.numOps(); ++op) {
     int32_t i = op % instance.period();
     const PlanOp &planOp = graph.ops[i];
     for (int32_t freed : planOp.frees)
       if (isOn(freed, device))
-        begin = std::min(begin, windows.heads[op] + graph.leastTime(i));
+        ramp.begin =
+            std::min(ramp.begin, windows.heads[op] + graph.leastTime(i));
     if (!isOn(i, device) || planOp.machine != MachineKind::Compute)
+      continue;
+    ramp.exists |= planOp.claims >= 0;
+    if (!isFill(i, device))
+      ramp.begin = std::min(ramp.begin, windows.heads[op]);
+  }
+  if (ramp.exists)
+    ramp.fill = fillOfMemory(device);
+  return ramp;
+}
+
+int64_t BoundComputation::rampBound(int32_t device, const Ramp &ramp) const {
+  int64_t rest = std::numeric_limits<int64_t>::max(), work = 0;
+  for (int32_t op = 0; op < instance.numOps(); ++op) {
+    int32_t i = op % instance.period();
+    if (!isOn(i, device) || graph.ops[i].machine != MachineKind::Compute)
       continue;
     int64_t time = graph.time(i, device);
     work += time;
     rest = std::min(rest, windows.tails[op] - time);
-    hasClaims |= planOp.claims >= 0;
-    bool isFill = planOp.claims >= 0 && isOn(planOp.claims, device) &&
-                  graph.ops[planOp.claims].birthBytes;
-    if (!isFill)
-      begin = std::min(begin, windows.heads[op]);
   }
-  if (!hasClaims)
-    return 0;
-  int64_t fill = fillOfMemory(device);
   // Unless all its work fits, some of it ends after `begin`.
-  return fill >= std::min(begin, work) ? 0 : begin + work - fill + rest;
+  return ramp.fill >= std::min(ramp.begin, work)
+             ? 0
+             : ramp.begin + work - ramp.fill + rest;
+}
+
+/// For each operator with bytes on a device: what its compute machine has to do
+/// before they are given back, apart from what takes bytes. What several of
+/// them need counts for the one that needs the least.
+std::vector<int64_t> BoundComputation::workOfTurns(int32_t device) const {
+  std::vector<std::pair<std::vector<int32_t>, int32_t>> needs;
+  std::vector<int32_t> reachedFor(instance.period(), -1);
+  for (int32_t birth = 0; birth < instance.period(); ++birth) {
+    if (!graph.ops[birth].birthBytes || !isOn(birth, device))
+      continue;
+    std::vector<int32_t> open, needed;
+    auto reach = [&](int32_t i) {
+      if (reachedFor[i] == birth)
+        return;
+      reachedFor[i] = birth;
+      open.push_back(i);
+      if (isOn(i, device) && graph.ops[i].machine == MachineKind::Compute &&
+          !isFill(i, device))
+        needed.push_back(i);
+    };
+    for (int32_t freer : instance.freers(birth))
+      reach(freer);
+    for (size_t k = 0; k < open.size(); ++k)
+      for (const Arc &arc : instance.predecessors(open[k]))
+        reach(arc.op);
+    needs.push_back({std::move(needed), birth});
+  }
+  std::stable_sort(needs.begin(), needs.end(),
+                   [](const auto &a, const auto &b) {
+                     return a.first.size() < b.first.size();
+                   });
+  std::vector<int64_t> works(instance.period(), 0);
+  std::vector<char> isCounted(instance.period(), 0);
+  for (const auto &[needed, birth] : needs)
+    for (int32_t i : needed) {
+      if (!isCounted[i])
+        works[birth] += graph.time(i, device);
+      isCounted[i] = 1;
+    }
+  return works;
+}
+
+/// The least that the compute machine of a device does, apart from what takes
+/// bytes, before all that take any have begun: so many have to have given
+/// theirs back that the others fit. Those with the least work for their bytes
+/// are taken to be the ones.
+int64_t BoundComputation::leastTurn(int32_t device) const {
+  std::vector<int64_t> works = workOfTurns(device);
+  std::vector<int32_t> births;
+  std::vector<char> hasFill(instance.period(), 0);
+  for (int32_t i = 0; i < instance.period(); ++i)
+    if (isFill(i, device))
+      hasFill[graph.ops[i].claims] = 1;
+  int64_t missing = -roomOn(device);
+  for (int32_t i = 0; i < instance.period(); ++i)
+    if (hasFill[i]) {
+      births.push_back(i);
+      missing += graph.ops[i].birthBytes * instance.copies();
+    }
+  auto price = [&](int32_t i) {
+    return double(works[i]) / double(graph.ops[i].birthBytes);
+  };
+  std::stable_sort(births.begin(), births.end(),
+                   [&](int32_t a, int32_t b) { return price(a) < price(b); });
+  int64_t turn = 0;
+  for (int32_t i : births) {
+    if (missing <= 0)
+      break;
+    const int64_t bytes = graph.ops[i].birthBytes;
+    const int64_t whole = std::min<int64_t>(instance.copies(), missing / bytes);
+    turn += whole * works[i];
+    missing -= whole * bytes;
+    if (whole == instance.copies())
+      continue;
+    turn += int64_t(double(works[i]) * double(missing) / double(bytes));
+    missing = 0;
+  }
+  return turn;
+}
+
+int64_t BoundComputation::turnBound(int32_t device, const Ramp &ramp) const {
+  std::vector<char> isFollowed(instance.period(), 0);
+  for (int32_t k = instance.period(); k-- > 0;) {
+    const int32_t i = instance.order()[k];
+    for (const Arc &arc : instance.successors(i))
+      isFollowed[i] |= isFollowed[arc.op] || isFill(arc.op, device);
+  }
+  int64_t work = 0, rest = std::numeric_limits<int64_t>::max();
+  for (int32_t op = 0; op < instance.numOps(); ++op) {
+    const int32_t i = op % instance.period();
+    if (!isFill(i, device))
+      continue;
+    const int64_t time = graph.time(i, device);
+    work += time;
+    if (!isFollowed[i])
+      rest = std::min(rest, windows.tails[op] - time);
+  }
+  work += leastTurn(device);
+  // Until `begin` no more than the fill is done, so that what is more than that
+  // ends as much later.
+  constexpr int64_t never = std::numeric_limits<int64_t>::max();
+  if (work <= ramp.fill || ramp.begin == never)
+    return 0;
+  return std::max<int64_t>(0, ramp.begin - ramp.fill) + work + rest;
 }
 
 int64_t BoundComputation::leastLife(int32_t birth) const {
@@ -246,7 +381,11 @@ Bounds BoundComputation::run() {
   for (int32_t d = 0; d < instance.numDevices(); ++d) {
     if (!graph.devices[d].memory)
       continue;
-    bounds.memoryRamp = std::max(bounds.memoryRamp, rampBound(d));
+    const Ramp ramp = rampOf(d);
+    if (ramp.exists)
+      bounds.memoryRamp = std::max(bounds.memoryRamp, rampBound(d, ramp));
+    if (ramp.exists && isSmall)
+      bounds.memoryTurn = std::max(bounds.memoryTurn, turnBound(d, ramp));
     if (isSmall)
       bounds.residence = std::max(
           bounds.residence, int64_t(residenceBound(d, instance.copies())));

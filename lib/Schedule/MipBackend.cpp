@@ -142,11 +142,16 @@ static std::vector<Step> stepsWithImage(const FreeModel &,
 
 void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   constexpr int64_t nodes = 20'000;
+  // Of what is its own mirror image, half of the variables decide: soon, or not
+  // at all. Then the whole is asked.
+  constexpr double partOfImages = 0.2;
+  constexpr int64_t nodesOfWhole = 100; ///< for one of the images
   const std::optional<std::vector<int32_t>> image =
       findMirror(incumbent.instance().graph());
   improveByDeciding(
       incumbent, budget, nodes, [&](const auto &model, int64_t effort) {
-        auto ask = [&](std::vector<Step> first) {
+        auto ask = [&](std::vector<Step> first, const Budget &budget,
+                       int64_t effort) {
           RowSink sink(model.numSteps(), std::move(first));
           if (!model.build(sink, &budget))
             return Answer::Unknown;
@@ -160,9 +165,10 @@ void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
         };
         if (image)
           if (std::vector<Step> first = stepsWithImage(model, *image);
-              !first.empty() && ask(std::move(first)) == Answer::Yes)
+              !first.empty() && ask(std::move(first), budget.part(partOfImages),
+                                    effort / nodesOfWhole) == Answer::Yes)
             return Answer::Yes;
-        return ask({});
+        return ask({}, budget, effort);
       });
 }
 

@@ -43,6 +43,8 @@ OrderState::OrderState(const Instance &instance, const Schedule &schedule)
   for (const PlanOp &op : graph.ops)
     rooms[devices[op.group]] -= op.parameterBytes;
   changes.resize(instance.numDevices());
+  lives.resize(count);
+  findRulers();
 
   waitsFor.assign(count, 0);
   newStarts.assign(count, 0);
@@ -149,6 +151,63 @@ bool OrderState::retimeFrom(int32_t first, int64_t limit) {
   return int32_t(newSorted.size()) == count - first;
 }
 
+void OrderState::findRulers() {
+  constexpr int32_t none = -1, unknown = -2;
+  const PlanGraph &graph = instance.graph();
+  rulers.assign(instance.numDevices(), unknown);
+  auto rule = [&](int32_t device, int32_t i) {
+    int32_t &ruler = rulers[device];
+    const int32_t machine = machines[i];
+    // What takes no time may end when the next one starts, or sooner.
+    if (!times[i] || machine / numMachineKinds != device ||
+        (ruler != unknown && ruler != machine))
+      ruler = none;
+    else
+      ruler = machine;
+  };
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    const int32_t device = devices[graph.ops[i].group];
+    if (!graph.ops[i].birthBytes || !graph.devices[device].memory)
+      continue;
+    if (rulers[device] != none)
+      rule(device, i);
+    for (int32_t freer : instance.freers(i))
+      if (rulers[device] != none)
+        rule(device, freer);
+  }
+}
+
+bool OrderState::fitsInOrder(int32_t ruler, int32_t last) {
+  const PlanGraph &graph = instance.graph();
+  const std::vector<int32_t> &order = sequences[ruler];
+  const int32_t period = instance.period();
+  int64_t room = rooms[ruler / numMachineKinds];
+  int32_t k = 0;
+  for (; k <= last && room >= 0; ++k) {
+    const int32_t op = order[k], i = op % period;
+    const int64_t bytes = graph.ops[i].birthBytes;
+    if (bytes && (instance.freers(i).empty() ||
+                  lives[op].freed < int32_t(instance.freers(i).size()))) {
+      lives[op].isBorn = true;
+      room -= bytes;
+    }
+    if (room < 0)
+      continue;
+    for (int32_t birth : graph.ops[i].frees) {
+      Life &life = lives[op - i + birth];
+      if (++life.freed == int32_t(instance.freers(birth).size()) && life.isBorn)
+        room += graph.ops[birth].birthBytes;
+    }
+  }
+  while (k-- > 0) {
+    const int32_t op = order[k], i = op % period;
+    lives[op] = {};
+    for (int32_t birth : graph.ops[i].frees)
+      lives[op - i + birth] = {};
+  }
+  return room >= 0;
+}
+
 bool OrderState::fitsMemory() {
   const PlanGraph &graph = instance.graph();
   for (auto &list : changes)
@@ -160,7 +219,7 @@ bool OrderState::fitsMemory() {
   for (int32_t i = 0; i < period; ++i) {
     int64_t bytes = graph.ops[i].birthBytes;
     int32_t device = devices[graph.ops[i].group];
-    if (!bytes || !graph.devices[device].memory)
+    if (!bytes || !graph.devices[device].memory || rulers[device] >= 0)
       continue;
     const std::vector<int32_t> &freers = instance.freers(i);
     for (int32_t first = 0; first < instance.numOps(); first += period) {
@@ -193,7 +252,9 @@ std::optional<int64_t> OrderState::tryMove(const Move &move, int64_t limit) {
     first = std::min(first, ranks[order[k]]);
   applyTo(order, move);
   link(order, low, high);
-  bool isGood = retimeFrom(first, limit) && newLength <= limit && fitsMemory();
+  const bool isRuled = rulers[move.machine / numMachineKinds] == move.machine;
+  bool isGood = (!isRuled || fitsInOrder(move.machine, high)) &&
+                retimeFrom(first, limit) && newLength <= limit && fitsMemory();
   applyTo(order, {move.machine, move.to, move.from});
   link(order, low, high);
   tried = isGood ? move : Move{-1, 0, 0};

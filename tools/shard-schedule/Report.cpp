@@ -164,6 +164,7 @@ static void addAnswer(json::Writer &writer, const Options &options,
   writer.member("critical_path", result.bounds.criticalPath);
   writer.member("machine", result.bounds.machine);
   writer.member("memory_ramp", result.bounds.memoryRamp);
+  writer.member("memory_turn", result.bounds.memoryTurn);
   writer.member("residence", result.bounds.residence);
   writer.member("refuted", result.bounds.refuted);
   writer.endObject();

@@ -35,12 +35,50 @@ TEST(Bounds, PipelinesFillAndDrain) {
   EXPECT_EQ(leastBubble(Placement::V, 4, 10, 9), 3);
 }
 
-TEST(Bounds, MemoryRamp) {
-  int64_t expected[] = {7, 6, 5, 4, 3, 3};
+/// With memory for 4 the steady state's schedule reaches it; for 6 and more the
+/// ramp is as long.
+TEST(Bounds, MemoryRampAndTurn) {
+  int64_t expected[] = {11, 8, 5, 4, 3, 3};
   for (int64_t memory = 4; memory <= 9; ++memory)
     EXPECT_EQ(leastBubble(Placement::Bidirectional, 8, 20, memory),
               expected[memory - 4])
         << memory;
+}
+
+/// The last of 20 chunks begins once 11 have given their activations back; what
+/// is between its experts and the end then is 118 long.
+TEST(Bounds, MemoryTurnOfSingleOperators) {
+  Pipeline pipeline{Placement::Bidirectional, 8, 9};
+  ExpertTimes times{3, 2, 2, 3};
+  Instance instance =
+      *Instance::expand(makeExpertTrainGraph(pipeline, times, 10), 10);
+  Bounds bounds = computeBounds(instance, instance.placement());
+  EXPECT_EQ(bounds.memoryRamp, 300 + 68);
+  EXPECT_EQ(bounds.memoryTurn, 300 + 94);
+}
+
+TEST(Bounds, MemoryTurnsHoldForSmallGraphs) {
+  int tight = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    RandomGraphOptions options;
+    options.ops = 3;
+    options.copies = 2;
+    options.devices = 1 + int32_t(seed % 2);
+    options.commPercent = 20;
+    options.birthPercent = 60;
+    options.memory = 2;
+    Instance instance = makeRandomInstance(seed, options);
+    if (checkCapacity(instance, instance.placement()))
+      continue;
+    const int64_t turn =
+        computeBounds(instance, instance.placement()).memoryTurn;
+    std::optional<int64_t> best = findBestMakespan(instance, 11);
+    if (!turn || !best)
+      continue;
+    EXPECT_LE(turn, *best) << "seed " << seed;
+    tight += turn == *best;
+  }
+  EXPECT_GE(tight, 10);
 }
 
 TEST(Bounds, HoldForSmallGraphs) {

@@ -34,6 +34,10 @@ struct Bounds {
   /// LB3: until the first operator that needs none of its bytes, or gives some
   /// back, a machine can only do what fits into the memory.
   int64_t memoryRamp = 0;
+  /// LB6: before the last operator that takes bytes, or works with them in the
+  /// same phase, a machine has done all others, and what gives back as many
+  /// bytes as do not fit; behind it comes what follows it at least.
+  int64_t memoryTurn = 0;
   /// LB5, Little's law: bytes times the least time that each lives cannot
   /// exceed memory times makespan.
   int64_t residence = 0;

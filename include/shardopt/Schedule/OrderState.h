@@ -52,7 +52,12 @@ private:
   void buildArcs();
   /// Times what stands at `first` or later of `sorted`, into the candidate.
   bool retimeFrom(int32_t first, int64_t limit);
+  /// Whether the machine `ruler` can follow its order, up to the position
+  /// `last`, with the memory of its device.
+  bool fitsInOrder(int32_t ruler, int32_t last);
+  /// Whether the devices fit whose memory is not ruled by one order.
   bool fitsMemory();
+  void findRulers();
   void applyTo(std::vector<int32_t> &order, const Move &move) const;
   void link(const std::vector<int32_t> &order, int32_t from, int32_t to);
 
@@ -87,6 +92,15 @@ private:
   /// Bytes that come or go at a time, of each device.
   std::vector<std::vector<std::pair<int64_t, int64_t>>> changes;
   std::vector<int64_t> rooms; ///< of devices
+  /// Of devices: the machine that alone takes and gives back memory, operator
+  /// by operator, so that its order says what fits; -1 if there is none.
+  std::vector<int32_t> rulers;
+  /// Of operators with bytes, while an order is followed.
+  struct Life {
+    int32_t freed = 0; ///< how many of their freers ended
+    bool isBorn = false;
+  };
+  std::vector<Life> lives;
 };
 
 } // namespace shardopt::schedule
