@@ -74,6 +74,14 @@ def all_cells():
     ]
 
 
+# Shown cells on which a policy learns that is scored on the kept ones: a model each.
+TAUGHT = (
+    Cell("Llama-3.1-70B", "prefill", 16384, "a100_sxm", 64),
+    Cell("Mixtral-8x22B", "prefill", 16384, "a100_sxm", 64),
+    Cell("GPT-MoE-1.6T", "prefill", 16384, "a100_sxm", 64),
+    Cell("DeepSeek-V3", "decode", 131072, "h100_sxm", 32),
+)
+
 # Kept cells on which the searchers are scored: of every kept model whose dims pay, each
 # phase, and where there are several contexts or machines, those farthest apart.
 SCORED = (

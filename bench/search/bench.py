@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 
-from . import runs, scores, searchers, tools
+from . import runs, scores, searchers, tools, transfer
 from .manifest import FREE, Job
 
 
@@ -80,6 +80,7 @@ class Bench:
         self._references = references
         self._modules = Modules(paths)
         self._processes = tools.Processes()
+        self._teacher = transfer.Teacher(paths, self._modules, self._processes)
         self._version = tools.version()
         self._lock = threading.Lock()
         self._skipped = set()  # what failed once
@@ -113,7 +114,8 @@ class Bench:
                 raise runs.Failed(f"no {job.workload.config}")
             with tempfile.TemporaryDirectory(dir=self._paths.scratch) as scratch:
                 paths = dataclasses.replace(self._paths, scratch=pathlib.Path(scratch))
-                rows = runs.run(job, module, paths, self._processes)
+                files = self._files_of(job, paths.scratch)
+                rows = runs.run(job, module, paths, self._processes, **files)
         except runs.Failed as failure:
             if not self._processes.is_stopped:
                 self._skip(kind, failure)
@@ -122,6 +124,13 @@ class Bench:
             self._done += 1
             for row in rows:
                 self._keep(job, row)
+
+    def _files_of(self, job, folder):
+        """What a run reads beside the program."""
+        if not job.searcher.is_taught:
+            return {}
+        policy = self._teacher.policy_for(job.workload, job.seed, folder)
+        return {"agent-pretrain": f"file:{policy}"}
 
     def _keep(self, job, row):
         self._references.learn(row)

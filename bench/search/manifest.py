@@ -47,42 +47,45 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Batch:
-    """Every one of `searchers` on every workload of `groups`."""
+    """Every one of `searchers` on every workload of `groups`, or the `first` of each."""
 
     title: str
     groups: tuple
     searchers: tuple
     accountings: tuple = (FREE,)
     seeds: range = range(10)
+    first: int = None
 
 
 ROOFLINE = ("moe-50", "moe-25", "models")
 BLACK_BOXES = ("runtime", "fixed")
 LEARNED = (s.SURROGATE, s.PPO)
 MAIN = (*LEARNED, *s.CLASSIC, s.CATCMAWM)
-UNLIKE = (*LEARNED, s.NO_WARM_START, s.COORDINATE, s.RANDOM_WALK)
-DIMS = (*LEARNED, s.COORDINATE, s.RANDOM_WALK, s.CATCMAWM)
+CHEAP = (*s.CLASSIC, s.CATCMAWM)
+UNLIKE = (s.SURROGATE, s.NO_WARM_START, *CHEAP)
 PARTS = (*s.PPO_PARTS, *s.SURROGATE_CRITICS)
-SOME, FEW = range(5), range(3)  # seeds of what takes long, before all ten
+LEARNING = (s.PPO_UNTRAINED, s.PPO_TAUGHT)
+SOME, FEW = range(5), range(3)  # seeds of what takes long; of what has no interval
 
 # What learns asks for nothing that is free, so that a run of it counts both ways.
 PLAN = (
     Batch("proved optima", (*ROOFLINE, "dims"), (s.EXACT,)),
-    Batch("Megatron's strategies", (*ROOFLINE, "dims", *BLACK_BOXES), s.MEGATRON),
-    Batch("where dims pay, 3 seeds", ("dims",), DIMS, (ASKED,), FEW),
+    Batch("Megatron's strategies", (*ROOFLINE, "dims", *BLACK_BOXES, "unlike"), s.MEGATRON),
+    Batch("the roofline's plan is invalid", ("unlike",), UNLIKE, (ASKED,), SOME),
+    Batch("where dims pay, 5 seeds", ("dims",), (*LEARNED, *CHEAP), (ASKED,), SOME),
     Batch("the paper's annealing, SLO 50", ("moe-50",), (s.PAPER_ANNEALING,), (ASKED,)),
-    Batch("the paper's agent, SLO 50, 3 seeds", ("moe-50",), (s.PPO_PAPER,), (ASKED,), FEW),
     Batch("random walks, SLO 50, 100 seeds", ("moe-50",), (s.RANDOM_WALK,), (ASKED,), range(100)),
-    Batch("main rows, SLO 50", ("moe-50",), (s.SURROGATE,), (ASKED,), SOME),
-    Batch("where dims pay", ("dims",), DIMS, (ASKED,)),
-    Batch("the roofline's plan is invalid", ("unlike",), UNLIKE, (ASKED,)),
-    Batch("main rows, SLO 25 and published models", ("moe-25", "models"), MAIN, (ASKED,), SOME),
-    Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,)),
+    Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,), SOME),
+    Batch("where dims pay", ("dims",), (*LEARNED, s.COORDINATE), (ASKED,)),
+    Batch("the paper's constants", ("moe-50",), s.PAPER_CONSTANTS, (ASKED,), SOME, first=1),
+    Batch("what `ppo` learns where dims pay", ("dims",), LEARNING, (ASKED,), SOME),
+    Batch("`ppo`, the roofline's plan is invalid", ("unlike",), (s.PPO,), (ASKED,), SOME),
+    Batch("main rows, roofline", ROOFLINE, MAIN, (ASKED,), SOME),
     Batch("the paper's agent from outside", ("moe-50",), (s.SB3_PPO,), seeds=range(1)),
-    Batch("main rows, roofline", ROOFLINE, MAIN, (ASKED,)),
+    Batch("more seeds, SLO 50", ("moe-50",), CHEAP, (ASKED,)),
     Batch("main rows, black boxes", BLACK_BOXES, LEARNED, (ASKED,)),
-    Batch("repeats and masked degrees free", ROOFLINE, (*s.CLASSIC, s.CATCMAWM)),
-    Batch("repeats free, black boxes", BLACK_BOXES, (*s.CLASSIC, s.CATCMAWM)),
+    Batch("repeats and masked degrees free", ROOFLINE, CHEAP),
+    Batch("repeats free, black boxes", BLACK_BOXES, CHEAP),
     Batch("parts, SLO 50 and fixed", ("moe-50", "fixed"), PARTS, seeds=FEW),
 )
 
@@ -103,7 +106,7 @@ def _jobs_of(batch, limits, budget):
     workloads = [
         workload
         for group in batch.groups
-        for workload in GROUPS[group].workloads[: limits.get(group)]
+        for workload in GROUPS[group].workloads[: limits.get(group, batch.first)]
     ]
     for seed, workload, searcher in itertools.product(
         batch.seeds, workloads, batch.searchers

@@ -20,6 +20,8 @@ class Run:
     cpu_s: float
     budget: int
     version: str = ""
+    counts: dict = dataclasses.field(default_factory=dict)
+    number: int = 0  # in the table: what was measured later has a larger one
 
     @property
     def ratio(self):
@@ -39,17 +41,23 @@ class Run:
         return scores.best_at(self.steps, calls) / self.reference
 
 
+def read_counts(text):
+    """{"agents": 5} of "agents=5"."""
+    pairs = (word.split("=") for word in text.split())
+    return {name: int(number) for name, number in pairs}
+
+
 class Measured:
     """All runs of one budget, by group, searcher and accounting."""
 
     def __init__(self, results, references, budget=BUDGET):
         self._references = references
         self._rows = {}
-        for row in results.rows.values():
+        for number, row in enumerate(results.rows.values()):
             if row["budget"] in (str(budget), "0"):
                 key = (row["workload"], row["simulator"], row["slo_ms"])
                 key += (row["searcher"], row["variant"], row["accounting"])
-                self._rows.setdefault(key, []).append(row)
+                self._rows.setdefault(key, []).append((number, row))
 
     def of(self, workload, searcher, accounting):
         """The runs of a searcher on a workload, by seed.
@@ -73,8 +81,10 @@ class Measured:
                 float(row["cpu_s"]),
                 int(row["budget"]),
                 row.get("version", ""),
+                read_counts(row.get("counts", "")),
+                number,
             )
-            for row in rows
+            for number, row in rows
         ]
         return sorted(runs, key=lambda run: run.seed)
 

@@ -61,8 +61,10 @@ with the network, the rewards and the schedule [of `ppo-paper`](Agent.md#ppo-pap
 Brackets are 95 % intervals over seeds, of at least five: of a mean by Student's t on the means of the seeds, of a median by the
 bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median number of charged calls after which the best is
 at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where fewer runs than that got there. *CPU s* is the median processor
-time of the process, start and proof of the optimum among it, with the build of its day: the rows of 2dd8422 and e20cb89 are of a release
-build, later ones of one with assertions, two to three times as slow. Bands of the curves hold the middle 80 % of the runs."""
+time of the process, start and proof of the optimum among it, of the version that was measured last; a process has one thread, so that
+this is its wall time where nothing else runs. Builds are release builds, but for 117e121 to e72e947, which have assertions and are two
+to three times as slow. `ppo-paper` multiplies with OpenBLAS since b327c2b. Optuna's TPE takes two minutes a run, and is run where few runs
+are needed. Bands of the curves hold the middle 80 % of the runs."""
 
 
 def wanted_runs(budget):

@@ -7,6 +7,8 @@ from .workloads import GROUPS
 
 ROWS = {
     searchers.PPO: (
+        searchers.PPO_UNTRAINED,
+        searchers.PPO_TAUGHT,
         searchers.PPO_RIDGE,
         *searchers.PPO_PARTS,
     ),

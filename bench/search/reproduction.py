@@ -1,6 +1,6 @@
 """Writes docs/Reproduction.md: "Learning to Shard" (arXiv 2509.00217), claim by claim."""
 
-from . import claims, ffn, markdown, paper_agent, searchers
+from . import claims, ffn, markdown, paper_agent, searchers, sensitivity
 from .paper import SHORTEST, TABLE_1, WALK, WORKLOADS, Facts
 
 NAME = "Reproduction.md"
@@ -99,7 +99,8 @@ def text(measured, docs):
     ]
     if (docs / "figures" / FIGURE).exists():
         parts.append(f"![Best of all seeds over Megatron's plans](figures/{FIGURE})")
-    parts += [figure_3(facts), ffn.section(), paper_agent.section(measured), CHOICES]
+    parts += [figure_3(facts), ffn.section(), paper_agent.section(measured)]
+    parts += [sensitivity.section(measured), CHOICES]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -6,7 +6,9 @@ import os
 
 # Order is that of the file. `optimum`, `ratio` and `calls_to_99` are as known
 # when the run was measured, for readers; whoever has a better optimum computes
-# them anew from `steps`. An empty field is "none" or "never".
+# them anew from `steps`. `counts` is what the searcher counts of its own, "agents=5
+# early_exits=0". An empty field is "none" or "never", and so is one that an older line
+# does not have.
 FIELDS = (
     "workload",
     "simulator",
@@ -28,6 +30,7 @@ FIELDS = (
     "cpu_s",
     "version",
     "steps",
+    "counts",
 )
 KEY_FIELDS = FIELDS[:8]
 
@@ -61,7 +64,7 @@ class Results:
         if path.exists():
             with open(path, newline="") as file:
                 whole = [line for line in file if line.endswith("\n")]
-            for row in csv.DictReader(whole):
+            for row in csv.DictReader(whole, restval=""):
                 rows[key_of(row)] = row
         for twin in filter(None, map(as_asked, tuple(rows.values()))):
             rows.setdefault(key_of(twin), twin)

@@ -7,6 +7,10 @@ from . import manifest, outside, scores
 from .results import KEY_FIELDS
 
 
+# Members of a report that a searcher has of its own.
+COUNTS = ("agents", "early_exits")
+
+
 class Failed(Exception):
     """A run that gave no result; the message says why, as its tool did."""
 
@@ -20,14 +24,16 @@ class Outcome:
     evaluations: int
     rejected: int
     stopped: str
+    counts: str = ""
 
 
-def run(job, module, paths, processes):
-    """Runs a job on its program: the rows, one an accounting, not scored yet."""
+def run(job, module, paths, processes, **files):
+    """Runs a job on its program: the rows, one an accounting, not scored yet. `files` are
+    options of the pass that name one, for a searcher of shard-opt."""
     if job.searcher.is_outside:
         outcomes, finished = _run_outside(job, module, paths, processes)
     else:
-        outcomes, finished = _run_inside(job, module, paths, processes)
+        outcomes, finished = _run_inside(job, module, paths, processes, files)
     return [
         _row(key, outcome, finished) for key, outcome in zip(job.keys(), outcomes)
     ]
@@ -45,6 +51,7 @@ def _row(key, outcome, finished):
         "wall_s": f"{finished.wall_s:.3f}",
         "cpu_s": f"{finished.cpu_s:.3f}",
         "steps": scores.write_steps(outcome.steps),
+        "counts": outcome.counts,
     }
 
 
@@ -61,10 +68,10 @@ def _pass_options(job, files):
         options["budget"] = job.budget
         options["accounting"] = job.accountings[0]
     words = [f"{key}={value}" for key, value in {**options, **files}.items()]
-    return " ".join([*words, *job.searcher.variant.split()])
+    return " ".join([*words, *job.searcher.options.split()])
 
 
-def _search(job, module, paths, processes, **files):
+def search(job, module, paths, processes, **files):
     """Runs shard-opt; the members of its report, and how it finished."""
     report = paths.scratch / "report.json"
     options = _pass_options(job, {"report": report, **files})
@@ -82,9 +89,9 @@ def _search(job, module, paths, processes, **files):
     return json.loads(report.read_text()), finished
 
 
-def _run_inside(job, module, paths, processes):
+def _run_inside(job, module, paths, processes, files):
     trace = paths.scratch / "trace.jsonl"
-    facts, finished = _search(job, module, paths, processes, trace=trace)
+    facts, finished = search(job, module, paths, processes, trace=trace, **files)
     with open(trace) as lines:
         entries = [(entry["charged"], entry["best"]) for entry in map(json.loads, lines)]
     outcome = Outcome(
@@ -93,6 +100,7 @@ def _run_inside(job, module, paths, processes):
         facts["evaluations"],
         facts["rejected_draws"],
         facts["stopped"],
+        " ".join(f"{name}={facts[name]}" for name in COUNTS if name in facts),
     )
     return [outcome], finished
 
@@ -100,7 +108,7 @@ def _run_inside(job, module, paths, processes):
 def best_of(job, module, paths, processes):
     """The best plan that a searcher of shard-opt finds, as its report has it;
     None if it finds none."""
-    facts, _ = _search(job, module, paths, processes)
+    facts, _ = search(job, module, paths, processes)
     return facts["best"]
 
 

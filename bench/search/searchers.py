@@ -23,6 +23,16 @@ class Searcher:
         return (self.name, self.variant)
 
     @property
+    def options(self):
+        """The variant as the pass takes it."""
+        return "" if self.is_taught else self.variant
+
+    @property
+    def is_taught(self):
+        """Whether its policy learned on other models first."""
+        return self.variant == TAUGHT
+
+    @property
     def label(self):
         """What the tables call it."""
         return f"`{self.name}`" + (f", {self.title}" if self.title else "")
@@ -67,6 +77,23 @@ CATCMAWM = Searcher("catcmawm", cpu_s=3.5)
 SB3_PPO = Searcher("sb3-ppo", cpu_s=60)
 
 PPO_PAPER = Searcher("ppo-paper", cpu_s=60)
+
+
+def _paper(constant, title):
+    return Searcher("ppo-paper", f"agent-options={constant}", title, cpu_s=60)
+
+
+# One constant changed of those that the paper leaves open, or gives without a reason.
+PAPER_CONSTANTS = (
+    _paper("alpha=0", "α = 0"),
+    _paper("alpha=10", "α = 10"),
+    _paper("beta=0", "β = 0"),
+    _paper("beta=10", "β = 10"),
+    _paper("invalid-reward=0", "invalid 0"),
+    _paper("invalid-reward=-100", "invalid −100"),
+    _paper("rollout=8", "rollout 8"),
+    _paper("rollout=32", "rollout 32"),
+)
 PPO = Searcher("ppo", cpu_s=11)
 SURROGATE = Searcher("surrogate", cpu_s=3.5)
 
@@ -79,6 +106,11 @@ UNTRAINED = "agent-options=learning-rate=0"
 WITH_RIDGE = "agent-critic=ridge"
 RIDGE = Searcher("surrogate", WITH_RIDGE, "ridge critic", cpu_s=3.5)
 PPO_RIDGE = Searcher("ppo", WITH_RIDGE, "ridge critic", cpu_s=11)
+
+# A policy that learned on the roofline of other models, as search.transfer teaches it.
+TAUGHT = "agent-pretrain=other-models"
+PPO_TAUGHT = Searcher("ppo", TAUGHT, "taught on other models", cpu_s=11)
+PPO_UNTRAINED = Searcher("ppo", UNTRAINED, "untrained", cpu_s=8)
 
 NO_WARM_START = Searcher("surrogate", "warm-start=none", "no warm start", cpu_s=3.5)
 

@@ -33,7 +33,7 @@ class Summary:
     calls_interval: tuple
     calls_q75: float
     wall_s: float
-    cpu_s: float
+    cpu_s: float  # of what was measured last: builds differ
     versions: tuple  # what was measured, oldest rows first
 
     @classmethod
@@ -41,6 +41,7 @@ class Summary:
         """Of a list of runs that is not empty."""
         ratios = [run.ratio for run in runs]
         calls = [run.calls for run in runs]
+        newest = max(runs, key=lambda run: run.number).version
         return cls(
             len(runs),
             len({run.seed for run in runs}),
@@ -53,7 +54,7 @@ class Summary:
             bca(by_seed((run.seed, run.calls) for run in runs), median),
             quantile(calls, 0.75),
             median([run.wall_s for run in runs]),
-            median([run.cpu_s for run in runs]),
+            median([run.cpu_s for run in runs if run.version == newest]),
             tuple(dict.fromkeys(run.version for run in runs)),
         )
 

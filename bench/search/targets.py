@@ -30,6 +30,12 @@ class Target:
         return measured.of(named[0], self.searcher, ASKED)
 
 
+def _seconds(searcher, limit, groups):
+    """A run is one process of one thread: its processor time is its wall time where nothing
+    else runs."""
+    return tuple(Target(searcher, group, "cpu_s", limit) for group in groups)
+
+
 def _quality(searcher, group, mean, least, calls):
     return (
         Target(searcher, group, "mean", mean),
@@ -44,16 +50,18 @@ TARGETS = (
     *_quality(searchers.PPO, "moe-50", 0.999, 0.99, 400),
     *_quality(searchers.PPO, "moe-25", 0.998, 0.98, 600),
     Target(searchers.PPO, "models", "mean", 0.995, "deepseek-v3"),
-    Target(searchers.PPO, "moe-50", "wall_s", 10),
     *_quality(searchers.BLACK_BOX_DEFAULT, "runtime", 0.999, 0.99, 200),
     *_quality(searchers.BLACK_BOX_DEFAULT, "fixed", 0.999, 0.99, 200),
+    *_quality(searchers.BLACK_BOX_DEFAULT, "unlike", 0.999, 0.99, 200),
+    *_seconds(searchers.SURROGATE, 5, GROUPS),
+    *_seconds(searchers.PPO, 10, GROUPS),
 )
 
 NAMES = {
     "mean": "mean",
     "min": "min",
     "calls": "median calls to 99 %",
-    "wall_s": "median wall s",
+    "cpu_s": "median CPU s",
 }
 
 
@@ -68,7 +76,7 @@ def _row(target, measured):
         return [what, asked, markdown.NONE, "not measured"]
     value = getattr(Summary.of(runs), target.number)
     met = value >= target.limit if target.is_at_least else value <= target.limit
-    show = {"calls": markdown.calls, "wall_s": "{:.1f}".format}
+    show = {"calls": markdown.calls, "cpu_s": "{:.1f}".format}
     shown = show.get(target.number, markdown.ratio)(value)
     verdict = "met" if met else "**missed**"
     if len({run.seed for run in runs}) < ENOUGH:

@@ -108,6 +108,10 @@ def _of_cell(cell):
     )
 
 
+# What a policy learns on before it is scored on other models.
+TAUGHT = tuple(map(_of_cell, cells.TAUGHT))
+
+
 @dataclasses.dataclass(frozen=True)
 class Group:
     """Workloads that are summarised together."""

@@ -3,7 +3,8 @@
 import pathlib
 import unittest
 
-from search import manifest, paper_agent, parts, reproduction, searchers, targets, verdict
+from search import groups, manifest, paper_agent, parts, reproduction, searchers, sensitivity
+from search import targets, verdict
 from search.measured import Measured
 from search.reference import References
 from search.results import Results
@@ -75,6 +76,31 @@ class Sections(unittest.TestCase):
             proof(), rows("moe-50", searchers.PPO, lambda s: "401:100", seeds=range(2))
         )
         self.assertIn("401 | open (n = 2)", targets.section(few))
+
+    def test_time_is_that_of_the_last_version(self):
+        def of(version, seconds, seeds):
+            for row in rows("moe-50", searchers.RANDOM, lambda seed: "9:50", seeds):
+                yield {**row, "version": version, "cpu_s": seconds}
+
+        found = measured(proof(), of("v1", "9", range(6)), of("v2", "2", range(6, 8)))
+        runs = found.of_group("moe-50", searchers.RANDOM, manifest.ASKED)
+        self.assertEqual(groups.summary_row("random", runs, 0)[-2:], ["2.0", "v1, v2"])
+
+    def test_constants_of_the_paper_are_compared_and_exits_counted(self):
+        def counted(counts, *of):
+            for row in rows("moe-50", *of):
+                yield {**row, "counts": counts}
+
+        variant = searchers.PAPER_CONSTANTS[0]
+        found = measured(
+            proof(),
+            counted("agents=9 early_exits=6", searchers.PPO_PAPER, lambda seed: "9:75"),
+            counted("agents=5 early_exits=0", variant, lambda seed: "9:50"),
+        )
+        text = sensitivity.section(found)
+        self.assertIn("| α = 0 | 6 | 0.5000 [0.5000, 0.5000] | 0.5000 | **−0.2500", text)
+        self.assertIn("36 of 54 agents ended early", text)
+        self.assertIsNone(sensitivity.section(measured(proof())))
 
     def test_parts_are_compared_with_the_default(self):
         variant = searchers.PPO_PARTS[0]
