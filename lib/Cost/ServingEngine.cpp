@@ -37,14 +37,18 @@ bool cost::isOlder(const std::string &left, const std::string &right) {
   return !numbers.empty() && numbers < numbersOf(right);
 }
 
+ErrorOr<EngineKind> cost::parseEngineKind(const std::string &option,
+                                          const std::string &name) {
+  return parseChoice<EngineKind>(option, name,
+                                 {{"trtllm", EngineKind::TrtLlm},
+                                  {"vllm", EngineKind::Vllm},
+                                  {"sglang", EngineKind::Sglang}});
+}
+
 ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
                                         const std::string &version,
                                         bool isTuned) {
-  ErrorOr<EngineKind> kind =
-      parseChoice<EngineKind>("backend", name,
-                              {{"trtllm", EngineKind::TrtLlm},
-                               {"vllm", EngineKind::Vllm},
-                               {"sglang", EngineKind::Sglang}});
+  ErrorOr<EngineKind> kind = parseEngineKind("backend", name);
   if (!kind)
     return kind.error();
   ServingEngine engine;

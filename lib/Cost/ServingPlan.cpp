@@ -39,6 +39,25 @@ const ServingPlan *ServingPlans::best() const {
                                                      : &*aggregated;
 }
 
+int64_t cost::longestContext(const RequestLoad &load, Phase phase) {
+  const double answer = phase == Phase::Decode ? *load[RequestField::Osl] : 0;
+  return int64_t(*load[RequestField::Isl] + answer);
+}
+
+std::optional<std::string> cost::contextError(const Workload &workload,
+                                              const RequestLoad &load) {
+  if (!load.hasRequests())
+    return std::nullopt;
+  const int64_t longest = longestContext(load, workload.phase);
+  if (workload.context <= longest)
+    return std::nullopt;
+  return "'context' is " + std::to_string(workload.context) +
+         ", expected at most " + std::to_string(longest) +
+         (workload.phase == Phase::Decode
+              ? ", the tokens of a prompt and its answer"
+              : ", the tokens of a prompt");
+}
+
 ServingGoal cost::goalOf(const RequestLoad &load) {
   using Field = RequestField;
   ServingGoal goal;

@@ -173,6 +173,8 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
                       const ServiceRequest &request) {
   if (std::optional<std::string> why = request.error())
     return Error{*why};
+  if (auto why = cost::contextError(scenario->workload(), request.load))
+    return Error{*why};
   ErrorOr<Engine> runner = parseEngine(request.engine);
   if (!runner)
     return runner.error();

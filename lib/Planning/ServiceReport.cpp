@@ -11,8 +11,7 @@
 
 using namespace shardopt;
 
-/// What the user called the machine of `scenario`.
-static std::string givenMachine(const Scenario &scenario) {
+std::string shardopt::givenMachine(const Scenario &scenario) {
   const std::string &given = scenario.options().timing.machine;
   return given.empty() ? scenario.machine().name : given;
 }

@@ -210,8 +210,6 @@ class Plan:
     #: Of a service: its plans, aggregated and disaggregated, and as a table.
     service: "Mapping[str, Any] | None" = field(default=None, repr=False)
     service_table: str = field(default="", repr=False)
-    #: Names or files of machines of the service that the problem does not name.
-    other_machines: Sequence[str] = field(default=(), repr=False)
 
     @property
     def metrics(self) -> Metrics:
@@ -275,9 +273,7 @@ class Plan:
             if value == math.inf:
                 asked[name] = "inf"
         asked["pins"] = dict(problem.pins)
-        others = [*self.other_machines]
-        if problem.prefill_machine:
-            others.append(problem.prefill_machine)
+        others = _other_machines(problem)
         return {
             "shardopt_plan": SCHEMA,
             "version": version(),
@@ -328,16 +324,12 @@ class Plan:
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):
             service = values.get("service")
-            others = values.get("other_machines", {})
             kept = dataclasses.replace(
                 found,
                 report=report,
                 table=table,
                 service=service if isinstance(service, dict) else None,
                 service_table=str(values.get("service_table", "")),
-                other_machines=tuple(
-                    name for name in others if name != problem.prefill_machine
-                ),
             )
             if kept._is_like(found):
                 return kept
@@ -403,8 +395,7 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
     others = values.get("other_machines", {})
     if not isinstance(others, dict):
         raise ShardoptError(f"'{name}': /other_machines: expected an object")
-    needed = problem.prefill_machine
-    for machine in [*others, needed] if needed else others:
+    for machine in [*others, *_other_machines(problem)]:
         if not isinstance(others.get(machine), dict):
             raise ShardoptError(
                 f"'{name}': /other_machines/{machine}: missing, expected an object"
@@ -425,6 +416,13 @@ def _check_machine(
                 f"'{name}': the machine '{machine}' is no longer what the plan was "
                 f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
             )
+def _other_machines(problem: Problem) -> list[str]:
+    """The machines of a service beside that of the problem's own replicas."""
+    both = (problem.decode_machine, problem.prefill_machine)
+    mine = problem.machine if problem.decode_machine else None
+    return [machine for machine in both if machine is not None and machine != mine]
+
+
 
 
 def _evaluated(
@@ -474,18 +472,18 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
             "next_feasible": None,
             "service": service,
         }
+    if problem.decode_machine:
+        problem = problem.replace(machine=problem.decode_machine, decode_machine=None)
         raise Infeasible(why, service_table, report)
-    others = []
     if is_elsewhere:  # the workers that run its phase are on the other machine
-        others = [problem.machine or problem.machine_name]
         problem = problem.replace(
-            machine=problem.prefill_machine, prefill_machine=None, prefill_devices=None
+            machine=problem.prefill_machine,
+            decode_machine=problem.machine or problem.machine_name,
         )
     return dataclasses.replace(
         _planned(problem, *found),
         service=service,
         service_table=service_table,
-        other_machines=tuple(others),
     )
 
 

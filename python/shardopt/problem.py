@@ -191,7 +191,8 @@ class Problem:
     there are, and the strategy of those that run the model's phase, under both
     limits and with what else is known of requests; `requests` lists the names.
     Prompts may be read on `prefill_machine`, of which there are `prefill_devices`
-    beside `devices`, or which the `devices` may be of.
+    beside `devices`, or which the `devices` may be of. The plan of replicas that
+    read prompts there has it as its `machine`, and the other as `decode_machine`.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads").
@@ -219,6 +220,7 @@ class Problem:
     engine: str | None = None
     simulator: str | None = None
     simulator_timeout_s: float | None = None
+    decode_machine: str | None = None
     partition: str = "even"
     pins: Pins = field(default_factory=dict)
     searcher: str | None = None
@@ -247,7 +249,8 @@ class Problem:
         for name in ("objective", "space", "partition"):
             _text(name, getattr(self, name))
         for name in (
-            "machine", "engine", "searcher", "simulator", "mode", "prefill_machine"
+            "machine", "engine", "searcher", "simulator", "mode", "prefill_machine",
+            "decode_machine",
         ):
             if getattr(self, name) is not None:
                 _text(name, getattr(self, name))
@@ -284,7 +287,9 @@ class Problem:
                 raise ShardoptError(f"'{name}' is {value!r}, expected a number")
         _checked(native().check_requests, self.requests)
         if not self.is_service:
-            for name in ("mode", "prefill_machine", "prefill_devices"):
+            for name in (
+                "mode", "prefill_machine", "prefill_devices", "decode_machine"
+            ):
                 if getattr(self, name) is not None:
                     raise ShardoptError(
                         f"'{name}' is of a service, which 'isl' and 'osl' ask for"
@@ -294,6 +299,11 @@ class Problem:
                 "'pins' do not go with 'isl' and 'osl', for which a service is planned"
             )
         elif self.simulator not in (None, "calibrated"):
+        elif self.decode_machine is not None and self.prefill_machine is None:
+            raise ShardoptError(
+                f"'decode_machine' is '{self.decode_machine}', and no 'prefill_machine' "
+                "is said"
+            )
             raise ShardoptError(
                 f"'simulator' is '{self.simulator}', expected calibrated, of which "
                 "services are planned"

@@ -207,15 +207,19 @@ class PlanTest(unittest.TestCase):
                 so.Plan.from_json(path)
             del values["other_machines"]
             path.write_text(json.dumps(values))
-            if machine == "h100_sxm":
-                with self.assertRaisesRegex(so.ShardoptError, "/other_machines/.*missing"):
-                    so.Plan.from_json(path)
+            with self.assertRaisesRegex(so.ShardoptError, "/other_machines/.*missing"):
+                so.Plan.from_json(path)
             values["other_machines"] = 3
             path.write_text(json.dumps(values))
             with self.assertRaisesRegex(so.ShardoptError, "/other_machines: expected"):
                 so.Plan.from_json(path)
 
     def kept(self, plan):
+            # Planned again, it is the same service on both.
+            self.assertEqual(plan.problem.machine, machine)
+            twice = so.plan(again.problem)
+            self.assertEqual((twice.strategy, twice.service), (plan.strategy, plan.service))
+            self.assertEqual(twice.problem, plan.problem)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = Path(folder.name) / "plan.json"
@@ -291,6 +295,8 @@ class PlanTest(unittest.TestCase):
                 so.plan(small(**others))
         best = so.plan(small())
         with self.assertRaisesRegex(so.ShardoptError, "a strategy has 'tpp'"):
+            ({"decode_machine": "h100_sxm"}, "'decode_machine' is of a service"),
+            ({"isl": 8, "osl": 8, "decode_machine": "h100_sxm"}, "no 'prefill_machine'"),
             so.evaluate(best.problem, [{"tpp": 1}])
         values = best.strategy.to_dict()
         for key, value in [("tp", 0), ("tp", 1.5), ("tp", True), ("exchange", "x")]:

@@ -14,6 +14,7 @@
 #include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
+#include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/Limits.h"
@@ -122,14 +123,6 @@ readElementType(const cl::opt<std::string> &option, bool ofWeights,
   return std::nullopt;
 }
 
-/// What a request has at its end, or where its prompt is read.
-static int64_t longestContext(const RequestLoad &load, llm::Phase phase) {
-  const double tokens =
-      *load[RequestField::Isl] +
-      (phase == llm::Phase::Decode ? *load[RequestField::Osl] : 0);
-  return std::min(int64_t(tokens), maxContext);
-}
-
 static ErrorOr<hf::ImportOptions> readImportOptions() {
   hf::ImportOptions options;
   if (phase.getNumOccurrences() == 0)
@@ -149,11 +142,14 @@ static ErrorOr<hf::ImportOptions> readImportOptions() {
   if (context.getNumOccurrences() == 0 && !load->hasRequests())
     return missing(context, wanted);
   if (context.getNumOccurrences() == 0)
-    options.context = longestContext(*load, options.phase);
+    options.context =
+        std::min(cost::longestContext(*load, options.phase), maxContext);
   else if (llvm::StringRef(context).getAsInteger(10, options.context) ||
            options.context < 1 || options.context > maxContext)
     return Error{"--context: expected " + wanted + ", found '" +
                  abbreviate(context) + "'"};
+  if (auto why = cost::contextError({options.phase, options.context}, *load))
+    return Error{*why};
   for (auto [option, type] : {std::pair(&weightType, &options.weights),
                               std::pair(&activationType, &options.activations),
                               std::pair(&kvType, &options.caches)})

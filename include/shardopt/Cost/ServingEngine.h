@@ -17,6 +17,9 @@
 namespace shardopt::cost {
 
 enum class EngineKind : uint8_t { TrtLlm, Vllm, Sglang };
+/// What `name`, which was given as `option`, is; an error says what there is.
+ErrorOr<EngineKind> parseEngineKind(const std::string &option,
+                                    const std::string &name);
 
 /// Between which multiples of a prediction 80 % of measurements are.
 struct ServingBand {

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_COST_SERVINGPLAN_H
 #define SHARDOPT_COST_SERVINGPLAN_H
 
+#include "shardopt/Cost/Context.h"
 #include "shardopt/Cost/Serving.h"
 #include "shardopt/Support/RequestLoad.h"
 
@@ -51,6 +52,14 @@ struct PrefillMachine {
 /// What `load`, which has no error and has requests, asks of a cluster; limits
 /// that it does not say are 50 ms a token, and 2 s to the first.
 ServingGoal goalOf(const RequestLoad &load);
+
+/// Tokens of the longest sequence of `load`, which has requests: of a whole
+/// one, or in prefill of its prompt.
+int64_t longestContext(const RequestLoad &load, Phase phase);
+/// Why `load` has no sequence as long as `workload` says; none where it has, or
+/// says no lengths.
+std::optional<std::string> contextError(const Workload &workload,
+                                        const RequestLoad &load);
 
 /// Replicas of one or two kinds, and what they attain together.
 struct ServingPlan {

@@ -77,6 +77,8 @@ Degrees degreesOf(const cost::ServingWorkers &workers, int64_t batch);
 const cost::ServingWorkers &workersOf(const ServiceSummary &summary);
 /// Whether these workers are on the machine that may read prompts.
 bool isOnPrefillMachine(const ServiceSummary &summary);
+/// What the user called the machine of `scenario`: a name or a file.
+std::string givenMachine(const Scenario &scenario);
 /// The scenario on the machine of these workers.
 const Scenario &scenarioOf(const ServiceSummary &summary);
 

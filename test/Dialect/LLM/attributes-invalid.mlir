@@ -105,6 +105,18 @@ func.func private @below() attributes {a = #llm.workload<phase = decode, context
 
 // -----
 
+// (C6)
+// expected-error @+1 {{'context' is 6, expected at most 5, the tokens of a prompt and its answer}}
+func.func private @longer() attributes {a = #llm.workload<phase = decode, context = 6, isl = 4, osl = 1>}
+
+// -----
+
+// (C6)
+// expected-error @+1 {{'context' is 5, expected at most 4, the tokens of a prompt}}
+func.func private @prompt() attributes {a = #llm.workload<phase = prefill, context = 5, isl = 4, osl = 1>}
+
+// -----
+
 // expected-error @+1 {{'tpot_ms' is 'true', expected a number above 0, and at most}}
 func.func private @boolean() attributes {a = #llm.workload<phase = decode, context = 1, tpot_ms = true>}
 
@@ -139,7 +151,19 @@ func.func private @readers() attributes {a = #llm.service<engine = "vllm", concu
 
 // (C4) of a service
 // expected-error @+1 {{'prefill_machine' is "h100_sxm", and there are no 'readers'}}
-func.func private @machine() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">}
+func.func private @machine() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">}
+
+// -----
+
+// (C4) of a service
+// expected-error @+1 {{'decode_machine' and 'prefill_machine' go together, and 'decode_machine' is missing}}
+func.func private @machines() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">}
+
+// -----
+
+// (C5) of a service
+// expected-error @+1 {{unknown engine 'vlm'; known: vllm}}
+func.func private @engine() attributes {a = #llm.service<engine = "vlm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
 
 // -----
 

@@ -8,6 +8,8 @@
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
 #include "OpSyntax.h"
+#include "shardopt/Cost/ServingEngine.h"
+#include "shardopt/Cost/ServingPlan.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
@@ -280,7 +282,7 @@ FailureOr<Phase> llm::parsePhase(AsmParser &parser) {
 }
 
 LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   Phase, int64_t contextLength,
+                                   Phase phase, int64_t contextLength,
                                    RequestLoad requests) {
   if (contextLength < 1)
     return emitError() << "'context' must be positive, found " << contextLength;
@@ -288,6 +290,9 @@ LogicalResult WorkloadAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'context' must be at most " << maxContext
                        << ", found " << contextLength;
   if (std::optional<std::string> why = requests.error())
+    return emitError() << *why;
+  if (std::optional<std::string> why =
+          cost::contextError({phase, contextLength}, requests)) // (C6)
     return emitError() << *why;
   return success();
 }
@@ -304,10 +309,14 @@ static LogicalResult verifyWorkers(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  StringAttr, int64_t concurrency,
+                                  StringAttr engine, int64_t concurrency,
                                   int64_t decoders, StrategyAttr decode,
                                   int64_t readers, StrategyAttr prefill,
+                                  StringAttr decodeMachine,
                                   StringAttr prefillMachine) {
+  if (auto known = cost::parseEngineKind("engine", engine.str());
+      !known) // (C5)
+    return emitError() << known.error().message;
   for (auto [name, value] :
        {std::pair("concurrency", concurrency), std::pair("decoders", decoders)})
     if (value < 1) // (C1)
@@ -318,6 +327,11 @@ LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << (prefill ? "given" : "missing")
                        << ", expected a positive number and a strategy, or "
                           "neither";
+  if (bool(decodeMachine) != bool(prefillMachine)) // (C4)
+    return emitError() << "'decode_machine' and 'prefill_machine' go together, "
+                          "and '"
+                       << (decodeMachine ? "prefill" : "decode")
+                       << "_machine' is missing";
   if (prefillMachine && !prefill) // (C4)
     return emitError() << "'prefill_machine' is " << prefillMachine
                        << ", and there are no 'readers'";

@@ -40,6 +40,9 @@ public:
 
 private:
   LogicalResult run();
+  /// Where the options say no machine, and the module is of a service on two,
+  /// these are meant, and not that of the module's own replicas alone.
+  void completeMachines();
   /// What the options and the module's workload say.
   ErrorOr<ServiceRequest> readRequest();
   LogicalResult annotate(const ServiceSummary &service,
@@ -48,9 +51,21 @@ private:
   StringAttr machineAttr(const std::string &nameOrFile) {
     return StringAttr::get(&getContext(), lastingName(nameOrFile));
   }
+  std::string decodeMachine, readMachine;
 };
 
 } // namespace
+
+void PlanServingPass::completeMachines() {
+  decodeMachine = machine;
+  readMachine = prefillMachine;
+  auto service = getOperation()->getAttrOfType<ServiceAttr>(serviceAttrName);
+  if (!service || !service.getPrefillMachine() || !decodeMachine.empty() ||
+      !readMachine.empty())
+    return;
+  decodeMachine = service.getDecodeMachine().str();
+  readMachine = service.getPrefillMachine().str();
+}
 
 ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
   ServiceRequest request;
@@ -78,7 +93,7 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
   request.mode = *chosen;
   request.engine = engine;
   request.devices = devices;
-  request.prefillMachine = prefillMachine;
+  request.prefillMachine = readMachine;
   request.prefillDevices = prefillDevices;
   if (std::optional<std::string> why = request.error())
     return Error{*why};
@@ -91,6 +106,7 @@ ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
                                       StrategyAttr found) {
   const cost::ServingPlan &plan = *service.best();
   const bool isFoundRead = service.scenario->isPrefill();
+  const bool isApart = !plan.readingMachine.empty();
   auto strategyOf = [&](const cost::ServingWorkers &workers, bool isReading) {
     if (isReading == isFoundRead && &workersOf(service) == &workers)
       return found;
@@ -104,7 +120,8 @@ ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
       int64_t(plan.decoders.count), strategyOf(plan.decoders, false),
       plan.readers ? int64_t(plan.readers->count) : 0,
       plan.readers ? strategyOf(*plan.readers, true) : StrategyAttr(),
-      plan.readingMachine.empty() ? StringAttr() : machineAttr(prefillMachine));
+      isApart ? machineAttr(givenMachine(*service.scenario)) : StringAttr(),
+      isApart ? machineAttr(readMachine) : StringAttr());
 }
 
 /// Writes the strategy of the workers that run the module.
@@ -128,7 +145,7 @@ LogicalResult PlanServingPass::annotate(const ServiceSummary &service,
       describe(service, module->getAttrOfType<StrategyAttr>(strategyAttrName)));
   // A later pass must not take another machine for this one.
   if (const std::string &mine =
-          isOnPrefillMachine(service) ? prefillMachine : machine;
+          isOnPrefillMachine(service) ? readMachine : decodeMachine;
       !mine.empty())
     module->setAttr(machineAttrName, machineAttr(mine));
   remark::passed(module.getLoc(),
@@ -140,8 +157,9 @@ LogicalResult PlanServingPass::annotate(const ServiceSummary &service,
 
 LogicalResult PlanServingPass::run() {
   ModuleOp module = getOperation();
+  completeMachines();
   ScenarioOptions options;
-  options.timing.machine = machine;
+  options.timing.machine = decodeMachine;
   options.simulator = "calibrated";
   options.stop = host.stop;
   // Those of a service are not those of a step alone.
@@ -152,9 +170,9 @@ LogicalResult PlanServingPass::run() {
   ErrorOr<ServiceRequest> request = readRequest();
   if (!request)
     return emitError(module.getLoc(), request.error().message);
-  FileRoles files = inputFiles(module, machine, options.simulator);
-  if (!prefillMachine.empty())
-    files.reads("'prefill-machine'", prefillMachine);
+  FileRoles files = inputFiles(module, decodeMachine, options.simulator);
+  if (!readMachine.empty())
+    files.reads("'prefill-machine'", readMachine);
   files.writes("'report'", report);
   if (std::optional<Error> error = files.check())
     return emitError(module.getLoc(), error->message);

@@ -116,6 +116,8 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
     - (C3) what is not a limit needs them
     - (C4) `concurrency` and `rate` exclude each other
     - (C5) `accepted_tokens` is at most `draft_tokens`
+    - (C6) `context` is no longer than a sequence of them: at most `isl + osl`, in
+      prefill at most `isl`
 
     ```mlir
     module attributes {llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, concurrency = 64, tpot_ms = 30, ttft_ms = 1000>} {}
@@ -141,18 +143,20 @@ def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
     `concurrency` requests are in flight over `decoders` replicas that decode,
     each with the strategy `decode`. Prompts are read by the same replicas, or,
     where there are `readers`, by as many others, each with the strategy
-    `prefill`, on devices of the machine `prefill_machine` where it is another
-    one. A batch is one over a whole replica: sequences that it decodes at a
-    time, or prompts.
+    `prefill`. Where these are on another machine than those that decode, it is
+    the `prefill_machine`, and the other one the `decode_machine`: `llm.machine`
+    is that of the module's own replicas alone. A batch is one over a whole
+    replica: sequences that it decodes at a time, or prompts.
 
     Constraints:
     - (C1) `concurrency` and `decoders` are positive
     - (C2) `readers`, positive, and `prefill` come together
     - (C3) strategies are complete
-    - (C4) `prefill_machine` needs `readers`
+    - (C4) `decode_machine` and `prefill_machine` come together, and need `readers`
+    - (C5) `engine` is vllm, sglang or trtllm
 
     ```mlir
-    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">} {}
+    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">} {}
     ```
   }];
   let parameters = (ins
@@ -162,6 +166,7 @@ def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
     "::shardopt::llm::StrategyAttr":$decode,
     DefaultValuedParameter<"int64_t", "0">:$readers,
     OptionalParameter<"::shardopt::llm::StrategyAttr">:$prefill,
+    OptionalParameter<"::mlir::StringAttr">:$decode_machine,
     OptionalParameter<"::mlir::StringAttr">:$prefill_machine);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -30,7 +30,9 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     dims that the engine gives to the ops, so that `--llm-insert-collectives`
     makes the program of one of their devices; `llm.service` has the replicas of
     both phases, how many there are, and the requests in flight. `llm.machine` is
-    that of the replicas whose strategy the module has. Where no layout holds both
+    that of the replicas whose strategy the module has; where prompts are read on
+    another one, `llm.service` has both, and a module that is planned again is
+    planned for both, unless options say other machines. Where no layout holds both
     limits the pass fails.
 
     Input:
