@@ -7,6 +7,8 @@
 
 #include "shardopt/Machine/MachineWriter.h"
 
+#include "shardopt/Support/Fingerprint.h"
+
 #include <algorithm>
 
 using namespace shardopt;
@@ -78,4 +80,27 @@ void shardopt::writeMachine(json::Writer &writer, const Machine &machine) {
       .member("skew", machine.expertSkew)
       .endObject();
   writer.endObject();
+}
+
+std::string shardopt::fingerprintOf(const Calibration &calibration) {
+  const DataSheet &sheet = calibration.sheet;
+  std::string text;
+  json::Writer writer(text);
+  writer.beginArray();
+  for (double peak :
+       {sheet.bf16Flops, sheet.fp8Flops, sheet.fp4Flops, sheet.sms,
+        sheet.memoryBytes, sheet.memoryBandwidth, sheet.cacheBytes,
+        sheet.linkBandwidth, sheet.networkBandwidth})
+    writer.value(peak);
+  for (const CalibratedGroup &group : calibration.groups) {
+    writer.beginObject().member("kernel", group.kernel);
+    for (const auto &[name, value] : group.names)
+      writer.member(name, value);
+    for (const auto *numbers : {&group.numbers, &group.constants})
+      for (const auto &[name, value] : *numbers)
+        writer.member(name, value);
+    writer.member("low", group.low).member("high", group.high).endObject();
+  }
+  writer.endArray();
+  return fingerprint(text);
 }

@@ -19,15 +19,7 @@ static std::string fingerprintOfMachine(const Scenario &scenario) {
   writeMachine(writer, scenario.machine());
   if (scenario.simulatorName() == "calibrated" &&
       scenario.machine().calibration)
-    for (const CalibratedGroup &group :
-         scenario.machine().calibration->groups) {
-      text += "\n" + group.kernel;
-      for (const auto &[name, value] : group.names)
-        text += " " + name + "=" + value;
-      for (const auto *numbers : {&group.numbers, &group.constants})
-        for (const auto &[name, value] : *numbers)
-          text += " " + name + "=" + formatNumber(value, 17);
-    }
+    text += "\n" + fingerprintOf(*scenario.machine().calibration);
   return fingerprint(text);
 }
 

@@ -410,6 +410,14 @@ def _check_machine(
     name: str, machine: str, now: Mapping[str, Any], then: Mapping[str, Any]
 ) -> None:
     """That the machine of the file `name` is what it was."""
+    fitted = now.get("constants"), then.get("constants")
+    if fitted[0] != fitted[1]:
+        dates = [(each or {}).get("date", "none") for each in fitted]
+        raise ShardoptError(
+            f"'{name}': the constants of measured kernels of the machine '{machine}' are "
+            f"no longer those that the plan was made with: fitted {dates[1]}, now "
+            f"{dates[0]}; expected a plan that is made again"
+        )
     for key in {**then, **now}:
         if now.get(key) != then.get(key):
             raise ShardoptError(

@@ -26,8 +26,13 @@ def machines() -> list[str]:
 
 
 def parameters_of(machine: str) -> dict[str, Any]:
-    """What the planner knows of a machine, by name or file."""
-    return json.loads(_checked(native().machine_json, machine))
+    """What the planner knows of a machine, by name or file. Of constants of
+    measured kernels these are their date, and what tells them from others."""
+    found: dict[str, Any] = json.loads(_checked(native().machine_json, machine))
+    constants = _checked(native().constants_of, machine)
+    if constants is not None:
+        found["constants"] = dict(zip(("date", "fingerprint"), constants))
+    return found
 
 
 @dataclass(frozen=True)
@@ -215,12 +220,12 @@ class Problem:
     mode: str | None = None
     prefill_machine: str | None = None
     prefill_devices: int | None = None
+    decode_machine: str | None = None
     objective: str = "throughput"
     space: str = "serving"
     engine: str | None = None
     simulator: str | None = None
     simulator_timeout_s: float | None = None
-    decode_machine: str | None = None
     partition: str = "even"
     pins: Pins = field(default_factory=dict)
     searcher: str | None = None
@@ -294,16 +299,16 @@ class Problem:
                     raise ShardoptError(
                         f"'{name}' is of a service, which 'isl' and 'osl' ask for"
                     )
-        elif self.pins:
-            raise ShardoptError(
-                "'pins' do not go with 'isl' and 'osl', for which a service is planned"
-            )
-        elif self.simulator not in (None, "calibrated"):
         elif self.decode_machine is not None and self.prefill_machine is None:
             raise ShardoptError(
                 f"'decode_machine' is '{self.decode_machine}', and no 'prefill_machine' "
                 "is said"
             )
+        elif self.pins:
+            raise ShardoptError(
+                "'pins' do not go with 'isl' and 'osl', for which a service is planned"
+            )
+        elif self.simulator not in (None, "calibrated"):
             raise ShardoptError(
                 f"'simulator' is '{self.simulator}', expected calibrated, of which "
                 "services are planned"
@@ -401,7 +406,10 @@ class Problem:
 
     def machine_parameters(self) -> dict[str, Any]:
         """What the planner knows of the machine."""
-        return parameters_of(self.machine or self.machine_name)
+        found = parameters_of(self.machine or self.machine_name)
+        if self.simulator not in (None, "auto", "calibrated"):
+            found.pop("constants", None)  # which are not read
+        return found
 
 
 #: What is asked of a model, by the names that files, flags and plans have for it.

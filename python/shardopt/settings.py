@@ -101,7 +101,7 @@ def _is_service(asked: Mapping[str, Any]) -> bool:
     if asked.get("pins") or asked.get("simulator") not in (None, "calibrated"):
         return False
     machine = str(asked.get("machine") or "h100_sxm")
-    return bool(_checked(native().has_constants, machine))
+    return _checked(native().constants_of, machine) is not None
 
 
 def problems_of(values: Mapping[str, Any]) -> list[Problem]:

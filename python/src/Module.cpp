@@ -391,6 +391,17 @@ Evaluation Search::readMetrics(const py::tuple &metrics) {
 }
 
 static std::string machineJson(const std::string &nameOrFile) {
+/// When the constants of measured kernels of a machine were fitted, and their
+/// fingerprint; None where it has none.
+static std::optional<std::pair<std::string, std::string>>
+constantsOf(const std::string &nameOrFile) {
+  const Machine machine = orRaise(loadMachine(nameOrFile));
+  if (!machine.calibration)
+    return std::nullopt;
+  return std::pair(machine.calibration->date,
+                   fingerprintOf(*machine.calibration));
+}
+
   std::string text;
   json::Writer writer(text);
   writeMachine(writer, orRaise(loadMachine(nameOrFile)));
@@ -405,9 +416,7 @@ PYBIND11_MODULE(_shardopt, module) {
                                                       std::end(exchangeNames));
   module.attr("requests") = requestFieldNames();
   module.def("machines", &knownMachines);
-  module.def("has_constants", [](const std::string &nameOrFile) {
-    return orRaise(loadMachine(nameOrFile)).calibration != nullptr;
-  });
+  module.def("constants_of", &constantsOf);
   module.def(
       "check_requests",
       [](const std::map<std::string, double> &numbers) { readLoad(numbers); });

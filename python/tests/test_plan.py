@@ -157,6 +157,13 @@ class PlanTest(unittest.TestCase):
             richer = so.plan(problem.replace(**found)).service
             self.assertGreater(
                 richer[richer["mode"]]["tokens_per_s_per_device"],
+            changed["machine"]["constants"]["fingerprint"] = "0"
+            path.write_text(json.dumps(changed))
+            with self.assertRaisesRegex(
+                so.ShardoptError, "constants of measured kernels of the machine 'h100_sxm'"
+            ):
+                so.Plan.from_json(path)
+            changed = json.loads(text)
                 best["tokens_per_s_per_device"],
             )
 

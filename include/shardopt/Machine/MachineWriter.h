@@ -18,6 +18,10 @@ namespace shardopt {
 /// for the slower of links and multicast, whose common peak is the faster one.
 void writeMachine(json::Writer &writer, const Machine &machine);
 
+/// Of the constants of measured kernels and the peaks that they are shares of:
+/// with another one times are others.
+std::string fingerprintOf(const Calibration &calibration);
+
 } // namespace shardopt
 
 #endif // SHARDOPT_MACHINE_MACHINEWRITER_H
