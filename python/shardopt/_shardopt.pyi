@@ -57,6 +57,7 @@ class Problem:
         self,
         strategies: list[Any],
         metrics: type[_T],
+        strategy: type,
         numbers_of: Callable[[Any], list[int]],
         /,
     ) -> list[_T]: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import math
 import os
@@ -130,10 +129,6 @@ class Strategy:
     def numbers(self) -> list[int]:
         """As the planner takes it: the degrees in its order, then the dims, then
         the layers of the stages where they are said."""
-        return list(self._numbers)
-
-    @functools.cached_property
-    def _numbers(self) -> list[int]:
         replicas = self.ep if self.dp is None else self.dp
         exchange = 1 if self.exchange == "all_to_all" else 2
         numbers = [self.tp, replicas, self.ep, self.pp, self.cp, exchange, self.batch]
@@ -184,17 +179,31 @@ def evaluate(
     `Strategy.to_dict`."""
     ops = problem.model.ops
 
-    def numbers_of(strategy: Mapping[str, Any]) -> list[int]:
+    def numbers_of(strategy: Any) -> list[int]:
         """Where dims have names, and where something is wrong."""
-        return Strategy.from_dict(strategy, ops)._numbers
+        if isinstance(strategy, Strategy):
+            strategy = strategy.to_dict()
+        if not isinstance(strategy, Mapping):
+            raise ValueError(
+                f"{strategy!r} is no strategy, expected a Strategy, a dictionary as "
+                "its 'to_dict' makes them, or a list of integers as 'numbers' does"
+            )
+        try:
+            return Strategy.from_dict(strategy, ops).numbers()
+        except ShardoptError as error:
+            raise ValueError(str(error)) from None
 
-    rows = [each._numbers if isinstance(each, Strategy) else each for each in strategies]
-    try:
-        return _checked(problem.handle.evaluate, rows, Metrics, numbers_of)
-    except (OverflowError, TypeError):
+    if isinstance(strategies, (Strategy, Mapping, str)):
         raise ShardoptError(
-            "a strategy has a number that is no integer, or too large for one"
+            f"'strategies' is {strategies!r:.60}, expected a list of strategies"
+        )
+    try:
+        rows = list(strategies)
+    except TypeError:
+        raise ShardoptError(
+            f"'strategies' is {strategies!r:.60}, expected a list of strategies"
         ) from None
+    return _checked(problem.handle.evaluate, rows, Metrics, Strategy, numbers_of)
 
 
 @dataclass(frozen=True)
@@ -401,9 +410,17 @@ def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
                 f"'{name}': /other_machines/{machine}: missing, expected an object"
             )
     of_problem = problem.machine or problem.machine_name
-    for machine, then in {of_problem: values["machine"], **others}.items():
+    _check_machine(name, of_problem, problem.machine_parameters(), values["machine"])
+    for machine, then in others.items():
         _check_machine(name, machine, parameters_of(machine), then)
     return problem
+
+
+def _other_machines(problem: Problem) -> list[str]:
+    """The machines of a service beside that of the problem's own replicas."""
+    both = (problem.decode_machine, problem.prefill_machine)
+    mine = problem.machine if problem.decode_machine else None
+    return [machine for machine in both if machine is not None and machine != mine]
 
 
 def _check_machine(
@@ -424,13 +441,6 @@ def _check_machine(
                 f"'{name}': the machine '{machine}' is no longer what the plan was "
                 f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
             )
-def _other_machines(problem: Problem) -> list[str]:
-    """The machines of a service beside that of the problem's own replicas."""
-    both = (problem.decode_machine, problem.prefill_machine)
-    mine = problem.machine if problem.decode_machine else None
-    return [machine for machine in both if machine is not None and machine != mine]
-
-
 
 
 def _evaluated(
@@ -462,6 +472,8 @@ def plan(problem: Problem, **others: Any) -> Plan:
 
 def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
     """The strategy of the replicas that run the problem's phase."""
+    if problem.decode_machine:
+        problem = problem.replace(machine=problem.decode_machine, decode_machine=None)
     asked.update(
         requests=problem.requests,
         devices=problem.devices or problem.max_devices or 0,
@@ -480,8 +492,6 @@ def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
             "next_feasible": None,
             "service": service,
         }
-    if problem.decode_machine:
-        problem = problem.replace(machine=problem.decode_machine, decode_machine=None)
         raise Infeasible(why, service_table, report)
     if is_elsewhere:  # the workers that run its phase are on the other machine
         problem = problem.replace(

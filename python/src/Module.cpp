@@ -81,8 +81,9 @@ public:
   py::tuple planService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   py::list evaluate(const py::list &rows, const py::type &metricsType,
+                    const py::type &strategyType,
                     const py::object &numbersOf) const {
-    return evaluateRows(*scenario, rows, metricsType, numbersOf);
+    return evaluateRows(*scenario, rows, metricsType, strategyType, numbersOf);
   }
   std::map<std::string, uint64_t> failures() const;
   std::optional<std::string> breakdown() const;
@@ -390,7 +391,6 @@ Evaluation Search::readMetrics(const py::tuple &metrics) {
   return evaluation;
 }
 
-static std::string machineJson(const std::string &nameOrFile) {
 /// When the constants of measured kernels of a machine were fitted, and their
 /// fingerprint; None where it has none.
 static std::optional<std::pair<std::string, std::string>>
@@ -402,6 +402,7 @@ constantsOf(const std::string &nameOrFile) {
                    fingerprintOf(*machine.calibration));
 }
 
+static std::string machineJson(const std::string &nameOrFile) {
   std::string text;
   json::Writer writer(text);
   writeMachine(writer, orRaise(loadMachine(nameOrFile)));

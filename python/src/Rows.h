@@ -25,12 +25,13 @@ Numbers numbersOf(const Strategy &strategy);
 Strategy readStrategy(const Scenario &scenario, const Numbers &numbers);
 
 /// A `metricsType`, which is a tuple of six fields, for each of `rows`: lists
-/// of integers, or dictionaries of degrees and dims. Those of another form are
-/// what `numbersOf` makes of them. Read and made here because Python takes
-/// longer for that than evaluating does.
+/// of integers, `strategyType`s, or dictionaries of degrees and dims. Those of
+/// another form are what `numbersOf` makes of them. Read and made here because
+/// Python takes longer for that than evaluating does.
 pybind11::list evaluateRows(const Scenario &scenario,
                             const pybind11::list &rows,
                             const pybind11::type &metricsType,
+                            const pybind11::type &strategyType,
                             const pybind11::object &numbersOf);
 
 } // namespace shardopt

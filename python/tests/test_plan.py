@@ -1,5 +1,6 @@
 """Plans, their file, and errors."""
 
+import dataclasses
 import json
 import math
 import os
@@ -94,9 +95,40 @@ class PlanTest(unittest.TestCase):
         ]:
             with self.subTest(change), self.assertRaisesRegex(so.ShardoptError, message):
                 so.evaluate(problem, [{**good, **change}])
-        del good["ep"]
-        with self.assertRaisesRegex(so.ShardoptError, "a strategy lacks 'ep'"):
-            so.evaluate(problem, [good])
+        lacking = {name: value for name, value in good.items() if name != "ep"}
+        other = dataclasses.replace(strategies[0], dims=strategies[0].dims[1:])
+        numbers = strategies[0].numbers()
+        for rows, message in [
+            ([lacking], r"strategies\[0\]: a strategy lacks 'ep'"),
+            ([good, 3], r"strategies\[1\]: 3 is no strategy, expected a Strategy"),
+            ([None], r"strategies\[0\]: None is no strategy"),
+            (["tp"], r"strategies\[0\]: 'tp' is no strategy"),
+            ([other], r"strategies\[0\]: 'dims' lacks 'embed'"),
+            ([numbers, numbers[:-1]], r"strategies\[1\]: a strategy has 18 numbers"),
+            ([["x", *numbers[1:]]], r"strategies\[0\]: number 0 of a strategy is 'x'"),
+            ([[2**70, *numbers[1:]]], r"number 0 of a strategy is 1180591620717411303424"),
+            (good, "'strategies' is {.*expected a list of strategies"),
+            (strategies[0], r"'strategies' is Strategy\(.*expected a list"),
+            (7, "'strategies' is 7, expected a list"),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(so.ShardoptError, message):
+                so.evaluate(problem, rows)
+
+    def test_evaluate_takes_degrees_in_any_order(self):
+        problem = small(space="serving")
+        search = so.Search(problem, "random", budget=50, seed=2)
+        strategies = [trial.strategy for trial in search.ask(50)]
+        wanted = so.evaluate(problem, strategies)
+        for change in (reversed, sorted):
+            records = [dict(change(list(each.to_dict().items()))) for each in strategies]
+            for each in records:
+                each["dims"] = dict(change(list(each["dims"].items())))
+            self.assertEqual(so.evaluate(problem, records), wanted)
+        # Of another order of ops.
+        turned = [
+            dataclasses.replace(each, dims=tuple(reversed(each.dims))) for each in strategies
+        ]
+        self.assertEqual(so.evaluate(problem, turned), wanted)
 
     def test_plan_file_is_a_round_trip(self):
         best = so.plan(small(tpot_ms=math.inf, pins={"ep": [1, 2]}))
@@ -123,6 +155,13 @@ class PlanTest(unittest.TestCase):
             changed["machine"]["memory"]["capacity_bytes"] = 1e9
             path.write_text(json.dumps(changed))
             with self.assertRaisesRegex(so.ShardoptError, "no longer"):
+                so.Plan.from_json(path)
+            changed = json.loads(text)
+            changed["machine"]["constants"]["fingerprint"] = "0"
+            path.write_text(json.dumps(changed))
+            with self.assertRaisesRegex(
+                so.ShardoptError, "constants of measured kernels of the machine 'h100_sxm'"
+            ):
                 so.Plan.from_json(path)
             changed = json.loads(text)
             changed["strategy"]["dims"]["qkv"] = 0
@@ -157,13 +196,6 @@ class PlanTest(unittest.TestCase):
             richer = so.plan(problem.replace(**found)).service
             self.assertGreater(
                 richer[richer["mode"]]["tokens_per_s_per_device"],
-            changed["machine"]["constants"]["fingerprint"] = "0"
-            path.write_text(json.dumps(changed))
-            with self.assertRaisesRegex(
-                so.ShardoptError, "constants of measured kernels of the machine 'h100_sxm'"
-            ):
-                so.Plan.from_json(path)
-            changed = json.loads(text)
                 best["tokens_per_s_per_device"],
             )
 
@@ -184,6 +216,11 @@ class PlanTest(unittest.TestCase):
             self.assertEqual(plan.problem.machine_name, machine)
             again = so.Plan.from_json(self.kept(plan))
             self.assertEqual((again.strategy, again.service), (plan.strategy, plan.service))
+            # Planned again, it is the same service on both.
+            self.assertEqual(plan.problem.machine, machine)
+            twice = so.plan(again.problem)
+            self.assertEqual((twice.strategy, twice.service), (plan.strategy, plan.service))
+            self.assertEqual(twice.problem, plan.problem)
 
     def test_machines_of_one_name_are_two(self):
         folder = tempfile.TemporaryDirectory()
@@ -222,11 +259,6 @@ class PlanTest(unittest.TestCase):
                 so.Plan.from_json(path)
 
     def kept(self, plan):
-            # Planned again, it is the same service on both.
-            self.assertEqual(plan.problem.machine, machine)
-            twice = so.plan(again.problem)
-            self.assertEqual((twice.strategy, twice.service), (plan.strategy, plan.service))
-            self.assertEqual(twice.problem, plan.problem)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = Path(folder.name) / "plan.json"
@@ -263,6 +295,8 @@ class PlanTest(unittest.TestCase):
             ({"isl": 8, "osl": 8, "accepted_tokens": 2}, "'draft_tokens' is missing"),
             ({"mode": "best"}, "'mode' is of a service"),
             ({"prefill_machine": "h100_sxm"}, "'prefill_machine' is of a service"),
+            ({"decode_machine": "h100_sxm"}, "'decode_machine' is of a service"),
+            ({"isl": 8, "osl": 8, "decode_machine": "h100_sxm"}, "no 'prefill_machine'"),
             ({"isl": 8, "osl": 8, "prefill_machine": 3}, "'prefill_machine' is 3"),
             ({"isl": 8, "osl": 8, "prefill_devices": 0}, "'prefill_devices' is 0"),
             ({"isl": 8, "osl": 8, "pins": {"tp": 1}}, "'pins' do not go with"),
@@ -302,8 +336,6 @@ class PlanTest(unittest.TestCase):
                 so.plan(small(**others))
         best = so.plan(small())
         with self.assertRaisesRegex(so.ShardoptError, "a strategy has 'tpp'"):
-            ({"decode_machine": "h100_sxm"}, "'decode_machine' is of a service"),
-            ({"isl": 8, "osl": 8, "decode_machine": "h100_sxm"}, "no 'prefill_machine'"),
             so.evaluate(best.problem, [{"tpp": 1}])
         values = best.strategy.to_dict()
         for key, value in [("tp", 0), ("tp", 1.5), ("tp", True), ("exchange", "x")]:
