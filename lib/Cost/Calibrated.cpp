@@ -104,11 +104,15 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
                   {bytesPerWeight(WeightType::Mxfp4), 2, Peak::Bf16},
                   "bfloat16",
                   hasFp4 ? "w4a8_mxfp4_mxfp8" : "w4a16_mxfp4"}};
-  for (const auto &entry : spelled)
-    types[static_cast<size_t>(entry.type)] = {
-        entry.element, formOf(forms.gemm, {{{"dtype", entry.gemm}}, {}}),
+  for (const auto &entry : spelled) {
+    ByType &type = types[static_cast<size_t>(entry.type)];
+    type.element = entry.element;
+    type.gemm = formOf(forms.gemm, {{{"dtype", entry.gemm}}, {}});
+    type.steps = type.gemm->steps(forms.device, entry.element);
+    type.experts =
         formOf(forms.experts,
-               {{{"dtype", entry.experts}, {"distribution", "balanced"}}, {}})};
+               {{{"dtype", entry.experts}, {"distribution", "balanced"}}, {}});
+  }
   quantization = formOf(forms.quantizationScale, {});
   customAllReduce = formOf(forms.customAllReduce, {{{"kernel", "TRTLLM"}}, {}});
   const std::pair<CollectiveKind, const char *> ops[] = {
@@ -134,8 +138,8 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
 /// Weights of fp8 meet activations that the layer before has quantised.
 double Calibrated::matrixProduct(const Kernel &kernel) const {
   const ByType &type = types[static_cast<size_t>(kernel.weights)];
-  const double us = type.gemm->us(forms.device, type.element, kernel.rows,
-                                  kernel.n, kernel.k);
+  const double us = type.gemm->us(forms.device, type.element, type.steps,
+                                  kernel.rows, kernel.n, kernel.k);
   if (kernel.weights != WeightType::Fp8 || !quantization)
     return us;
   const double floor = types[static_cast<size_t>(WeightType::Bf16)].gemm->t0;

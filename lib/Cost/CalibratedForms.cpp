@@ -46,27 +46,39 @@ static constexpr double gemmTiles[][2] = {{64, 16},  {64, 32},   {64, 64},
                                           {64, 128}, {128, 128}, {128, 256}};
 static constexpr double gemmSplits[] = {1, 2, 3, 4, 6, 8, 16};
 
-double Gemm::us(const Device &device, const Element &element, double m,
-                double n, double k) const {
+Gemm::Steps Gemm::steps(const Device &device, const Element &element) const {
+  const double compute = peakOf(device, element.peak) / device.sms * ec;
+  const double load = device.bandwidth / device.sms * eb;
+  Steps steps;
+  static_assert(std::size(gemmTiles) == std::tuple_size_v<Steps>);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto [rows, columns] = gemmTiles[i];
+    steps[i] = std::hypot(2 * rows * columns / compute,
+                          element.operandBytes * (rows + columns) / load);
+  }
+  return steps;
+}
+
+double Gemm::us(const Device &device, const Element &element,
+                const Steps &steps, double m, double n, double k) const {
   const double weights = element.weightBytes * n * k;
   const double fill = weights / (l2 * device.cache);
   const double cold = 1 - h / (1 + h) / (1 + fill * fill);
   const double moved = weights * cold + 2 * m * (k * wa + n * wc);
   const double memory = moved / (device.bandwidth * em);
-  const double compute = peakOf(device, element.peak) / device.sms * ec;
-  const double load = device.bandwidth / device.sms * eb;
+  double depths[std::size(gemmSplits)];
+  for (size_t i = 0; i < std::size(gemmSplits); ++i)
+    depths[i] = std::ceil(k / 64 / gemmSplits[i]) * 64;
 
   // The least of whole products, and of those that are summed afterwards.
   double whole = none, split = none;
-  for (const auto &[rows, columns] : gemmTiles) {
+  for (size_t tile = 0; tile < steps.size(); ++tile) {
+    const auto [rows, columns] = gemmTiles[tile];
     const double tiles = std::ceil(m / rows) * std::ceil(n / columns);
-    const double step =
-        std::hypot(2 * rows * columns / compute,
-                   element.operandBytes * (rows + columns) / load);
-    for (double parts : gemmSplits) {
-      const double time = std::ceil(tiles * parts / device.sms) *
-                          std::ceil(k / 64 / parts) * 64 * step;
-      double &best = parts > 1 ? split : whole;
+    for (size_t i = 0; i < std::size(gemmSplits); ++i) {
+      const double time = std::ceil(tiles * gemmSplits[i] / device.sms) *
+                          depths[i] * steps[tile];
+      double &best = i > 0 ? split : whole;
       best = std::min(best, time);
     }
   }

@@ -35,7 +35,7 @@ struct OpEntry {
 struct OpEntries {
   /// 1 + where in `filled`, by dim and layouts; 0: nowhere.
   std::vector<uint16_t> places;
-  std::vector<OpEntry> filled;
+  std::vector<OpEntry *> filled; ///< held by whoever holds these
 
   /// With room for an op of `numDims` and `numOperands`.
   void reserve(size_t numDims, size_t numOperands) {

@@ -153,26 +153,117 @@ static size_t numFirst(const Body &body) {
       body.nodes.begin());
 }
 
-/// A bound of the seconds of these: those of a walk, which pays for what it
-/// reshards. That is little in decode, beside weights and caches: 0 there, as
-/// without trellises, or if there are more ops than a key can tell.
-static double secondsOfFirst(const CostModel &costs, unsigned kind,
-                             size_t numNodes, const Context &context,
-                             const TableRequest &request) {
+namespace {
+/// The least that ops of one request take and hold.
+class Leasts {
+public:
+  Leasts(const CostModel &costs, const TableRequest &request)
+      : costs(costs), request(request) {}
+
+  LeastCost ofOp(const Node &node, size_t numOperands, const Context &context);
+  LeastCost ofLayer(unsigned kind);
+
+private:
+  /// Ops that have one key together, at most.
+  static constexpr size_t mostOfRun = 64;
+
+  std::optional<Reads> readsOf(const Body &body, size_t first,
+                               size_t last) const;
+  uint32_t numberOf(unsigned kind, size_t first, size_t last);
+  LeastCost ofRun(unsigned kind, size_t first, size_t last,
+                  const Context &context);
+  double walked(unsigned kind, size_t numNodes, const Context &context);
+
+  const CostModel &costs;
+  const TableRequest &request;
+};
+} // namespace
+
+LeastCost Leasts::ofOp(const Node &node, size_t numOperands,
+                       const Context &context) {
+  const std::optional<OpKey> key =
+      request.shared ? OpKey::of(node, context) : std::nullopt;
+  LeastCosts own;
+  return leastOf(*node.op, request.domains[node.variable], numOperands, context,
+                 costs.time(), key ? request.shared->leasts(*key) : own);
+}
+
+/// What ops from number `first` to `last` of a body read, where one key has all
+/// of it, and it is shared.
+std::optional<Reads> Leasts::readsOf(const Body &body, size_t first,
+                                     size_t last) const {
+  if (!request.shared || first == last || last - first > mostOfRun)
+    return std::nullopt;
+  Reads all = Reads::Rows;
+  for (size_t i = first; i < last; ++i) {
+    const Reads reads = body.nodes[i].op->reads();
+    if (reads == Reads::Rows || reads == all)
+      continue;
+    if (reads == Reads::Everything || all != Reads::Rows)
+      return std::nullopt;
+    all = reads;
+  }
+  return all;
+}
+
+/// Of ops from number `first` to `last` of a layer of kind `kind`: what is
+/// shared of runs of them is looked up once for all.
+LeastCost Leasts::ofRun(unsigned kind, size_t first, size_t last,
+                        const Context &context) {
   const Body &body = costs.model().bodies[costs.layers().kinds()[kind].body];
-  std::array<uint64_t, 2> domains = {};
-  static_assert(sizeof(DimSet) == 1);
+  LeastSum own, *found = &own;
+  if (const std::optional<Reads> reads = readsOf(body, first, last))
+    found = &request.shared->sums(
+        OpKey::ofRun(numberOf(kind, first, last), *reads, context));
+  if (found->isKnown())
+    return found->sum;
+  LeastCost sum{0, 0};
+  for (size_t i = first; i < last; ++i) {
+    const Node &node = body.nodes[i];
+    const LeastCost op = ofOp(node, node.operands.size(), context);
+    sum.seconds += op.seconds;
+    sum.bytes += op.bytes;
+  }
+  return found->sum = sum;
+}
+
+uint32_t Leasts::numberOf(unsigned kind, size_t first, size_t last) {
+  const Body &body = costs.model().bodies[costs.layers().kinds()[kind].body];
+  InlineVector<DimSet, mostOfRun> domains;
+  for (size_t i = first; i < last; ++i)
+    domains.push_back(request.domains[body.nodes[i].variable]);
+  return request.shared->numberOf(kind, unsigned(first), domains);
+}
+
+/// A bound of the seconds of the first ops: those of a walk, which pays for
+/// what it reshards. That is little in decode, beside weights and caches: 0
+/// there, as without trellises, or if there are more ops than a key can tell.
+double Leasts::walked(unsigned kind, size_t numNodes, const Context &context) {
   if (!context.isPrefill() || !request.shared || !costs.hasTrellises() ||
-      numNodes > sizeof(domains))
+      numNodes > mostOfRun)
     return 0;
-  for (size_t i = 0; i < numNodes; ++i)
-    domains[i / 8] =
-        domains[i / 8] << 8 | request.domains[body.nodes[i].variable];
-  double &known =
-      request.shared->secondsOfFirst(OpKey::ofFirst(kind, domains, context));
-  if (known < 0)
-    known = leastSecondsOfFirst(costs, kind, numNodes, request);
-  return known;
+  // Seconds are those of a micro-batch: how many there are is for bytes alone.
+  Context one = context;
+  one.groupBatch = one.microBatches = 1;
+  double &walked = request.shared
+                       ->sums(OpKey::ofRun(numberOf(kind, 0, numNodes),
+                                           Reads::Sequences, one))
+                       .walked;
+  if (walked < 0)
+    walked = leastSecondsOfFirst(costs, kind, numNodes, request);
+  return walked;
+}
+
+LeastCost Leasts::ofLayer(unsigned kind) {
+  const LayerKind &layer = costs.layers().kinds()[kind];
+  const Body &body = costs.model().bodies[layer.body];
+  const Context context = costs.context(request.degrees, layer, request.range);
+  const size_t numOfFirst = numFirst(body);
+  const LeastCost first = ofRun(kind, 0, numOfFirst, context);
+  const LeastCost rest = ofRun(kind, numOfFirst, body.nodes.size(), context);
+  return {rest.seconds +
+              std::max(first.seconds, walked(kind, numOfFirst, context)),
+          first.bytes + rest.bytes};
 }
 
 DimsBound cost::boundQuickly(const CostModel &costs,
@@ -184,36 +275,13 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   if (request.shared)
     request.shared->makeRoom();
   const Model &model = costs.model();
-  const TimeModel &time = costs.time();
   const Context outer = costs.context(request.degrees, request.range);
-  auto least = [&](const Node &node, size_t numOperands,
-                   const Context &context) {
-    const DimSet domain = request.domains[node.variable];
-    const std::optional<OpKey> key =
-        request.shared ? OpKey::of(node, context) : std::nullopt;
-    LeastCosts own;
-    return leastOf(*node.op, domain, numOperands, context, time,
-                   key ? request.shared->leasts(*key) : own);
-  };
+  Leasts leasts(costs, request);
   std::vector<LeastCost> kinds;
-  for (const LayerKind &kind : costs.layers().kinds()) {
-    const Context context = costs.context(request.degrees, kind, request.range);
-    const Body &body = model.bodies[kind.body];
-    const size_t numOfFirst = numFirst(body);
-    LeastCost sum{0, 0}, first{0, 0};
-    for (size_t i = 0; i < body.nodes.size(); ++i) {
-      const Node &node = body.nodes[i];
-      const LeastCost op = least(node, node.operands.size(), context);
-      (i < numOfFirst ? first : sum).seconds += op.seconds;
-      sum.bytes += op.bytes;
-    }
-    sum.seconds +=
-        std::max(first.seconds, secondsOfFirst(costs, unsigned(kinds.size()),
-                                               numOfFirst, context, request));
-    kinds.push_back(sum);
-  }
-  const LeastCost embed = least(model.embed, 0, outer);
-  const LeastCost head = least(model.head, 1, outer);
+  for (unsigned kind = 0; kind < costs.layers().kinds().size(); ++kind)
+    kinds.push_back(leasts.ofLayer(kind));
+  const LeastCost embed = leasts.ofOp(model.embed, 0, outer);
+  const LeastCost head = leasts.ofOp(model.head, 1, outer);
 
   Degrees degrees = request.degrees;
   if (costs.balancesStages(degrees))

@@ -7,6 +7,7 @@
 
 #include "shardopt/Cost/SharedCosts.h"
 
+#include "KeyedValues.h"
 #include "OpEntries.h"
 #include "shardopt/Support/Hash.h"
 
@@ -19,6 +20,7 @@ using namespace shardopt::cost;
 /// What is kept at most.
 static constexpr size_t maxLeasts = size_t(1) << 20;
 static constexpr size_t maxTables = size_t(1) << 13;
+static constexpr size_t maxRuns = 256; // which are looked through
 
 static uint64_t bitsOf(double value) {
   uint64_t bits;
@@ -61,46 +63,61 @@ std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
               reads, context);
 }
 
-OpKey OpKey::ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
-                     const Context &context) {
-  // Seconds are those of a micro-batch: how many there are is for bytes alone.
-  Context one = context;
-  one.groupBatch = one.microBatches = 1;
+OpKey OpKey::ofRun(uint32_t number, Reads reads, const Context &context) {
   // Beside the numbers of variables.
-  OpKey key =
-      make(uint64_t(1) << 31 | kind, context.window, Reads::Sequences, one);
-  std::copy(domains.begin(), domains.end(), key.words.end() - domains.size());
-  return key;
+  return make(uint64_t(1) << 31 | number, context.window, reads, context);
 }
 
-size_t OpKey::Hash::operator()(const OpKey &key) const {
+uint64_t OpKey::hash() const {
   WordHash hash;
-  for (uint64_t word : key.words)
+  for (uint64_t word : words)
     hash.add(word);
   return hash.value();
 }
 
-SharedCosts::SharedCosts() = default;
+struct SharedCosts::Known {
+  /// Dims of ops of one kind of layers, from one on.
+  struct Run {
+    unsigned kind, first;
+    std::vector<DimSet> domains;
+  };
+
+  KeyedValues<LeastCosts> leasts;
+  KeyedValues<LeastSum> sums;
+  KeyedValues<OpEntries> tables;
+  Pool<OpEntry> entries;
+  std::vector<Run> runs; ///< by number: a few
+};
+
+SharedCosts::SharedCosts() : known(std::make_unique<Known>()) {}
 SharedCosts::~SharedCosts() = default;
 
 void SharedCosts::makeRoom() {
-  if (ofDims.size() > maxLeasts)
-    ofDims.clear();
-  if (ofFirst.size() > maxLeasts)
-    ofFirst.clear();
-  if (tables.size() > maxTables)
-    tables.clear();
+  if (known->leasts.size() > maxLeasts)
+    known->leasts.clear();
+  if (known->sums.size() > maxLeasts || known->runs.size() > maxRuns) {
+    known->sums.clear();
+    known->runs.clear();
+  }
+  if (known->tables.size() > maxTables) {
+    known->tables.clear();
+    known->entries.clear();
+  }
 }
 
-LeastCosts &SharedCosts::leasts(const OpKey &key) { return ofDims[key]; }
-
-double &SharedCosts::secondsOfFirst(const OpKey &key) {
-  return ofFirst.try_emplace(key, -1.0).first->second;
+uint32_t SharedCosts::numberOf(unsigned kind, unsigned first,
+                               Span<const DimSet> domains) {
+  std::vector<Known::Run> &runs = known->runs;
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].kind == kind && runs[i].first == first &&
+        std::equal(domains.begin(), domains.end(), runs[i].domains.begin(),
+                   runs[i].domains.end()))
+      return uint32_t(i);
+  runs.push_back({kind, first, {domains.begin(), domains.end()}});
+  return uint32_t(runs.size() - 1);
 }
 
-OpEntries &SharedCosts::entries(const OpKey &key) {
-  std::unique_ptr<OpEntries> &found = tables[key];
-  if (!found)
-    found = std::make_unique<OpEntries>();
-  return *found;
-}
+LeastCosts &SharedCosts::leasts(const OpKey &key) { return known->leasts[key]; }
+LeastSum &SharedCosts::sums(const OpKey &key) { return known->sums[key]; }
+OpEntries &SharedCosts::entries(const OpKey &key) { return known->tables[key]; }
+OpEntry &SharedCosts::newEntry() { return known->entries.add(); }

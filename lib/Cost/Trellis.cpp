@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Trellis.h"
 
 #include "ExitSeconds.h"
+#include "KeyedValues.h"
 #include "OpEntries.h"
 #include "StateNumbers.h"
 #include "VariationSet.h"
@@ -71,6 +72,7 @@ private:
   std::vector<std::array<Placement, numLayouts>> places;
   StateNumbers states, nextStates;
   OpEntries own;                ///< of an op that shares nothing
+  Pool<OpEntry> ownEntries;     ///< the same
   OpEntries *entries = nullptr; ///< of the op at hand
 };
 
@@ -187,6 +189,7 @@ OpEntries &TrellisBuilder::entriesOf(const Node &node) {
     if (std::optional<OpKey> key = OpKey::of(node, contexts.front()))
       return shared->entries(*key);
   own = OpEntries();
+  ownEntries.clear();
   return own;
 }
 
@@ -255,10 +258,11 @@ OpEntry &TrellisBuilder::entry(const Node &node, Dim dim,
   uint16_t &place = entries->places[number];
   const bool isNew = place == 0;
   if (isNew) {
-    entries->filled.emplace_back();
+    entries->filled.push_back(entries == &own ? &ownEntries.add()
+                                              : &shared->newEntry());
     place = uint16_t(entries->filled.size());
   }
-  OpEntry &found = entries->filled[place - 1];
+  OpEntry &found = *entries->filled[place - 1];
   // A layout says all else of a placement, but perhaps not for all degrees.
   if (isNew ||
       !std::equal(incoming.begin(), incoming.end(), found.incoming.begin()))
@@ -268,7 +272,9 @@ OpEntry &TrellisBuilder::entry(const Node &node, Dim dim,
 
 void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
                           Span<const Placement> incoming) {
-  entry = OpEntry();
+  entry.incoming = {};
+  entry.variation = 0;
+  entry.seconds = entry.bytes = 0;
   for (const Placement &placement : incoming)
     entry.incoming.push_back(placement);
   const Rule rule = node.op->rule(dim, incoming, contexts.front());

@@ -73,6 +73,7 @@ private:
   struct ByType {
     calibrated::Element element;
     const calibrated::Gemm *gemm = nullptr;
+    calibrated::Gemm::Steps steps = {};
     const calibrated::Experts *experts = nullptr;
   };
   std::array<ByType, 4> types; ///< by WeightType

@@ -66,8 +66,16 @@ struct Gemm {
     visit("ts", ts, false);
     visit("q", q, true);
   }
+  /// A step over 1 of k, in tiles of each size.
+  using Steps = std::array<double, 6>;
+  Steps steps(const Device &device, const Element &element) const;
+
   double us(const Device &device, const Element &element, double m, double n,
-            double k) const;
+            double k) const {
+    return us(device, element, steps(device, element), m, n, k);
+  }
+  double us(const Device &device, const Element &element, const Steps &steps,
+            double m, double n, double k) const;
 };
 
 /// What dynamic quantisation of m x k activations takes beside static.

@@ -14,11 +14,11 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 namespace shardopt::cost {
 
-struct OpEntries; // Trellis.cpp
+struct OpEntries; // OpEntries.h
+struct OpEntry;
 
 /// The least seconds and the least bytes of several choices; infinite if there
 /// is none. They may be those of two different ones.
@@ -33,20 +33,25 @@ struct LeastCosts {
   DimSet known = 0; ///< which of them are
 };
 
-/// An op and all that its rule and cost read (`Reads`).
+/// Of consecutive ops of a layer. Negative: not known.
+struct LeastSum {
+  LeastCost sum{-1, -1};
+  double walked = -1; ///< seconds of a walk through them
+
+  bool isKnown() const { return sum.seconds >= 0; }
+};
+
+/// An op, or several, and all that their rules and costs read (`Reads`).
 class OpKey {
 public:
   /// Of `node` in a layer of `window`; none if it reads everything.
   static std::optional<OpKey> of(const Node &node, const Context &context);
 
-  /// Of the seconds of the first ops of layers of kind `kind`, none of which is
-  /// of experts; `domains` are their dims, of each op a byte.
-  static OpKey ofFirst(unsigned kind, std::array<uint64_t, 2> domains,
-                       const Context &context);
+  /// Of the ops that `SharedCosts::numberOf` calls `number`, which read
+  /// `reads`.
+  static OpKey ofRun(uint32_t number, Reads reads, const Context &context);
 
-  struct Hash {
-    size_t operator()(const OpKey &key) const;
-  };
+  uint64_t hash() const;
   friend bool operator==(const OpKey &a, const OpKey &b) {
     return a.words == b.words;
   }
@@ -70,16 +75,21 @@ public:
   /// Forgets all if that is much. Nothing that was got from here is valid then.
   void makeRoom();
 
-  /// What is known of `key`, for the caller to add to.
+  /// A number for the ops of layers of kind `kind` from `first` on whose dims
+  /// are in `domains`, in order.
+  uint32_t numberOf(unsigned kind, unsigned first, Span<const DimSet> domains);
+
+  // What is known of a key, for the caller to add to.
+
   LeastCosts &leasts(const OpKey &key);
-  /// The seconds of first ops; negative: not known, and for the caller to fill.
-  double &secondsOfFirst(const OpKey &key);
+  LeastSum &sums(const OpKey &key);
   OpEntries &entries(const OpKey &key);
+  /// Room for another one of `entries`.
+  OpEntry &newEntry();
 
 private:
-  std::unordered_map<OpKey, LeastCosts, OpKey::Hash> ofDims;
-  std::unordered_map<OpKey, double, OpKey::Hash> ofFirst;
-  std::unordered_map<OpKey, std::unique_ptr<OpEntries>, OpKey::Hash> tables;
+  struct Known;
+  std::unique_ptr<Known> known;
 };
 
 } // namespace shardopt::cost
