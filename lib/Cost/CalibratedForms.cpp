@@ -254,7 +254,8 @@ double CustomAllReduce::us(const Device &device, double gpus,
   const double two = a1 + b1 * steps + sent / e1;
   const double ring = a2 + b2 * gpus + sent / (e2 * std::pow(gpus / 8, x2 - 1));
   const double best = std::min({one, two, ring});
-  return std::pow(cube(best * best) + cube(f0 * f0), 1.0 / 6);
+  const double launch = f0 * std::pow(gpus / 4, y0 - 1);
+  return std::pow(cube(best * best) + cube(launch * launch), 1.0 / 6);
 }
 
 double Exchange::us(const Device &device, double nodes, double hidden,

@@ -28,12 +28,17 @@ def fit_group(family, device, key, table):
     def predict(rows, constants):
         return family.predict(device, key, rows, constants)
 
-    test = tables.held_out(table, family.shape)
     starts = list(family.starts(key))
-    trained = fitting.fit_best(predict, table.rows(~test), measured[~test], starts, **family.options)
-    error = fitting.errors(measured[test], predict(table.rows(test), trained)) if test.any() else None
+    unseen = np.full(len(table), np.nan)
+    fits = []
+    for which in range(tables.SHARE if family.in_turn else 1):
+        test = tables.held_out(table, family.shape, which)
+        fits.append(fitting.fit_best(predict, table.rows(~test), measured[~test], starts, **family.options))
+        unseen[test] = predict(table.rows(test), fits[-1])
+    seen = np.isfinite(unseen)
+    error = fitting.errors(measured[seen], unseen[seen]) if seen.any() else None
     steps = {**family.options, "steps": 20}
-    constants = fitting.fit(predict, table, measured, trained, **steps)
+    constants = fitting.fit_best(predict, table, measured, fits, **steps)
     return {
         "kernel": family.name,
         "key": key,

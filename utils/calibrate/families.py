@@ -22,6 +22,7 @@ class Family:
     options: dict = dataclasses.field(default_factory=dict)
     prepare: Callable = lambda table: table
     measured: str = "latency_us"
+    in_turn: bool = False  # each fifth of the rows is held out once: groups are small
 
     def read(self, folder, system):
         """Its rows on `system`; None where nobody measured them."""
@@ -135,6 +136,7 @@ FAMILIES = [
         _always(*comm.CUSTOM_STARTS),
         comm.predict_custom,
         dict(steps=80),
+        in_turn=True,
     ),
     *_exchanges(),
 ]

@@ -62,9 +62,13 @@ def read_without_outliers(folder, name, reasons=("spike_kv_len", "spike_seq_len"
     return table.rows(~np.isin(table["line"], outliers["line"][bad]))
 
 
-def held_out(table, columns, share=5):
-    """Which rows are held out: all of one shape in `share`, by a hash of
-    `columns`, so that what is scored are shapes that the fit never saw."""
+SHARE = 5  # one row in so many is held out
+
+
+def held_out(table, columns, which=0):
+    """Which rows are held out: all of one shape in `SHARE`, by a hash of
+    `columns`, so that what is scored are shapes that the fit never saw; `which`
+    counts the ways to do that."""
     hashes = np.zeros(len(table), np.uint64)
     for name in columns:
         column = table[name]
@@ -74,4 +78,4 @@ def held_out(table, columns, share=5):
         hashes ^= hashes >> np.uint64(7)
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
-    return (hashes >> np.uint64(11)) % np.uint64(share) == 0
+    return (hashes >> np.uint64(11)) % np.uint64(SHARE) == which

@@ -216,10 +216,12 @@ struct Nccl {
 
 /// All-reduce of a serving engine: one shot, two shots or a ring.
 struct CustomAllReduce {
+  double y0 = 1;
   double f0 = 0, a0 = 0, b0 = 0, e0 = 0, a1 = 0, b1 = 0, e1 = 0, a2 = 0, b2 = 0,
          e2 = 0, x2 = 0;
   template <typename Visitor> void constants(Visitor visit) {
     visit("f0", f0, false);
+    visit("y0", y0, true);
     visit("a0", a0, false);
     visit("b0", b0, false);
     visit("e0", e0, false);

@@ -64,6 +64,6 @@ check(
     grid(random, gpus=[2, 4, 8], bytes=[2.0**i for i in range(8, 30)]),
     comm.NCCL_SHAPE,
     comm.CUSTOM_STARTS,
-    dict(f0=2, a0=3, b0=0.4, e0=0.6, a1=6, b1=1, e1=0.5, a2=30, b2=2, e2=0.9, x2=1.2),
+    dict(f0=2, y0=1.1, a0=3, b0=0.4, e0=0.6, a1=6, b1=1, e1=0.5, a2=30, b2=2, e2=0.9, x2=1.2),
     lambda t, p: comm.predict_custom(DEVICE, {}, t, p),
 )
