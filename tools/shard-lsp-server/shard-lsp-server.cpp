@@ -12,8 +12,12 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/Support/CommandLine.h"
 
 static int serve(int argc, char **argv) {
+  // What is registered by now is LLVM's, of code generators and the like.
+  llvm::cl::OptionCategory category("Options of shard-lsp-server");
+  llvm::cl::HideUnrelatedOptions(category);
   mlir::DialectRegistry registry;
   shardopt::llm::registerPassDialects(registry);
   shardopt::registerExecutionDialects(registry);

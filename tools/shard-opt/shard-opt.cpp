@@ -49,8 +49,10 @@ private:
 };
 } // namespace
 
+static llvm::cl::OptionCategory category("Options of shard-opt");
+
 static llvm::cl::opt<bool> listSearchers(
-    "list-searchers", llvm::cl::init(false),
+    "list-searchers", llvm::cl::cat(category), llvm::cl::init(false),
     llvm::cl::desc("Describe the searchers, their options and their constants "
                    "(Markdown)"));
 
@@ -99,8 +101,21 @@ static void hideOpsOfDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
 }
 
+static constexpr const char overview[] =
+    "Sharding of large language models\n\n"
+    "Most used, with options of theirs as in --llm-search-sharding=\"machine="
+    "h100_sxm max-devices=16\":\n"
+    "  --llm-search-sharding     find the best strategy\n"
+    "  --llm-plan-serving        plan the replicas of a service\n"
+    "  --llm-apply-strategy      take a strategy that is given\n"
+    "  --llm-insert-collectives  make the program of one device\n"
+    "  --llm-schedule-stages     order the micro-batches of a pipeline\n"
+    "  -o=<file>, --list-searchers\n";
+
 /// What `main` does as a tool.
 static int optimize(int argc, char **argv) {
+  // What is registered by now is LLVM's, of code generators and the like.
+  llvm::cl::HideUnrelatedOptions(category);
   hideOpsOfDiagnostics();
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
@@ -108,8 +123,8 @@ static int optimize(int argc, char **argv) {
   mlir::registerTransformsPasses();
   llm::registerPasses(&stopToken);
   registerExecutionPasses();
-  auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv, "Sharding of large language models\n", registry);
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
   return run(input, output, registry);
 }
 
