@@ -13,11 +13,9 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import math
-import os
 import queue
 import threading
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import ray  # type: ignore[import-not-found, unused-ignore]
@@ -29,9 +27,10 @@ from ray.util.scheduling_strategies import (  # type: ignore[import-not-found, u
     PlacementGroupSchedulingStrategy,
 )
 
-from .batches import Batches, evaluate_in_turn
+from .batches import Batches
 from .driving import Simulator
 from .errors import ClusterLost, SimulatorLost
+from .hosting import Call, Hosting, Job, Worker, first_line, is_loss
 from .plans import Strategy
 from .ray import check_known, placement
 from .searching import Failed
@@ -47,60 +46,6 @@ TICK_S = 0.1
 SETTLE_S = 10.0
 
 
-class Hosting:
-    """The actor."""
-
-    def __init__(self, simulator: Simulator):
-        self._simulator = simulator
-
-    def greet(self) -> int:
-        return os.getpid()
-
-    def evaluate(
-        self, strategies: Sequence[Strategy], within_s: float
-    ) -> list[tuple[Any, float]]:
-        return evaluate_in_turn(self._simulator, strategies, within_s)
-
-
-@dataclass(eq=False)
-class _Job:
-    strategy: Strategy
-    future: "concurrent.futures.Future[tuple[Any, float]]"
-    tries: int = 0
-    """How often a worker was lost with it; then it has calls of its own."""
-
-
-@dataclass(eq=False)
-class _Call:
-    jobs: list[_Job]
-
-
-@dataclass(eq=False)
-class _Worker:
-    actor: Any = None
-    group: Any = None
-    """Its placement group, where it lives for one evaluation."""
-    calls: list[_Call] = field(default_factory=list)
-    """What it has, in order; it runs the first."""
-    pid: int = 0
-    """Of its process; 0 until it has greeted."""
-    deadline: float = math.inf
-    """Of the call that runs."""
-    is_given_up: bool = False
-
-
-def is_loss(error: BaseException) -> bool:
-    """Whether `error` says that a worker or its node went down."""
-    kinds = (
-        ray.exceptions.RayActorError,
-        ray.exceptions.NodeDiedError,
-        ray.exceptions.ObjectLostError,
-        ray.exceptions.OutOfMemoryError,
-        ray.exceptions.WorkerCrashedError,
-    )
-    return isinstance(error, kinds)
-
-
 class Fleet:
     """Workers that hold a simulator; `driving.drive` submits strategies."""
 
@@ -112,11 +57,11 @@ class Fleet:
         self._options = options
         # With no retry there is none for those that come again on their own.
         self._batches = Batches(workers, options.batch_s if options.retries else 0)
-        self._waiting: collections.deque[_Job] = collections.deque()
+        self._waiting: collections.deque[Job] = collections.deque()
         # Workers that are up with no call, and with one, in order.
-        self._idle: dict[_Worker, None] = {}
-        self._at_work: dict[_Worker, None] = {}
-        self._all: set[_Worker] = set()
+        self._idle: dict[Worker, None] = {}
+        self._at_work: dict[Worker, None] = {}
+        self._all: set[Worker] = set()
         self._events: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
         self._failed_starts = self._refusals = 0
         self._next_check = 0.0
@@ -155,7 +100,7 @@ class Fleet:
     def submit(
         self, strategies: Sequence[Strategy]
     ) -> "list[concurrent.futures.Future[tuple[Any, float]]]":
-        jobs = [_Job(strategy, concurrent.futures.Future()) for strategy in strategies]
+        jobs = [Job(strategy, concurrent.futures.Future()) for strategy in strategies]
         self._events.put(lambda: self._enqueue(jobs))
         return [job.future for job in jobs]
 
@@ -177,7 +122,7 @@ class Fleet:
         try:
             if not self._is_own:
                 for _ in range(self.workers):
-                    self._launch(_Worker())
+                    self._launch(Worker())
             while not self._is_closed:
                 try:
                     self._events.get(timeout=TICK_S)()
@@ -188,7 +133,7 @@ class Fleet:
         except ClusterLost as error:
             self._end(error)
         except Exception as error:  # Ray's own: the cluster does not answer
-            self._end(ClusterLost(f"the Ray cluster is gone: {_first_line(error)}"))
+            self._end(ClusterLost(f"the Ray cluster is gone: {first_line(error)}"))
         for worker in list(self._all):
             self._discard(worker)
 
@@ -209,7 +154,7 @@ class Fleet:
             job.future.set_exception(self._error)
         self._up.release(self.workers)
 
-    def _enqueue(self, jobs: list[_Job]) -> None:
+    def _enqueue(self, jobs: list[Job]) -> None:
         if self._error:
             for job in jobs:
                 job.future.set_exception(self._error)
@@ -236,21 +181,21 @@ class Fleet:
         """Whether a call of `size` waits, or one that has to be small."""
         return len(self._waiting) >= size or self._waiting[0].tries > 0
 
-    def _give(self, workers: dict[_Worker, None], size: int) -> None:
+    def _give(self, workers: dict[Worker, None], size: int) -> None:
         """A call of at most `size` evaluations to the first of `workers`."""
         jobs = [self._waiting.popleft()]
         while not jobs[0].tries and len(jobs) < size and self._waiting:
             if self._waiting[0].tries:
                 break
             jobs.append(self._waiting.popleft())
-        worker, call = next(iter(workers)), _Call(jobs)
+        worker, call = next(iter(workers)), Call(jobs)
         worker.calls.append(call)
         self._sort(worker)
         if len(worker.calls) == 1:
             self._start_clock(worker)
         self._send(worker, call)
 
-    def _sort(self, worker: _Worker) -> None:
+    def _sort(self, worker: Worker) -> None:
         """Where it is looked for by what it has to do."""
         self._idle.pop(worker, None)
         self._at_work.pop(worker, None)
@@ -261,7 +206,7 @@ class Fleet:
         elif len(worker.calls) == 1:
             self._at_work[worker] = None
 
-    def _start_clock(self, worker: _Worker) -> None:
+    def _start_clock(self, worker: Worker) -> None:
         """The first of its calls begins, if there is one."""
         worker.deadline = math.inf
         if worker.calls and self._options.timeout_s is not None:
@@ -279,14 +224,14 @@ class Fleet:
 
         reference.future().add_done_callback(told)
 
-    def _launch(self, worker: _Worker) -> None:
+    def _launch(self, worker: Worker) -> None:
         self._all.add(worker)
         worker.actor = self._class.options(**self._placing).remote(self._simulator)
         self._later(
             worker.actor.greet.remote(), lambda pid, error: self._greeted(worker, pid, error)
         )
 
-    def _greeted(self, worker: _Worker, pid: int, error: Any) -> None:
+    def _greeted(self, worker: Worker, pid: int, error: Any) -> None:
         if worker.is_given_up:
             return
         if error:
@@ -295,10 +240,10 @@ class Fleet:
             if self._failed_starts >= MOST_FAILED_STARTS:
                 raise ClusterLost(
                     f"{self._failed_starts} workers in a row did not start: "
-                    + _first_line(error)
+                    + first_line(error)
                 )
             if not self._is_own:
-                self._launch(_Worker())
+                self._launch(Worker())
             return
         self._failed_starts = 0
         worker.pid = pid
@@ -308,7 +253,7 @@ class Fleet:
         if not self._is_own:
             self._dispatch()
 
-    def _send(self, worker: _Worker, call: _Call) -> None:
+    def _send(self, worker: Worker, call: Call) -> None:
         self.calls += 1
         strategies = [job.strategy for job in call.jobs]
         self._later(
@@ -316,10 +261,10 @@ class Fleet:
             lambda found, error: self._done(worker, call, found, error),
         )
 
-    def _done(self, worker: _Worker, call: _Call, found: Any, error: Any) -> None:
+    def _done(self, worker: Worker, call: Call, found: Any, error: Any) -> None:
         if call not in worker.calls:
             return
-        outcomes: list[tuple[_Job, Any]] = []
+        outcomes: list[tuple[Job, Any]] = []
         try:
             if error is not None:
                 self._break(worker, error, outcomes)
@@ -332,7 +277,7 @@ class Fleet:
             for job, outcome in outcomes:
                 job.future.set_result(outcome)
 
-    def _finish(self, worker: _Worker, call: _Call, found: Sequence[Any]) -> None:
+    def _finish(self, worker: Worker, call: Call, found: Sequence[Any]) -> None:
         self._refusals = 0
         for _, seconds in found:
             self._batches.learn(seconds)
@@ -344,7 +289,7 @@ class Fleet:
             self._start_clock(worker)
             self._sort(worker)
 
-    def _break(self, worker: _Worker, error: Any, outcomes: list[tuple[_Job, Any]]) -> None:
+    def _break(self, worker: Worker, error: Any, outcomes: list[tuple[Job, Any]]) -> None:
         """Gives up a worker that had an error in a call, or is lost with all of them."""
         jobs = self._take(worker, isinstance(error, SimulatorLost))
         if isinstance(error, SimulatorLost):  # the first cannot begin
@@ -355,10 +300,10 @@ class Fleet:
         elif len(jobs) > 1 or is_loss(error):
             outcomes += [(job, (Failed("lost"), 0.0)) for job in self._retry(jobs)]
         else:
-            outcomes += [(job, (Failed(_first_line(error)), 0.0)) for job in jobs]
+            outcomes += [(job, (Failed(first_line(error)), 0.0)) for job in jobs]
         self._replace(worker)
 
-    def _take(self, worker: _Worker, is_refused: bool = False) -> list[_Job]:
+    def _take(self, worker: Worker, is_refused: bool = False) -> list[Job]:
         """Leaves a worker without calls: gives the evaluations of the one that runs,
         the others wait again."""
         calls, worker.calls, worker.deadline = worker.calls, [], math.inf
@@ -367,7 +312,7 @@ class Fleet:
         self.requeued += 0 if is_refused else len(later)
         return calls[0].jobs if calls else []
 
-    def _retry(self, jobs: list[_Job]) -> list[_Job]:
+    def _retry(self, jobs: list[Job]) -> list[Job]:
         """Sends those again that were lost; gives those that were so too often."""
         for job in jobs:
             job.tries += 1
@@ -376,12 +321,12 @@ class Fleet:
         self._waiting.extendleft(reversed(again))
         return [job for job in jobs if job.tries > self._options.retries]
 
-    def _replace(self, worker: _Worker) -> None:
+    def _replace(self, worker: Worker) -> None:
         self._discard(worker)
         if not self._is_own and not self._is_closed:
-            self._launch(_Worker())
+            self._launch(Worker())
 
-    def _discard(self, worker: _Worker) -> None:
+    def _discard(self, worker: Worker) -> None:
         worker.is_given_up = True
         self._all.discard(worker)
         self._sort(worker)
@@ -395,7 +340,7 @@ class Fleet:
 
     # An evaluation with a placement group of its own.
 
-    def _place(self, job: _Job) -> None:
+    def _place(self, job: Job) -> None:
         each = self._options.device_resources or {}
         left, bundles = job.strategy.devices, []
         while left > 0:
@@ -404,12 +349,12 @@ class Fleet:
             left -= devices
         spread = "STRICT_PACK" if len(bundles) == 1 else "STRICT_SPREAD"
         group = placement_group(bundles, strategy=spread)
-        worker = _Worker(group=group, calls=[_Call([job])])
+        worker = Worker(group=group, calls=[Call([job])])
         worker.deadline = time.monotonic() + self._options.patience_s
         self._all.add(worker)
         self._later(worker.group.ready(), lambda _, error: self._placed(worker, error))
 
-    def _placed(self, worker: _Worker, error: Any) -> None:
+    def _placed(self, worker: Worker, error: Any) -> None:
         if worker.is_given_up or not worker.calls:
             return
         if error:
@@ -428,7 +373,7 @@ class Fleet:
         )
         self._send(worker, worker.calls[0])
 
-    def _greeted_own(self, worker: _Worker, pid: int, error: Any) -> None:
+    def _greeted_own(self, worker: Worker, pid: int, error: Any) -> None:
         if not error:
             worker.pid, self._last_up = pid, time.monotonic()
 
@@ -456,11 +401,3 @@ class Fleet:
                     f"{dict(wanted)}" + (f": {why}" if why else "")
                 )
             )
-
-
-def _first_line(error: Any) -> str:
-    """What an error says in a line: the last one of what a worker raised."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return type(error).__name__
-    return lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]

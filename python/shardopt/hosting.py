@@ -1,0 +1,83 @@
+"""What a fleet is made of: evaluations, calls, and workers, with their actors."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any, Sequence
+
+import ray  # type: ignore[import-not-found, unused-ignore]
+
+from .batches import evaluate_in_turn
+from .driving import Simulator
+from .plans import Strategy
+
+
+class Hosting:
+    """The actor: it holds the simulator."""
+
+    def __init__(self, simulator: Simulator):
+        self._simulator = simulator
+
+    def greet(self) -> int:
+        return os.getpid()
+
+    def evaluate(
+        self, strategies: Sequence[Strategy], within_s: float
+    ) -> list[tuple[Any, float]]:
+        return evaluate_in_turn(self._simulator, strategies, within_s)
+
+
+@dataclass(eq=False)
+class Job:
+    """An evaluation."""
+
+    strategy: Strategy
+    future: "concurrent.futures.Future[tuple[Any, float]]"
+    tries: int = 0
+    """How often a worker was lost with it; then it has calls of its own."""
+
+
+@dataclass(eq=False)
+class Call:
+    """What an actor is asked at a time."""
+
+    jobs: list[Job]
+
+
+@dataclass(eq=False)
+class Worker:
+    """An actor, from before it is up."""
+
+    actor: Any = None
+    group: Any = None
+    """Its placement group, where it lives for one evaluation."""
+    calls: list[Call] = field(default_factory=list)
+    """What it has, in order; it runs the first."""
+    pid: int = 0
+    """Of its process; 0 until it has greeted."""
+    deadline: float = math.inf
+    """Of the call that runs."""
+    is_given_up: bool = False
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether `error` says that a worker or its node went down."""
+    kinds = (
+        ray.exceptions.RayActorError,
+        ray.exceptions.NodeDiedError,
+        ray.exceptions.ObjectLostError,
+        ray.exceptions.OutOfMemoryError,
+        ray.exceptions.WorkerCrashedError,
+    )
+    return isinstance(error, kinds)
+
+
+def first_line(error: Any) -> str:
+    """What an error says in a line: the last one of what a worker raised."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    return lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]
