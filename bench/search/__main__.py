@@ -36,7 +36,8 @@ def parse():
         default=[],
         metavar="TEXT",
         help="rows with TEXT in workload, simulator, searcher, variant, accounting "
-        "or batch; several must all be there",
+        "or batch; several must all be there. Some batches "
+        "are only measured where this names them: constants of, other searchers, learns, unlike",
     )
     parser.add_argument(
         "--seeds", type=seeds, metavar="N|A-B", help="only the first N seeds, or these"
@@ -80,7 +81,7 @@ def estimated_cpu(jobs, results):
 def list_plan(plan, limits, args, results):
     """Prints what is left to be measured, batch by batch."""
     jobs = collections.defaultdict(list)
-    for batch, job in manifest.jobs(plan, limits, args.budget):
+    for batch, job in manifest.jobs(plan, limits, args.budget, args.only):
         if is_selected(job, args.only, args.seeds, batch.title):
             jobs[batch.title].append(job)
     total = 0.0
@@ -95,7 +96,7 @@ def list_plan(plan, limits, args, results):
 def measure(plan, limits, args, paths, results, references):
     """Measures what is left of a plan; whether nothing was skipped."""
     jobs = bench.select(
-        manifest.jobs(plan, limits, args.budget), args.only, args.seeds
+        manifest.jobs(plan, limits, args.budget, args.only), args.only, args.seeds
     )
     version = tools.version() if args.redo else None
     left = [job for job in jobs if not bench.is_measured(job, results, version)]

@@ -31,10 +31,12 @@ def lines(measured):
             ("moe-50", searchers.EXACT),
         ),
         item(
-            lambda s: f"**A black box that resembles the roofline**: `surrogate`, the default. It starts from"
+            lambda s, unlike: f"**A black box that resembles the roofline**: `surrogate`, the default. It starts from"
             f" the roofline's plan and corrects the roofline: {markdown.ratio(s.mean)} of the best known in the"
-            f" mean (n = {s.runs}).",
+            f" mean (n = {s.runs}). Where that plan is invalid it needs {markdown.calls(unlike.calls)} calls to 99 %, and"
+            f" has {markdown.ratio(unlike.mean)} (n = {unlike.runs}), {markdown.ratio(unlike.min)} at worst.",
             ("fixed", searchers.SURROGATE),
+            ("unlike", searchers.SURROGATE),
         ),
         item(
             lambda s: f"**A black box with nothing beside it**: `surrogate` too. Where dims pay it reaches"

@@ -68,18 +68,26 @@ CHOICES = """## What is this project's own choice
 - **Random walk and annealing** redraw one variable a step. `annealing` as it comes here is another one than the paper's: its energy is the
   logarithm of the throughput, T0 is 0.5 and invalid strategies are ordered by how far they exceed the limits. The row *as in the paper* has
   `agent-options=initial-temperature=100,raw-energy=true`: tokens/s, T0 = 100, −1000 for whatever is invalid.
-- **The agent's open ends**, α = β = 1 and −1000 among them, are listed in [Agents](Agent.md#ppo-paper). Their sensitivity is not measured.
+- **The agent's open ends**, α = β = 1 and −1000 among them, are listed in [Agents](Agent.md#ppo-paper). {sensitivity}
 - **What the space cannot say**: context parallelism and attention that is data-parallel across tensor-parallel experts as degrees of their own
   (the degrees of [serving engines](Degrees.md) have both, in a search of their own), redundant experts, layers of unlike dims
   (`dims=per-layer` has them), and fractions of a micro-batch.
 - **`ep` of a dense model** is a number of replicas of everything, with no collective between them."""
 
 
+def choices(has_variants):
+    """`CHOICES`, with what is known of the agent's open ends."""
+    known = "What they are worth stands above."
+    if not has_variants:
+        known = 'What they are worth is not measured; `./dev bench search --only "constants of"` does that.'
+    return CHOICES.format(sensitivity=known)
+
+
 def text(measured, docs):
     """The page."""
     facts = Facts(measured)
     if not facts.complete:
-        return f"{HEAD}\n\nNot measured yet.\n\n{CHOICES}\n"
+        return f"{HEAD}\n\nNot measured yet.\n\n{choices(False)}\n"
     rows = claims.rows(facts)
     header = ["claim of the paper", "here", "verdict", "depends on"]
     shares = ", ".join(
@@ -94,13 +102,15 @@ def text(measured, docs):
         " t on the logarithm, of both. The ceiling is the optimum over the same: no searcher can be above it.",
         table_1(facts),
         f"Of the optimum, in the mean of the six: {shares}.",
+        sensitivity.early_exits(measured),
         "## Figure 3",
         "The best plan of all seeds over the best plan with Megatron's dims, whose degrees were all tried.",
     ]
     if (docs / "figures" / FIGURE).exists():
         parts.append(f"![Best of all seeds over Megatron's plans](figures/{FIGURE})")
     parts += [figure_3(facts), ffn.section(), paper_agent.section(measured)]
-    parts += [sensitivity.section(measured), CHOICES]
+    variants = sensitivity.section(measured)
+    parts += [variants, choices(bool(variants))]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -99,7 +99,7 @@ class Sections(unittest.TestCase):
         )
         text = sensitivity.section(found)
         self.assertIn("| α = 0 | 6 | 0.5000 [0.5000, 0.5000] | 0.5000 | **−0.2500", text)
-        self.assertIn("36 of 54 agents ended early", text)
+        self.assertIn("36 of 54 agents ended", sensitivity.early_exits(found))
         self.assertIsNone(sensitivity.section(measured(proof())))
 
     def test_parts_are_compared_with_the_default(self):
