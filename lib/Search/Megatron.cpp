@@ -20,7 +20,8 @@ struct MegatronDims {
 } // namespace
 
 /// Column-parallel into a block, row-parallel out of it (arXiv 1909.08053,
-/// section 3); the low-rank projections of MLA are replicated. Activations
+/// section 3); state spaces by heads (its Mamba mixer) and delta nets alike;
+/// the low-rank projections of MLA and of experts are replicated. Activations
 /// around it are replicated or cut by tokens.
 static constexpr MegatronDims megatronDims[] = {
     // clang-format off
@@ -31,8 +32,14 @@ static constexpr MegatronDims megatronDims[] = {
     {"q_up",        Dim::One,  Dim::One,  Dim::One},
     {"q_proj",      Dim::One,  Dim::One,  Dim::One},
     {"kv_down",     Dim::None, Dim::None, Dim::None},
+    {"index_q",     Dim::None, Dim::None, Dim::None},
     {"qkv_proj",    Dim::One,  Dim::One,  Dim::One},
     {"attention",   Dim::Zero, Dim::Zero, Dim::Zero},
+    {"in_proj",     Dim::One,  Dim::One,  Dim::One},
+    {"mamba2",      Dim::Zero, Dim::Zero, Dim::Zero},
+    {"gated_delta_net", Dim::Zero, Dim::Zero, Dim::Zero},
+    {"latent_down", Dim::None, Dim::None, Dim::None},
+    {"latent_up",   Dim::None, Dim::None, Dim::None},
     {"out_proj",    Dim::Zero, Dim::Zero, Dim::Zero},
     {"ffn_norm",    Dim::None, Dim::None, Dim::Zero},
     {"router",      Dim::None, Dim::None, Dim::None},

@@ -15,12 +15,6 @@ using namespace shardopt;
 using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
-Span<const DimChoice> Mamba2::choices() const {
-  static constexpr DimChoice list[] = {{Dim::Zero, "heads"},
-                                       {Dim::None, "none"}};
-  return {list, 2};
-}
-
 Rule Mamba2::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   return stateRule(dim, incoming, context,

@@ -10,6 +10,8 @@
 
 #include "Detail.h"
 
+#include "shardopt/Cost/Ops/StateModel.h"
+
 namespace shardopt::cost::detail {
 
 /// What a device has of an op with a short convolution and a state.
@@ -53,9 +55,9 @@ inline StatePart statePart(Layout layout, const Context &context) {
 }
 
 /// Convolution, `mixing`, which reads and writes the state, and gated norm.
-template <typename Op>
-OpCost stateCost(const Op &op, const StatePart &part, const Kernel &mixing,
-                 Layout layout, const Context &context) {
+inline OpCost stateCost(const StateModel &op, const StatePart &part,
+                        const Kernel &mixing, Layout layout,
+                        const Context &context) {
   OpCost cost;
   const double kept = part.channels * double(op.taps - 1) * op.convBytes;
   cost.kernels = {

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_COST_OPS_GATEDDELTANET_H
 #define SHARDOPT_COST_OPS_GATEDDELTANET_H
 
-#include "shardopt/Cost/OpModel.h"
+#include "shardopt/Cost/Ops/StateModel.h"
 
 namespace shardopt::cost {
 
@@ -16,7 +16,7 @@ namespace shardopt::cost {
 /// Hatamizadeh, "Gated Delta Networks", arXiv 2412.06464). Dim 0 cuts key
 /// heads, each with its value heads; none leaves heads whole and cuts sequences
 /// where tokens are cut. What is cached does not grow with the context.
-struct GatedDeltaNet final : OpModel {
+struct GatedDeltaNet final : StateModel {
   /// Tokens of which prefill makes one step (section 3.3 there).
   static constexpr double chunk = 64;
 
@@ -24,17 +24,11 @@ struct GatedDeltaNet final : OpModel {
   int64_t valueHeads = 0;
   int64_t keyDim = 0;
   int64_t valueDim = 0;
-  int64_t taps = 0; ///< of the convolution
-  double activationBytes = 2;
-  double convBytes = 2;  ///< an element of the rows that it keeps
-  double stateBytes = 4; ///< an element of the state
 
-  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
-  Reads reads() const override { return Reads::Sequences; }
 };
 
 } // namespace shardopt::cost

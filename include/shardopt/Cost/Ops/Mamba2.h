@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_COST_OPS_MAMBA2_H
 #define SHARDOPT_COST_OPS_MAMBA2_H
 
-#include "shardopt/Cost/OpModel.h"
+#include "shardopt/Cost/Ops/StateModel.h"
 
 namespace shardopt::cost {
 
@@ -18,7 +18,7 @@ namespace shardopt::cost {
 /// sum of squares is all-reduced, 4 bytes a row. None leaves heads whole and
 /// cuts sequences where tokens are cut. What is cached does not grow with the
 /// context.
-struct Mamba2 final : OpModel {
+struct Mamba2 final : StateModel {
   /// Tokens of which prefill makes one step (section 6 there).
   static constexpr double chunk = 128;
 
@@ -26,18 +26,12 @@ struct Mamba2 final : OpModel {
   int64_t headDim = 0;
   int64_t groups = 0; ///< of heads that share B and C
   int64_t stateDim = 0;
-  int64_t taps = 0; ///< of the convolution
   bool norms = true;
-  double activationBytes = 2;
-  double convBytes = 2;  ///< an element of the rows that it keeps
-  double stateBytes = 4; ///< an element of the state
 
-  Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
-  Reads reads() const override { return Reads::Sequences; }
 };
 
 } // namespace shardopt::cost
