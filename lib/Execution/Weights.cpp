@@ -101,6 +101,52 @@ static std::string expand(std::string pattern, const std::string &key,
 
 namespace {
 
+/// Where checkpoints may have the tensors of all experts in one `[experts,
+/// blocks * out, in]`: its name, and which block of rows one of them is.
+struct FusedTensor {
+  std::string name;
+  int64_t block = 0, blocks = 1;
+};
+
+} // namespace
+
+/// That of a tensor of an expert, if it can be one.
+static std::optional<FusedTensor> fusedFrom(const std::string &pattern) {
+  const std::string key = ".{expert}.";
+  const size_t at = pattern.find(key);
+  if (at == std::string::npos)
+    return std::nullopt;
+  const std::string own = pattern.substr(at + key.size());
+  const std::string module = pattern.substr(0, at + 1);
+  if (own == "gate_proj.weight")
+    return FusedTensor{module + "gate_up_proj", 0, 2};
+  if (own == "up_proj.weight")
+    return FusedTensor{module + "gate_up_proj", 1, 2};
+  if (own == "down_proj.weight")
+    return FusedTensor{module + "down_proj"};
+  return std::nullopt;
+}
+
+/// Of that tensor, the matrix of an expert.
+static ErrorOr<StoredTensor> sliceFused(const StoredTensor &tensor,
+                                        const FusedTensor &from,
+                                        int64_t experts, int64_t expert) {
+  const Shape &shape = tensor.shape;
+  if (shape.size() != 3 || shape[0] != experts || shape[1] % from.blocks != 0)
+    return Error{"'" + from.name + "' has the shape " + toString(shape) +
+                 ", expected " + std::to_string(experts) +
+                 " matrices of as many rows for each of " +
+                 std::to_string(from.blocks) + " projections"};
+  StoredTensor part = tensor;
+  part.shape = {shape[1] / from.blocks, shape[2]};
+  const int64_t size = countElements(part.shape);
+  part.data +=
+      (expert * from.blocks + from.block) * size * bytesOf(tensor.type);
+  return part;
+}
+
+namespace {
+
 /// A part of a param, seen as the op wants it: [experts,] rows, columns.
 class PartView {
 public:
@@ -127,8 +173,8 @@ public:
   double at(Span<const int64_t> index) const;
 
 private:
-  std::vector<const StoredTensor *> stored; ///< one, or one an expert
-  std::vector<const StoredTensor *> scales; ///< none, or one for each of these
+  std::vector<StoredTensor> stored; ///< one, or one an expert
+  std::vector<StoredTensor> scales; ///< none, or one for each of these
   std::vector<int64_t> block;
   bool isPerExpert = false, isTransposed = false, isInterleaved = false;
   bool isPacked = false; ///< two numbers of four bits a byte
@@ -184,41 +230,45 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
   view.factor = part.factor;
   view.shift = part.shift;
   auto find = [&](const std::string &pattern,
-                  int64_t expert) -> ErrorOr<const StoredTensor *> {
-    std::string name = expand(pattern, "{expert}", expert);
-    if (layer)
-      name = expand(name, "{layer}", *layer);
-    const StoredTensor *tensor = checkpoint.find(name);
-    if (!tensor)
-      return Error{"the checkpoint has no tensor '" + name + "'"};
-    return tensor;
+                  int64_t expert) -> ErrorOr<StoredTensor> {
+    auto named = [&](const std::string &pattern) {
+      const std::string name = expand(pattern, "{expert}", expert);
+      return layer ? expand(name, "{layer}", *layer) : name;
+    };
+    const std::string name = named(pattern);
+    if (const StoredTensor *tensor = checkpoint.find(name))
+      return *tensor;
+    if (const std::optional<FusedTensor> from = fusedFrom(pattern))
+      if (const StoredTensor *tensor = checkpoint.find(named(from->name)))
+        return sliceFused(*tensor, *from, experts, expert);
+    return Error{"the checkpoint has no tensor '" + name + "'"};
   };
   for (int64_t expert = 0; expert < (view.isPerExpert ? experts : 1);
        ++expert) {
-    ErrorOr<const StoredTensor *> tensor = find(part.pattern, expert);
+    ErrorOr<StoredTensor> tensor = find(part.pattern, expert);
     if (!tensor)
       return tensor.error();
-    if (!view.stored.empty() && (*tensor)->shape != view.stored[0]->shape)
+    if (!view.stored.empty() && tensor->shape != view.stored[0].shape)
       return Error{"experts of '" + part.pattern + "' differ in shape"};
     view.stored.push_back(*tensor);
     if (part.scales.empty())
       continue;
-    view.isPacked = isPackedInBlocks(**tensor);
-    if ((*tensor)->type == StoredType::U8 && !view.isPacked)
+    view.isPacked = isPackedInBlocks(*tensor);
+    if (tensor->type == StoredType::U8 && !view.isPacked)
       return Error{"'" + part.pattern + "' has the shape " +
-                   toString((*tensor)->shape) +
+                   toString(tensor->shape) +
                    ", expected 16 bytes of four-bit numbers in its last dim"};
-    ErrorOr<const StoredTensor *> scale = find(part.scales, expert);
+    ErrorOr<StoredTensor> scale = find(part.scales, expert);
     if (!scale)
       return scale.error();
-    if (view.isPacked && (*scale)->type != StoredType::U8)
+    if (view.isPacked && scale->type != StoredType::U8)
       return Error{"the scales '" + part.scales +
                    "' are not bytes, which are exponents of two"};
-    if (auto error = checkScales(**tensor, **scale, part))
+    if (auto error = checkScales(*tensor, *scale, part))
       return *error;
     view.scales.push_back(*scale);
   }
-  view.sizes = view.stored[0]->shape;
+  view.sizes = view.stored[0].shape;
   if (view.isPacked) {
     view.sizes.pop_back();
     view.sizes.back() *= blockNumbers;
@@ -254,20 +304,20 @@ double PartView::at(Span<const int64_t> index) const {
   }
   if (isTransposed)
     std::swap(place[rank - 1], place[rank - 2]);
-  const StoredTensor &tensor = *stored[expert];
+  const StoredTensor &tensor = stored[expert];
   int64_t linear = 0;
   for (size_t i = 0; i < rank; ++i)
     linear = linear * storedSizes[i] + place[i];
   if (isPacked) {
     const int bits = int(tensor.at(linear / 2)) >> (linear % 2 ? 4 : 0);
-    const int exponent = int(scales[expert]->at(linear / blockNumbers)) - 127;
+    const int exponent = int(scales[expert].at(linear / blockNumbers)) - 127;
     return std::ldexp((bits & 8 ? -1 : 1) * fourBits[bits & 7], exponent) *
                factor +
            shift;
   }
   double value = tensor.at(linear);
   if (!scales.empty()) {
-    const StoredTensor &scale = *scales[expert];
+    const StoredTensor &scale = scales[expert];
     int64_t at = 0;
     if (block.size() == 2 && rank == 2) {
       int64_t blocks = (storedSizes[1] + block[1] - 1) / block[1];
@@ -331,6 +381,8 @@ CheckpointWeights::findUnread(const ProgramInterface &program) const {
       unread.erase(name);
       return;
     }
+    if (const std::optional<FusedTensor> from = fusedFrom(name))
+      unread.erase(from->name);
     const int64_t experts = param.globalShape().front();
     for (int64_t expert = 0; expert < experts; ++expert)
       unread.erase(expand(name, "{expert}", expert));

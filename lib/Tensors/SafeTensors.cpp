@@ -29,7 +29,7 @@ using namespace shardopt::tensors;
 // Elements
 //===----------------------------------------------------------------------===//
 
-static int64_t bytesOf(StoredType type) {
+int64_t tensors::bytesOf(StoredType type) {
   switch (type) {
   case StoredType::F64:
   case StoredType::I64:

@@ -38,6 +38,9 @@ enum class StoredType : uint8_t {
   U8
 };
 
+/// Bytes of an element.
+int64_t bytesOf(StoredType type);
+
 /// One tensor of a checkpoint, where it lies.
 struct StoredTensor {
   StoredType type;
