@@ -2,23 +2,26 @@
 """Makes small models of the families that are imported, with Transformers.
 
     pip install torch transformers safetensors
-    python utils/tiny_models.py [--only gemma] [--more] [--seed 7] [folder]
+    python utils/tiny_models.py [--only gemma] [--more | --draw 3] [--seed 7] [folder]
 
 A model is a folder: its config, random weights under the hub's names, and for
 random tokens [prompts, length] the logits [prompts, length, vocabulary] that
 Transformers computes of them, step by step as at once. One model a family is part
 of the sources, so that tests need neither the network nor Transformers; `--more`
-makes others, with other options. A seed and a version of Torch give the same bytes.
+makes others, with other options, and `--draw` some a family whose options are drawn at
+random (tiny_options.py), without those that Transformers itself cannot make. A seed and a version of Torch give the same bytes.
 """
 
 import argparse
 import pathlib
+import random as draws
 import tempfile
 
 import torch
 import transformers
 from safetensors.torch import save_file
 from tiny_families import COMMON, FAMILIES
+from tiny_options import draw
 
 TINY = pathlib.Path(__file__).resolve().parents[1] / "test" / "Target" / "HuggingFace" / "Tiny"
 PROMPTS, LENGTH = 4, 12
@@ -44,7 +47,8 @@ def steps(model, tokens):
     """The logits of tokens that are decoded one by one."""
     logits, cache = [], None
     for i in range(tokens.shape[1]):
-        step = model(tokens[:, i : i + 1], past_key_values=cache, use_cache=True)
+        places = torch.full((len(tokens), 1), i)
+        step = model(tokens[:, i : i + 1], position_ids=places, past_key_values=cache, use_cache=True)
         cache = step.past_key_values
         logits.append(step.logits[:, 0])
     return torch.stack(logits, dim=1)
@@ -84,15 +88,34 @@ def options_of(sizes):
     return options
 
 
+def make_drawn(args, family, kind, known):
+    """Models with options drawn at random, beside those of one that is known."""
+    kind = getattr(transformers, kind)
+    random = draws.Random(f"{args.seed} {family}")
+    for number in range(args.draw):
+        sizes = random.choice(known)
+        sees = "vision_config" in sizes
+        text = type(kind().text_config) if sees else kind
+        options = options_of(draw(text, {**COMMON, **sizes}, random))
+        try:
+            make(args.folder / f"{family}-drawn{number}", kind(**options), args.seed)
+        except Exception as error:  # what a class of models says of options that it has not
+            print(f"{family}-drawn{number}: Transformers: {str(error)[:120]!r}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=TINY)
     parser.add_argument("--only", default="", help="families with this in their name, or one of these, by commas")
     parser.add_argument("--more", action="store_true", help="models with other options")
+    parser.add_argument("--draw", type=int, default=0, help="so many models with random options")
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     for family, (kind, first, *others) in FAMILIES.items():
         if not any(part in family for part in args.only.split(",")):
+            continue
+        if args.draw:
+            make_drawn(args, family, kind, [first, *others] if first else others)
             continue
         models = {f"{family}-{i}": sizes for i, sizes in enumerate(others, 2)}
         shipped = {family: first} if first else {}

@@ -1,17 +1,23 @@
 #!/usr/bin/python3
 """Executes tiny models of every family, sharded and whole, against Transformers.
 
-    ./dev verify --families [--count 20] [--only gemma] [--seed 7] [--page]
+    ./dev verify --families [--count 20] [--only gemma] [--seed 7] [--results FILE]
+        [--page] [--draw 3]
 
 Two models a family, with other options each, are made by utils/tiny_models.py in an
 environment of the build folder, into which Transformers and Torch are installed once.
 They decode, and prefill, unsharded, with the exact searcher's plans, and with `count`
 random strategies a program, half of them with the degrees of serving engines. `--page`
-writes the table of docs/Import.md. Exit status 1 if anything fails; where Transformers
-cannot be installed, a message says that nothing was verified.
+writes the rows of these families into the table of docs/Import.md, and leaves the others.
+With `--results` every model's result is a line of a file, and models that it has with as
+many strategies are not run again: so a run that was cut goes on. `--draw` takes models whose
+options are drawn at random instead: what the importer refuses is printed, and fails
+nothing. Exit status 1 if anything
+fails; where Transformers cannot be installed, a message says that nothing was verified.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -51,7 +57,7 @@ def environment(folder):
 
 def make_models(python, folder, args):
     """The folders of all models."""
-    for more in ([], ["--more"]):
+    for more in ([f"--draw={args.draw}"],) if args.draw else ([], ["--more"]):
         command = [python, UTILS / "tiny_models.py", folder, *more]
         command += [f"--only={args.only}", f"--seed={args.seed}"]
         tools.run(*command)
@@ -61,6 +67,11 @@ def make_models(python, folder, args):
 def verify(args, model, folder):
     """(largest relative error, strategies that fail) of a model's programs."""
     worst, failed = 0.0, 0
+    importing = [args.shard_translate, "--import-hf", model / "config.json"]
+    status, line = tools.last_line(*importing, "--phase=decode", "--context=16", "-o", "/dev/null")
+    if status:
+        print(f"{model.name}: refused: {line}", flush=True)
+        return worst, failed
     for phase, context in (("decode", 16), ("prefill", 7)):
         for what, status, line in check(args, model, phase, context, folder):
             failed += status != 0
@@ -70,17 +81,46 @@ def verify(args, model, folder):
     return worst, failed
 
 
-def table(rows, count):
-    lines = [
-        f"| family | models | largest error | of {count} random strategies a program |",
-        "|---|--:|--:|--:|",
-    ]
-    for family, results in rows.items():
-        worst = max(error for error, _ in results)
-        failed = sum(failed for _, failed in results)
-        said = f"{failed} runs fail" if failed else "none fails"
-        lines.append(f"| {family} | {len(results)} | {worst:.1e} | {said} |")
-    return "\n".join(lines)
+def known_results(path):
+    """The results of a file, by model: of several, the last."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    return {result["model"]: result for result in map(json.loads, lines)}
+
+
+def verify_all(args, models, folder):
+    """The results of all models, those of `--results` first."""
+    known = known_results(args.results)
+    for model in models:
+        if known.get(model.name, {}).get("count", -1) >= args.count:
+            continue
+        worst, failed = verify(args, model, folder)
+        result = {"model": model.name, "count": args.count, "worst": worst, "failed": failed}
+        known[model.name] = result
+        if args.results:
+            with args.results.open("a") as out:
+                print(json.dumps(result), file=out, flush=True)
+    return known.values()
+
+
+def row(family, results):
+    worst = max(result["worst"] for result in results)
+    failed = sum(result["failed"] for result in results)
+    count = min(result["count"] for result in results)
+    said = f"{failed} runs" if failed else "none"
+    return f"| {family} | {len(results)} | {count} | {worst:.1e} | {said} |"
+
+
+def table(results, old=""):
+    """The rows of all families, those of the table `old` where there is no result."""
+    families = {}
+    for result in results:
+        families.setdefault(re.sub(r"-\d+$", "", result["model"]), []).append(result)
+    lines = ["| family | models | random strategies a program | largest error | fail |"]
+    lines.append("|---|--:|--:|--:|---|")
+    kept = [line for line in old.splitlines() if line.startswith("|") and line not in lines]
+    rows = {line.split("|")[1].strip(): line for line in kept}
+    rows.update({family: row(family, found) for family, found in families.items()})
+    return "\n".join(lines + [rows[family] for family in sorted(rows)])
 
 
 def main():
@@ -89,25 +129,26 @@ def main():
     parser.add_argument("--environment", type=pathlib.Path, required=True, help="its folder")
     parser.add_argument("--count", type=int, default=20, help="random strategies a program")
     parser.add_argument("--only", default="", help="families with this in their name")
+    parser.add_argument("--draw", type=int, default=0, help="models a family with random options")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--tolerance", default="", help="of the largest logit (2e-5)")
-    parser.add_argument("--page", action="store_true", help="write the table of docs/Import.md")
+    parser.add_argument("--results", type=pathlib.Path, help="a file to go on from and to add to")
+    parser.add_argument("--page", action="store_true", help="write rows of docs/Import.md's table")
     args = parser.parse_args()
 
     python = environment(args.environment)
     if not python:
         print("skipped: Transformers could not be installed, so nothing was verified")
         return
-    rows = {}
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as folder:
-        for model in make_models(python, pathlib.Path(made), args):
-            family = re.sub(r"-\d+$", "", model.name)
-            rows.setdefault(family, []).append(verify(args, model, pathlib.Path(folder)))
-    text = table(rows, args.count)
-    print(text)
+        models = make_models(python, pathlib.Path(made), args)
+        results = list(verify_all(args, models, pathlib.Path(folder)))
+    print(table(results))
     if args.page:
-        PAGE.write_text(with_part(PAGE.read_text(), *MARKS, text))
-    sys.exit(1 if any(failed for results in rows.values() for _, failed in results) else 0)
+        page = PAGE.read_text()
+        old = page.split(MARKS[0], 1)[1].split(MARKS[1], 1)[0]
+        PAGE.write_text(with_part(page, *MARKS, table(results, old)))
+    sys.exit(1 if any(result["failed"] for result in results) else 0)
 
 
 main()
