@@ -17,6 +17,8 @@ COMMON = {
     "eos_token_id": 0,
     "pad_token_id": 0,
 }
+# Less of it, for families whose facts do not need more.
+LESS = {"vocab_size": 41, "hidden_size": 24, "intermediate_size": 26}
 EXPERTS = {
     "moe_intermediate_size": 14,
     "n_routed_experts": 8,
@@ -144,7 +146,7 @@ FAMILIES = {
     ),
     "ernie4_5_moe": (
         "Ernie4_5_MoeConfig",
-        {**ERNIE, "tie_word_embeddings": False},
+        {**ERNIE, **LESS, "tie_word_embeddings": False, "use_bias": True},
         {**ERNIE, "moe_layer_interval": 2, "moe_num_shared_experts": 1, "num_hidden_layers": 5},
         {**ERNIE, "moe_num_shared_experts": 0, "moe_layer_end_index": 1, "moe_k": 3},
     ),
@@ -205,7 +207,7 @@ FAMILIES = {
     ),
     "mistral": (
         "MistralConfig",
-        {"sliding_window": 5, "head_dim": 10},
+        {**LESS, "sliding_window": 5, "head_dim": 10},
         {"sliding_window": None, "tie_word_embeddings": True},
     ),
     "phi3": (
@@ -231,7 +233,7 @@ FAMILIES = {
     ),
     "smollm3": (
         "SmolLM3Config",
-        {"num_hidden_layers": 4, "no_rope_layer_interval": 3, "tie_word_embeddings": False},
+        {**LESS, "num_hidden_layers": 4, "no_rope_layer_interval": 3, "tie_word_embeddings": False},
         {"num_hidden_layers": 5, "no_rope_layers": [0, 1, 1, 0, 1], "attention_bias": True},
     ),
     "ernie4_5": (
@@ -252,6 +254,7 @@ FAMILIES = {
     "gemma3": (
         "Gemma3TextConfig",
         {
+            **LESS,
             **GEMMA,
             "num_hidden_layers": 4,
             "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2,
@@ -271,7 +274,7 @@ FAMILIES = {
     ),
     "olmo3": (
         "Olmo3Config",
-        {"sliding_window": 5, "num_hidden_layers": 4},
+        {**LESS, "sliding_window": 5, "num_hidden_layers": 4},
         {
             "sliding_window": 3,
             "layer_types": ["full_attention", "sliding_attention"] * 2,
@@ -290,7 +293,7 @@ FAMILIES = {
     ),
     "minimax_m2": (
         "MiniMaxM2Config",
-        {**MINIMAX},
+        {**MINIMAX, "vocab_size": 41, "hidden_size": 24},
         {**MINIMAX, "num_attention_heads": 4, "num_key_value_heads": 4, "num_local_experts": 5},
         {**MINIMAX, "rope_parameters": None, "rotary_dim": 4, "num_experts_per_tok": 3},
     ),
@@ -424,6 +427,32 @@ FAMILIES = {
             "tie_word_embeddings": True,
         },
         {**GRANITE_4, "num_local_experts": 4, "mamba_n_groups": 9, "attention_bias": True},
+    ),
+    "nemotron_h_latent": (
+        "NemotronHConfig",
+        {
+            **NEMOTRON,
+            "hidden_size": 16,
+            "vocab_size": 23,
+            "hybrid_override_pattern": "E*",
+            "moe_latent_size": 6,
+            "moe_intermediate_size": 5,
+            "moe_shared_expert_intermediate_size": 7,
+            "n_routed_experts": 4,
+            "n_group": 1,
+            "topk_group": 1,
+            "num_experts_per_tok": 2,
+            "mlp_bias": True,
+        },
+        {
+            **NEMOTRON,
+            "hybrid_override_pattern": "ME-",
+            "moe_latent_size": 10,
+            "moe_intermediate_size": 9,
+            "moe_shared_expert_intermediate_size": 14,
+            "n_routed_experts": 6,
+            "routed_scaling_factor": 2.5,
+        },
     ),
     "glm4_moe": (
         "Glm4MoeConfig",

@@ -107,8 +107,71 @@ LLAMA4_SMALL = {
     "floor_scale": 3,
     "attn_scale": 0.5,
 }
+# Fewer positions than prompts have; heads enough that few scores are zero, all alike.
+INDEXED = {
+    **SMALL_EXPERTS,
+    **SMALL_LATENT,
+    "n_group": 2,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+    "index_topk": 5,
+    "index_n_heads": 6,
+    "index_head_dim": 10,
+}
+SMALL_SPACES = {
+    **SMALL,
+    "head_dim": None,
+    "num_key_value_heads": 2,
+    "mamba_n_heads": 8,
+    "mamba_d_state": 5,
+    "mamba_chunk_size": 4,
+    "attn_layer_indices": [1],
+}
 # As in tiny_families.py.
 SMALL_FAMILIES = {
+    "arcee": (
+        "ArceeConfig",
+        None,
+        {**SMALL, "num_key_value_heads": 2},
+        {**SMALL, "head_dim": 6, "attention_bias": True, "mlp_bias": True},
+    ),
+    "bamba": (
+        "BambaConfig",
+        {**SMALL_SPACES, "mamba_n_groups": 2},
+        {
+            **SMALL_SPACES,
+            "attention_bias": True,
+            "mlp_bias": True,
+            "mamba_proj_bias": True,
+            "mamba_conv_bias": False,
+            "tie_word_embeddings": True,
+        },
+    ),
+    "deepseek_v32": (
+        "DeepseekV32Config",
+        {**INDEXED},
+        {
+            **INDEXED,
+            "index_head_dim": 4,
+            "index_topk": 3,
+            "index_n_heads": 8,
+            "mlp_layer_types": ["sparse", "dense"],
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "rope_theta": 1e4,
+                "factor": 4.0,
+                "original_max_position_embeddings": 16,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+            },
+        },
+    ),
+    "glm_moe_dsa": (
+        "GlmMoeDsaConfig",
+        None,
+        {**INDEXED, "index_topk": 4},
+        {**INDEXED, "n_group": 1, "index_head_dim": 6, "index_n_heads": 7},
+    ),
     "seed_oss": (
         "SeedOssConfig",
         {**SMALL, "attention_out_bias": True, "mlp_bias": True},

@@ -15,8 +15,6 @@
 
 namespace shardopt::cost {
 
-inline constexpr unsigned maxOperands = 2;
-
 /// An op with one dim and given placements of its operands.
 struct OpEntry {
   InlineVector<Placement, maxOperands> incoming;

@@ -77,27 +77,26 @@ void LeastOfLayouts::add(Span<const Placement> incoming) {
   last = std::move(cost);
 }
 
+/// Adds all layouts of the operands from `next` on to those before it.
+static void addLayouts(Span<Placement> incoming, size_t next,
+                       const Context &context, LeastOfLayouts &found) {
+  if (next == incoming.size()) {
+    found.add({incoming.data(), incoming.size()});
+    return;
+  }
+  for (Layout layout : layoutsOn(context.grid)) {
+    incoming[next].layout = layout;
+    addLayouts(incoming, next + 1, context, found);
+  }
+}
+
 /// The least of `op` with `dim` over all layouts of its operands.
 static LeastCost leastOf(const OpModel &op, Dim dim, size_t numOperands,
                          const Context &context, const TimeModel &time) {
   LeastOfLayouts found(op, dim, context, time);
-  if (numOperands == 0) {
-    found.add({});
-    return found.least;
-  }
   // What rows weigh does not matter to what is not resharded.
-  std::array<Placement, 2> incoming;
-  for (Layout first : layoutsOn(context.grid)) {
-    incoming[0].layout = first;
-    if (numOperands == 1) {
-      found.add({incoming.data(), 1});
-      continue;
-    }
-    for (Layout second : layoutsOn(context.grid)) {
-      incoming[1].layout = second;
-      found.add({incoming.data(), 2});
-    }
-  }
+  std::array<Placement, maxOperands> incoming;
+  addLayouts({incoming.data(), numOperands}, 0, context, found);
   return found.least;
 }
 

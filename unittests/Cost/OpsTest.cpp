@@ -144,6 +144,37 @@ TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
   EXPECT_FALSE(latent.rule(Dim::One, both, context).isLegal());
 }
 
+TEST_F(Rules, AnIndexerIsWholeAndReadsWhatItRanks) {
+  MlaAttention op;
+  op.heads = 8, op.latent = 16, op.nope = 8, op.rope = 4, op.value = 8;
+  const Placement incoming[] = {
+      {Layout::H, 100}, {Layout::R, 40}, {Layout::R, 60}};
+  const Span<const Placement> both(incoming, 2), all(incoming, 3);
+  const OpCost dense = op.cost(Dim::Zero, both, context);
+  EXPECT_EQ(op.rule(Dim::Zero, both, context).operands.size(), 2u);
+
+  op.indexHeads = 3, op.indexDim = 6, op.indexTopk = 256;
+  const Rule rule = op.rule(Dim::Zero, all, context);
+  ASSERT_EQ(rule.operands.size(), 3u);
+  EXPECT_EQ(rule.operands[2].required.layout, Layout::R);
+  const OpCost sparse = op.cost(Dim::Zero, all, context);
+  ASSERT_EQ(sparse.kernels.size(), 4u);
+  // A quarter of the context is read; all of it is ranked, by every head.
+  EXPECT_EQ(sparse.kernels[2].flops, dense.kernels[2].flops / 4);
+  EXPECT_EQ(sparse.kernels[3].flops,
+            2.0 * double(context.microBatch) * 1024 * 3 * 6);
+  EXPECT_EQ(sparse.cacheBytes, dense.cacheBytes * 26 / 20);
+  // Of what all is read, the cost is that of reading all, and ranking.
+  op.indexTopk = 2048;
+  EXPECT_EQ(op.cost(Dim::Zero, all, context).kernels[2].flops,
+            dense.kernels[2].flops);
+
+  context.degrees.cp = 2;
+  EXPECT_STREQ(op.rule(Dim::Zero, all, context).illegal,
+               "context parallelism cuts positions, and an indexer ranks those "
+               "of a whole sequence");
+}
+
 TEST_F(Rules, GatesRestrictHowAttentionIsCut) {
   GqaAttention op;
   op.heads = 8, op.kvHeads = 2, op.headDim = 16;

@@ -28,8 +28,9 @@ namespace shardopt::cost {
 struct WalkedOp {
   const Node &node;
   Dim dim;
-  InlineVector<Placement, 2> incoming; ///< as their ops left the operands
-  Rule rule;                           ///< legal
+  /// As their ops left the operands.
+  InlineVector<Placement, maxOperands> incoming;
+  Rule rule; ///< legal
 };
 
 /// Walks the dims of a strategy through layers. A `Handle` is what the visitor

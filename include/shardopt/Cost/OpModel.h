@@ -24,6 +24,10 @@
 
 namespace shardopt::cost {
 
+/// Most activation operands of an op: those of latent attention with an
+/// indexer.
+inline constexpr unsigned maxOperands = 3;
+
 /// What an op wants of one of its activation operands.
 struct OperandRule {
   /// What the op leaves of its operand for later consumers of it.
@@ -49,7 +53,8 @@ struct ResultRule {
 struct Rule {
   /// Why this dim is illegal here (a phrase without a subject), or null.
   const char *illegal = nullptr;
-  InlineVector<OperandRule, 2> operands; ///< as many as activation operands
+  InlineVector<OperandRule, maxOperands>
+      operands; ///< as many as activation operands
   InlineVector<ResultRule, 3> results;
 
   bool isLegal() const { return !illegal; }

@@ -67,14 +67,14 @@ Value llm::writePositions(
 }
 
 Value llm::visibleOf(LoopBuilder &b, Value cache, const Visit &visit,
-                     Value kvHead, int64_t features) {
-  OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
+                     Value kvHead, int64_t features, int64_t first) {
+  OpFoldResult one = b.getIndexAttr(1);
   Sizes offsets = {visit.prompt, visit.begin}, sizes = {one, visit.count};
   if (kvHead) {
     offsets.push_back(kvHead);
     sizes.push_back(one);
   }
-  offsets.push_back(zero);
+  offsets.push_back(b.getIndexAttr(first));
   sizes.push_back(b.getIndexAttr(features));
   return slice(b, cache, offsets, sizes, /*rank=*/2);
 }

@@ -64,10 +64,10 @@ Values visitRows(
     llvm::function_ref<Values(LoopBuilder &, const Visit &, ValueRange)> body);
 
 /// [count, features]: what the row sees of a kv head of `cache` [prompt,
-/// position, kv head, feature]; of the first `features` of a cache without kv
-/// heads where `kvHead` is null.
+/// position, kv head, feature]; of a cache without kv heads where `kvHead` is
+/// null. Features from `first` on.
 Value visibleOf(LoopBuilder &b, Value cache, const Visit &visit, Value kvHead,
-                int64_t features);
+                int64_t features, int64_t first = 0);
 
 /// The local kv head that a query head reads: min((offset + head) / group -
 /// offset / group, kvHeads - 1).

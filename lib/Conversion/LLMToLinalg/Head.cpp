@@ -56,19 +56,14 @@ Values llm::lower(LoopBuilder &b, LmHeadOp op, const Lowering &) {
   Value normed = op.subtractsMean() ? layerNorm(b, last, op.getNorm(),
                                                 op.getNormBias(), epsilon)
                                     : rmsNorm(b, last, op.getNorm(), epsilon);
-  Value logits = project(b, normed, op.getWeight(), /*bias=*/Value(),
+  Value logits = project(b, normed, op.getWeight(), op.getBias(),
                          /*transposed=*/op.getTied());
   Values results = {
       largestColumn(b, logits, index(b, 0), staticSize(logits, 1))[1]};
   if (!op.getLogits())
     return results;
-  double scale = op.getLogitScale().convertToDouble();
-  double cap = op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0;
-  if (scale != 1.0 || cap != 0)
-    logits = map(b, sizesOf(b, logits), b.getF32Type(), whole(logits),
-                 [&](LoopBuilder &b, ValueRange e) {
-                   return softCap(b, multiply(b, e[0], real(b, scale)), cap);
-                 });
+  if (const ActivationAttr activation = op.logitActivation())
+    logits = activate(b, logits, activation, /*blocks=*/1);
   results.push_back(logits);
   return results;
 }

@@ -8,8 +8,7 @@
 #ifndef SHARDOPT_LIB_CONVERSION_LLMTOLINALG_LATENTS_H
 #define SHARDOPT_LIB_CONVERSION_LLMTOLINALG_LATENTS_H
 
-#include "Lowering.h"
-#include "Rope.h"
+#include "AttentionRows.h"
 
 namespace shardopt::llm {
 
@@ -34,8 +33,20 @@ Value latentQueries(LoopBuilder &b, Op op, Value input, Value up, int64_t nope,
                     turn(b, columns(b, input, nope, rotary), op)});
 }
 
-/// What a row adds to the cache: its normed latent and its turned rotary
-/// features, [rows, rank + rotary].
+/// The keys of an indexer, normed and turned, [rows, dim].
+Value indexKeys(LoopBuilder &b, AttentionOp op);
+
+/// What the indexer chooses of a written `cache`: 0 where a row reads a
+/// position, -inf elsewhere, [rows, positions].
+Value chosenPositions(LoopBuilder &b, AttentionOp op, Value cache,
+                      const RowPlaces &places);
+
+/// The scores [count] of what a row sees, -inf where it is not `chosen`.
+Value onlyChosen(LoopBuilder &b, Value scores, Value chosen,
+                 const Visit &visit);
+
+/// What a row adds to the cache: its normed latent, its turned rotary features,
+/// and the key of an indexer where there is one.
 Value latentRows(LoopBuilder &b, AttentionOp op);
 Value latentRows(LoopBuilder &b, PartialAttentionOp op);
 

@@ -13,7 +13,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionRows.h"
 #include "Latents.h"
 
 using namespace mlir;
@@ -46,7 +45,8 @@ static Value rowsOfLatents(LoopBuilder &b, Op op, int64_t rank,
 }
 
 Value llm::latentRows(LoopBuilder &b, AttentionOp op) {
-  return rowsOfLatents(b, op, *op.getRank(), *op.getRopeDim());
+  Value rows = rowsOfLatents(b, op, *op.getRank(), *op.getRopeDim());
+  return op.getIndexer() ? beside(b, {rows, indexKeys(b, op)}) : rows;
 }
 
 Value llm::latentRows(LoopBuilder &b, PartialAttentionOp op) {
@@ -66,6 +66,10 @@ Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
   queries = scaled(b, queries, op.getScale().convertToDouble());
   Value cache = writeCache(b, op.getCaches()[0], latentRows(b, op), places);
 
+  Value chosen;
+  if (op.getIndexer())
+    chosen = chosenPositions(b, op, cache, places);
+
   OpFoldResult first = b.getIndexAttr(0);
   Value latents = zeros(
       b, {sizeOf(b, input, 0), b.getIndexAttr(heads), b.getIndexAttr(rank)});
@@ -77,6 +81,8 @@ Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {
         Value keys = visibleOf(b, cache, visit, /*kvHead=*/Value(), features);
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
         Value scores = capped(b, timesVector(b, keys, query), op.getSoftCap());
+        if (chosen)
+          scores = onlyChosen(b, scores, chosen, visit);
         Value weights = softmax(b, scores, sink);
         Value taken = vectorTimes(b, weights, columns(b, keys, 0, rank));
         return storeVector(b, taken, latents, visit, first);

@@ -32,11 +32,18 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
         "attention has none";
     return rule;
   }
+  if (indexTopk > 0 && context.degrees.cp > 1) {
+    rule.illegal = "context parallelism cuts positions, and an indexer ranks "
+                   "those of a whole sequence";
+    return rule;
+  }
   const double rows = static_cast<double>(context.rows);
   const Layout layout = headsLayout(dim, incoming[0].layout, context);
   const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout), rows},
                    {placed(incoming[1], latentLayout), rows}};
+  if (indexTopk > 0)
+    rule.operands.push_back({placed(incoming[2], latentLayout), rows});
   rule.results = {
       {{layout, static_cast<double>(heads * value) * activationBytes}}};
   return rule;
@@ -57,6 +64,33 @@ static Kernel batchedGemm(const MlaAttention &op, double sequences,
           true};
 }
 
+/// Positions that a row reads of `seen`.
+static double readOf(const MlaAttention &op, double seen) {
+  return op.indexTopk > 0 ? std::min(seen, static_cast<double>(op.indexTopk))
+                          : seen;
+}
+
+/// An indexer meets the keys of `length` positions of each of `sequences`, in
+/// `pairs` of a row and a position. A score is written and read to be ranked.
+static void addIndexer(const MlaAttention &op, double sequences, double rows,
+                       double length, double pairs, OpCost &cost) {
+  if (op.indexTopk == 0)
+    return;
+  const double columns =
+      static_cast<double>(op.indexHeads) * static_cast<double>(op.indexDim);
+  Kernel kernel;
+  kernel.kind = KernelKind::BatchedGemm;
+  kernel.rows = rows;
+  kernel.k = static_cast<double>(op.indexDim);
+  kernel.n = length;
+  kernel.count = static_cast<double>(op.indexHeads);
+  kernel.flops = 2 * pairs * columns;
+  kernel.bytes =
+      sequences * length * static_cast<double>(op.indexDim) * op.cacheBytes +
+      rows * columns * op.activationBytes + 8 * pairs;
+  cost.kernels.push_back(kernel);
+}
+
 /// Absorbed: the query goes to the latent space, attends there, comes back.
 static void addDecodeKernels(const MlaAttention &op, double sequences,
                              double localHeads, const Context &context,
@@ -65,7 +99,8 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
   const double dn = static_cast<double>(op.nope);
   const double dr = static_cast<double>(op.rope);
   const double dv = static_cast<double>(op.value);
-  const double length = static_cast<double>(context.attendedLength());
+  const double seen = static_cast<double>(context.attendedLength());
+  const double length = readOf(op, seen);
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -80,6 +115,7 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
                     sequences * localHeads * (2 * rk + dr) * op.activationBytes;
   cost.kernels = {batchedGemm(op, sequences, localHeads, dn, rk),
                   batchedGemm(op, sequences, localHeads, rk, dv), attention};
+  addIndexer(op, sequences, sequences, seen, sequences * seen, cost);
 }
 
 /// The same where cp ranks share the positions: each attends to its own with
@@ -105,6 +141,35 @@ static void addSharedDecode(const MlaAttention &op, double sequences,
        sequences * cp * localHeads * (rk + dr) * op.activationBytes,
        "queries"});
   addMerge(sequences, localHeads, rk, op.activationBytes, context, cost);
+}
+
+/// Absorbed, as in decode: tokens that read different positions share none.
+static void addSparsePrefill(const MlaAttention &op, double sequences,
+                             double localHeads, const Context &context,
+                             OpCost &cost) {
+  const double rk = static_cast<double>(op.latent);
+  const double dn = static_cast<double>(op.nope);
+  const double dr = static_cast<double>(op.rope);
+  const double dv = static_cast<double>(op.value);
+  const double prompt = static_cast<double>(context.workload.context);
+  const double read = static_cast<double>(op.indexTopk);
+  const double tokens = sequences * prompt;
+  const double pairs = sequences * (prompt * read - read * read / 2);
+
+  Kernel attention;
+  attention.kind = KernelKind::Attention;
+  attention.rows = sequences;
+  attention.k = read;
+  attention.n = rk + dr;
+  attention.prompt = prompt;
+  attention.count = localHeads;
+  attention.cacheBytes = op.cacheBytes;
+  attention.latent = true;
+  attention.flops = 2 * pairs * localHeads * (2 * rk + dr);
+  attention.bytes = pairs * (rk + dr) * op.cacheBytes +
+                    tokens * localHeads * (2 * rk + dr) * op.activationBytes;
+  cost.kernels = {batchedGemm(op, tokens, localHeads, dn, rk),
+                  batchedGemm(op, tokens, localHeads, rk, dv), attention};
 }
 
 /// Expanded: keys and values of all tokens are made from the latent.
@@ -152,17 +217,23 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   }
 
   OpCost cost;
-  if (context.isPrefill())
+  const double seen = static_cast<double>(context.attendedLength());
+  if (context.isPrefill() && readOf(*this, seen) < seen)
+    addSparsePrefill(*this, sequences, ownHeads, context, cost);
+  else if (context.isPrefill())
     addPrefillKernels(*this, sequences, ownHeads, context, cost);
   else if (context.degrees.cp > 1)
     addSharedDecode(*this, sequences, ownHeads, context, cost);
   else
     addDecodeKernels(*this, sequences, ownHeads, context, cost);
+  if (context.isPrefill())
+    addIndexer(*this, sequences,
+               sequences * static_cast<double>(context.workload.context), seen,
+               sequences * causalPairs(context), cost);
   cost.weightBytes = ownHeads * static_cast<double>(latent * (nope + value)) *
                      bytesPerWeight(weights);
-  cost.cacheBytes = heldSequences *
-                    static_cast<double>(context.attendedLength()) *
-                    static_cast<double>(latent + rope) * cacheBytes;
+  cost.cacheBytes = heldSequences * seen *
+                    static_cast<double>(latent + rope + indexDim) * cacheBytes;
   if (context.degrees.cp > 1)
     cost.cacheBytes /= static_cast<double>(context.degrees.cp);
   return cost;

@@ -421,16 +421,32 @@ static Architecture graniteHybrid() {
   row.denseWidth = "shared_intermediate_size";
   row.expertWidth = "intermediate_size";
   row.sharedWidth = "shared_intermediate_size";
-  row.names = namesOf("block_sparse_moe.router.layer", "block_sparse_moe",
-                      "input_linear.weight", "input_linear.weight",
-                      "output_linear.weight");
-  row.names.fusedExperts = true;
-  row.names.interleavedExperts = false;
-  row.names.transposedExperts = true;
+  row.names.router = "block_sparse_moe.router.layer";
+  row.names.experts = "block_sparse_moe";
+  fuseExperts(row.names, "input_linear.weight", "output_linear.weight");
   row.names.dense = "shared_mlp";
   row.names.shared = "shared_mlp";
   row.names.fusedUp = "input_linear";
   row.names.denseDown = "output_linear";
+  return row;
+}
+
+/// State spaces and attention, then a dense network in every layer.
+static Architecture bamba() {
+  Architecture row = graniteHybrid();
+  row.name = "BambaForCausalLM";
+  row.multipliers = false;
+  row.layerRopes = LayerRopes::Alike;
+  row.ropeShare = .5;
+  row.mlpBias = BiasRule::Asked;
+  row.expertLayers = ExpertLayers::None;
+  row.router = RouterRule::None;
+  row.denseWidth = "intermediate_size";
+  row.sharedWidth = "";
+  row.names = HubNames();
+  row.names.finalNorm = "final_layernorm";
+  row.names.networkNorm = "pre_ff_layernorm";
+  row.names.dense = "feed_forward";
   return row;
 }
 
@@ -456,6 +472,7 @@ static Architecture nemotronH() {
   row.mlpBias = BiasRule::Asked;
   row.sharedBias = true;
   row.sharedWidth = "moe_shared_expert_intermediate_size";
+  row.latentExperts = true;
   row.names =
       namesOf("mixer.gate", "mixer.experts", "", "up_proj", "down_proj");
   row.names.model = "backbone";
@@ -486,13 +503,13 @@ static Architecture gptMoe() {
 static const std::vector<Architecture> &table() {
   static const std::vector<Architecture> rows = [] {
     std::vector<Architecture> all = {
-        llama(),         mistral(),  qwen2(),      qwen3(),     mixtral(),
-        qwen2Moe(),      qwen3Moe(), deepseekV3(), gptOss(),    starcoder2(),
-        phi3(),          granite(),  smolLm3(),    ernie45(),   ernie45Moe(),
-        gemma(),         gemma2(),   gemma3(),     glm4(),      glm4Moe(),
-        gptMoe(),        olmo2(),    olmo3(),      miniMaxM2(), cohere(),
-        cohere2(),       llama4(),   deepseekV2(), qwen3Next(), qwen35(),
-        graniteHybrid(), nemotronH()};
+        llama(),         mistral(),   qwen2(),      qwen3(),     mixtral(),
+        qwen2Moe(),      qwen3Moe(),  deepseekV3(), gptOss(),    starcoder2(),
+        phi3(),          granite(),   smolLm3(),    ernie45(),   ernie45Moe(),
+        gemma(),         gemma2(),    gemma3(),     glm4(),      glm4Moe(),
+        gptMoe(),        olmo2(),     olmo3(),      miniMaxM2(), cohere(),
+        cohere2(),       llama4(),    deepseekV2(), qwen3Next(), qwen35(),
+        graniteHybrid(), nemotronH(), bamba()};
     addDerivedArchitectures(all);
     addNestedArchitectures(all);
     return all;
@@ -528,11 +545,27 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   return row;
 }
 
-const Architecture *shardopt::hf::findArchitecture(std::string_view name) {
-  for (const Architecture &row : table())
+const Architecture *
+shardopt::hf::findArchitecture(const std::vector<Architecture> &rows,
+                               std::string_view name) {
+  for (const Architecture &row : rows)
     if (row.name == name)
       return &row;
   return nullptr;
+}
+
+void shardopt::hf::fuseExperts(HubNames &names, std::string_view up,
+                               std::string_view down) {
+  names.gate = up;
+  names.up = up;
+  names.down = down;
+  names.fusedExperts = true;
+  names.interleavedExperts = false;
+  names.transposedExperts = true;
+}
+
+const Architecture *shardopt::hf::findArchitecture(std::string_view name) {
+  return findArchitecture(table(), name);
 }
 
 std::vector<std::string> shardopt::hf::architectureNames() {

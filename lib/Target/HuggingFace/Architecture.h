@@ -67,7 +67,7 @@ enum class ExpertLayers : uint8_t {
   None,
   All,
   FromFirst, ///< those from `first_k_dense_replace` on
-  Typed,     ///< as `mlp_layer_types` says, or all but the first
+  Typed,     ///< as `mlp_layer_types` says, or all but the first ones
   Sparse,    ///< every `decoder_sparse_step`-th, not those of `mlp_only_layers`
   Listed,    ///< `moe_layers`, or every `interleave_moe_layer_step`-th
   AllIfAny,  ///< all, where `num_local_experts` is above 0
@@ -117,6 +117,10 @@ struct Architecture {
   /// execute it need is not.
   bool isByKeys = false;
   bool latentAttention = false;
+  /// `index_topk` positions are read, which an indexer chooses in every layer;
+  /// with rotary pairs that are neighbours, or halves.
+  bool indexer = false;
+  bool indexInterleaves = false;
   BiasRule inputBias = BiasRule::Asked;
   BiasRule outputBias = BiasRule::Asked;
   std::string_view biasFlag = "attention_bias";
@@ -174,6 +178,9 @@ struct Architecture {
   bool qkNormDefault = false; ///< where there is no `use_qk_norm`
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
+  /// With `ExpertLayers::Typed`, layers in front without experts where the
+  /// config does not say.
+  int64_t firstDense = 1;
   RouterRule router = RouterRule::None;
   /// The key that scales the weights of experts which `CorrectedSigmoid`
   /// chooses, or empty.
@@ -192,7 +199,7 @@ struct Architecture {
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
   std::string_view mlpBiasFlag = "mlp_bias";
   bool expertBias = false;
-  /// With `mlpBiasFlag` the head has a bias too, which is not supported.
+  /// With `mlpBiasFlag` the head has a bias too.
   bool headBias = false;
   bool sharedBias = false; ///< on shared experts, where dense layers have one
   /// The key with the width of the shared experts; where it is empty, they are
@@ -200,6 +207,8 @@ struct Architecture {
   std::string_view sharedWidth;
   std::string_view sharedCount;
   bool sharedGate = false; ///< shared experts have one, over whole rows
+  /// `moe_latent_size` is read.
+  bool latentExperts = false;
   /// Norms subtract the mean, and have a bias; their epsilon is `normEpsilon`.
   bool layerNorm = false;
   bool normBias = true;
@@ -218,6 +227,14 @@ void addDerivedArchitectures(std::vector<Architecture> &rows);
 /// Adds models of `rows` within one that sees: other names of their tensors,
 /// in `text_config`.
 void addNestedArchitectures(std::vector<Architecture> &rows);
+
+/// The row of `name` among `rows`, or null.
+const Architecture *findArchitecture(const std::vector<Architecture> &rows,
+                                     std::string_view name);
+
+/// All experts of `names` share one tensor, `[experts, out, in]` of the tensors
+/// `up`, gate first, and `down`.
+void fuseExperts(HubNames &names, std::string_view up, std::string_view down);
 
 /// The row of `name`, or null.
 const Architecture *findArchitecture(std::string_view name);

@@ -85,6 +85,15 @@ static FloatAttr capAttr(OpBuilder &builder, double cap) {
   return cap == 0 ? FloatAttr() : builder.getF64FloatAttr(cap);
 }
 
+SmallVector<Type> ModelBuilder::stateCaches(int64_t taps, int64_t channels,
+                                            ArrayRef<int64_t> state) const {
+  SmallVector<int64_t> sizes = {ShapedType::kDynamic};
+  sizes.append(state.begin(), state.end());
+  return {RankedTensorType::get({ShapedType::kDynamic, taps - 1, channels},
+                                types.activations()),
+          RankedTensorType::get(sizes, Float32Type::get(builder.getContext()))};
+}
+
 SmallVector<Type> ModelBuilder::layerCaches(const Stack &ofLayers) const {
   if (ofLayers.mixer == Mixer::DeltaNet)
     return deltaNetCaches();
@@ -96,7 +105,8 @@ SmallVector<Type> ModelBuilder::layerCaches(const Stack &ofLayers) const {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   if (attention.latent)
     return {RankedTensorType::get(
-        {dynamic, dynamic, attention.latentRank + attention.ropeDim},
+        {dynamic, dynamic,
+         attention.latentRank + attention.ropeDim + attention.indexDim},
         types.caches())};
   auto cache = RankedTensorType::get(
       {dynamic, dynamic, attention.kvHeads, attention.headDim}, types.caches());
@@ -168,7 +178,8 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
       builder, rows(queries), ValueRange(caches).getTypes(),
       llm::AttentionKind::Gqa, projected, /*latent=*/Value(), positions, caches,
       queryNorm, keyNorm, sinks, /*kv_norm=*/Value(), /*kv_up=*/Value(),
-      /*head_offset=*/Value(), facts.heads,
+      /*head_offset=*/Value(), /*index_queries=*/Value(),
+      /*index_norm=*/Value(), /*index_norm_bias=*/Value(), facts.heads,
       builder.getI64IntegerAttr(facts.kvHeads),
       builder.getI64IntegerAttr(facts.headDim),
       /*group=*/facts.heads / facts.kvHeads, /*nope_dim=*/IntegerAttr(),
@@ -178,13 +189,13 @@ Value ModelBuilder::groupedAttention(Value input, Value positions,
       /*window=*/IntegerAttr(), facts.chunked,
       temperatureAttr(builder.getContext(), facts, stack->rope), headNorm,
       epsilon, /*kv_norm_epsilon=*/FloatAttr(), sequence, facts.gated,
-      opName("attention"), llm::DimAttr());
+      /*indexer=*/llm::IndexerAttr(), opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();
 }
 
-Value ModelBuilder::latentQueries(Value input) {
+ModelBuilder::LatentQueries ModelBuilder::latentQueries(Value input) {
   const AttentionConfig &facts = config.attention;
   int64_t queries = facts.heads * (facts.nopeDim + facts.ropeDim);
   IntegerAttr heads = builder.getI64IntegerAttr(facts.heads);
@@ -202,8 +213,9 @@ Value ModelBuilder::latentQueries(Value input) {
         llm::DimAttr());
   };
   if (facts.queryRank == 0)
-    return project("q_proj", "q_proj", input, config.hidden, queries, Value(),
-                   Value(), heads);
+    return {project("q_proj", "q_proj", input, config.hidden, queries, Value(),
+                    Value(), heads),
+            /*index=*/Value()};
   Value bias;
   if (facts.inputBias)
     bias = vector("q_down.bias", {facts.queryRank},
@@ -212,20 +224,46 @@ Value ModelBuilder::latentQueries(Value input) {
                        facts.queryRank, Value(), bias, IntegerAttr());
   Value norm = vector("q_up.norm", {facts.queryRank},
                       HubTensor{ofAttention("q_a_layernorm.weight")});
-  return project("q_up", "q_b_proj", down, facts.queryRank, queries, norm,
-                 Value(), heads);
+  LatentQueries made;
+  made.heads = project("q_up", "q_b_proj", down, facts.queryRank, queries, norm,
+                       Value(), heads);
+  if (facts.indexTopk != 0)
+    made.index = project("index_q", "indexer.wq_b", down, facts.queryRank,
+                         facts.indexHeads * facts.indexDim, norm, Value(),
+                         IntegerAttr());
+  return made;
 }
 
 Value ModelBuilder::latentAttention(Value input, Value positions,
                                     SmallVectorImpl<Value> &caches) {
   const AttentionConfig &facts = config.attention;
-  Value queries = latentQueries(input);
+  const LatentQueries queries = latentQueries(input);
 
   int64_t columns = facts.latentRank + facts.ropeDim;
-  Value weight =
-      matrix("kv_down.weight", {config.hidden, columns}, WeightClass::Attention,
-             HubTensor{ofAttention("kv_a_proj_with_mqa.weight"), columns,
-                       /*transposed=*/true});
+  SmallVector<HubTensor> parts = {
+      {ofAttention("kv_a_proj_with_mqa.weight"), columns, /*transposed=*/true}};
+  Value indexNorm, indexNormBias;
+  llm::IndexerAttr indexer;
+  if (facts.indexTopk != 0) {
+    // The key of a row, and a gate for each head that meets it.
+    parts.push_back({ofAttention("indexer.wk.weight"), facts.indexDim,
+                     /*transposed=*/true});
+    parts.push_back({ofAttention("indexer.weights_proj.weight"),
+                     facts.indexHeads, /*transposed=*/true});
+    parts.back().isPlain = true;
+    columns += facts.indexDim + facts.indexHeads;
+    indexNorm = vector("attention.index_norm", {facts.indexDim},
+                       HubTensor{ofAttention("indexer.k_norm.weight")});
+    indexNormBias = vector("attention.index_norm_bias", {facts.indexDim},
+                           HubTensor{ofAttention("indexer.k_norm.bias")});
+    indexer = llm::IndexerAttr::get(
+        builder.getContext(), facts.indexHeads, facts.indexDim, facts.indexTopk,
+        APFloat(innerEpsilon),
+        facts.indexInterleaves ? llm::RopeStyle::Interleaved
+                               : llm::RopeStyle::Half);
+  }
+  Value weight = matrix("kv_down.weight", {config.hidden, columns},
+                        WeightClass::Attention, parts);
   Value bias;
   if (facts.inputBias)
     bias = vector("kv_down.bias", {columns},
@@ -245,9 +283,10 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
                               /*transposed=*/true});
   auto attention = llm::AttentionOp::create(
       builder, rows(facts.heads * facts.valueDim),
-      ValueRange(caches).getTypes(), llm::AttentionKind::Mla, queries, latent,
-      positions, caches, /*q_norm=*/Value(), /*k_norm=*/Value(),
-      /*sinks=*/Value(), norm, up, /*head_offset=*/Value(), facts.heads,
+      ValueRange(caches).getTypes(), llm::AttentionKind::Mla, queries.heads,
+      latent, positions, caches, /*q_norm=*/Value(), /*k_norm=*/Value(),
+      /*sinks=*/Value(), norm, up, /*head_offset=*/Value(), queries.index,
+      indexNorm, indexNormBias, facts.heads,
       /*kv_heads=*/IntegerAttr(), /*head_dim=*/IntegerAttr(), /*group=*/1,
       builder.getI64IntegerAttr(facts.nopeDim),
       builder.getI64IntegerAttr(facts.ropeDim),
@@ -257,7 +296,7 @@ Value ModelBuilder::latentAttention(Value input, Value positions,
       /*window=*/IntegerAttr(), /*chunked=*/false,
       /*temperature=*/llm::TemperatureAttr(), /*qk_norm=*/llm::HeadNormAttr(),
       /*epsilon=*/FloatAttr(), builder.getF64FloatAttr(innerEpsilon), sequence,
-      /*gated=*/false, opName("attention"), llm::DimAttr());
+      /*gated=*/false, indexer, opName("attention"), llm::DimAttr());
   caches.assign(attention.getNewCaches().begin(),
                 attention.getNewCaches().end());
   return attention.getResult();

@@ -89,6 +89,43 @@ static void readGrouped(const json::Value &root,
     attention.softCap = cap.positiveNumber();
 }
 
+/// What chooses the positions that are read.
+static void readIndexer(const json::Value &root,
+                        const Architecture &architecture,
+                        AttentionConfig &attention) {
+  attention.indexTopk = readSize(root["index_topk"]);
+  attention.indexHeads = readSize(root["index_n_heads"]);
+  attention.indexDim = readSize(root["index_head_dim"]);
+  attention.indexInterleaves = architecture.indexInterleaves;
+  if (architecture.isByKeys)
+    return;
+  if (attention.queryRank == 0)
+    root["q_lora_rank"].failExpected(
+        "a size: an indexer reads the latent of the queries");
+  if (attention.indexDim < attention.ropeDim)
+    root["index_head_dim"].failExpected("at least qk_rope_head_dim " +
+                                        std::to_string(attention.ropeDim));
+  if (attention.inputBias)
+    root[architecture.biasFlag].failExpected(
+        "false: a bias beside an indexer is not read");
+  for (const auto &[key, word] : {std::pair("layer_types", "indexed_attention"),
+                                  std::pair("indexer_types", "full")})
+    if (const json::Value types = root[key].nullAsAbsent())
+      for (const json::Value &type : types.elements())
+        expectString(type, word);
+  // Where `indexer_types` is silent; the first of those that share.
+  root["index_skip_topk_offset"].nullAsAbsent().integer(2, 0, maxSize);
+  if (const json::Value every = root["index_topk_freq"].nullAsAbsent();
+      every && !root["indexer_types"].nullAsAbsent() && readSize(every) != 1)
+    every.failExpected("1: layers that share what an indexer chose are not "
+                       "read");
+  if (const json::Value pattern = root["index_topk_pattern"].nullAsAbsent();
+      pattern && !root["indexer_types"].nullAsAbsent() &&
+      pattern.string().find('S') != std::string::npos)
+    pattern.failExpected("F for each layer: layers that share what an indexer "
+                         "chose are not read");
+}
+
 static void readLatent(const json::Value &root,
                        const Architecture &architecture,
                        AttentionConfig &attention) {
@@ -105,11 +142,9 @@ static void readLatent(const json::Value &root,
   attention.valueDim = readSize(root["v_head_dim"]);
   if (attention.ropeDim % 2 != 0)
     root["qk_rope_head_dim"].failExpected("an even size");
-  if (architecture.isByKeys && root["index_topk"].nullAsAbsent()) {
-    attention.indexTopk = readSize(root["index_topk"]);
-    attention.indexHeads = readSize(root["index_n_heads"]);
-    attention.indexDim = readSize(root["index_head_dim"]);
-  }
+  if (architecture.indexer ||
+      (architecture.isByKeys && root["index_topk"].nullAsAbsent()))
+    readIndexer(root, architecture, attention);
   attention.scale = attention.rope.scaleFactor /
                     std::sqrt(double(attention.nopeDim + attention.ropeDim));
 }

@@ -52,13 +52,8 @@ static SmallVector<HubTensor> channelsOf(const std::string &pattern,
 
 SmallVector<Type> ModelBuilder::deltaNetCaches() const {
   const DeltaNetConfig &facts = config.deltaNet;
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  return {
-      RankedTensorType::get({dynamic, facts.taps - 1, Widths(facts).channels},
-                            types.activations()),
-      RankedTensorType::get(
-          {dynamic, facts.valueHeads, facts.keyDim, facts.valueDim},
-          Float32Type::get(builder.getContext()))};
+  return stateCaches(facts.taps, Widths(facts).channels,
+                     {facts.valueHeads, facts.keyDim, facts.valueDim});
 }
 
 Value ModelBuilder::deltaNet(Value input, Value positions,

@@ -44,9 +44,14 @@ static void changeToExaone4(Architecture &row) {
   row.layerRopes = LayerRopes::OnlyInWindowsIfAny;
 }
 
-static void changeToGlm(Architecture &row) {
+static void dropNormsBehind(Architecture &row) {
   row.names.attentionPostNorm = "";
   row.names.networkPostNorm = "";
+}
+
+static void changeToArcee(Architecture &row) {
+  row.gated = false;
+  row.activation = ActivationConfig::Kind::SquaredRelu;
 }
 
 static void changeToCwm(Architecture &row) {
@@ -56,11 +61,6 @@ static void changeToCwm(Architecture &row) {
   row.theta = 1e6;
   row.ropeScaled = true;
   row.windows = WindowRule::AllButFourthFromFirst;
-}
-
-static void changeToVaultGemma(Architecture &row) {
-  row.names.attentionPostNorm = "";
-  row.names.networkPostNorm = "";
 }
 
 static void changeToYoutu(Architecture &row) {
@@ -122,6 +122,12 @@ static void changeToGlm4MoeLite(Architecture &row) {
   row.expertLayers = ExpertLayers::Typed;
 }
 
+static void changeToDeepseekV32(Architecture &row) {
+  row.indexer = true;
+  row.expertLayers = ExpertLayers::Typed;
+  row.firstDense = 3;
+}
+
 static void changeToSolarOpen(Architecture &row) {
   row.ropeShare = 1;
   row.theta = 1e6;
@@ -158,7 +164,6 @@ static void changeToOlmoe(Architecture &row) {
   putNormsInFront(row.names);
 }
 
-/// All experts share one tensor, `[experts, out, in]`, gate first.
 static void changeToGraniteMoe(Architecture &row) {
   row.mlpBias = BiasRule::Never;
   row.expertLayers = ExpertLayers::All;
@@ -166,12 +171,7 @@ static void changeToGraniteMoe(Architecture &row) {
   row.expertWidth = "intermediate_size";
   row.names.router = "block_sparse_moe.router.layer";
   row.names.experts = "block_sparse_moe";
-  row.names.gate = "input_linear.weight";
-  row.names.up = "input_linear.weight";
-  row.names.down = "output_linear.weight";
-  row.names.fusedExperts = true;
-  row.names.interleavedExperts = false;
-  row.names.transposedExperts = true;
+  fuseExperts(row.names, "input_linear.weight", "output_linear.weight");
 }
 
 static void changeToGraniteMoeShared(Architecture &row) {
@@ -190,15 +190,19 @@ static void changeToQwen35Moe(Architecture &row) {
 static constexpr Derivation derivations[] = {
     {"SeedOssForCausalLM", "LlamaForCausalLM", changeToSeedOss},
     {"Exaone4ForCausalLM", "Olmo2ForCausalLM", changeToExaone4},
-    {"GlmForCausalLM", "Glm4ForCausalLM", changeToGlm},
+    {"GlmForCausalLM", "Glm4ForCausalLM", dropNormsBehind},
+    {"ArceeForCausalLM", "LlamaForCausalLM", changeToArcee},
     {"CwmForCausalLM", "LlamaForCausalLM", changeToCwm},
-    {"VaultGemmaForCausalLM", "Gemma2ForCausalLM", changeToVaultGemma},
+    {"VaultGemmaForCausalLM", "Gemma2ForCausalLM", dropNormsBehind},
     {"YoutuForCausalLM", "DeepseekV3ForCausalLM", changeToYoutu},
     {"MiniCPM3ForCausalLM", "DeepseekV3ForCausalLM", changeToMiniCpm3},
     {"MinistralForCausalLM", "MistralForCausalLM", [](Architecture &) {}},
     {"Dots1ForCausalLM", "Qwen3ForCausalLM", changeToDots1},
     {"ExaoneMoeForCausalLM", "Exaone4ForCausalLM", changeToExaoneMoe},
     {"Glm4MoeLiteForCausalLM", "DeepseekV3ForCausalLM", changeToGlm4MoeLite},
+    {"DeepseekV32ForCausalLM", "DeepseekV3ForCausalLM", changeToDeepseekV32},
+    {"GlmMoeDsaForCausalLM", "DeepseekV32ForCausalLM",
+     [](Architecture &row) { row.indexInterleaves = true; }},
     {"SolarOpenForCausalLM", "Glm4MoeForCausalLM", changeToSolarOpen},
     {"HYV3ForCausalLM", "Qwen3ForCausalLM", changeToHyV3},
     {"OlmoeForCausalLM", "Olmo2ForCausalLM", changeToOlmoe},
@@ -213,10 +217,7 @@ static constexpr Derivation derivations[] = {
 
 void shardopt::hf::addDerivedArchitectures(std::vector<Architecture> &rows) {
   for (const Derivation &derivation : derivations) {
-    const Architecture *base = nullptr;
-    for (const Architecture &row : rows)
-      if (row.name == derivation.base)
-        base = &row;
+    const Architecture *base = findArchitecture(rows, derivation.base);
     assert(base && "a family is derived from one that is not in the table");
     Architecture row = *base;
     row.name = derivation.name;

@@ -66,9 +66,9 @@ Value ModelBuilder::upProjection(StringRef name, Value input, Value weight,
 }
 
 Value ModelBuilder::downProjection(StringRef name, Value input, Value weight,
-                                   Value bias, Value counts) {
-  return llm::FfnDownOp::create(builder, rows(config.hidden), input, weight,
-                                bias, counts, opName(name), llm::DimAttr());
+                                   Value bias, Value counts, int64_t width) {
+  return llm::FfnDownOp::create(builder, rows(width), input, weight, bias,
+                                counts, opName(name), llm::DimAttr());
 }
 
 Value ModelBuilder::network(Value input, const std::string &up,
@@ -105,7 +105,8 @@ Value ModelBuilder::network(Value input, const std::string &up,
                       HubTensor{downTensor + ".bias", /*size=*/0,
                                 /*transposed=*/false, /*deinterleave=*/false,
                                 config.residualScale});
-  return downProjection(down, hidden, downWeight, downBias, Value());
+  return downProjection(down, hidden, downWeight, downBias, Value(),
+                        config.hidden);
 }
 
 Value ModelBuilder::denseNetwork(Value input) {
@@ -125,8 +126,39 @@ Value ModelBuilder::sharedExperts(Value input) {
                  std::string(config.names.shared), gate);
 }
 
+int64_t ModelBuilder::expertWidth() const {
+  const int64_t latent = config.feedForward.expertLatent;
+  return latent != 0 ? latent : config.hidden;
+}
+
+Value ModelBuilder::expertLatent(StringRef name, StringRef hubName, Value input,
+                                 int64_t from, int64_t to, double factor) {
+  const FeedForwardConfig &facts = config.feedForward;
+  if (facts.expertLatent == 0)
+    return input;
+  HubTensor tensor;
+  tensor.pattern = ofLayer((hubName + ".weight").str());
+  tensor.transposed = true;
+  tensor.factor = factor;
+  Value weight =
+      matrix((name + ".weight").str(), {from, to}, WeightClass::Shared, tensor);
+  Value bias;
+  if (facts.latentBias) {
+    tensor.pattern = ofLayer((hubName + ".bias").str());
+    tensor.transposed = false;
+    bias = vector((name + ".bias").str(), {to}, tensor);
+  }
+  return llm::LinearOp::create(builder, rows(to), input, weight,
+                               /*norm=*/Value(), bias, /*epsilon=*/FloatAttr(),
+                               /*heads=*/IntegerAttr(),
+                               /*transposed=*/UnitAttr(),
+                               builder.getStringAttr(opName(name)),
+                               llm::DimAttr());
+}
+
 Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   const FeedForwardConfig &facts = config.feedForward;
+  const int64_t width = expertWidth();
   const HubNames &names = config.names;
   int64_t experts = facts.router.experts, inner = facts.expertInner;
   int64_t columns = upColumns(facts.activation, inner);
@@ -140,17 +172,16 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
                   /*deinterleave=*/names.interleavedExperts}};
     upBiases = {
         {up + "_bias", columns, /*transposed=*/false, /*deinterleave=*/true}};
-    downWeights = {
-        {down, config.hidden, /*transposed=*/names.transposedExperts}};
+    downWeights = {{down, width, /*transposed=*/names.transposedExperts}};
     downBiases = {{down + "_bias"}};
   } else {
     module += ".{expert}";
     upWeights = upTensors(module, names.gate, names.up, inner, ".weight");
     downWeights = {{ofLayer(module + "." + std::string(names.down) + ".weight"),
-                    config.hidden, /*transposed=*/true}};
+                    width, /*transposed=*/true}};
   }
 
-  Value upWeight = matrix("ffn_up.weight", {experts, config.hidden, columns},
+  Value upWeight = matrix("ffn_up.weight", {experts, width, columns},
                           WeightClass::Experts, upWeights);
   Value upBias, downBias;
   if (facts.expertBias)
@@ -160,12 +191,13 @@ Value ModelBuilder::routedExperts(Value tokens, Value counts) {
 
   for (SmallVector<HubTensor> *parts : {&downWeights, &downBiases})
     for (HubTensor &part : *parts)
-      part.factor = config.residualScale;
-  Value downWeight = matrix("ffn_down.weight", {experts, inner, config.hidden},
+      part.factor = facts.expertLatent != 0 ? 1 : config.residualScale;
+  Value downWeight = matrix("ffn_down.weight", {experts, inner, width},
                             WeightClass::Experts, downWeights);
   if (facts.expertBias)
-    downBias = vector("ffn_down.bias", {experts, config.hidden}, downBiases);
-  return downProjection("ffn_down", hidden, downWeight, downBias, counts);
+    downBias = vector("ffn_down.bias", {experts, width}, downBiases);
+  return downProjection("ffn_down", hidden, downWeight, downBias, counts,
+                        width);
 }
 
 Value ModelBuilder::expertNetwork(Value input) {
@@ -201,16 +233,21 @@ Value ModelBuilder::expertNetwork(Value input) {
       facts.normalize, facts.groups, facts.topGroups, facts.groupBest,
       APFloat(facts.scale), facts.scaleTokens, opName("router"),
       llm::DimAttr());
+  const int64_t width = expertWidth();
+  Value tokens =
+      expertLatent("latent_down", config.names.latentDown, router.getTokens(),
+                   config.hidden, width, /*factor=*/1);
   auto dispatch = llm::DispatchOp::create(
-      builder, rows(config.hidden),
-      RankedTensorType::get({1, 1, facts.experts}, i32),
-      RankedTensorType::get({dynamic}, i32), router.getTokens(),
-      router.getIndices(), facts.experts, opName("dispatch"), llm::DimAttr());
+      builder, rows(width), RankedTensorType::get({1, 1, facts.experts}, i32),
+      RankedTensorType::get({dynamic}, i32), tokens, router.getIndices(),
+      facts.experts, opName("dispatch"), llm::DimAttr());
   Value expertRows = routedExperts(dispatch.getRows(), dispatch.getCounts());
   Value combined = llm::CombineOp::create(
-      builder, rows(config.hidden), expertRows, dispatch.getCounts(),
+      builder, rows(width), expertRows, dispatch.getCounts(),
       dispatch.getOrigins(), router.getWeights(), opName("combine"),
       llm::DimAttr());
+  combined = expertLatent("latent_up", config.names.latentUp, combined, width,
+                          config.hidden, config.residualScale);
   if (config.feedForward.sharedInner == 0)
     return combined;
   return llm::AddOp::create(builder, combined.getType(), combined,

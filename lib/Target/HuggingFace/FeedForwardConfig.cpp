@@ -163,9 +163,15 @@ static void readExpertNetworks(const json::Value &root,
                                FeedForwardConfig &network) {
   network.router = readRouter(root, architecture);
   network.expertBias = architecture.expertBias;
-  if (const json::Value latent = root["moe_latent_size"].nullAsAbsent())
-    latent.failExpected("null: experts of another width than the layer's are "
-                        "not read");
+  if (const json::Value latent = root["moe_latent_size"].nullAsAbsent()) {
+    if (!architecture.latentExperts)
+      latent.failExpected("null: the experts of " +
+                          std::string(architecture.name) +
+                          " are as wide as its layers");
+    network.expertLatent = readSize(latent);
+    network.latentBias =
+        hasBias(root[architecture.mlpBiasFlag], architecture.mlpBias);
+  }
   network.expertKey = architecture.expertWidth;
   if (architecture.isByKeys && !root[network.expertKey].nullAsAbsent())
     network.expertKey = "intermediate_size";

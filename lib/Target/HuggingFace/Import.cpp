@@ -298,9 +298,13 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
         "lm_head.weight", {config.hidden, config.vocab}, WeightClass::Plain,
         HubTensor{std::string(config.names.head) + ".weight", config.vocab,
                   /*transposed=*/true});
+  Value headBias;
+  if (config.headBias)
+    headBias = vector("lm_head.bias", {config.vocab},
+                      HubTensor{std::string(config.names.head) + ".bias"});
   auto lmHead = llm::LmHeadOp::create(
       builder, indicesType(), options.logits ? logitsType() : Type(), residual,
-      norm, head, normBias, config.layerNorm && !config.normBias,
+      norm, head, normBias, headBias, config.layerNorm && !config.normBias,
       APFloat(config.epsilon), sequence, config.tiedEmbeddings,
       APFloat(config.logitScale),
       config.logitCap == 0 ? FloatAttr()

@@ -67,6 +67,11 @@ static void readMixers(const json::Value &root, Mixer state,
   if (!types && state == Mixer::Mamba2) {
     for (LayerConfig &layer : layers)
       layer.mixer = state;
+    const json::Value full = root["attn_layer_indices"].nullAsAbsent();
+    if (full)
+      for (const json::Value &layer : full.elements())
+        layers[layer.integer(std::nullopt, 0, int64_t(layers.size()) - 1)]
+            .mixer = Mixer::Attention;
     return;
   }
   if (!types) {
@@ -208,12 +213,12 @@ static void readListedLayers(const json::Value &root,
     layers[i].experts = true;
 }
 
-static void readTypedLayers(const json::Value &root,
+static void readTypedLayers(const json::Value &root, int64_t firstDense,
                             std::vector<LayerConfig> &layers) {
   json::Value types = root["mlp_layer_types"].nullAsAbsent();
   if (!types) {
-    const int64_t first = root["first_k_dense_replace"].integer(
-        /*otherwise=*/1, 0, maxSize);
+    const int64_t first = root["first_k_dense_replace"].nullAsAbsent().integer(
+        firstDense, 0, maxSize);
     for (int64_t i = first; i < int64_t(layers.size()); ++i)
       layers[i].experts = true;
     return;
@@ -240,8 +245,10 @@ static void readIntervals(const json::Value &root,
     layers[i].experts = first <= i && i <= last && (i + 1) % interval == 0;
 }
 
-static void readExperts(const json::Value &root, ExpertLayers rule,
+static void readExperts(const json::Value &root,
+                        const Architecture &architecture,
                         std::vector<LayerConfig> &layers) {
+  const ExpertLayers rule = architecture.expertLayers;
   if (rule == ExpertLayers::None || rule == ExpertLayers::ByMixers ||
       (rule == ExpertLayers::AllIfAny &&
        root["num_local_experts"].integer(std::nullopt, 0, maxSize) == 0))
@@ -253,7 +260,7 @@ static void readExperts(const json::Value &root, ExpertLayers rule,
   if (rule == ExpertLayers::Interval)
     return readIntervals(root, layers);
   if (rule == ExpertLayers::Typed)
-    return readTypedLayers(root, layers);
+    return readTypedLayers(root, architecture.firstDense, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
@@ -330,10 +337,12 @@ shardopt::hf::readLayers(const json::Value &root,
         root["num_hidden_layers"].integer(std::nullopt, 1, maxLayers);
     layers.resize(std::clamp<int64_t>(count, 1, maxLayers));
   }
-  readExperts(root, architecture.expertLayers, layers);
-  if (architecture.mixers == MixerRule::Attention)
-    readWindows(root, architecture.windows, layers);
-  else if (architecture.mixers != MixerRule::OneEach)
+  readExperts(root, architecture, layers);
+  if (architecture.mixers == MixerRule::Attention) {
+    // Of an indexer, `layer_types` says nothing else.
+    if (!architecture.indexer)
+      readWindows(root, architecture.windows, layers);
+  } else if (architecture.mixers != MixerRule::OneEach)
     readMixers(root,
                architecture.mixers == MixerRule::DeltaNet ? Mixer::DeltaNet
                                                           : Mixer::Mamba2,

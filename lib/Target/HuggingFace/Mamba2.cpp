@@ -15,12 +15,8 @@ using namespace shardopt::hf;
 
 SmallVector<Type> ModelBuilder::mamba2Caches() const {
   const Mamba2Config &facts = config.mamba2;
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  return {RankedTensorType::get({dynamic, facts.taps - 1, facts.channels()},
-                                types.activations()),
-          RankedTensorType::get(
-              {dynamic, facts.heads, facts.headDim, facts.stateDim},
-              Float32Type::get(builder.getContext()))};
+  return stateCaches(facts.taps, facts.channels(),
+                     {facts.heads, facts.headDim, facts.stateDim});
 }
 
 Value ModelBuilder::mamba2(Value input, Value positions,

@@ -30,7 +30,8 @@ struct HubTensor {
   bool deinterleave = false;
   double factor = 1;
   double shift = 0;
-  int64_t offset = 0; ///< where in the tensor it begins
+  int64_t offset = 0;   ///< where in the tensor it begins
+  bool isPlain = false; ///< never quantised, whatever the others of its class
 };
 
 /// A run of adjacent layers of one kind: an `llm.repeat`.
@@ -86,7 +87,11 @@ private:
                                llvm::SmallVectorImpl<mlir::Value> &caches);
   mlir::Value latentAttention(mlir::Value input, mlir::Value positions,
                               llvm::SmallVectorImpl<mlir::Value> &caches);
-  mlir::Value latentQueries(mlir::Value input);
+  /// Queries of latent attention, and those of its indexer.
+  struct LatentQueries {
+    mlir::Value heads, index;
+  };
+  LatentQueries latentQueries(mlir::Value input);
   /// The tensors of `module` are its weight, of so many heads, and bias.
   mlir::Value outputProjection(mlir::Value heads, int64_t count,
                                int64_t headDim, const std::string &module,
@@ -101,6 +106,10 @@ private:
   mlir::Value deltaNet(mlir::Value input, mlir::Value positions,
                        llvm::SmallVectorImpl<mlir::Value> &caches);
   llvm::SmallVector<mlir::Type> deltaNetCaches() const;
+  /// The rows that a convolution keeps, and a state of these sizes.
+  llvm::SmallVector<mlir::Type>
+  stateCaches(int64_t taps, int64_t channels,
+              llvm::ArrayRef<int64_t> state) const;
 
   //===--- Mamba2.cpp -----------------------------------------------------===//
 
@@ -111,6 +120,13 @@ private:
   //===--- FeedForward.cpp ------------------------------------------------===//
 
   mlir::Value denseNetwork(mlir::Value input);
+  /// Columns of what routed experts read and give.
+  int64_t expertWidth() const;
+  /// The projection in front of routed experts or behind them, where they have
+  /// a width of their own; `input` itself where they have not.
+  mlir::Value expertLatent(llvm::StringRef name, llvm::StringRef hubName,
+                           mlir::Value input, int64_t from, int64_t to,
+                           double factor);
   /// Routed experts, and the sum with the shared ones.
   mlir::Value expertNetwork(mlir::Value input);
   mlir::Value sharedExperts(mlir::Value input);
@@ -126,7 +142,7 @@ private:
                            int64_t inner);
   mlir::Value downProjection(llvm::StringRef name, mlir::Value input,
                              mlir::Value weight, mlir::Value bias,
-                             mlir::Value counts);
+                             mlir::Value counts, int64_t width);
   mlir::Value routedExperts(mlir::Value rows, mlir::Value counts);
   llvm::SmallVector<HubTensor> upTensors(const std::string &module,
                                          llvm::StringRef gate,

@@ -105,6 +105,10 @@ static double countParameters(const AttentionConfig &attention, double hidden) {
   double projection =
       rank == 0 ? hidden * queries : hidden * rank + rank + rank * queries;
   double bias = attention.inputBias ? rank + down : 0;
+  if (attention.indexTopk != 0)
+    projection += double(attention.indexHeads) *
+                      (rank * double(attention.indexDim) + hidden) +
+                  double(attention.indexDim) * (hidden + 2);
   return projection + hidden * down + latent +
          latent * heads * double(attention.nopeDim + attention.valueDim) +
          heads * attention.valueDim * hidden + bias +
@@ -136,17 +140,20 @@ static double countParameters(const Mamba2Config &space, double hidden) {
 static double countParameters(const FeedForwardConfig &network, double hidden,
                               bool experts) {
   double up = network.activation.gated ? 2 : 1;
-  auto dense = [&](double inner, bool bias) {
-    return (up + 1) * hidden * inner + (bias ? up * inner + hidden : 0);
+  auto dense = [&](double inner, bool bias, double width) {
+    return (up + 1) * width * inner + (bias ? up * inner + width : 0);
   };
   if (!experts)
-    return dense(network.denseInner, network.denseBias);
+    return dense(network.denseInner, network.denseBias, hidden);
+  const double latent = network.expertLatent;
   const RouterConfig &router = network.router;
   double columns = router.experts;
   return hidden * columns + (router.bias ? columns : 0) +
          (router.correction ? columns : 0) +
-         columns * dense(network.expertInner, network.expertBias) +
-         dense(network.sharedInner, network.sharedBias) +
+         columns * dense(network.expertInner, network.expertBias,
+                         latent > 0 ? latent : hidden) +
+         2 * latent * hidden + (network.latentBias ? latent + hidden : 0) +
+         dense(network.sharedInner, network.sharedBias, hidden) +
          (network.sharedGate ? hidden : 0);
 }
 
@@ -169,7 +176,8 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
   double hidden = config.hidden;
   double embeddings = config.tiedEmbeddings ? 1 : 2;
   double norm = config.normBias ? 2 * hidden : hidden;
-  double total = embeddings * config.vocab * hidden + norm;
+  double total = embeddings * config.vocab * hidden + norm +
+                 (config.headBias ? double(config.vocab) : 0);
   auto norms = [&](std::string_view before, std::string_view behind) {
     return (before.empty() ? 0 : norm) + (behind.empty() ? 0 : norm);
   };
@@ -256,9 +264,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.layerNorm = architecture->layerNorm;
   config.normBias = architecture->layerNorm && architecture->normBias;
   config.parallelBlock = architecture->parallelBlock;
-  if (const json::Value flag = root[architecture->mlpBiasFlag];
-      architecture->headBias && hasBias(flag, BiasRule::Asked))
-    flag.failExpected("false: with it the head has a bias, which is not read");
+  config.headBias =
+      architecture->headBias &&
+      hasBias(root[architecture->mlpBiasFlag], architecture->mlpBias);
   const json::Value epsilon = root[config.layerNorm ? architecture->normEpsilon
                                                     : architecture->rmsEpsilon];
   if (architecture->isByKeys)

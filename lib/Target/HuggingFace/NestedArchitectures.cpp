@@ -41,16 +41,11 @@ static void changeToQwen3Vl(Architecture &row) {
   row.windows = WindowRule::Never;
 }
 
-/// All experts share one tensor, `[experts, out, in]`, gate first; their
-/// weights sum to 1 whatever the file says.
+/// Weights of experts sum to 1 whatever the file says.
 static void changeToQwen3VlMoe(Architecture &row) {
   changeToQwen3Vl(row);
   row.router = RouterRule::Normalized;
-  row.names.gate = "gate_up_proj";
-  row.names.up = "gate_up_proj";
-  row.names.fusedExperts = true;
-  row.names.interleavedExperts = false;
-  row.names.transposedExperts = true;
+  fuseExperts(row.names, "gate_up_proj", "down_proj");
 }
 
 /// Its language models of later families are other ones.
@@ -78,10 +73,7 @@ static constexpr Nesting nestings[] = {
 
 void shardopt::hf::addNestedArchitectures(std::vector<Architecture> &rows) {
   for (const Nesting &nesting : nestings) {
-    const Architecture *text = nullptr;
-    for (const Architecture &row : rows)
-      if (row.name == nesting.text)
-        text = &row;
+    const Architecture *text = findArchitecture(rows, nesting.text);
     assert(text && "a model is nested that is not in the table");
     Architecture row = *text;
     row.name = nesting.name;

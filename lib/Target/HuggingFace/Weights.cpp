@@ -43,7 +43,7 @@ static Storage storageOf(const HubTensor &tensor, const ModelConfig &config,
   Storage storage;
   storage.pattern = tensor.pattern;
   storage.transposed = tensor.transposed;
-  if (!of || !quantization.quantizes(*of))
+  if (!of || tensor.isPlain || !quantization.quantizes(*of))
     return storage;
   if (quantization.method == Method::Fp8) {
     storage.scales = tensor.pattern + std::string(quantization.scaleName);

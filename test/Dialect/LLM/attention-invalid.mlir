@@ -531,3 +531,57 @@ func.func @soft_cap(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8
   %a:3 = llm.attention gqa "attention" %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, scale = 0.35, soft_cap = 0.0} : (tensor<?x96xbf16>, tensor<?xi32>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>) -> (tensor<?x64xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>)
   return
 }
+
+// -----
+
+func.func @indexer_without_norm(%x: tensor<?x48xbf16>, %l: tensor<?x29xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x26xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x18xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // (C13)
+  // expected-error @+1 {{with an 'indexer' needs 'index_norm'}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>} : (tensor<?x48xbf16>, tensor<?x29xbf16>, tensor<?xi32>, tensor<?x?x26xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x18xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x26xbf16>)
+  return
+}
+
+// -----
+
+func.func @index_norm_without_indexer(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x18xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // (C13)
+  // expected-error @+1 {{without an 'indexer' has no 'index_queries'}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6} : (tensor<?x48xbf16>, tensor<?x20xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x18xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  return
+}
+
+// -----
+
+func.func @indexer_with_window(%x: tensor<?x48xbf16>, %l: tensor<?x29xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x26xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x18xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // (C13)
+  // expected-error @+1 {{with an 'indexer' has no 'window'}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>, window = 4} : (tensor<?x48xbf16>, tensor<?x29xbf16>, tensor<?xi32>, tensor<?x?x26xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x18xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x26xbf16>)
+  return
+}
+
+// -----
+
+func.func @indexer_queries(%x: tensor<?x48xbf16>, %l: tensor<?x29xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x26xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x12xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // (C13)
+  // expected-error @+1 {{'index_queries' must have 18 columns}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>} : (tensor<?x48xbf16>, tensor<?x29xbf16>, tensor<?xi32>, tensor<?x?x26xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x12xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x26xbf16>)
+  return
+}
+
+// -----
+
+func.func @indexer_rope(%x: tensor<?x48xbf16>, %l: tensor<?x25xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x22xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x6xbf16>, %k: tensor<2xbf16>, %b: tensor<2xbf16>) {
+  // (C13)
+  // expected-error @+1 {{'rope' must turn at most the 2 features of the 'indexer', found 4}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, rope = #llm.rope<dim = 4, theta = 1.0e4>, indexer = #llm.indexer<heads = 3, dim = 2, top_k = 5, epsilon = 1.0e-6>} : (tensor<?x48xbf16>, tensor<?x25xbf16>, tensor<?xi32>, tensor<?x?x22xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x6xbf16>, tensor<2xbf16>, tensor<2xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x22xbf16>)
+  return
+}
+
+// -----
+
+func.func @indexer_cache(%x: tensor<?x48xbf16>, %l: tensor<?x29xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x20xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x18xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // (C2)
+  // expected-error @+1 {{a cache must be}}
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>} : (tensor<?x48xbf16>, tensor<?x29xbf16>, tensor<?xi32>, tensor<?x?x20xbf16>, tensor<16xbf16>, tensor<16x64xbf16>, tensor<?x18xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x20xbf16>)
+  return
+}

@@ -31,3 +31,10 @@ func.func @mla(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?xi32>, 
   %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, rope = #llm.rope<dim = 4, theta = 1.0e4, style = interleaved>} : tensor<?x48xbf16>, tensor<?x?x20xbf16> -> tensor<?x32xbf16>
   return
 }
+
+// CHECK-LABEL: @indexed
+func.func @indexed(%x: tensor<?x48xbf16>, %l: tensor<?x29xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x26xbf16>, %n: tensor<16xbf16>, %w: tensor<16x64xbf16>, %q: tensor<?x18xbf16>, %k: tensor<6xbf16>, %b: tensor<6xbf16>) {
+  // CHECK: llm.attention mla {{.*}} index_queries(%{{.*}}) index_norm(%{{.*}}) index_norm_bias(%{{.*}}) {{.*}}indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>{{.*}} : tensor<?x48xbf16>, tensor<?x?x26xbf16> -> tensor<?x32xbf16>
+  %a:2 = llm.attention mla "attention" %x, %l at(%p) cache(%c) kv_norm(%n) kv_up(%w) index_queries(%q) index_norm(%k) index_norm_bias(%b) {heads = 4, nope_dim = 8, rope_dim = 4, value_dim = 8, rank = 16, scale = 0.29, kv_norm_epsilon = 1.0e-6, rope = #llm.rope<dim = 4, theta = 1.0e4, style = interleaved>, indexer = #llm.indexer<heads = 3, dim = 6, top_k = 5, epsilon = 1.0e-6>} : tensor<?x48xbf16>, tensor<?x?x26xbf16> -> tensor<?x32xbf16>
+  return
+}

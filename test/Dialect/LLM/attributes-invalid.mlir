@@ -420,3 +420,13 @@ module attributes {llm.strategy = #llm.strategy<stages = [3, 1], stages = [3, 1]
 
 // expected-error @+1 {{'tp' is given twice}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, tp = 2>} {}
+
+// -----
+
+// expected-error @+1 {{'top_k' must be positive, found 0}}
+func.func private @indexer_of_none() attributes {a = #llm.indexer<heads = 2, dim = 4, top_k = 0, epsilon = 1.0e-6>}
+
+// -----
+
+// expected-error @+1 {{'epsilon' must be a positive finite number, found 0}}
+func.func private @indexer_without_epsilon() attributes {a = #llm.indexer<heads = 2, dim = 4, top_k = 3, epsilon = 0.0>}

@@ -636,3 +636,12 @@ func.func @embedding_scale(%t: tensor<?xi32>, %w: tensor<96x8xbf16>) {
   %a = llm.embedding "embed" %t, %w {scale = 0.0} : (tensor<?xi32>, tensor<96x8xbf16>) -> tensor<?x8xbf16>
   return
 }
+
+// -----
+
+func.func @lm_head_bias(%x: tensor<?x8xbf16>, %n: tensor<8xbf16>, %b: tensor<8xbf16>, %w: tensor<8x101xbf16>) {
+  // (C6)
+  // expected-error @+1 {{'llm.lm_head' op 'bias' must have 101 entries, the vocabulary of the weight, found 8}}
+  %t = llm.lm_head "lm_head" %x norm(%n) weight(%w) bias(%b) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x101xbf16>, tensor<8xbf16>) -> tensor<?xi32>
+  return
+}

@@ -150,11 +150,13 @@ def gqa(
     sinks=None,
     cap=None,
     chunked=False,
+    chosen=None,
 ):
     """Attention of queries over caches that hold their own keys already.
 
     q: [rows, heads, size]; keys, values: [sequences, length, kv heads, size];
-    kv_of_head: the kv head that each query head reads. Rows of a negative
+    kv_of_head: the kv head that each query head reads; chosen: which positions each row
+    reads of those that it sees. Rows of a negative
     position are padding and give zeros.
     """
     result = np.zeros(q.shape[:2] + values.shape[-1:])
@@ -165,8 +167,23 @@ def gqa(
         v = values[row // sequence][:, kv_of_head]
         scores = soft_cap(np.einsum("hd,lhd->hl", query, k) * scale, cap)
         seen = visible(position, len(k), window, chunked)
+        if chosen is not None:
+            seen &= chosen[row]
         result[row] = np.einsum("hl,lhd->hd", attend(scores, seen, sinks), v)
     return result
+
+
+def index(q, keys, gates, positions, sequence, count):
+    """Which positions an indexer chooses for each row: bool [rows, length].
+
+    q: [rows, heads, size]; keys: [sequences, length, size]; gates: [rows, heads].
+    """
+    chosen = np.zeros((len(q), keys.shape[1]), bool)
+    for row, position in enumerate(positions):
+        met = np.maximum(q[row] @ keys[row // sequence].T, 0)
+        scores = np.where(visible(position, keys.shape[1], None), gates[row] @ met, -np.inf)
+        chosen[row, top_k(scores, count)] = True
+    return chosen
 
 
 # ---------------------------------------------------------------------------

@@ -140,16 +140,16 @@ def rope_frequencies(rope):
     return numerics.yarn_frequencies(plain, theta, factor, fast, slow, original, truncate)
 
 
-def turn(x, positions, rope, pairs=slice(None)):
+def turn(x, positions, rope, pairs=slice(None), style=None):
     """Rotates the first rotary features of [rows, heads, size]; pads untouched.
 
-    pairs: which of the rotary pairs x holds.
+    pairs: which of the rotary pairs x holds; style: if it is not that of rope.
     """
     if rope is None:
         return x
     frequencies = rope_frequencies(rope)[pairs]
     size = 2 * len(frequencies)
-    interleaved = enum(rope.get("style", Keyword("half"))) == "interleaved"
+    interleaved = enum(style or rope.get("style", Keyword("half"))) == "interleaved"
     magnitude = rope.get("magnitude", 1.0)
     turned = numerics.rotate(x[..., :size], positions, frequencies, magnitude, interleaved)
     return np.concatenate([turned, x[..., size:]], axis=-1)
@@ -172,7 +172,8 @@ def kv_head_of(heads, kv_heads, group, offset):
 
 @semantics(
     "llm.attention",
-    "input latent? positions caches* q_norm? k_norm? sinks? kv_norm? kv_up? head_offset?",
+    "input latent? positions caches* q_norm? k_norm? sinks? kv_norm? kv_up? head_offset? "
+    "index_queries? index_norm? index_norm_bias?",
     context="window",
 )
 def attention(op, positions, window, **operands):
@@ -224,7 +225,7 @@ def tempered(op, q, positions):
     return q * numerics.temperature(positions, temperature["floor"], temperature["scale"])
 
 
-def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_):
+def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **more):
     heads, nope, rope_dim = op["heads"], op["nope_dim"], op["rope_dim"]
     value, rank, rope = op["value_dim"], op["rank"], op.get("rope")
     sequence = op.get("sequence", 1)
@@ -232,12 +233,28 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
     q = np.concatenate([q[..., :nope], turn(q[..., nope:], positions, rope)], axis=-1)
 
     normed = numerics.rms_norm(latent[:, :rank], kv_norm, op["kv_norm_epsilon"])
+    latent, indexed = np.split(latent, [rank + rope_dim], axis=-1)
     shared = turn(latent[:, None, rank:], positions, rope)[:, 0]
     rows = np.concatenate([normed, shared], axis=-1)
+    chosen, indexer = None, op.get("indexer")
+    if indexer:
+        style = indexer.get("style", Keyword("half"))
+        key, gates = np.split(indexed, [indexer["dim"]], axis=-1)
+        key = numerics.layer_norm(
+            key, more["index_norm"], more["index_norm_bias"], indexer["epsilon"]
+        )
+        key = turn(key[:, None], positions, rope, style=style)[:, 0]
+        rows = np.concatenate([rows, key], axis=-1)
     cache = write_cache(caches[0], rows, positions, sequence)
+    if indexer:
+        queries = numerics.split_last(more["index_queries"], indexer["heads"], indexer["dim"])
+        queries = turn(queries, positions, rope, style=style)
+        keys = cache[..., rank + rope_dim :]
+        chosen = numerics.index(queries, keys, gates, positions, sequence, indexer["top_k"])
 
     expanded = numerics.split_last(cache[..., :rank] @ kv_up, heads, nope + value)
-    rotary = np.broadcast_to(cache[:, :, None, rank:], cache.shape[:2] + (heads, rope_dim))
+    rotary = cache[:, :, None, rank : rank + rope_dim]
+    rotary = np.broadcast_to(rotary, cache.shape[:2] + (heads, rope_dim))
     keys = np.concatenate([expanded[..., :nope], rotary], axis=-1)
     result = numerics.gqa(
         q,
@@ -251,6 +268,7 @@ def mla(op, positions, window, input, latent, caches, sinks, kv_norm, kv_up, **_
         sinks,
         op.get("soft_cap"),
         op.get("chunked", False),
+        chosen,
     )
     return result, [cache]
 
@@ -444,8 +462,8 @@ def ffn_down(op, input, weight, bias, counts):
 # ---------------------------------------------------------------------------
 
 
-@semantics("llm.lm_head", "input norm weight norm_bias?")
-def lm_head(op, input, norm, weight, norm_bias):
+@semantics("llm.lm_head", "input norm weight norm_bias? bias?")
+def lm_head(op, input, norm, weight, norm_bias, bias):
     sequence = op.get("sequence", 1)
     last = input[sequence - 1 :: sequence]
     if norm_bias is None and not op.get("norm_mean"):
@@ -453,5 +471,7 @@ def lm_head(op, input, norm, weight, norm_bias):
     else:
         normed = numerics.layer_norm(last, norm, norm_bias, op["epsilon"])
     logits = normed @ (weight.T if op.get("tied") else weight)
+    if bias is not None:
+        logits = logits + bias
     scaled = numerics.soft_cap(logits * op.get("logit_scale", 1.0), op.get("soft_cap"))
     return [logits.argmax(axis=-1).astype(np.int32), scaled]

@@ -18,12 +18,19 @@ namespace shardopt::cost {
 /// expanded. Operands: queries [rows, heads * (nope + rope)] and the new latent
 /// [rows, latent + rope]. Dim 0 cuts heads and replicates the latent cache; dim
 /// 1 is illegal; none cuts sequences where tokens are cut.
+///
+/// With an indexer (DeepSeek-V3.2) a row reads at most `indexTopk` positions;
+/// the indexer itself, whose queries are a third operand and whose keys stand
+/// behind the latents, is whole on every device and reads all of them.
 struct MlaAttention final : OpModel {
   int64_t heads = 0;
   int64_t latent = 0; ///< Rk, rank of the cached latent
   int64_t nope = 0;   ///< dn, part of a query head without position
   int64_t rope = 0;   ///< dr, rotary part of a query head, shared in the cache
   int64_t value = 0;  ///< dv, size of a value head
+  int64_t indexHeads = 0;
+  int64_t indexDim = 0;
+  int64_t indexTopk = 0;                 ///< 0: no indexer
   WeightType weights = WeightType::Bf16; ///< of the latent's up-projections
   double activationBytes = 2;
   double cacheBytes = 2; ///< an element of the latent cache
@@ -35,7 +42,7 @@ struct MlaAttention final : OpModel {
               const Context &context) const override;
   Reads reads() const override { return Reads::Sequences; }
   bool dependsOnWindow() const override { return true; }
-  bool cutsContext() const override { return true; }
+  bool cutsContext() const override { return indexTopk == 0; }
 };
 
 } // namespace shardopt::cost

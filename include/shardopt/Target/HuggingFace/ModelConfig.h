@@ -90,6 +90,7 @@ struct AttentionConfig {
   int64_t indexHeads = 0;
   int64_t indexDim = 0;
   int64_t indexTopk = 0;
+  bool indexInterleaves = false; ///< rotary pairs of it are neighbours
 };
 
 /// The gated delta net of layers with `Mixer::DeltaNet`; see
@@ -159,6 +160,10 @@ struct FeedForwardConfig {
   std::string_view denseKey, expertKey;
   bool denseBias = false;  ///< on gate, up and down of dense layers
   int64_t expertInner = 0; ///< width of a routed expert
+  /// Width of what routed experts read and give, where a projection in front of
+  /// them and one behind them change it; 0 where it is the layer's.
+  int64_t expertLatent = 0;
+  bool latentBias = false; ///< on these projections
   bool expertBias = false; ///< on gate, up and down of the experts
   int64_t sharedInner = 0; ///< width of all shared experts, 0 without any
   bool sharedBias = false; ///< on gate, up and down of shared experts
@@ -238,6 +243,10 @@ struct HubNames {
   std::string_view dense = "mlp"; ///< the network of a layer without experts
   std::string_view shared = "mlp.shared_experts";
   std::string_view sharedGate = "mlp.shared_expert_gate";
+  /// In front of routed experts and behind them, where they have a width of
+  /// their own.
+  std::string_view latentDown = "mixer.fc1_latent_proj";
+  std::string_view latentUp = "mixer.fc2_latent_proj";
   std::string_view denseUp = "up_proj"; ///< of a network that is not routed
   std::string_view denseDown = "down_proj";
   /// One tensor with gate and up of a network that is not routed, and one with
@@ -290,6 +299,7 @@ struct ModelConfig {
   double logitScale = 1;     ///< of the logits
   double logitCap = 0;       ///< of the logits then, 0 if there is none
   bool tiedEmbeddings = false;
+  bool headBias = false;
   AttentionConfig attention;
   DeltaNetConfig deltaNet;
   Mamba2Config mamba2;

@@ -131,6 +131,11 @@ static cost::MlaAttention mlaModel(AttentionOp op) {
   facts.nope = *op.getNopeDim();
   facts.rope = *op.getRopeDim();
   facts.value = *op.getValueDim();
+  if (const std::optional<IndexerAttr> indexer = op.getIndexer()) {
+    facts.indexHeads = indexer->getHeads();
+    facts.indexDim = indexer->getDim();
+    facts.indexTopk = indexer->getTopK();
+  }
   facts.weights = weightType(op.getKvUp());
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
@@ -273,6 +278,8 @@ SmallVector<OpOperand *> AttentionOp::getActivations() {
   SmallVector<OpOperand *> operands = {&getInputMutable()};
   if (getLatent())
     operands.push_back(&*getLatentMutable().begin());
+  if (getIndexQueries())
+    operands.push_back(&*getIndexQueriesMutable().begin());
   return operands;
 }
 

@@ -398,6 +398,20 @@ TemperatureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult IndexerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t heads, int64_t dim, int64_t topK,
+                                  APFloat epsilon, RopeStyle) {
+  for (auto [name, size] :
+       {std::pair(StringRef("heads"), heads), std::pair(StringRef("dim"), dim),
+        std::pair(StringRef("top_k"), topK)})
+    if (size < 1)
+      return emitError() << "'" << name << "' must be positive, found " << size;
+  if (!epsilon.isFiniteNonZero() || epsilon.isNegative())
+    return emitError() << "'epsilon' must be a positive finite number, found "
+                       << epsilon.convertToDouble();
+  return success();
+}
+
 LogicalResult
 ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        ActivationKind kind, bool gated, APFloat alpha,

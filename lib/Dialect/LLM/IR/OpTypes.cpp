@@ -118,10 +118,17 @@ void typesOfLinear(OpTypes &types) {
 static void typesOfLatent(OpTypes &types, int64_t rows) {
   int64_t heads = types.getInteger("heads");
   int64_t rank = types.getInteger("rank");
-  int64_t cached = plus(rank, types.getInteger("rope_dim"));
+  int64_t given = plus(rank, types.getInteger("rope_dim"));
+  if (auto indexer =
+          dyn_cast_or_null<IndexerAttr>(types.getAttribute("indexer"))) {
+    given = plus(given, plus(indexer.getDim(), indexer.getHeads()));
+    types.operands[10] =
+        types.tensor({rows, times(indexer.getHeads(), indexer.getDim())});
+    types.operands[11] = types.operands[12] = types.tensor({indexer.getDim()});
+  }
   int64_t perHead =
       plus(types.getInteger("nope_dim"), types.getInteger("value_dim"));
-  types.operands[1] = types.tensor({rows, cached});
+  types.operands[1] = types.tensor({rows, given});
   types.operands[7] = types.tensor({rank});
   types.operands[8] = types.weight({rank, times(heads, perHead)});
 }
@@ -215,6 +222,9 @@ void typesOfCombine(OpTypes &types) {
 void typesOfLmHead(OpTypes &types) {
   types.operands[1] = types.operands[3] =
       types.tensor({types.getColumns(types.operands[0])});
+  types.operands[4] = types.tensor({types.getAttribute("tied")
+                                        ? types.getRows(types.operands[2])
+                                        : types.getColumns(types.operands[2])});
 }
 
 //===----------------------------------------------------------------------===//

@@ -65,7 +65,8 @@ static LogicalResult verifyGqa(AttentionOp attention) {
            {"nope_dim", attention.getNopeDim().has_value()},
            {"rope_dim", attention.getRopeDim().has_value()},
            {"value_dim", attention.getValueDim().has_value()},
-           {"rank", attention.getRank().has_value()}})))
+           {"rank", attention.getRank().has_value()},
+           {"indexer", attention.getIndexer().has_value()}})))
     return failure();
   int64_t heads = attention.getHeads();
   int64_t kvHeads = *attention.getKvHeads();
@@ -109,6 +110,40 @@ static LogicalResult verifyGqa(AttentionOp attention) {
   return success();
 }
 
+/// Constraint (C13).
+static LogicalResult verifyIndexer(AttentionOp attention) {
+  Operation *op = attention;
+  const std::optional<IndexerAttr> indexer = attention.getIndexer();
+  for (auto [name, operand] :
+       {std::pair(StringRef("index_queries"), attention.getIndexQueries()),
+        std::pair(StringRef("index_norm"), attention.getIndexNorm()),
+        std::pair(StringRef("index_norm_bias"), attention.getIndexNormBias())})
+    if (bool(operand) != indexer.has_value())
+      return op->emitOpError() << (indexer ? "with an 'indexer' needs '"
+                                           : "without an 'indexer' has no '")
+                               << name << "'";
+  if (!indexer)
+    return success();
+  const int64_t dim = indexer->getDim();
+  if (attention.getWindow())
+    return op->emitOpError("with an 'indexer' has no 'window'");
+  if (attention.getRope() && attention.getRope()->getDim() > dim)
+    return op->emitOpError() << "'rope' must turn at most the " << dim
+                             << " features of the 'indexer', found "
+                             << attention.getRope()->getDim();
+  if (failed(expectSize(
+          op, "index_queries", "columns", times(indexer->getHeads(), dim),
+          "heads * dim of the indexer", columns(attention.getIndexQueries()))))
+    return failure();
+  for (auto [name, vector] :
+       {std::pair(StringRef("index_norm"), attention.getIndexNorm()),
+        std::pair(StringRef("index_norm_bias"), attention.getIndexNormBias())})
+    if (failed(expectSize(op, name, "entries", dim, "dim of the indexer",
+                          sizeOf(vector, 0))))
+      return failure();
+  return success();
+}
+
 /// Sizes of mla, constraints (C2), (C4), (C7) and (C12).
 static LogicalResult verifyMla(AttentionOp attention) {
   Operation *op = attention;
@@ -138,6 +173,10 @@ static LogicalResult verifyMla(AttentionOp attention) {
   int64_t ropeDim = *attention.getRopeDim();
   int64_t valueDim = *attention.getValueDim();
   int64_t rank = *attention.getRank();
+  const bool indexes = attention.getIndexer().has_value();
+  const int64_t indexDim = attention.indexDim();
+  const int64_t indexed =
+      indexes ? plus(indexDim, attention.getIndexer()->getHeads()) : 0;
   if (failed(expectAllPositive(op, {{"heads", heads},
                                     {"nope_dim", nopeDim},
                                     {"rope_dim", ropeDim},
@@ -146,11 +185,15 @@ static LogicalResult verifyMla(AttentionOp attention) {
       failed(expectSize(
           op, "input", "columns", times(heads, plus(nopeDim, ropeDim)),
           "heads * (nope_dim + rope_dim)", columns(attention.getInput()))) ||
-      failed(expectSize(op, "latent", "columns", plus(rank, ropeDim),
-                        "rank + rope_dim", columns(attention.getLatent()))) ||
+      failed(expectSize(
+          op, "latent", "columns", plus(plus(rank, ropeDim), indexed),
+          indexes ? "rank + rope_dim, and dim + heads of the indexer"
+                  : "rank + rope_dim",
+          columns(attention.getLatent()))) ||
       failed(expectSize(op, "cache", "tensors", 1, "the latents",
                         attention.getCaches().size())) ||
-      failed(expectCache(op, attention.getCaches()[0], plus(rank, ropeDim))) ||
+      failed(expectCache(op, attention.getCaches()[0],
+                         plus(plus(rank, ropeDim), indexDim))) ||
       failed(expectSize(op, "kv_norm", "entries", rank, "rank",
                         sizeOf(attention.getKvNorm(), 0))) ||
       failed(expectPositive(op, "kv_norm_epsilon",
@@ -223,6 +266,9 @@ LogicalResult AttentionOp::verify() {
     return failure();
   bool mla = getKind() == AttentionKind::Mla;
   if (failed(mla ? verifyMla(*this) : verifyGqa(*this)))
+    return failure();
+  // (C13)
+  if (failed(verifyIndexer(*this)))
     return failure();
   // (C11)
   if (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap())))

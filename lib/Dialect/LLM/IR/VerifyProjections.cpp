@@ -235,6 +235,20 @@ LogicalResult LmHeadOp::verify() {
   if (failed(expectPositive(op, "logit_scale", getLogitScale())) ||
       (getSoftCap() && failed(expectPositive(op, "soft_cap", *getSoftCap()))))
     return failure();
+  // (C6)
+  if (failed(expectEntries(op, "bias", getBias(),
+                           sizeOf(getWeight(), getTied() ? 0 : 1),
+                           "the vocabulary of the weight")))
+    return failure();
   // (C4)
   return expectPositive(op, "sequence", getSequence());
+}
+
+ActivationAttr LmHeadOp::logitActivation() {
+  if (getLogitScale().convertToDouble() == 1.0 && !getSoftCap())
+    return {};
+  return ActivationAttr::get(getContext(), ActivationKind::SoftCap,
+                             /*gated=*/false, getLogitScale(),
+                             getSoftCap().value_or(APFloat(0.0)),
+                             /*shift=*/APFloat(0.0));
 }

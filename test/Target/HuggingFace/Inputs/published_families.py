@@ -1,14 +1,15 @@
 """Published models of the families: their sizes, and a proved plan of each.
 
-    published_families.py FOLDER    (shard-translate and shard-opt are on the path)
+    published_families.py FOLDER [--times]    (shard-translate and shard-opt are on the path)
 
 The sizes are those of their configs on the hub; the numbers of parameters those of their
-model cards, in billions.
+model cards, in billions. With `--times` the CPU seconds of every plan stand behind it.
 """
 
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 
@@ -30,6 +31,19 @@ DELTA_NET = {
     "full_attention_interval": 4,
     "partial_rotary_factor": 0.25,
     "rope_theta": 1e7,
+}
+INDEXED = {
+    "kv_lora_rank": 512,
+    "qk_rope_head_dim": 64,
+    "n_routed_experts": 256,
+    "num_experts_per_tok": 8,
+    "n_shared_experts": 1,
+    "moe_intermediate_size": 2048,
+    "first_k_dense_replace": 3,
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 2.5,
+    "index_head_dim": 128,
+    "index_topk": 2048,
 }
 SIGMOIDS = {"n_group": 1, "topk_group": 1, "norm_topk_prob": True}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
@@ -463,6 +477,50 @@ MODELS = {
         },
         3.3,
     ),
+    "deepseek-v3.2": (
+        *("DeepseekV32", 129280, 7168, 18432, 61, 128, 128),
+        {
+            **INDEXED,
+            "q_lora_rank": 1536,
+            "qk_nope_head_dim": 128,
+            "v_head_dim": 128,
+            "n_group": 8,
+            "topk_group": 4,
+            "index_n_heads": 64,
+        },
+        671.9,  # 685 with the layer that predicts further tokens
+    ),
+    "glm-5": (
+        *("GlmMoeDsa", 154880, 6144, 12288, 78, 64, 64),
+        {
+            **INDEXED,
+            "q_lora_rank": 2048,
+            "qk_nope_head_dim": 192,
+            "v_head_dim": 256,
+            "n_group": 1,
+            "topk_group": 1,
+            "index_n_heads": 32,
+        },
+        744.0,
+    ),
+    "bamba-9b": (
+        *("Bamba", 128256, 4096, 14336, 32, 32, 8),
+        {
+            "mamba_n_heads": 128,
+            "mamba_d_head": 64,
+            "mamba_n_groups": 1,
+            "mamba_d_state": 128,
+            "mamba_d_conv": 4,
+            "mamba_expand": 2,
+            "attn_layer_indices": [9, 18, 27],
+        },
+        9.78,
+    ),
+    "afm-4.5b": (
+        *("Arcee", 128004, 2560, 18432, 36, 20, 4),
+        {"head_dim": 128, "hidden_act": "relu2"},
+        4.62,
+    ),
     "qwen3.5-35b-a3b": (
         *("Qwen3_5Moe", 248320, 2048, 5632, 40, 16, 2),
         {
@@ -496,6 +554,12 @@ def run(*command, check=True):
     return subprocess.run(command, check=check, capture_output=True, text=True)
 
 
+def seconds():
+    """CPU seconds of the commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -509,11 +573,13 @@ def main():
         proved = []
         for devices in (8, 64):
             search = f"--llm-search-sharding=simulator=roofline machine=h100_sxm space=serving max-devices={devices}"
+            before = seconds()
             # Where no strategy fits, the search ends with an error, and a proof.
             table = run("shard-opt", module, search, "-o", "/dev/null", check=False).stderr
             proof = re.search("exact, (proved optimal|proved infeasible)", table)
             words = {"proved optimal": "proved", "proved infeasible": "infeasible"}
-            proved.append(f"{devices} devices {words[proof[1]] if proof else 'OPEN'}")
+            took = f" {seconds() - before:.2f} s" if "--times" in sys.argv else ""
+            proved.append(f"{devices} devices {words[proof[1]] if proof else 'OPEN'}{took}")
         size = "" if near else f" FAR from {billions}e9"
         print(f"{name}: {count} parameters{size}, {', '.join(proved)}", flush=True)
 

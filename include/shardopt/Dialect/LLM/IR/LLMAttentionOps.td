@@ -98,6 +98,10 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     both are written into the one cache `[sequence, position, rank + rope_dim]`.
     `kv_up` `[rank, heads * (nope_dim + value_dim)]` makes of a cached latent, head
     by head, `nope_dim` features of the key and `value_dim` of the value.
+    With an `indexer` a row reads the positions that it chooses alone: by
+    `index_queries`, its heads side by side, and by what `latent` has behind its rotary
+    features, the key of the row and a gate a head. The key is normed with `index_norm`
+    and `index_norm_bias`, turned, and cached behind the rotary features.
 
     Softmax of `scale * q.k` over the positions from 0 to the row's own, only the
     last `window` of them where there is a window, or with `chunked` those from the last
@@ -120,7 +124,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
       where it is `gated`, no latent, two caches `[?, ?, kv_heads, head_dim]`, a result of
       `heads * head_dim` columns
     - (C2) mla: an input of `heads * (nope_dim + rope_dim)` columns, a latent of
-      `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]`, `kv_norm` of `rank` entries with a positive
+      `rank + rope_dim`, one cache `[?, ?, rank + rope_dim]` (with an `indexer`, `dim + heads` and `dim`
+      of it more), `kv_norm` of `rank` entries with a positive
       `kv_norm_epsilon`, `kv_up` as above, a result of `heads * value_dim` columns
     - (C3) the caches come back with their types
     - (C4) `q_norm` and `k_norm` come together, with a positive `epsilon`, `head_dim` wide, or with a
@@ -134,6 +139,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     - (C10) the positions are not the function's argument with the role `tokens`
     - (C11) `soft_cap` is positive where present
     - (C12) `temperature` is of gqa only
+    - (C13) `indexer`, `index_queries` of its `heads * dim` columns, `index_norm` and `index_norm_bias` of
+      `dim` entries come together, in mla only and without a `window`; `rope` turns at most `dim` features
 
     ```mlir
     func.func @f(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x64xbf16> {
@@ -150,6 +157,9 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
                             Optional<LLM_Vector>:$kv_norm,
                             Optional<LLM_Matrix>:$kv_up,
                             Optional<Index>:$head_offset,
+                            Optional<LLM_Activation2D>:$index_queries,
+                            Optional<LLM_Vector>:$index_norm,
+                            Optional<LLM_Vector>:$index_norm_bias,
                             I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             OptionalAttr<I64Attr>:$head_dim,
                             DefaultValuedAttr<I64Attr, "1">:$group,
@@ -165,9 +175,11 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
                             OptionalAttr<F64Attr>:$epsilon,
                             OptionalAttr<F64Attr>:$kv_norm_epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
-                            UnitAttr:$gated), common);
+                            UnitAttr:$gated,
+                            OptionalAttr<LLM_IndexerAttr>:$indexer), common);
   let results = (outs LLM_Activation2D:$result, Variadic<LLM_Cache>:$new_caches);
-  let operandSyntax = ["", ",?", "at", "cache*", "q_norm?", "k_norm?", "sinks?", "kv_norm?", "kv_up?", "head_offset?"];
+  let operandSyntax = ["", ",?", "at", "cache*", "q_norm?", "k_norm?", "sinks?", "kv_norm?", "kv_up?", "head_offset?",
+                       "index_queries?", "index_norm?", "index_norm_bias?"];
   let writtenOperands = [0, 3];
   let typeRule = "typesOfAttention";
   let extraClassDeclaration = [{
@@ -177,6 +189,9 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     /// Whether queries and keys of a device's heads are normed apart, before
     /// whatever else it does with them: not head by head with one weight.
     bool normsHeadsApart() { return getQkNorm().has_value(); }
+    /// Features of an indexer's key, which a cached latent has behind it; 0
+    /// without one.
+    int64_t indexDim() { return getIndexer() ? getIndexer()->getDim() : 0; }
   }];
   let hasKind = true;
   let moreResults = ["new_cache", "new_cache"];

@@ -289,6 +289,28 @@ def LLM_TemperatureAttr : LLM_Attr<"Temperature", "temperature"> {
   let genVerifyDecl = 1;
 }
 
+def LLM_IndexerAttr : LLM_Attr<"Indexer", "indexer"> {
+  let summary = "What chooses the positions that a row of latent attention reads";
+  let description = [{
+    `heads` queries of `dim` features meet one key of a position; what is positive of
+    their products is summed over the heads, each times a gate. The `top_k` positions of
+    the largest sums are read, of equal ones the first, or all where there are fewer.
+    The key is normed with its mean subtracted and `epsilon`; of keys and queries the first
+    features, as many as the `rope` of attention has, are turned by it in `style`.
+
+    ```mlir
+    module attributes {test.indexer = #llm.indexer<heads = 64, dim = 128, top_k = 2048, epsilon = 1.0e-6>} {}
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$heads, "int64_t":$dim, "int64_t":$top_k,
+    LLM_Real<"of the norm of keys">:$epsilon,
+    DefaultValuedParameter<"::shardopt::llm::RopeStyle",
+        "::shardopt::llm::RopeStyle::Half">:$style);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def LLM_AttentionKind : LLM_Enum<"AttentionKind", "kind of attention", [
     I32EnumAttrCase<"Gqa", 0, "gqa">,
     I32EnumAttrCase<"Mla", 1, "mla">]>;

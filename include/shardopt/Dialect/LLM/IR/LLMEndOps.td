@@ -41,15 +41,15 @@ def LLM_EmbeddingOp : LLM_FusedOp<"embedding"> {
   let typeRule = "typesOfEmbedding";
 }
 
-def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
+def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [AttrSizedOperandSegments], ["getPromptRows"]> {
   let summary = "Final norm, output projection, greedy argmax";
   let description = [{
     Reads the last row of each prompt (every row in decode, where `sequence` is 1),
     norms it with `norm` and `epsilon` as `llm.rms_norm` does, or with a `norm_bias` or
     `norm_mean` as `llm.layer_norm`, multiplies by the weight `[hidden, vocab]` (or `[vocab, hidden]`
-    with `tied`, where it is the embedding's table) and returns the index of the
+    with `tied`, where it is the embedding's table), adds the `bias` and returns the index of the
     largest logit, the lowest among equals. The logits themselves are an optional
-    second result: the products times `logit_scale`, and where there is a `soft_cap` c,
+    second result: these sums times `logit_scale`, and where there is a `soft_cap` c,
     `c * tanh(x / c)` of these, both of which leave the order as it is.
 
     Sharding: 0 contracts a cut hidden size (needs H; the logits are
@@ -62,6 +62,7 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
     - (C3) logits, where asked for, are as wide as the vocabulary
     - (C4) `sequence` is positive
     - (C5) `logit_scale` is positive, and `soft_cap` where present
+    - (C6) `bias` has an entry for each of the vocabulary
 
     ```mlir
     func.func @f(%x: tensor<?x32xbf16>, %n: tensor<32xbf16>, %w: tensor<32x101xbf16>) -> tensor<?xi32> {
@@ -72,14 +73,15 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   }];
   let arguments = !con((ins LLM_Activation2D:$input, LLM_Vector:$norm,
                             LLM_Matrix:$weight,
-                            Optional<LLM_Vector>:$norm_bias, UnitAttr:$norm_mean,
+                            Optional<LLM_Vector>:$norm_bias,
+                            Optional<LLM_Vector>:$bias, UnitAttr:$norm_mean,
                             F64Attr:$epsilon,
                             DefaultValuedAttr<I64Attr, "1">:$sequence,
                             UnitAttr:$tied,
                             DefaultValuedAttr<F64Attr, "1.0">:$logit_scale,
                             OptionalAttr<F64Attr>:$soft_cap), common);
   let results = (outs LLM_Indices1D:$token_ids, Optional<LLM_Activation2D>:$logits);
-  let operandSyntax = ["", "norm", "weight", "norm_bias?"];
+  let operandSyntax = ["", "norm", "weight", "norm_bias?", "bias?"];
   let writtenOperands = [0, 2];
   let writtenResults = "allResults";
   let typeRule = "typesOfLmHead";
@@ -87,6 +89,8 @@ def LLM_LmHeadOp : LLM_FusedOp<"lm_head", [], ["getPromptRows"]> {
   let extraClassDeclaration = [{
     /// Whether the final norm subtracts the mean.
     bool subtractsMean() { return getNormMean() || getNormBias(); }
+    /// What makes of sums the logits that are a result: null where they are.
+    ActivationAttr logitActivation();
   }];
 }
 

@@ -58,6 +58,8 @@ static LogicalResult assignWeights(OpPartition &p, AttentionOp op,
     whole(op.getKNorm(), local.getKNormMutable());
   }
   whole(op.getKvNorm(), local.getKvNormMutable());
+  whole(op.getIndexNorm(), local.getIndexNormMutable());
+  whole(op.getIndexNormBias(), local.getIndexNormBiasMutable());
   if (op.getSinks())
     local.getSinksMutable().assign(p.sliceVector(
         op.getSinks(),
@@ -84,7 +86,7 @@ namespace {
 /// The fused op on the heads, or on the rows, of a device.
 struct WholeAttention {
   WholeAttention(OpPartition &p, AttentionOp op);
-  /// Queries and latent.
+  /// Queries, latent, and the queries of an indexer.
   LogicalResult takeInputs();
   FailureOr<AttentionOp> write(ValueRange caches, Value positions);
 
@@ -93,7 +95,7 @@ struct WholeAttention {
   Layout layout;
   bool mla, cutsHeads;
   const Packing *input = nullptr, *output = nullptr, *cached = nullptr;
-  Value queries, latent;
+  Value queries, latent, indexQueries;
 };
 
 } // namespace
@@ -120,6 +122,8 @@ LogicalResult WholeAttention::takeInputs() {
     queries = normOwnHeads(p, op, queries);
   if (op.getLatent())
     latent = p.get(op.getLatent(), p.getRequired(1));
+  if (op.getIndexQueries())
+    indexQueries = p.get(op.getIndexQueries(), p.getRequired(2));
   return success(queries != nullptr);
 }
 
@@ -138,6 +142,8 @@ FailureOr<AttentionOp> WholeAttention::write(ValueRange caches,
     local.getInputMutable().assign(queries);
     if (latent)
       local.getLatentMutable().assign(latent);
+    if (indexQueries)
+      local.getIndexQueriesMutable().assign(indexQueries);
     local.getPositionsMutable().assign(positions);
     local.getCachesMutable().assign(caches);
     if (offset)

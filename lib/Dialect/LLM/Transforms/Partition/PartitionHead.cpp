@@ -71,15 +71,21 @@ static Value makeLogits(OpPartition &p, LmHeadOp op, Value normed,
   if (op.getTied())
     std::swap(cuts[0], cuts[1]);
   Value weight = p.slice(op.getWeight(), cuts);
-  if (!weight)
+  // The bias of a partial sum counts once: on the first device of the group.
+  const Packing *held = vocabulary;
+  if (features)
+    held = p.getPackings().onFirst(sizeOf(op.getWeight(), op.getTied() ? 0 : 1),
+                                   p.ranks());
+  Value bias = p.sliceVector(op.getBias(), held);
+  if (!weight || (op.getBias() && !bias))
     return {};
   auto shape = cast<RankedTensorType>(weight.getType());
   int64_t width = shape.getDimSize(op.getTied() ? 0 : 1);
   Type element = cast<RankedTensorType>(normed.getType()).getElementType();
   auto type = RankedTensorType::get({ShapedType::kDynamic, width}, element);
   OpBuilder &builder = p.getBuilder();
-  return p.create<LinearOp>(type, normed, weight, /*norm=*/Value(),
-                            /*bias=*/Value(), /*epsilon=*/FloatAttr(),
+  return p.create<LinearOp>(type, normed, weight, /*norm=*/Value(), bias,
+                            /*epsilon=*/FloatAttr(),
                             /*heads=*/IntegerAttr(), op.getTiedAttr(),
                             builder.getStringAttr(op.getName() + ".logits"),
                             DimAttr());
@@ -101,12 +107,9 @@ static Value merge(OpPartition &p, LmHeadOp op, Value candidates) {
 
 /// Scaled and capped as `op` gives them.
 static Value capped(OpPartition &p, LmHeadOp op, Value logits) {
-  if (op.getLogitScale().convertToDouble() == 1.0 && !op.getSoftCap())
+  const ActivationAttr activation = op.logitActivation();
+  if (!activation)
     return logits;
-  APFloat cap = op.getSoftCap().value_or(APFloat(0.0));
-  auto activation = ActivationAttr::get(
-      op.getContext(), ActivationKind::SoftCap, /*gated=*/false,
-      op.getLogitScale(), cap, /*shift=*/APFloat(0.0));
   return p.create<ActivationOp>(logits.getType(), logits, activation);
 }
 
@@ -123,15 +126,19 @@ static void defineLogits(OpPartition &p, LmHeadOp op, Value logits) {
 /// Everything on one device, or replicated: the fused op.
 static LogicalResult partitionWhole(OpPartition &p, LmHeadOp op, Value input) {
   Value norm = p.sliceVector(op.getNorm(), nullptr);
-  Value bias = p.sliceVector(op.getNormBias(), nullptr);
+  Value normBias = p.sliceVector(op.getNormBias(), nullptr);
+  Value bias = p.sliceVector(op.getBias(), nullptr);
   Value weight = p.slice(op.getWeight(), SmallVector<Cut>(2));
-  if (!norm || !weight || (op.getNormBias() && !bias))
+  if (!norm || !weight || (op.getNormBias() && !normBias) ||
+      (op.getBias() && !bias))
     return failure();
   LmHeadOp local = p.clone(op);
   local.getInputMutable().assign(input);
   local.getNormMutable().assign(norm);
+  if (normBias)
+    local.getNormBiasMutable().assign(normBias);
   if (bias)
-    local.getNormBiasMutable().assign(bias);
+    local.getBiasMutable().assign(bias);
   local.getWeightMutable().assign(weight);
   local.setSequence(1);
   p.definePlain(op.getTokenIds(), local.getTokenIds());
