@@ -34,7 +34,8 @@ device. What the names of the tables say:
 
 The space of a GPT-MoE model is 7 × 5 × 8 × 14 degrees times 3¹² dims, 2.1·10⁹ strategies; that of Llama, with 9 operators, 27
 times smaller, and that of DeepSeek-V3, with 25, 1.6 million times larger, without their limits on devices. *1.0 is the optimum*
-that `exact` proved; on the procedural simulator, which cannot be opened, it is the best that any run found.
+that `exact` proved; on the procedural simulator, which cannot be opened, it is the best that any run found, the long ones of
+`bench/search/best_known.csv` (`./dev bench search --best-known`) among them.
 
 Constants were tuned on the GPT-MoE workloads, on DeepSeek-V3 with 64 devices, and the joint critic on *shown* cells of [Where
 dims pay](WhereDimsPay.md). The cells of the group "Where dims pay" are of models that served for nothing, but that a seed of two of
