@@ -51,12 +51,13 @@ double Multipliers::slackPrice() const {
   return sum;
 }
 
-void Multipliers::adapt(const std::vector<int64_t> &usage, double rate) {
+void Multipliers::adapt(const std::vector<double> &usage, double rate) {
   constexpr double steepness = 40, memory = 0.8;
   for (size_t t = 0; t < prices.size(); ++t) {
-    average[t] = isFirst ? double(usage[t])
-                         : memory * average[t] + (1 - memory) * usage[t];
-    double excess = steepness * (average[t] - network.slack[t]) / network.limit;
+    average[t] =
+        isFirst ? usage[t] : memory * average[t] + (1 - memory) * usage[t];
+    double excess =
+        steepness * (average[t] - double(network.slack[t])) / network.limit;
     prices[t] *= std::exp(rate * std::clamp(excess, -1.0, 1.0));
   }
   isFirst = false;

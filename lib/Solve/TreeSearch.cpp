@@ -73,6 +73,7 @@ TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
       return nullptr;
     auto part = std::make_shared<Part>(std::move(graph), before->descent,
                                        before->network);
+    part->descent.aimAtBound(false); // its few steps offer solutions too
     if (part->network.numNodes() == 0) {
       offer(part->graph, part->network, {}, best);
       return nullptr;

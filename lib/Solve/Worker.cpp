@@ -23,6 +23,7 @@ Worker::Worker(const Network &network, const SolverOptions &options, int number)
   // Rough prices do to begin with: those of the first worker follow.
   constexpr int64_t shortSchedule = 60;
   prices.setSchedule(options.withoutMessages ? 1 : shortSchedule);
+  prices.aimAtBound(number == 0);
   if (options.method == Method::Penalties)
     penalties = std::make_unique<PenaltySearch>(
         network, seedOf(options, number), !options.withoutPolishing);

@@ -15,11 +15,16 @@
 
 namespace shardopt::solve {
 
-/// Looks for the multipliers of the best bound. First the same price at all
-/// times is doubled until what the messages choose fits; then each step passes
-/// messages there and back and adapts the prices to what their choice uses, at
-/// a rate that falls over the steps of the schedule. The choices are solutions
-/// by themselves.
+/// Looks for multipliers. First the same price at all times is doubled until
+/// what the messages choose fits; then each step passes messages there and back
+/// and adapts the prices, at a rate that falls over the steps of the schedule.
+/// The choices are solutions by themselves.
+///
+/// What prices are adapted to is what the choice uses, so that choices come to
+/// fit, or, for the best bound, what is used in the mean where each node takes
+/// its strategies the more often the less they cost above its best one: the
+/// bound changes with the prices by that, less what there is, once messages
+/// have settled, while choices that fit say little about it.
 class Descent {
 public:
   explicit Descent(const Network &network);
@@ -30,6 +35,9 @@ public:
 
   /// The number of steps after which the rate has come to its end.
   void setSchedule(int64_t steps) { numSteps = std::max<int64_t>(1, steps); }
+  /// Whether the second half of the schedule looks for the best bound, not for
+  /// solutions.
+  void aimAtBound(bool does) { forBound = does; }
   /// One step; solutions go into `incumbent`. The schedule is taken to be done
   /// to the part of `hurry` at least, for searches that time ends.
   void step(Incumbent &incumbent, double hurry = 0);
@@ -56,13 +64,17 @@ private:
   double sweep(bool forward, Incumbent &incumbent);
   /// Of strategies, with what their memory costs.
   std::vector<double> pricedCosts() const;
+  /// What is used at each time, in the mean where nodes take strategies as
+  /// their costs with messages say; `bound` is about the cost of all nodes.
+  /// `part` of the search for it is done.
+  std::vector<double> meanUsage(double bound, double part) const;
 
   const Network &network;
   TreeReweighted trees;
   Multipliers prices;
   std::vector<double> unary;
   Assignment decoded;
-  bool started = false;
+  bool started = false, forBound = false;
   double firstPrice = 0x1p-20;
   int64_t steps = 0, numSteps = 1;
   double done = 0; ///< the part of the schedule

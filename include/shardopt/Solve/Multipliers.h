@@ -36,7 +36,7 @@ public:
   double slackPrice() const;
   /// Raises the prices of times at which more is used than there is, and lowers
   /// the others, by a factor of at most e^rate, after averaging over calls.
-  void adapt(const std::vector<int64_t> &usage, double rate);
+  void adapt(const std::vector<double> &usage, double rate);
 
 private:
   const Network &network;
