@@ -78,7 +78,8 @@ PLAN = (
     Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,), SOME),
     Batch("where dims pay", ("dims",), (*LEARNED, s.COORDINATE), (ASKED,)),
     Batch("random walks where dims pay", ("dims",), (s.RANDOM_WALK,), (ASKED,), SOME),
-    Batch("main rows, roofline", ROOFLINE, MAIN, (ASKED,), SOME),
+    Batch("main rows, roofline", ("moe-50", "models"), MAIN, (ASKED,), SOME),
+    Batch("others at SLO 25", ("moe-25",), CHEAP, (ASKED,), SOME),
     Batch("the paper's agent from outside", ("moe-50",), (s.SB3_PPO,), seeds=range(1), first=1),
     Batch("more seeds, SLO 50", ("moe-50",), CHEAP, (ASKED,)),
     Batch("main rows, black boxes", BLACK_BOXES, LEARNED, (ASKED,)),
@@ -90,6 +91,7 @@ PLAN = (
         for batch in (
             Batch("constants of `ppo-paper`", ("moe-50",), s.PAPER_CONSTANTS, (ASKED,), SOME, first=1),
             Batch("other searchers where dims pay", ("dims",), CHEAP, (ASKED,), SOME),
+            Batch("`surrogate` and `ppo` at SLO 25", ("moe-25",), LEARNED, (ASKED,), SOME),
             Batch("what `ppo` learns", ("dims",), LEARNING, (ASKED,), SOME),
             Batch("`ppo` on unlike black boxes", ("unlike",), (s.PPO,), (ASKED,), SOME),
         )
