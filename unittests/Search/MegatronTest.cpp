@@ -52,6 +52,15 @@ TEST(Megatron, LatentAttentionAndSharedExpertsOfEitherStack) {
     EXPECT_EQ(digits(variant, ops), "21200101");
 }
 
+TEST(Megatron, StatesByHeadsAndLowRanksWhole) {
+  std::vector<std::string> ops = {
+      "mamba.in_proj",  "mamba.mamba2", "linear.gated_delta_net",
+      "mamba.out_proj", "index_q",      "moe.latent_down",
+      "moe.latent_up"};
+  for (MegatronVariant variant : variants)
+    EXPECT_EQ(digits(variant, ops), "1000222");
+}
+
 TEST(Megatron, UnknownOpsAreReplicated) {
   EXPECT_EQ(megatronDim(MegatronVariant::Classic, "moe.gate"), Dim::None);
   EXPECT_EQ(megatronDim(MegatronVariant::Classic, "my_embed"), Dim::None);
