@@ -229,7 +229,7 @@ class Attention(unittest.TestCase):
         body = f"""%y, %a, %b = "llm.attention"(%x, %p, %k, %v) <{{name = "attention",
             kind = #llm<attention_kind gqa>, heads = 6 : i64, kv_heads = 2 : i64, head_dim = 8 : i64,
             group = 3 : i64, scale = 0.25 : f64, {self.ROPE},
-            operandSegmentSizes = array<i32: 1, 0, 1, 2, 0, 0, 0, 0, 0, 0>}}> : (tensor<?x80xf32>, tensor<?xi32>,
+            operandSegmentSizes = array<i32: 1, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0>}}> : (tensor<?x80xf32>, tensor<?xi32>,
             tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x48xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>)"""
         cache = "tensor<?x?x2x8xf32>"
         text = program(body, {**self.TYPES, "k": cache, "v": cache}, "tensor<?x48xf32>")
@@ -246,7 +246,7 @@ class Attention(unittest.TestCase):
         body = f"""%y, %a, %b = "llm.attention"(%x, %p, %k, %v, %o) <{{name = "attention",
             kind = #llm<attention_kind gqa>, heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64,
             group = 3 : i64, scale = 0.25 : f64, {self.ROPE},
-            operandSegmentSizes = array<i32: 1, 0, 1, 2, 0, 0, 0, 0, 0, 1>}}> : (tensor<?x48xf32>, tensor<?xi32>,
+            operandSegmentSizes = array<i32: 1, 0, 1, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0>}}> : (tensor<?x48xf32>, tensor<?xi32>,
             tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>, index) -> (tensor<?x16xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>)"""
         types = {"x": "tensor<?x48xf32>", "p": "tensor<?xi32>", "k": cache, "v": cache, "o": "index"}
         (results,) = run(
