@@ -111,11 +111,12 @@ class Table:
 
 def write_block(what, lines, args):
     """Replaces what stands between the markers of `what`."""
-    note = f"{args.threads} threads, {args.scale:g} of the time limits"
+    ended = f"{args.scale:g} of the time limits" if args.scale != 1 else "the whole time limits"
     if args.rounds:
-        note = f"{args.rounds} rounds"
-    begin, end = f"<!-- solve {what}: begin", f"<!-- solve {what}: end -->"
-    block = "\n".join([f"{begin}, {note} -->", "", *lines, "", end])
+        ended = f"{args.rounds} rounds"
+    note = f"{args.threads} threads, {ended}:"
+    begin, end = f"<!-- solve {what}: begin -->", f"<!-- solve {what}: end -->"
+    block = "\n".join([begin, "", note, "", *lines, "", end])
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
     text = DOCS.read_text()
     if not pattern.search(text):
