@@ -15,7 +15,8 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
-/// Rounds without a better assignment before a worker starts anew.
+/// Rounds after the last assignment that was worthwhile before a worker starts
+/// anew.
 static constexpr int64_t firstPatience = 8;
 /// Steps after which prices are better than those of a short schedule.
 static constexpr int64_t firstUsefulStep = 100;
@@ -59,7 +60,8 @@ void Team::run(uint64_t budget, const std::function<double()> &timeSpent) {
 }
 
 void Team::share() {
-  constexpr double worthwhile = 5e-4; // part of the cost
+  // By how much an assignment has to be cheaper to count: a part of the cost.
+  constexpr double worthwhile = 5e-4;
   ++stale;
   for (auto &worker : workers) {
     Incumbent &own = worker->incumbent();
@@ -94,9 +96,16 @@ void Team::cross(Worker &loner) {
 /// Gives the prices that the first worker has come to to those that are done
 /// with their own.
 void Team::sharePrices() {
-  for (auto &worker : workers)
-    if (!worker->isAlone() && !worker->isDescending())
-      worker->setPrices(descent());
+  std::vector<double> prices, rises;
+  for (auto &worker : workers) {
+    if (worker->isAlone() || worker->isDescending())
+      continue;
+    if (rises.empty()) {
+      prices = descent().multipliers().strategyPrices();
+      rises = descent().rises();
+    }
+    worker->setPrices(prices, rises);
+  }
 }
 
 void Team::endDescent() {

@@ -75,7 +75,7 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
       continue;
     }
     if (!hasPrices)
-      setPrices(prices);
+      setPrices(prices.multipliers().strategyPrices(), prices.rises());
     bool hasRegions = !options.withoutNeighbourhoods && incumbent().exists();
     bool hasTree = search && !search->isDone();
     if (!hasRegions && !hasTree)

@@ -38,10 +38,12 @@ public:
   bool isDescending() const { return !penalties && !prices.isDone(); }
   /// Whether it is a search by penalties, which goes on for ever.
   bool hasPenalties() const { return penalties != nullptr; }
-  /// Prices for regions, and what strategies are worth, from a descent.
-  void setPrices(const Descent &descent) {
-    regions.setPrices(descent.multipliers().strategyPrices());
-    regions.setRises(descent.rises());
+  /// What memory costs in regions, and what strategies cost above the best
+  /// one of their node, as a descent has them.
+  void setPrices(std::vector<double> strategyPrices,
+                 std::vector<double> rises) {
+    regions.setPrices(std::move(strategyPrices));
+    regions.setRises(std::move(rises));
     hasPrices = true;
   }
 
