@@ -55,6 +55,15 @@ function(shardopt_library name)
   endif()
 endfunction()
 
+# Sources of a library that are vectorised in all configurations and whose sums
+# have the same bits on every processor. Compilers contract a product and a sum
+# into one operation, rounded once, where the target has it. That of x86-64
+# without further options has not, nor has `avx2` (Support/Wide.h).
+function(shardopt_inner_loops)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS "-O3;-ffp-contract=off")
+endfunction()
+
 # Headers of LLVM and MLIR, their compile flags, and the shared libMLIR.
 function(shardopt_use_mlir target)
   target_include_directories(${target} SYSTEM PUBLIC
