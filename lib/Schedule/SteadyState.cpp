@@ -4,149 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// A slot is a time modulo the period. In the steady state as many repetitions
-// as the latency has periods are under way, so that a slot sees an operator at
-// the slot, one period later, two periods later, …: those are the repetitions
-// of a stream, and the same sink takes them as takes those of a schedule.
-//
-//===----------------------------------------------------------------------===//
 
 #include "shardopt/Schedule/SteadyState.h"
 
 #include "SatProgram.h"
 #include "shardopt/Schedule/Backends.h"
+#include "shardopt/Schedule/StepModel.h"
 
 #include <algorithm>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
-
-namespace {
-
-/// The steps of one repetition that lasts at most `latency`.
-class ModuloModel {
-public:
-  ModuloModel(const Instance &single, int64_t period, int64_t latency);
-
-  bool isRefuted() const { return grid.isRefuted(); }
-  int64_t numSteps() const { return grid.numSteps(); }
-  bool build(StepSink &sink, const Budget &budget) const;
-  std::vector<int64_t> read(const SatOutcome &outcome) const;
-
-private:
-  /// Calls `take` with the times of a slot, latest first: those of the
-  /// repetitions that began first.
-  template <typename Take> void forTimesOf(int64_t slot, Take take) const {
-    for (int64_t time = slot + horizon / period * period; time >= 0;
-         time -= period)
-      take(time);
-  }
-  void buildMachine(StepSink &sink, int32_t machine) const;
-  void buildMemory(StepSink &sink, int32_t device) const;
-
-  const Instance &single;
-  std::vector<int32_t> devices;  ///< of groups
-  int64_t unit, period, horizon; ///< the latter in units
-  std::vector<int64_t> times;    ///< of operators, in units
-  StepGrid grid;
-};
-
-} // namespace
-
-ModuloModel::ModuloModel(const Instance &single, int64_t period,
-                         int64_t latency)
-    : single(single), devices(single.placement()),
-      unit(unitOf(single, devices)), period(period / unit),
-      horizon(latency / unit) {
-  Windows windows = computeWindows(single, devices);
-  for (int32_t i = 0; i < single.period(); ++i) {
-    times.push_back(
-        single.graph().time(i, devices[single.graph().ops[i].group]) / unit);
-    grid.add(windows.heads[i] / unit, horizon - windows.tails[i] / unit);
-  }
-}
-
-void ModuloModel::buildMachine(StepSink &sink, int32_t machine) const {
-  const PlanGraph &graph = single.graph();
-  for (int64_t slot = 0; slot < period; ++slot) {
-    std::vector<Stream> streams;
-    for (int32_t i = 0; i < single.period(); ++i) {
-      if (!times[i] || devices[graph.ops[i].group] * numMachineKinds +
-                               int32_t(graph.ops[i].machine) !=
-                           machine)
-        continue;
-      Stream stream;
-      forTimesOf(slot, [&](int64_t time) {
-        if (std::optional<Between> run = grid.runOf(i, times[i], time))
-          stream.repetitions.push_back(*run);
-      });
-      if (!stream.repetitions.empty())
-        streams.push_back(std::move(stream));
-    }
-    if (streams.size() > 1)
-      sink.exclusive(streams);
-  }
-}
-
-void ModuloModel::buildMemory(StepSink &sink, int32_t device) const {
-  const PlanGraph &graph = single.graph();
-  int64_t room = *graph.devices[device].memory;
-  for (const PlanOp &op : graph.ops)
-    if (devices[op.group] == device)
-      room -= op.parameterBytes;
-  for (int64_t slot = 0; slot < period; ++slot) {
-    std::vector<Stream> streams;
-    int64_t most = 0;
-    for (int32_t i = 0; i < single.period(); ++i) {
-      if (!graph.ops[i].birthBytes || devices[graph.ops[i].group] != device)
-        continue;
-      Stream stream;
-      stream.weight = graph.ops[i].birthBytes;
-      std::vector<StepGrid::Freer> freers;
-      for (int32_t freer : single.freers(i))
-        freers.push_back({freer, times[freer]});
-      forTimesOf(slot, [&](int64_t time) {
-        std::optional<Between> life = grid.lifeOf(sink, i, freers, time);
-        if (!life)
-          return;
-        stream.repetitions.push_back(*life);
-        most += stream.weight;
-      });
-      if (!stream.repetitions.empty())
-        streams.push_back(std::move(stream));
-    }
-    if (most > room)
-      sink.capacity(streams, room);
-  }
-}
-
-bool ModuloModel::build(StepSink &sink, const Budget &budget) const {
-  const PlanGraph &graph = single.graph();
-  for (int32_t i = 0; i < single.period(); ++i)
-    grid.addStart(sink, i);
-  for (const PlanEdge &edge : graph.edges) {
-    bool isLocal = devices[graph.ops[edge.from].group] ==
-                   devices[graph.ops[edge.to].group];
-    int64_t transfer = isLocal ? 0 : graph.link.time(edge.bytes) / unit;
-    grid.addPrecedence(sink, edge.from, edge.to, times[edge.from] + transfer);
-  }
-  for (int32_t m = 0; m < single.numMachines() && !budget.isOver(); ++m)
-    buildMachine(sink, m);
-  for (int32_t d = 0; d < single.numDevices() && !budget.isOver(); ++d)
-    if (graph.devices[d].memory)
-      buildMemory(sink, d);
-  return !budget.isOver();
-}
-
-std::vector<int64_t> ModuloModel::read(const SatOutcome &outcome) const {
-  std::vector<int64_t> starts;
-  for (int32_t i = 0; i < single.period(); ++i)
-    starts.push_back(unit * grid.startOf(i, [&](Step step) {
-      return outcome.isTrue(step);
-    }));
-  return starts;
-}
 
 Schedule schedule::unroll(const Instance &instance, const SteadyState &steady) {
   Schedule schedule{instance.placement(), {}};
@@ -229,18 +97,19 @@ schedule::planSteadyState(const Instance &instance,
       for (int64_t halves : {0, 1, 2, 4, 8})
         latencies.push_back(roundUp(shortest + halves * steady.period / 2));
     for (int64_t latency : latencies) {
-      ModuloModel model(*single, steady.period, latency);
+      const StepModel model(*single, devices, latency, unit, steady.period);
       if (model.isRefuted())
         continue;
       if (model.numSteps() > mostSteps || budget.isOver())
         return std::nullopt;
       SatOutcome outcome = solveBySat(
           model.numSteps(),
-          [&](StepSink &sink) { return model.build(sink, budget); }, conflicts,
+          [&](StepSink &sink) { return model.build(sink, &budget); }, conflicts,
           budget);
       if (outcome.answer != Answer::Yes)
         continue;
-      steady.starts = model.read(outcome);
+      steady.starts =
+          model.read([&](Step step) { return outcome.isTrue(step); })->starts;
       for (int32_t i = 0; i < single->period(); ++i)
         steady.latency = std::max(
             steady.latency,

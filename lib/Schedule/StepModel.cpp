@@ -94,10 +94,11 @@ StepModel::StepModel(const Instance &instance,
 
 StepModel::StepModel(const Instance &instance,
                      const std::vector<int32_t> &devices, int64_t makespan,
-                     int64_t spacing)
+                     int64_t spacing, std::optional<int64_t> turn)
     : instance(instance), devices(devices), spacing(spacing),
       isRounded(unitOf(instance, devices) % spacing != 0),
-      horizon(makespan / spacing) {
+      horizon(makespan / spacing), turn(turn ? *turn / spacing : horizon + 1) {
+  assert((!turn || instance.copies() == 1) && "a turn has one repetition");
   const PlanGraph &graph = instance.graph();
   for (int32_t i = 0; i < instance.period(); ++i)
     times.push_back(graph.time(i, devices[graph.ops[i].group]) / spacing);
@@ -164,13 +165,15 @@ void StepModel::buildMachines(StepSink &sink, const GoesOn &goesOn) const {
               int32_t(graph.ops[i].machine)]
           .push_back(i);
   for (const std::vector<int32_t> &ops : members)
-    for (int64_t time = 0; time < horizon && goesOn(); ++time) {
+    for (int64_t moment = 0; moment < numMoments() && goesOn(); ++moment) {
       std::vector<Stream> streams;
       for (int32_t i : ops) {
         Stream stream;
-        for (int32_t op = i; op < instance.numOps(); op += instance.period())
-          if (std::optional<Between> run = grid.runOf(op, times[i], time))
+        forRepetitionsAt(moment, [&](int32_t first, int64_t time) {
+          if (std::optional<Between> run =
+                  grid.runOf(first + i, times[i], time))
             stream.repetitions.push_back(*run);
+        });
         if (!stream.repetitions.empty())
           streams.push_back(std::move(stream));
       }
@@ -201,21 +204,20 @@ void StepModel::buildMemory(StepSink &sink, const GoesOn &goesOn) const {
     return grid.lifeOf(sink, first + birth, freers, time);
   };
   for (int32_t d = 0; d < instance.numDevices(); ++d)
-    for (int64_t time = 0; !births[d].empty() && time < horizon && goesOn();
-         ++time) {
+    for (int64_t moment = 0;
+         !births[d].empty() && moment < numMoments() && goesOn(); ++moment) {
       std::vector<Stream> streams;
       int64_t most = 0;
       for (int32_t i : births[d]) {
         Stream stream;
         stream.weight = graph.ops[i].birthBytes;
-        for (int32_t first = 0; first < instance.numOps();
-             first += instance.period()) {
+        forRepetitionsAt(moment, [&](int32_t first, int64_t time) {
           std::optional<Between> life = lifeOf(first, i, time);
           if (!life)
-            continue;
+            return;
           stream.repetitions.push_back(*life);
           most += stream.weight;
-        }
+        });
         if (!stream.repetitions.empty())
           streams.push_back(std::move(stream));
       }

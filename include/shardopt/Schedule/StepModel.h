@@ -121,14 +121,23 @@ private:
 int64_t unitOf(const Instance &instance, const std::vector<int32_t> &devices);
 
 /// The variables for schedules of at most `makespan` and a given placement.
+///
+/// Or for steady states (`SteadyState.h`): with a `turn`, a repetition that
+/// lasts at most `makespan` begins every `turn`, for ever. As many are under
+/// way as it has turns, so that a machine or memory sees the one repetition
+/// that there are variables for at all times that are the same modulo `turn`:
+/// those are the repetitions of a stream.
 class StepModel {
 public:
   /// Every group has a device in `devices`, and steps are `spacing` apart. With
   /// `unitOf`, solutions are the schedules. With more, all times are rounded
   /// down: what has no solution has no schedule either, for any schedule is one
   /// once its starts are rounded down too, but not the other way round.
+  ///
+  /// `turn`, of an instance of one repetition, is a multiple of `spacing`.
   StepModel(const Instance &instance, const std::vector<int32_t> &devices,
-            int64_t makespan, int64_t spacing);
+            int64_t makespan, int64_t spacing,
+            std::optional<int64_t> turn = std::nullopt);
   /// With `unitOf`.
   StepModel(const Instance &instance, const std::vector<int32_t> &devices,
             int64_t makespan);
@@ -162,6 +171,17 @@ private:
   void buildEdges(StepSink &sink, const GoesOn &goesOn) const;
   void buildMachines(StepSink &sink, const GoesOn &goesOn) const;
   void buildMemory(StepSink &sink, const GoesOn &goesOn) const;
+  /// What machines and memory see: times, or those of a turn.
+  int64_t numMoments() const { return std::min(horizon, turn); }
+  /// Calls `take` with the first operator of each repetition and its time at
+  /// `moment`, those that began first coming first.
+  template <typename Take>
+  void forRepetitionsAt(int64_t moment, Take take) const {
+    for (int64_t time = moment + horizon / turn * turn; time >= 0; time -= turn)
+      for (int32_t first = 0; first < instance.numOps();
+           first += instance.period())
+        take(first, time);
+  }
   std::optional<Schedule> withOwnTimes(const Schedule &rounded) const;
 
   const Instance &instance;
@@ -169,6 +189,7 @@ private:
   int64_t spacing = 1;
   bool isRounded = false;
   int64_t horizon = 0;        ///< in units
+  int64_t turn = 1;           ///< in units; beyond the horizon if there is none
   std::vector<int64_t> times; ///< of operators of the graph, in units
   StepGrid grid;
 };
