@@ -93,9 +93,8 @@ LogicalResult ExportProblemPass::run() {
   if (failed(planned))
     return failure();
   const Scenario &scenario = *planned->scenario;
-  if (!scenario.simulator().decomposition())
-    return fail("'simulator' is '" + scenario.simulatorName() +
-                "', expected one that can be opened: roofline or calibrated");
+  if (std::optional<Error> error = checkCanBeOpened(scenario))
+    return fail(error->message);
   Annotation annotation = readAnnotation(module, planned->program);
   if (std::optional<Error> error = readDegrees(annotation.degrees))
     return fail(error->message);

@@ -81,3 +81,10 @@ FileRoles llm::inputFiles(ModuleOp module, const std::string &machine,
       files.reads("'simulator'", word.str());
   return files;
 }
+
+std::optional<Error> llm::checkCanBeOpened(const Scenario &scenario) {
+  if (scenario.simulator().decomposition())
+    return std::nullopt;
+  return Error{"'simulator' is '" + scenario.simulatorName() +
+               "', expected one that can be opened: roofline or calibrated"};
+}

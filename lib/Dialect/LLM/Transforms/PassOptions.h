@@ -34,6 +34,10 @@ unsigned threadCount(unsigned option);
 FileRoles inputFiles(mlir::ModuleOp module, const std::string &machine,
                      const std::string &simulator);
 
+/// An error if the simulator of `scenario` only answers, for passes that need
+/// what it computes with.
+std::optional<Error> checkCanBeOpened(const Scenario &scenario);
+
 /// Adds an `--llm-search-sharding` with `options`, as a command line spells
 /// them; those that `--llm-insert-collectives` has too.
 mlir::FailureOr<InsertCollectivesPassOptions> addSearchShardingPass(
