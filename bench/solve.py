@@ -10,7 +10,8 @@ between its markers in docs/Solve.md:
   large   the reading of an instance of 1.3 GB, generated for it
 
 With --rounds, rounds of search end a run instead of time: what is found then does
-not depend on what else the machine does.
+not depend on what else the machine does. With --keep=<folder>, the report and trace of
+each run stay there, and a run that is there is not repeated.
 """
 
 import argparse
@@ -40,7 +41,7 @@ INSTANCES = {
 }
 # Those that are measured unless others are named.
 OF_PARTS = ["K", "S"]
-OF_CURVES = ["A", "C", "D", "K"]
+OF_CURVES = ["K", "L", "M", "S"]
 
 PARTS = {
     "all": [],
@@ -75,12 +76,18 @@ class Bench:
     def measure(self, path, *arguments):
         """The report of a run, and the lines of its trace."""
         with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
-            report, trace = f"{scratch}/report.json", f"{scratch}/trace.jsonl"
-            command = [self.tool, path, f"--report={report}", f"--trace={trace}"]
-            command += ["--progress=none", f"--threads={self.args.threads}", *arguments]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            found = json.loads(pathlib.Path(report).read_text())
-            lines = pathlib.Path(trace).read_text().splitlines()
+            folder = pathlib.Path(self.args.keep or scratch)
+            folder.mkdir(parents=True, exist_ok=True)
+            arguments = [f"--threads={self.args.threads}", *arguments]
+            name = re.sub(r"[^\w.=,-]", "", pathlib.Path(path).name + "".join(arguments))
+            report, trace = folder / f"{name}.json", folder / f"{name}.jsonl"
+            # The report comes last: it is there if the run was not cut off.
+            if not report.exists():
+                command = [self.tool, path, f"--report={report}", f"--trace={trace}"]
+                command += ["--progress=none", *arguments]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            found = json.loads(report.read_text())
+            lines = trace.read_text().splitlines()
         return found, [json.loads(line) for line in lines]
 
     def run(self, name, *arguments):
@@ -241,6 +248,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--seeds", type=int, default=10, help="of the curves")
+    parser.add_argument("--keep", help="a folder for reports and traces")
     parser.add_argument("--no-docs", action="store_true", help="print only")
     parser.add_argument("names", nargs="*", metavar="instance", help="default: all")
     args = parser.parse_args()
