@@ -4,8 +4,9 @@ One thread owns all of it, and is told by a queue: what is to be evaluated, whic
 worker is up, which is done. An evaluation is in exactly one place: waiting, or
 in one call of one worker. It leaves by its future alone.
 
-A worker may have two calls, of which it runs the first. Which evaluation of a call
-ended a worker is not known: all of them come again, each in a call of its own.
+A worker may have two calls, of which it runs the first. Which evaluation ended it is
+known where it had that one alone. Else those of the first call are suspects: each comes
+again at a worker that has nothing beside it, and only what is lost there counts.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Fleet:
         # With no retry there is none for those that come again on their own.
         self._batches = Batches(workers, options.batch_s if options.retries else 0)
         self._waiting: collections.deque[Job] = collections.deque()
+        self._suspects: collections.deque[Job] = collections.deque()
         # Workers that are up with no call, and with one, in order.
         self._idle: dict[Worker, None] = {}
         self._at_work: dict[Worker, None] = {}
@@ -129,6 +131,9 @@ class Fleet:
                 except queue.Empty:
                     pass
                 if time.monotonic() >= self._next_check:
+                    # Nobody is late who has answered by now.
+                    for _ in range(self._events.qsize()):
+                        self._events.get()()
                     self._check_clocks()
         except ClusterLost as error:
             self._end(error)
@@ -145,7 +150,8 @@ class Fleet:
         stay pending with the search."""
         self._error = self._error or error
         self._is_closed = True
-        jobs = list(self._waiting)
+        jobs = [*self._suspects, *self._waiting]
+        self._suspects.clear()
         self._waiting.clear()
         for worker in self._all:
             jobs += [job for call in worker.calls for job in call.jobs]
@@ -164,30 +170,32 @@ class Fleet:
 
     def _dispatch(self) -> None:
         size = self._batches.size
-        while self._waiting:
+        while self._waiting or self._suspects:
             if self._is_own:
                 if len(self._all) >= self.workers:
                     return
-                self._place(self._waiting.popleft())
+                self._place((self._suspects or self._waiting).popleft())
+            elif self._idle and self._suspects:
+                self._give(self._idle, [self._suspects.popleft()])
             elif self._idle:
                 share = math.ceil(len(self._waiting) / len(self._idle))
-                self._give(self._idle, min(share, size))
-            elif self._at_work and self._batches.is_ahead and self._is_call(size):
-                self._give(self._at_work, size)
+                self._give(self._idle, self._take_waiting(min(share, size)))
+            elif self._can_go_ahead(size):
+                self._give(self._at_work, self._take_waiting(size))
             else:
                 return
 
-    def _is_call(self, size: int) -> bool:
-        """Whether a call of `size` waits, or one that has to be small."""
-        return len(self._waiting) >= size or self._waiting[0].tries > 0
+    def _can_go_ahead(self, size: int) -> bool:
+        """Whether a whole call waits, and a worker for it. Where there are suspects
+        workers shall have nothing else soon."""
+        is_call = self._batches.is_ahead and len(self._waiting) >= size
+        return is_call and bool(self._at_work) and not self._suspects
 
-    def _give(self, workers: dict[Worker, None], size: int) -> None:
-        """A call of at most `size` evaluations to the first of `workers`."""
-        jobs = [self._waiting.popleft()]
-        while not jobs[0].tries and len(jobs) < size and self._waiting:
-            if self._waiting[0].tries:
-                break
-            jobs.append(self._waiting.popleft())
+    def _take_waiting(self, most: int) -> list[Job]:
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+
+    def _give(self, workers: dict[Worker, None], jobs: list[Job]) -> None:
+        """A call to the first of `workers`."""
         worker, call = next(iter(workers)), Call(jobs)
         worker.calls.append(call)
         self._sort(worker)
@@ -203,7 +211,7 @@ class Fleet:
             return
         if not worker.calls:
             self._idle[worker] = None
-        elif len(worker.calls) == 1:
+        elif worker.takes_more:
             self._at_work[worker] = None
 
     def _start_clock(self, worker: Worker) -> None:
@@ -211,7 +219,7 @@ class Fleet:
         worker.deadline = math.inf
         if worker.calls and self._options.timeout_s is not None:
             worker.deadline = time.monotonic() + self._options.timeout_s
-            if len(worker.calls[0].jobs) > 1:  # its last one began by then
+            if not worker.calls[0].is_single:  # its last one began by then
                 worker.deadline += self._batches.within_s
 
     def _later(self, reference: Any, then: Callable[[Any, Any], None]) -> None:
@@ -267,7 +275,7 @@ class Fleet:
         outcomes: list[tuple[Job, Any]] = []
         try:
             if error is not None:
-                self._break(worker, error, outcomes)
+                self._break(worker, call, error, outcomes)
             else:
                 outcomes += zip(call.jobs, found)
                 self._finish(worker, call, found)
@@ -289,37 +297,53 @@ class Fleet:
             self._start_clock(worker)
             self._sort(worker)
 
-    def _break(self, worker: Worker, error: Any, outcomes: list[tuple[Job, Any]]) -> None:
-        """Gives up a worker that had an error in a call, or is lost with all of them."""
-        jobs = self._take(worker, isinstance(error, SimulatorLost))
-        if isinstance(error, SimulatorLost):  # the first cannot begin
-            self._waiting.extendleft(reversed(jobs))
+    def _break(
+        self, worker: Worker, call: Call, error: Any, outcomes: list[tuple[Job, Any]]
+    ) -> None:
+        """Gives up a worker that had an error in `call`, or is lost."""
+        if is_loss(error):
+            self._lose(worker, outcomes)
+        elif isinstance(error, SimulatorLost):  # it cannot begin
+            self._empty(worker, call)
+            again = self._suspects if call.jobs[0].is_suspect else self._waiting
+            again.extendleft(reversed(call.jobs))
             self._refusals += 1
             if self._refusals >= MOST_FAILED_STARTS:
                 self._end(SimulatorLost(str(getattr(error, "cause", error))))
-        elif len(jobs) > 1 or is_loss(error):
-            outcomes += [(job, (Failed("lost"), 0.0)) for job in self._retry(jobs)]
         else:
-            outcomes += [(job, (Failed(first_line(error)), 0.0)) for job in jobs]
+            self.requeued += self._empty(worker, call)
+            if call.is_single:
+                outcomes.append((call.jobs[0], (Failed(first_line(error)), 0.0)))
+            else:
+                self._suspect(call)
         self._replace(worker)
 
-    def _take(self, worker: Worker, is_refused: bool = False) -> list[Job]:
-        """Leaves a worker without calls: gives the evaluations of the one that runs,
-        the others wait again."""
-        calls, worker.calls, worker.deadline = worker.calls, [], math.inf
-        later = [job for call in calls[1:] for job in call.jobs]
-        self._waiting.extendleft(reversed(later))
-        self.requeued += 0 if is_refused else len(later)
-        return calls[0].jobs if calls else []
+    def _lose(self, worker: Worker, outcomes: list[tuple[Job, Any]]) -> None:
+        """What a lost worker had comes again, and what it had alone `retries` times.
+        The answer of a first call may have gone down with what ran then."""
+        call, was_alone = worker.calls[0], len(worker.calls) == 1
+        self.requeued += self._empty(worker, call)
+        if was_alone and call.is_single:
+            call.jobs[0].losses += 1
+            if call.jobs[0].losses > self._options.retries:
+                outcomes.append((call.jobs[0], (Failed("lost"), 0.0)))
+                return
+        self._suspect(call)
 
-    def _retry(self, jobs: list[Job]) -> list[Job]:
-        """Sends those again that were lost; gives those that were so too often."""
-        for job in jobs:
-            job.tries += 1
-        again = [job for job in jobs if job.tries <= self._options.retries]
-        self.requeued += len(again)
-        self._waiting.extendleft(reversed(again))
-        return [job for job in jobs if job.tries > self._options.retries]
+    def _empty(self, worker: Worker, but: Call) -> int:
+        """Leaves a worker without calls: what it had beside one of them waits again.
+        Gives how many those are."""
+        others = [job for call in worker.calls if call is not but for job in call.jobs]
+        worker.calls, worker.deadline = [], math.inf
+        self._waiting.extendleft(reversed(others))
+        return len(others)
+
+    def _suspect(self, call: Call) -> None:
+        """Sends each evaluation of `call` again, to a worker of its own."""
+        for job in call.jobs:
+            job.is_suspect = True
+        self._suspects.extend(call.jobs)
+        self.requeued += len(call.jobs)
 
     def _replace(self, worker: Worker) -> None:
         self._discard(worker)
@@ -383,11 +407,12 @@ class Fleet:
         for worker in [each for each in self._all if each.deadline <= now]:
             why = "timeout" if worker.actor is not None else "no room"
             seconds = self._options.timeout_s or 0.0 if worker.actor is not None else 0.0
-            jobs = self._take(worker)
-            # Which of several it was shows when each has the time alone.
-            over = self._retry(jobs) if len(jobs) > 1 else jobs
-            for job in over:
-                job.future.set_result((Failed(why), seconds))
+            call = worker.calls[0]
+            self.requeued += self._empty(worker, call)
+            if call.is_single:
+                call.jobs[0].future.set_result((Failed(why), seconds))
+            else:  # which of them it was shows when each has the time alone
+                self._suspect(call)
             self._replace(worker)
             self._dispatch()
         if self._is_own or any(worker.pid for worker in self._all):

@@ -36,8 +36,10 @@ class Job:
 
     strategy: Strategy
     future: "concurrent.futures.Future[tuple[Any, float]]"
-    tries: int = 0
-    """How often a worker was lost with it; then it has calls of its own."""
+    is_suspect: bool = False
+    """Whether it may have been what ended a worker: then it has one to itself."""
+    losses: int = 0
+    """How many workers were lost that had it alone."""
 
 
 @dataclass(eq=False)
@@ -45,6 +47,10 @@ class Call:
     """What an actor is asked at a time."""
 
     jobs: list[Job]
+
+    @property
+    def is_single(self) -> bool:
+        return len(self.jobs) == 1
 
 
 @dataclass(eq=False)
@@ -61,6 +67,11 @@ class Worker:
     deadline: float = math.inf
     """Of the call that runs."""
     is_given_up: bool = False
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether another call may wait behind the one that runs."""
+        return len(self.calls) == 1 and not self.calls[0].jobs[0].is_suspect
 
 
 def is_loss(error: BaseException) -> bool:

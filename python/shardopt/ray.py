@@ -42,8 +42,9 @@ class Executor:
     of a strategy takes, an evaluation has a placement group of its own that holds
     all devices of its strategy, `devices_per_node` of them on a node, and the
     simulator starts its engine there. `timeout_s` kills a worker that does not
-    come back; a `Process` has a limit of its own. An evaluation whose worker is
-    lost is sent again, `retries` times, and then is a failure, "lost". Where for
+    come back; a `Process` has a limit of its own. An evaluation that loses a worker
+    which has it alone is sent again, `retries` times, and then is a failure, "lost";
+    what goes down beside others is sent again and does not count. Where for
     `patience_s` there is no worker at all the run ends with `ClusterLost`.
 
     In the order "async" a worker is given evaluations that are short by the call,

@@ -179,6 +179,21 @@ class RayTest(unittest.TestCase):
         for trial, metrics in search.history:
             self.assertEqual(metrics.throughput, trial.strategy.batch)
 
+    def test_what_is_beside_a_fatal_one_is_not_lost(self):
+        trials = so.Search(small(), "random", budget=120).ask(120)
+        fatal = [trials[at].strategy for at in (40, 41, 48)]
+
+        def simulator(strategy):
+            """Answers at once, so that answers go down with the next evaluation."""
+            if strategy in fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0}
+
+        result, search = self.in_batches(simulator, retries=1)
+        self.assertEqual(result.failures, {"lost": 3})
+        for trial, metrics in search.history:
+            self.assertEqual(metrics.valid, trial.strategy not in fatal)
+
     def test_what_fails_amid_a_call_fails_alone(self):
         trials = so.Search(small(), "random", budget=120).ask(120)
         raises, hangs, unsent, fatal = (trials[at].strategy for at in (40, 50, 60, 70))
