@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .figures import chart, charts
+    from .figures import Chart, chart, charts, searched, timeline
     from .errors import (
         BudgetExhausted,
         ClusterLost,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .simplicity import Simplified, simplest
 
 _HOMES = {
-    "figures": ("chart", "charts"),
+    "figures": ("Chart", "chart", "charts", "searched", "timeline"),
     "errors": (
         "BudgetExhausted",
         "ClusterLost",
@@ -101,6 +101,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "BudgetExhausted",
     "Change",
+    "Chart",
     "ClusterLost",
     "Decode",
     "Difference",
@@ -146,8 +147,10 @@ __all__ = [
     "plan",
     "progress",
     "report",
+    "searched",
     "simplest",
     "sweep",
+    "timeline",
     "verify",
     "version",
 ]

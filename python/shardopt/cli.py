@@ -36,7 +36,8 @@ _number.__name__ = "number above 0"
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("model", nargs="?", help="config.json, a folder that holds one, or a module")
+    add("model", nargs="?",
+        help="config.json, a folder that holds one, a module, or a plan file")
     add("--machine", help="name or JSON file (default: h100_sxm)")
     add("--devices", type=int, metavar="N", help="devices that there are: all count")
     add("--max-devices", type=int, metavar="N", help="most that one plan may take")
@@ -160,6 +161,15 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_plan(made)
     made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
     made.add_argument("--no-front", action="store_true", help="without the front")
+    made.add_argument(
+        "--no-sweep", action="store_true", help="without what devices and limits buy"
+    )
+    made.add_argument(
+        "--no-search", action="store_true", help="without a search beside the bound"
+    )
+    made.add_argument(
+        "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
+    )
     made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
     made = verb("judge", "what a launch command means, and how far from the best it is")
     made.add_argument("command", help="the command, quoted")
@@ -466,17 +476,26 @@ def _judge(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
+    from .figures import searched, timeline
     from .frontier import pareto
     from .pages import report
     from .plans import Plan
+    from .sensitivity import sweep
 
     plan = Plan.from_json(args.plan)
     front = None if args.no_front else pareto(plan.problem, step=args.step)
-    report(plan, args.output, front)
+    changes = None if args.no_sweep else sweep(plan.problem)
+    search = None if args.no_search else searched(plan)
+    report(plan, args.output, front, changes, search)
+    if args.timeline:
+        text = json.dumps(timeline(plan), indent=1) + "\n"
+        Path(args.timeline).write_text(text, encoding="utf-8")
     if args.format == "json":
-        _print_json({"page": args.output})
+        _print_json({"page": args.output, "timeline": args.timeline})
     else:
         print(f"  page      {args.output}")
+        if args.timeline:
+            print(f"  timeline  {args.timeline}")
     return FEASIBLE
 
 

@@ -93,6 +93,12 @@ def stage_layers(plan: Plan) -> list[int]:
     return stages
 
 
+def devices_per_node_of(plan: Plan) -> int:
+    """As many as the machine's domain has, and 4 where that is larger than a node."""
+    domain = int(plan.problem.machine_parameters()["domain"]["devices"])
+    return domain if domain <= 8 else 4
+
+
 def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
     """The names of a plan in expressions of the table."""
     strategy, model = plan.strategy, plan.problem.model
@@ -100,8 +106,7 @@ def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
     if model.experts:
         per_server *= strategy.replicas
     if devices_per_node is None:
-        domain = plan.problem.machine_parameters()["domain"]["devices"]
-        devices_per_node = domain if domain <= 8 else 4
+        devices_per_node = devices_per_node_of(plan)
     return {
         **facts_of(model),
         "tp": strategy.tp,

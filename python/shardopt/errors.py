@@ -63,11 +63,11 @@ class Inexpressible(ShardoptError):
         self.nearest = nearest
 
 
-def list_known(name: str, known: Iterable[str], most: int = 12) -> str:
+def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
     """The end of a message about an unknown name: "known: …", closest first."""
     from ._native import native
 
-    names = native().closest_first(name, sorted(known))
+    names = native().closest_first(str(name), sorted(known))
     more = len(names) - most
     others = f" and {more} others" if more > 0 else ""
     return "known: " + ", ".join(names[:most]) + others

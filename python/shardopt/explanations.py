@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import ShardoptError, list_known
+from .frames import html_of
 from .plans import Metrics, Plan, evaluate
 
 
@@ -81,6 +82,14 @@ class Difference:
             mark = " *" if cut != other else ""
             lines.append(f"  {op:<22}{cut:>14}{us:>10.1f}{other:>14}{them:>10.1f}{mark}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        degrees = [{"": name, "first": a, "second": b} for name, a, b in self.summary]
+        ops = [
+            {"op": op, "first": cut, "us": us, "second": other, "us of it": them}
+            for op, cut, other, us, them in self.ops
+        ]
+        return html_of(degrees) + html_of(ops)
 
 
 def _microseconds(plan: Plan) -> dict[str, float]:

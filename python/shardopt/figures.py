@@ -3,14 +3,19 @@ notebook or whatever draws them."""
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
+from .engine_table import devices_per_node_of
 from .errors import ShardoptError, list_known
 from .frontier import Frontier
-from .plans import Plan, Strategy, given
+from .plans import Plan, Strategy, evaluate, given
+from .searching import Search
+from .sensitivity import Change, sweep
 
 Spec = dict[str, Any]
 
+#: Replicas of the grid of devices, and evaluations of a search, that are drawn at most.
+MOST_REPLICAS, MOST_EVALUATIONS = 64, 300
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 BASELINES = {
     "megatron_classic": "Megatron classic",
@@ -136,15 +141,17 @@ def memory(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
     )
 
 
-def layer(plan: Plan) -> Spec:
-    """A layer op by op: when each computes, reads memory and communicates."""
+def _layer_ops(plan: Plan) -> list[Mapping[str, Any]]:
+    """The rows of the ops that the layers of the first stage have."""
+    rows = plan.breakdown or ()
+    return [row for row in rows if row["stage"] == 0 and row["layers"] > 1]
+
+
+def _intervals(plan: Plan) -> list[dict[str, Any]]:
+    """When each op of a layer computes, reads memory and communicates."""
     values = []
     start = 0.0
-    order: list[str] = []
-    for row in plan.breakdown or ():
-        if row["stage"] != 0 or row["layers"] < 2:
-            continue
-        order.append(row["op"])
+    for row in _layer_ops(plan):
         for kind in ("compute", "memory", "collective"):
             length = row[f"{kind}_us"] / row["layers"]
             if length <= 0:
@@ -161,6 +168,37 @@ def layer(plan: Plan) -> Spec:
                 }
             )
             start += length
+    return values
+
+
+def timeline(plan: Plan) -> dict[str, Any]:
+    """A layer of the first stage for chrome://tracing and Perfetto: a lane for
+    kernels and one for collectives."""
+    events: list[dict[str, Any]] = [
+        {"name": "thread_name", "ph": "M", "pid": 0, "tid": lane, "args": {"name": name}}
+        for lane, name in enumerate(("kernels", "collectives"))
+    ]
+    for each in _intervals(plan):
+        is_collective = each["bound by"] == "collective"
+        events.append(
+            {
+                "name": each["op"],
+                "cat": each["bound by"],
+                "ph": "X",
+                "pid": 0,
+                "tid": int(is_collective),
+                "ts": each["from"],
+                "dur": each["us"],
+                "args": {"what": each["what"]},
+            }
+        )
+    return {"traceEvents": events, "displayTimeUnit": "ns"}
+
+
+def layer(plan: Plan) -> Spec:
+    """A layer op by op."""
+    order = [row["op"] for row in _layer_ops(plan)]
+    values = _intervals(plan)
     return _spec(
         "A layer of the first stage, one micro-batch",
         {
@@ -228,30 +266,208 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
     )
 
 
-def _spec(title: str, rest: Spec) -> Spec:
-    return {
-        "$schema": SCHEMA,
-        "title": {"text": title, "anchor": "start"},
-        "width": 640,
-        "background": None,
-        **rest,
+def devices(plan: Plan) -> Spec:
+    """The grid of devices: stages side by side, in each a row a replica and a column
+    a member of its tensor parallel group, in the colour of its node."""
+    strategy = plan.strategy
+    size = devices_per_node_of(plan)
+    shown = min(strategy.replicas, MOST_REPLICAS)
+    values = []
+    for stage in range(strategy.pp):
+        for replica in range(shown):
+            for member in range(strategy.tp):
+                rank = (stage * strategy.replicas + replica) * strategy.tp + member
+                values.append(
+                    {
+                        "stage": stage,
+                        "replica": replica,
+                        "member": member,
+                        "device": rank,
+                        "node": rank // size,
+                    }
+                )
+    left = strategy.replicas - shown
+    more = f", the first {shown} of {strategy.replicas} replicas" if left else ""
+    names = ("device", "node", "stage", "replica", "member")
+    where: Spec = {
+        "x": {"field": "member", "type": "ordinal", "title": "of tp",
+              "axis": {"labelAngle": 0}},
+        "y": {"field": "replica", "type": "ordinal", "title": "replica (dp)"},
+        "color": {"field": "node", "type": "ordinal", "title": "node",
+                  "scale": {"scheme": "tableau20"},
+                  "legend": None if len(values) > 20 * size else {}},
+        "tooltip": [{"field": name} for name in names],
     }
+    if strategy.pp > 1:
+        where["column"] = {"field": "stage", "type": "ordinal", "title": "stage (pp)"}
+    width = max(4, min(24, 600 // (strategy.tp * strategy.pp)))
+    return _spec(
+        f"{strategy.devices} devices of a plan, {size} a node{more}",
+        {
+            "data": {"values": values},
+            "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
+            "encoding": where,
+            "width": {"step": width},
+            "height": {"step": 14},
+        },
+    )
 
 
-def charts(plan: Plan, frontier: Frontier | None = None) -> dict[str, Spec]:
-    """All of them by name: `front`, `memory`, `layer`, `sharding`."""
+def sensitivity(changes: Sequence[Change]) -> Spec:
+    """What each change of the problem buys; `sweep` finds them."""
+    base = changes[0].plan
+    values = []
+    for change in changes[1:]:
+        gain = -1.0
+        if change.plan is not None and base is not None:
+            gain = change.plan.metrics.throughput / base.metrics.throughput - 1
+        values.append(
+            {
+                "change": change.what + ("" if change.plan else ", infeasible"),
+                "gain": gain,
+            }
+        )
+    tooltip = [{"field": "change"}, {"field": "gain", "format": "+.2%"}]
+    axis = {"format": "+.0%"}
+    return _spec(
+        "What a change buys in throughput per device",
+        {
+            "data": {"values": values},
+            "mark": "bar",
+            "encoding": {
+                "y": {"field": "change", "sort": None, "title": None},
+                "x": {"field": "gain", "type": "quantitative", "axis": axis, "title": "gain"},
+                "color": {
+                    "condition": {"test": "datum.gain < 0", "value": "firebrick"},
+                    "value": "seagreen",
+                },
+                "tooltip": tooltip,
+            },
+            "height": {"step": 20},
+        },
+    )
+
+
+def searched(plan: Plan) -> Search:
+    """The searcher of the plan, or beside an exact search one that asks a
+    simulator, on the plan's problem, with its seed."""
+    report = plan.report
+    has_own = report["searcher"] not in (None, "exact")
+    name = report["searcher"] if has_own else "annealing"
+    budget = min(report["charged"], MOST_EVALUATIONS) if has_own else MOST_EVALUATIONS
+    search = Search(plan.problem, name, seed=report["seed"] or 0, budget=max(1, budget))
+    while not search.done:
+        trials = search.ask(1)
+        if not trials:
+            break
+        (metrics,) = evaluate(plan.problem, [trials[0].strategy])
+        search.tell(trials[0], metrics)
+    return search
+
+
+def convergence(plan: Plan, search: Search) -> Spec:
+    """The best that a search had after each evaluation, beside the bound."""
+    is_latency = plan.problem.objective == "latency"
+    values: list[dict[str, Any]] = []
+    best = None
+    for number, (_, metrics) in enumerate(search.history, 1):
+        if metrics.valid:
+            value = metrics.latency_ms if is_latency else metrics.throughput
+            if best is None or (value < best if is_latency else value > best):
+                best = value
+                values.append({"evaluations": number, "best": best})
+    if best is not None and values[-1]["evaluations"] < len(search.history):
+        values.append({"evaluations": len(search.history), "best": best})
+    goal = _latency_name(plan) if is_latency else "tokens/s per device"
+    found = {"evaluations": plan.report["evaluations"], "best": plan.metrics.throughput}
+    if is_latency:
+        found["best"] = plan.metrics.latency_ms
+    x = {"field": "evaluations", "type": "quantitative", 
+         "scale": {"type": "log", "nice": False}}
+    y = {"field": "best", "type": "quantitative", "title": goal}
+    tooltip = [{"field": "evaluations"}, {"field": "best"}]
+    layers: list[Spec] = [
+        {
+            "data": {"values": values},
+            "mark": {"type": "line", "interpolate": "step-after", "point": True},
+            "encoding": {"x": x, "y": y, "tooltip": tooltip},
+        },
+        {
+            "data": {"values": [found]},
+            "mark": {"type": "point", "filled": True, "size": 120, "color": "seagreen"},
+            "encoding": {"x": x, "y": y, "tooltip": tooltip},
+        },
+    ]
+    if plan.bound is not None:
+        layers.append(
+            {
+                "data": {"values": [{"bound": plan.bound}]},
+                "mark": {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"},
+                "encoding": {"y": {"field": "bound", "type": "quantitative"}},
+            }
+        )
+    return _spec(
+        f"The best that {search.searcher} has found, the plan, and its bound",
+        {"layer": layers, "height": 220},
+    )
+
+
+class Chart(dict[str, Any]):
+    """A Vega-Lite specification, which notebooks draw."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"application/vnd.vegalite.v6+json": dict(self)}
+
+
+def _spec(title: str, rest: Spec) -> Spec:
+    return Chart(
+        {
+            "$schema": SCHEMA,
+            "title": {"text": title, "anchor": "start"},
+            "width": 640,
+            "background": None,
+            **rest,
+        }
+    )
+
+
+def charts(
+    plan: Plan,
+    frontier: Frontier | None = None,
+    changes: Sequence[Change] | None = None,
+    search: Search | None = None,
+) -> dict[str, Spec]:
+    """All of them by name: `front`, `memory`, `layer`, `sharding`, `devices`; with
+    the `changes` of a sweep `sensitivity`, with a `search` `convergence`."""
     plans = compared(plan)
-    return {
+    found = {
         "front": front(plan, frontier, plans),
         "memory": memory(plan, plans),
         "layer": layer(plan),
         "sharding": sharding(plan, plans),
+        "devices": devices(plan),
     }
+    if search is not None:
+        found["convergence"] = convergence(plan, search)
+    if changes is not None and len(changes) > 1:
+        found["sensitivity"] = sensitivity(changes)
+    return found
 
 
-def chart(plan: Plan, name: str, frontier: Frontier | None = None) -> Spec:
-    """One of them."""
-    found = charts(plan, frontier)
+def chart(
+    plan: Plan,
+    name: str,
+    frontier: Frontier | None = None,
+    changes: Sequence[Change] | None = None,
+    search: Search | None = None,
+) -> Spec:
+    """One of them; what it shows beside the plan is found where it is not given."""
+    if name == "sensitivity" and changes is None:
+        changes = sweep(plan.problem)
+    if name == "convergence" and search is None:
+        search = searched(plan)
+    found = charts(plan, frontier, changes, search)
     if name not in found:
-        raise ShardoptError(f"unknown chart '{name}'; " + list_known(name, found))
+        known = dict.fromkeys([*found, "convergence", "sensitivity"])
+        raise ShardoptError(f"unknown chart '{name}'; " + list_known(name, known))
     return found[name]

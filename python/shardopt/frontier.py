@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
 from .errors import Infeasible, ShardoptError, TooFewDevices
+from .frames import frame_of, html_of
 from .plans import Plan, plan
 from .problem import Problem
 
@@ -41,6 +42,13 @@ class Frontier(Sequence[Plan]):
             row.update(strategy, devices=point.strategy.devices, proved=point.proved)
             found.append(row)
         return found
+
+    def frame(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return frame_of(self.rows())
+
+    def _repr_html_(self) -> str:
+        return html_of(self.rows())
 
 
 def pareto(problem: Problem, step: float = 0.1) -> Frontier:

@@ -8,13 +8,15 @@ import json
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, Sequence
 
 from .figures import charts
 from .errors import ShardoptError
 from .frontier import Frontier
 from .plans import Plan
 from .problem import version
+from .searching import Search
+from .sensitivity import Change
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c1c1c; --paper: #fff; --line: #ccc; }
@@ -67,8 +69,13 @@ def _embedded(value: Any) -> str:
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
 
-def page(plan: Plan, frontier: Frontier | None = None) -> str:
-    """The text of the page."""
+def page(
+    plan: Plan,
+    frontier: Frontier | None = None,
+    changes: Sequence[Change] | None = None,
+    search: Search | None = None,
+) -> str:
+    """The text of the page, with the charts of all that is given."""
     problem = plan.problem
     limit = "none" if problem.slo_ms == float("inf") else f"{problem.slo_ms:g} ms"
     facts = {
@@ -84,7 +91,7 @@ def page(plan: Plan, frontier: Frontier | None = None) -> str:
         f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>"
         for name, value in facts.items()
     )
-    specs = charts(plan, frontier)
+    specs = charts(plan, frontier, changes, search)
     figures = "".join(f'<figure id="{name}"></figure>\n' for name in specs)
     title = html.escape(f"{facts['model']} on {facts['machine']}")
     return (
@@ -100,7 +107,11 @@ def page(plan: Plan, frontier: Frontier | None = None) -> str:
 
 
 def report(
-    plan: Plan, path: "str | os.PathLike[str]", frontier: Frontier | None = None
+    plan: Plan,
+    path: "str | os.PathLike[str]",
+    frontier: Frontier | None = None,
+    changes: Sequence[Change] | None = None,
+    search: Search | None = None,
 ) -> None:
     """Writes the page to `path`."""
-    Path(path).write_text(page(plan, frontier), encoding="utf-8")
+    Path(path).write_text(page(plan, frontier, changes, search), encoding="utf-8")

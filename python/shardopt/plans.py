@@ -10,10 +10,11 @@ import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
 from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
+from .frames import Frame, is_frame, like, strategies_of
 from .problem import (
     ASKED,
     Problem,
@@ -137,6 +138,40 @@ class Strategy:
         return numbers
 
 
+def _checked_strategy(
+    strategy: Any, ops: Mapping[str, Mapping[int, str]]
+) -> Strategy:
+    """A strategy, or what says one, with the ops in the order of the model's."""
+    if isinstance(strategy, Strategy):
+        _check_dims(strategy.dims)
+        if not isinstance(strategy.stages, (list, tuple)):
+            raise ShardoptError(
+                f"'stages' is {strategy.stages!r:.60}, expected the layers of each stage"
+            )
+        strategy = strategy.to_dict()
+    if not isinstance(strategy, Mapping):
+        raise ShardoptError(
+            f"{strategy!r:.60} is no strategy, expected a Strategy, a dictionary as "
+            "its 'to_dict' makes them, or a list of integers as 'numbers' does"
+        )
+    return Strategy.from_dict(strategy, ops)
+
+
+def _check_dims(dims: Any) -> None:
+    """That they are pairs, each of another op."""
+    named: set[str] = set()
+    for pair in dims if isinstance(dims, (list, tuple)) else [dims]:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise ShardoptError(
+                f"'dims' has {pair!r:.60}, expected pairs of an op and its dim"
+            )
+        if not isinstance(pair[0], str):
+            raise ShardoptError(f"'dims' has the op {pair[0]!r:.60}, expected a name")
+        if pair[0] in named:
+            raise ShardoptError(f"'dims' has '{pair[0]}' twice, expected each op once")
+        named.add(pair[0])
+
+
 class Metrics(NamedTuple):
     """What the planner says of a strategy; the names are those of reports."""
 
@@ -171,26 +206,31 @@ class Metrics(NamedTuple):
         }
 
 
+@overload
 def evaluate(
-    problem: Problem, strategies: Iterable["Strategy | Mapping[str, Any] | list[int]"]
-) -> list[Metrics]:
+    problem: Problem, strategies: "Iterable[Strategy | Mapping[str, Any] | list[int]]"
+) -> list[Metrics]: ...
+
+
+@overload
+def evaluate(problem: Problem, strategies: Frame) -> Any: ...
+
+
+def evaluate(problem: Problem, strategies: Any) -> Any:
     """The metrics of each strategy, in order. The quickest form of one is what
     `Strategy.numbers` gives, a list of integers; dictionaries are those of
-    `Strategy.to_dict`."""
+    `Strategy.to_dict`. For a data frame, a strategy a row, it is a frame of metrics
+    with the same index: degrees are columns, and so is the dim of each op."""
     ops = problem.model.ops
+    if is_frame(strategies):
+        found = evaluate(problem, strategies_of(strategies, ops))
+        return like(strategies, [metrics.to_dict() for metrics in found])
 
     def numbers_of(strategy: Any) -> list[int]:
         """Where dims have names, and where something is wrong."""
-        if isinstance(strategy, Strategy):
-            strategy = strategy.to_dict()
-        if not isinstance(strategy, Mapping):
-            raise ValueError(
-                f"{strategy!r} is no strategy, expected a Strategy, a dictionary as "
-                "its 'to_dict' makes them, or a list of integers as 'numbers' does"
-            )
         try:
-            return Strategy.from_dict(strategy, ops).numbers()
-        except ShardoptError as error:
+            return _checked_strategy(strategy, ops).numbers()
+        except (TypeError, ValueError) as error:
             raise ValueError(str(error)) from None
 
     if isinstance(strategies, (Strategy, Mapping, str)):
@@ -356,6 +396,25 @@ class Plan:
             return False
 
 
+def is_plan_file(path: "str | os.PathLike[str]") -> bool:
+    """Whether a file is a page or says that it is a plan file."""
+    place = Path(path)
+    if place.suffix == ".html":
+        return True
+    if place.suffix != ".json" or not place.is_file():
+        return False
+    try:
+        values = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(values, dict) and "shardopt_plan" in values
+
+
+def problem_of_file(path: "str | os.PathLike[str]") -> Problem:
+    """What the plan of a plan file answers."""
+    return _read_problem(_read_plan_file(Path(path)), str(path))
+
+
 def _read_plan_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
@@ -429,7 +488,10 @@ def _check_machine(
     """That the machine of the file `name` is what it was."""
     fitted = now.get("constants"), then.get("constants")
     if fitted[0] != fitted[1]:
-        dates = [(each or {}).get("date", "none") for each in fitted]
+        dates = [
+            each.get("date", "none") if isinstance(each, dict) else "none"
+            for each in fitted
+        ]
         raise ShardoptError(
             f"'{name}': the constants of measured kernels of the machine '{machine}' are "
             f"no longer those that the plan was made with: fitted {dates[1]}, now "
@@ -457,9 +519,7 @@ def _evaluated(
 def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
     """A strategy of the user's as a plan; `Infeasible` where it holds not all
     limits."""
-    if not isinstance(strategy, Strategy):
-        strategy = Strategy.from_dict(strategy, problem.model.ops)
-    return _evaluated(problem, strategy)
+    return _evaluated(problem, _checked_strategy(strategy, problem.model.ops))
 
 
 def plan(problem: Problem, **others: Any) -> Plan:

@@ -104,6 +104,23 @@ class Model:
         """The ops in order, each with its dims and what they cut."""
         return {name: dict(choices) for name, choices in self.handle.ops}
 
+    def under(self, workload: Decode | Prefill) -> "Model":
+        """The same model under another workload; of a config, also one that is no
+        longer where it was."""
+        if self.config is None:
+            raise ShardoptError(f"'{self.path}' is a module, which says its workload itself")
+        if Path(self.path).is_file():
+            return load_model(self.path, workload)
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            # Models are named after their files, or the folders of these.
+            place = Path(folder, *Path(self.path).parts[-2:])
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(json.dumps(self.config), encoding="utf-8")
+            found = load_model(place, workload)
+        return dataclasses.replace(found, path=self.path)
+
 
 def load_model(
     path: str | os.PathLike[str], workload: Decode | Prefill | None = None
@@ -161,6 +178,12 @@ def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ShardoptError(f"'{name}' is {value!r}, expected a text")
     return value
+
+
+def _name(name: str, value: Any) -> str:
+    if not _text(name, value):
+        raise ShardoptError(f"'{name}' is '', expected a name, or None for none")
+    return str(value)
 
 
 def _limit(name: str, value: Any) -> float:
@@ -258,7 +281,7 @@ class Problem:
             "decode_machine",
         ):
             if getattr(self, name) is not None:
-                _text(name, getattr(self, name))
+                _name(name, getattr(self, name))
         lists, dims, stages = self._read_pins()
         self._check_requests()
         settings: dict[str, Any] = {
@@ -303,6 +326,14 @@ class Problem:
             raise ShardoptError(
                 f"'decode_machine' is '{self.decode_machine}', and no 'prefill_machine' "
                 "is said"
+            )
+        elif self.decode_machine is not None and self.machine not in (
+            None, self.decode_machine, self.prefill_machine
+        ):
+            raise ShardoptError(
+                f"'machine' is '{self.machine}', expected the 'prefill_machine' "
+                f"'{self.prefill_machine}' or the 'decode_machine' "
+                f"'{self.decode_machine}', which are those of the service"
             )
         elif self.pins:
             raise ShardoptError(

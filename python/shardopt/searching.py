@@ -9,6 +9,7 @@ from typing import Any, Mapping
 
 from ._native import native
 from .errors import ShardoptError, UnknownTrial, list_known
+from .frames import frame_of, html_of
 from .plans import Metrics, Strategy
 from .problem import Problem, _checked, _whole
 from .search_log import SearchLog, first_budget
@@ -271,6 +272,15 @@ class Search:
             del strategy["dims"]
             found.append({"trial": trial.number, **metrics.to_dict(), **strategy})
         return found
+
+    def frame(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return frame_of(self.rows())
+
+    def _repr_html_(self) -> str:
+        told = f"{self.searcher}: {len(self.history)} of {self.budget} evaluations"
+        rows = [row for row in self.rows() if self.best and row["trial"] == self.best[0].number]
+        return f"<p>{told}</p>{html_of(rows)}"
 
     def run(self, simulator: Any, **options: Any) -> Any:
         """Evaluates with `simulator` until the search ends; see `driving.drive`."""

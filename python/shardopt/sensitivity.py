@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import Infeasible
 from .plans import Plan, plan
-from .problem import Decode, Prefill, Problem, load_model
+from .problem import Decode, Prefill, Problem
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ def changes_of(problem: Problem) -> list[tuple[str, Problem]]:
             for more in (count + 1, 2 * count):
                 found.append((f"{name} {more}", problem.replace(**{name: more})))
     model = problem.model
-    if not model.path.endswith(".mlir"):
+    if model.config is not None:
         for context in (max(1, model.context // 2), 2 * model.context):
             load = Decode(context) if model.phase == "decode" else Prefill(context)
-            other = problem.replace(model=load_model(model.path, load))
+            other = problem.replace(model=model.under(load))
             found.append((f"context {context}", other))
     limit = "tpot_ms" if model.phase == "decode" else "ttft_ms"
     if problem.slo_ms < math.inf:

@@ -7,6 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from ._native import native
 from .errors import ShardoptError, list_known
+from .plans import is_plan_file, problem_of_file
 from .problem import (
     ASKED,
     Decode,
@@ -104,8 +105,25 @@ def _is_service(asked: Mapping[str, Any]) -> bool:
     return _checked(native().constants_of, machine) is not None
 
 
+def _problem_of_plan(path: str, values: Mapping[str, Any]) -> Problem:
+    """The problem of a plan file, with what else is said in the place of its own."""
+    for name in ("phase", "context", "isl", "osl"):
+        if name in values:
+            raise ShardoptError(
+                f"'{name}' does not go with the plan file '{path}', which says its workload"
+            )
+    problem = problem_of_file(path)
+    changes = {name: value for name, value in values.items() if name not in _WORKLOAD}
+    changes["pins"] = {**problem.pins, **changes.get("pins", {})}
+    for one, other in (("devices", "max_devices"), ("max_devices", "devices")):
+        if one in changes:
+            changes.setdefault(other, None)
+    read_limits(changes)
+    return problem.replace(**changes)
+
+
 def problems_of(values: Mapping[str, Any]) -> list[Problem]:
-    """One problem; or for `isl` and `osl` two, decode at the longest sequence and
+    """One problem, of a plan file its own; or for `isl` and `osl` two, decode at the longest sequence and
     prefill of a prompt: of one service, or without constants of the machine, and
     with another simulator, each for servers of its own."""
     if "model" not in values:
@@ -115,6 +133,8 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     }
     read_limits(common)
     model = str(values["model"])
+    if is_plan_file(model):
+        return [_problem_of_plan(model, values)]
     if "isl" in values or "osl" in values:
         for name in ("isl", "osl"):
             if name not in values:

@@ -168,8 +168,10 @@ void RowReader::readList(PyObject *row) {
   numbers.resize(size_t(PyList_GET_SIZE(row)));
   for (size_t i = 0; i < numbers.size(); ++i) {
     PyObject *number = PyList_GET_ITEM(row, Py_ssize_t(i));
-    numbers[i] = PyLong_AsLongLong(number);
-    if (numbers[i] != -1 || !PyErr_Occurred())
+    // Those of other libraries are integers too, and truth is none.
+    const bool isTruth = PyBool_Check(number);
+    numbers[i] = isTruth ? 0 : PyLong_AsLongLong(number);
+    if (!isTruth && (numbers[i] != -1 || !PyErr_Occurred()))
       continue;
     PyErr_Clear();
     throw py::value_error("number " + std::to_string(i) + " of a strategy is " +

@@ -60,6 +60,37 @@ class CommandTest(unittest.TestCase):
         self.assertIn("shard.grid", lowered.read_text())
         self.assertEqual(run("explain", path, "attention")[0], 0)
 
+    def test_a_plan_file_in_the_place_of_a_model(self):
+        path = self.planned("--tpot", 20)
+        kept = json.loads(path.read_text())
+        code, out, err = run("plan", path, "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        again = json.loads(out)
+        for key in ("problem", "strategy", "model"):
+            self.assertEqual(again[key], kept[key])
+        code, out, _ = run("plan", path, "--devices", 2, "--set", "pins.tp=1",
+                           "--format", "json")
+        other = json.loads(out)
+        asked = {**kept["problem"], "devices": 2, "pins": {"tp": 1}}
+        del asked["max_devices"]
+        self.assertEqual((code, other["problem"]), (0, asked))
+        # Its config need not be where it was.
+        kept["model"]["path"] = "/nowhere/small-moe.json"
+        path.write_text(json.dumps(kept))
+        for words in (["pareto", path], ["fit", path, "--rate", 1000], ["sweep", path]):
+            with self.subTest(words):
+                code, out, err = run(*words, "--format", "json")
+                self.assertEqual((code, err), (0, ""))
+        self.assertIn("context 12", {row["change"] for row in json.loads(run(
+            "sweep", path, "--format", "json")[1])})
+        code, out, _ = run("judge", "vllm serve x -tp 2", path)
+        self.assertEqual(code, 0)
+        self.assertIn("of the optimum's throughput", out)
+        for flag, value in (("--context", 8), ("--phase", "decode"), ("--isl", 4)):
+            code, _, err = run("plan", path, flag, value)
+            self.assertEqual(code, 2)
+            self.assertIn("does not go with the plan file", err)
+
     def test_serving_inputs_plan_a_service(self):
         asked = ["plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8, "--tpot", 30,
                  "--ttft", 1000, "--output-dir", self.folder]

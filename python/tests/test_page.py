@@ -24,6 +24,12 @@ def planned(**others):
     return so.plan(so.Problem(model, **{"max_devices": 4, **others}))
 
 
+def beside():
+    """A plan, its front, what changes of its problem buy, and a search."""
+    plan = planned(devices=2, max_devices=None, tpot_ms=20)
+    return plan, so.pareto(plan.problem, step=0.5), so.sweep(plan.problem), so.searched(plan)
+
+
 class ReadmeTest(unittest.TestCase):
     @unittest.skipUnless(HAS_CONVERTER, "vl-convert-python is not installed")
     def test_shows_the_front_of_today(self):
@@ -39,7 +45,7 @@ class ChartTest(unittest.TestCase):
     def test_specifications_hold_the_plan(self):
         plan = planned()
         found = so.charts(plan, so.pareto(plan.problem, step=0.5))
-        self.assertEqual(list(found), ["front", "memory", "layer", "sharding"])
+        self.assertEqual(list(found), ["front", "memory", "layer", "sharding", "devices"])
         parts = found["memory"]["layer"][0]["data"]["values"]
         ours = [row["GB"] for row in parts if row["plan"] == "this plan"]
         self.assertAlmostEqual(sum(ours), plan.metrics.memory_gb)
@@ -48,15 +54,71 @@ class ChartTest(unittest.TestCase):
             [row["op"] for row in grid if row["plan"] == "this plan"],
             list(plan.problem.model.ops),
         )
+        cells = found["devices"]["data"]["values"]
+        self.assertEqual(
+            [cell["device"] for cell in cells], list(range(plan.strategy.devices))
+        )
         with self.assertRaisesRegex(so.ShardoptError, "known: memory"):
             so.chart(plan, "memoy")
+
+    def test_a_grid_of_devices_has_their_nodes(self):
+        model = so.load_model(ROOT / "examples/configs/llama-3.1-70b.json", so.Decode(context=64))
+        pins = {"tp": 4, "pp": 2, "dp": 2, "ep": 2}
+        grid = so.chart(so.plan(so.Problem(model, max_devices=16, pins=pins)), "devices")
+        cells = grid["data"]["values"]
+        self.assertEqual(len(cells), 16)
+        self.assertEqual(
+            {cell["stage"]: cell["node"] for cell in cells}, {0: 0, 1: 1}
+        )
+        self.assertEqual(grid["encoding"]["column"]["field"], "stage")
+
+    def test_a_search_comes_up_to_the_bound(self):
+        plan = planned()
+        search = so.searched(plan)
+        rows, found, bound = so.chart(plan, "convergence", search=search)["layer"]
+        best = [row["best"] for row in rows["data"]["values"]]
+        self.assertEqual(best, sorted(best))
+        self.assertEqual(best[-1], search.best[1].throughput)
+        self.assertEqual(found["data"]["values"][0]["best"], plan.metrics.throughput)
+        self.assertLessEqual(best[-1], bound["data"]["values"][0]["bound"] * (1 + 1e-9))
+        # The searcher that made a plan, as it made it.
+        other = planned(searcher="random", budget=40, seed=3)
+        again = so.searched(other)
+        self.assertEqual((again.searcher, len(again.history)), ("random", 40))
+        self.assertEqual(again.best[1].throughput, other.metrics.throughput)
+
+    def test_what_changes_buy(self):
+        plan = planned(tpot_ms=20)
+        changes = so.sweep(plan.problem)
+        bars = so.chart(plan, "sensitivity", changes=changes)["data"]["values"]
+        self.assertEqual(
+            [bar["change"] for bar in bars], [change.what for change in changes[1:]]
+        )
+        gains = {bar["change"]: bar["gain"] for bar in bars}
+        self.assertGreater(gains["context 12"], 0)
+        self.assertLess(gains["context 48"], 0)
+
+    def test_a_timeline_has_the_layer(self):
+        plan = planned()
+        events = [each for each in so.timeline(plan)["traceEvents"] if each["ph"] == "X"]
+        values = so.chart(plan, "layer")["data"]["values"]
+        self.assertEqual([event["dur"] for event in events], [value["us"] for value in values])
+        end = 0.0
+        for event in events:
+            self.assertEqual(event["ts"], end)
+            self.assertEqual(event["tid"], int(event["cat"] == "collective"))
+            end += event["dur"]
+
+    def test_notebooks_draw_charts(self):
+        chart = so.chart(planned(), "memory")
+        (kind, spec), = chart._repr_mimebundle_().items()
+        self.assertEqual((kind, spec), ("application/vnd.vegalite.v6+json", dict(chart)))
 
     @unittest.skipUnless(HAS_CONVERTER, "vl-convert-python is not installed")
     def test_every_chart_has_marks(self):
         import vl_convert
 
-        plan = planned(devices=2, max_devices=None)
-        for name, spec in so.charts(plan, so.pareto(plan.problem, step=0.5)).items():
+        for name, spec in so.charts(*beside()).items():
             with self.subTest(name):
                 svg = vl_convert.vegalite_to_svg(spec)
                 self.assertIn('aria-roledescription="', svg)
@@ -96,7 +158,7 @@ class PageTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_CONVERTER, "vl-convert-python is not installed")
     def test_size_and_self_containment(self):
-        text = so.page(planned())
+        text = so.page(*beside())
         self.assertLess(len(text.encode()), 1.5e6)
         head = text[: text.index("<script>")]
         self.assertNotIn("http", head)
@@ -113,7 +175,8 @@ class PageTest(unittest.TestCase):
     def check_in_browser(self, is_dark):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.html"
-            so.report(planned(devices=2, max_devices=None), path)
+            plan, *others = beside()
+            so.report(plan, path, *others)
             done = subprocess.run(
                 ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
                  *(["--force-dark-mode"] if is_dark else []),
@@ -125,8 +188,9 @@ class PageTest(unittest.TestCase):
         drawn = done.stdout[done.stdout.index("<figure") :]
         self.assertEqual('fill="#f4f4f4"' in drawn, is_dark)
         figures = re.findall(r'<figure id="(.*?)".*?</figure>', done.stdout, re.S)
-        self.assertEqual(figures, ["front", "memory", "layer", "sharding"])
-        self.assertEqual(done.stdout.count('class="marks"'), 4)
+        names = ["front", "memory", "layer", "sharding", "devices", "convergence"]
+        self.assertEqual(figures, [*names, "sensitivity"])
+        self.assertEqual(done.stdout.count('class="marks"'), len(figures))
 
     @unittest.skipIf(HAS_CONVERTER, "vl-convert-python is installed")
     def test_missing_library_is_named(self):

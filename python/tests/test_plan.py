@@ -1,6 +1,7 @@
 """Plans, their file, and errors."""
 
 import dataclasses
+import importlib.util
 import json
 import math
 import os
@@ -102,6 +103,10 @@ class PlanTest(unittest.TestCase):
             ([lacking], r"strategies\[0\]: a strategy lacks 'ep'"),
             ([good, 3], r"strategies\[1\]: 3 is no strategy, expected a Strategy"),
             ([None], r"strategies\[0\]: None is no strategy"),
+            ([[True, *numbers[1:]]], "number 0 of a strategy is True, expected an integer"),
+            ([good, {**good, 1: 2}], r"strategies\[1\]: a strategy has '1'; known: "),
+            ([{**good, "dims": {**good["dims"], 1: 2}}], "'dims' has '1', which is no op"),
+            ([{**good, "stages": 4}], "'stages' is 4, expected the layers"),
             (["tp"], r"strategies\[0\]: 'tp' is no strategy"),
             ([other], r"strategies\[0\]: 'dims' lacks 'embed'"),
             ([numbers, numbers[:-1]], r"strategies\[1\]: a strategy has 18 numbers"),
@@ -113,6 +118,30 @@ class PlanTest(unittest.TestCase):
         ]:
             with self.subTest(message), self.assertRaisesRegex(so.ShardoptError, message):
                 so.evaluate(problem, rows)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_evaluate_takes_frames_and_gives_them(self):
+        import pandas
+
+        problem = small(space="serving")
+        search = so.Search(problem, "random", budget=20, seed=2)
+        strategies = [trial.strategy for trial in search.ask(20)]
+        records = [each.to_dict() for each in strategies]
+        wide = [{**each, **each["dims"]} for each in records]
+        for each in wide:
+            del each["dims"]
+        wanted = [metrics.to_dict() for metrics in so.evaluate(problem, strategies)]
+        for rows in (records, wide):
+            # Degrees that are not in all rows make a column of floats.
+            frame = pandas.DataFrame(rows, index=range(100, 120))
+            found = so.evaluate(problem, frame)
+            self.assertEqual(found.to_dict("records"), wanted)
+            self.assertEqual(list(found.index), list(frame.index))
+        with self.assertRaisesRegex(so.ShardoptError, r"strategies\[0\]: a strategy has 'tpp'"):
+            so.evaluate(problem, pandas.DataFrame([{"tpp": 1}]))
+        front = so.pareto(problem, step=0.5)
+        self.assertEqual(len(front.frame()), len(front))
+        self.assertIn("<th>throughput</th>", front._repr_html_())
 
     def test_evaluate_takes_degrees_in_any_order(self):
         problem = small(space="serving")
@@ -163,6 +192,11 @@ class PlanTest(unittest.TestCase):
                 so.ShardoptError, "constants of measured kernels of the machine 'h100_sxm'"
             ):
                 so.Plan.from_json(path)
+            for odd in (3, "x", [1], True):
+                changed["machine"]["constants"] = odd
+                path.write_text(json.dumps(changed))
+                with self.assertRaisesRegex(so.ShardoptError, "fitted none, now 20"):
+                    so.Plan.from_json(path)
             changed = json.loads(text)
             changed["strategy"]["dims"]["qkv"] = 0
             path.write_text(json.dumps(changed))
@@ -298,6 +332,14 @@ class PlanTest(unittest.TestCase):
             ({"decode_machine": "h100_sxm"}, "'decode_machine' is of a service"),
             ({"isl": 8, "osl": 8, "decode_machine": "h100_sxm"}, "no 'prefill_machine'"),
             ({"isl": 8, "osl": 8, "prefill_machine": 3}, "'prefill_machine' is 3"),
+            ({"isl": 8, "osl": 8, "prefill_machine": ""}, "'prefill_machine' is '', expected a"),
+            ({"isl": 8, "osl": 8, "decode_machine": ""}, "'decode_machine' is '', expected a"),
+            (
+                {"isl": 8, "osl": 8, "machine": "a100_sxm", "decode_machine": "h100_sxm",
+                 "prefill_machine": "h200_sxm"},
+                "'machine' is 'a100_sxm', expected the 'prefill_machine' 'h200_sxm' or the "
+                "'decode_machine' 'h100_sxm'",
+            ),
             ({"isl": 8, "osl": 8, "prefill_devices": 0}, "'prefill_devices' is 0"),
             ({"isl": 8, "osl": 8, "pins": {"tp": 1}}, "'pins' do not go with"),
             ({"isl": 8, "osl": 8, "simulator": "roofline"}, "expected calibrated"),
@@ -319,6 +361,7 @@ class PlanTest(unittest.TestCase):
             ({"tpot_ms": -5}, "'tpot_ms' is -5"),
             ({"max_devices": 10**30}, "expected a whole number from 1"),
             ({"machine": 5}, "'machine' is 5, expected a text"),
+            ({"engine": ""}, "'engine' is '', expected a name"),
             ({"simulator": 7}, "'simulator' is 7"),
             ({"pins": 3}, "'pins' is 3"),
             ({"pins": {1: 2}}, "'pins' is 1, expected a text"),
