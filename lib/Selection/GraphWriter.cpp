@@ -178,6 +178,7 @@ void GraphWriter::writeOp(unsigned body, size_t number) {
 
   const size_t node = addNode(op.name, ports);
   graph.nodeList[node].variable = op.variable;
+  graph.nodeList[node].place = LayerPlace{body, number};
   std::vector<Requests> requests(op.operands.size());
   auto place = [&](ValueId value, const Placement &at) {
     of[value].places[size_t(at.layout)] = at;
@@ -282,15 +283,18 @@ void GraphWriter::writeOp(unsigned body, size_t number) {
     const ValueId value = op.operands[i], root = index.values[value].root;
     join(of[value].layout, {node, firstOperand + i});
     const PortOf requested{node, requestPorts[i]};
-    writeRead(op, of[value], true, requested, requests[i], counts);
+    const LayerPlace place{body, number, value, i};
+    writeRead(op, of[value], place, true, requested, requests[i], counts);
     if (root != value)
-      writeRead(op, of[root], false, requested, requests[i], counts);
+      writeRead(op, of[root], {body, number, root, i}, false, requested,
+                requests[i], counts);
   }
 }
 
 /// One more reader of `value`, which takes from the copies there are; one that
 /// is not paid takes from the copies of a value that this one is passed on as.
-void GraphWriter::writeRead(const Node &op, Value &value, bool isPaid,
+void GraphWriter::writeRead(const Node &op, Value &value,
+                            const LayerPlace &place, bool isPaid,
                             PortOf requested, const Requests &requests,
                             Span<const double> counts) {
   if (!value.isShared || ++value.reads > value.lastPaid)
@@ -299,6 +303,7 @@ void GraphWriter::writeRead(const Node &op, Value &value, bool isPaid,
       addNode(op.name + ".read", {{"before", PortKind::Copies},
                                   {"request", PortKind::Request},
                                   {"after", PortKind::Copies}});
+  graph.nodeList[node].place = place;
   struct Copy {
     Layout layout;
   };

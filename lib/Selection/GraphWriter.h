@@ -73,8 +73,8 @@ private:
   void writeBody(unsigned body);
   void countReads(const cost::Body &body, const cost::BodyIndex &index);
   void writeOp(unsigned body, size_t number);
-  void writeRead(const cost::Node &op, Value &value, bool isPaid,
-                 PortOf requested, const Requests &requests,
+  void writeRead(const cost::Node &op, Value &value, const LayerPlace &place,
+                 bool isPaid, PortOf requested, const Requests &requests,
                  Span<const double> counts);
 
   // Ends.

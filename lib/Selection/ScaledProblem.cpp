@@ -7,6 +7,8 @@
 
 #include "shardopt/Selection/ScaledProblem.h"
 
+#include "shardopt/Selection/Activations.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -96,21 +98,28 @@ Aim selection::aimAtSum(const StrategyGraph &graph) {
   return aim;
 }
 
-/// What each strategy of `node` uses of `resource`; empty if none uses any.
+/// What each strategy uses of a resource of `most`, of `amounts`; empty if none
+/// uses any.
+static std::vector<int64_t> unitsOf(const std::vector<double> &amounts,
+                                    double most) {
+  std::vector<int64_t> units;
+  for (double amount : amounts)
+    units.push_back(amount / most > 1
+                        ? wholeResource + 1
+                        : int64_t(std::floor(amount / most * wholeResource)));
+  if (std::all_of(units.begin(), units.end(), [](int64_t n) { return n == 0; }))
+    units.clear();
+  return units;
+}
+
 static std::vector<int64_t> usesOf(const GraphNode &node,
                                    const Resource &resource) {
   const std::vector<double> &values =
       resource.kind == Resource::Kind::Bytes ? node.bytes : node.seconds;
-  std::vector<int64_t> uses;
-  bool isUsed = false;
-  for (size_t i = 0; i < values.size(); i += resource.weights.size()) {
-    const double part =
-        weigh(resource.weights, values.data() + i) / resource.most;
-    uses.push_back(part > 1 ? wholeResource + 1
-                            : int64_t(std::floor(part * wholeResource)));
-    isUsed |= uses.back() > 0;
-  }
-  return isUsed ? uses : std::vector<int64_t>();
+  std::vector<double> amounts;
+  for (size_t i = 0; i < values.size(); i += resource.weights.size())
+    amounts.push_back(weigh(resource.weights, values.data() + i));
+  return unitsOf(amounts, resource.most);
 }
 
 /// Seconds of each strategy of `node`; infinite where it is of no use.
@@ -138,6 +147,18 @@ static double chooseUnit(const std::vector<std::vector<double>> &seconds) {
   return most > 0 ? std::exp2(std::ceil(std::log2(most / mostUnits))) : 1;
 }
 
+/// A table that forbids what `isAllowed` does not.
+template <typename IsAllowed>
+static std::vector<int64_t> tableOf(size_t rows, size_t columns,
+                                    IsAllowed isAllowed) {
+  std::vector<int64_t> table;
+  table.reserve(rows * columns);
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t column = 0; column < columns; ++column)
+      table.push_back(isAllowed(row, column) ? 0 : solve::infiniteCost);
+  return table;
+}
+
 namespace {
 
 /// Writes nodes and edges of a problem.
@@ -154,9 +175,17 @@ public:
     scaled.problem.intervals.push_back({0, 0});
     return uses.size() - 1;
   }
-  void use(size_t node, size_t time, std::vector<int64_t> of) {
-    uses[node] = std::move(of);
-    scaled.problem.intervals[node] = {int64_t(time), int64_t(time) + 1};
+  /// `node` of the graph uses so much at the times from `begin` to before
+  /// `end`: itself, or if it uses something already, a twin.
+  void use(size_t node, size_t begin, size_t end, std::vector<int64_t> of) {
+    size_t user = node;
+    if (!uses[node].empty()) {
+      const size_t count = of.size();
+      user = addNode(node, std::vector<int64_t>(count));
+      addEdge(node, user, tableOf(count, count, std::equal_to<>()));
+    }
+    uses[user] = std::move(of);
+    scaled.problem.intervals[user] = {int64_t(begin), int64_t(end)};
   }
   void addEdge(size_t a, size_t b, const std::vector<int64_t> &table) {
     scaled.problem.edgeNodes.add({int32_t(a), int32_t(b)});
@@ -181,18 +210,6 @@ private:
 
 } // namespace
 
-/// A table that forbids what `isAllowed` does not.
-template <typename IsAllowed>
-static std::vector<int64_t> tableOf(size_t rows, size_t columns,
-                                    IsAllowed isAllowed) {
-  std::vector<int64_t> table;
-  table.reserve(rows * columns);
-  for (size_t row = 0; row < rows; ++row)
-    for (size_t column = 0; column < columns; ++column)
-      table.push_back(isAllowed(row, column) ? 0 : solve::infiniteCost);
-  return table;
-}
-
 /// An edge for each pair of nodes that are linked.
 static void addLinks(const StrategyGraph &graph, ProblemWriter &writer) {
   std::map<std::pair<size_t, size_t>, std::vector<Link>> pairs;
@@ -215,6 +232,20 @@ static void addLinks(const StrategyGraph &graph, ProblemWriter &writer) {
   }
 }
 
+/// The moments of the graph as times behind those that there are.
+static void addActivations(const StrategyGraph &graph, double most,
+                           ScaledProblem &scaled, ProblemWriter &writer) {
+  const Activations activations = activationsOf(graph);
+  const size_t first = scaled.resources.size();
+  for (const std::string &moment : activations.moments)
+    scaled.resources.push_back(
+        {"activations at " + moment, Resource::Kind::Bytes, {}, most});
+  for (const Buffer &buffer : activations.buffers)
+    if (std::vector<int64_t> uses = unitsOf(buffer.bytes, most); !uses.empty())
+      writer.use(buffer.node, first + buffer.begin, first + buffer.end,
+                 std::move(uses));
+}
+
 ScaledProblem selection::makeProblem(const StrategyGraph &graph,
                                      const Aim &aim) {
   ScaledProblem scaled;
@@ -233,21 +264,14 @@ ScaledProblem selection::makeProblem(const StrategyGraph &graph,
     writer.addNode(i, costs);
   }
   addLinks(graph, writer);
-  std::vector<char> isUsing(seconds.size());
   for (size_t time = 0; time < aim.resources.size(); ++time)
-    for (size_t i = 0; i < seconds.size(); ++i) {
-      std::vector<int64_t> uses = usesOf(graph.nodes()[i], aim.resources[time]);
-      if (uses.empty())
-        continue;
-      size_t user = i;
-      if (isUsing[i]) {
-        const size_t count = uses.size();
-        user = writer.addNode(i, std::vector<int64_t>(count));
-        writer.addEdge(i, user, tableOf(count, count, std::equal_to<>()));
-      }
-      isUsing[i] = true;
-      writer.use(user, time, std::move(uses));
-    }
+    for (size_t i = 0; i < seconds.size(); ++i)
+      if (std::vector<int64_t> uses =
+              usesOf(graph.nodes()[i], aim.resources[time]);
+          !uses.empty())
+        writer.use(i, time, time + 1, std::move(uses));
+  if (aim.activationBytes)
+    addActivations(graph, *aim.activationBytes, scaled, writer);
   writer.finish();
   return scaled;
 }

@@ -77,6 +77,16 @@ struct Context : BatchSplit {
   double localRows(Layout layout, double total, Axis over = Axis::Tp) const {
     return layout == Layout::T ? std::ceil(total / ranks(over) - 1e-12) : total;
   }
+
+  /// Bytes that a rank holds of `rows` rows so placed.
+  double heldBytes(const Placement &at, double rows) const {
+    if (isTwoAxis(at.layout))
+      rows = std::ceil(rows / ranks(Axis::Q) - 1e-12);
+    const double parts = at.layout == Layout::H    ? ranks(at.over)
+                         : at.layout == Layout::TH ? ranks(Axis::C)
+                                                   : 1;
+    return localRows(at.layout, rows, at.over) * (at.rowBytes / parts);
+  }
 };
 
 using shardopt::ceilDiv;

@@ -31,6 +31,9 @@ struct Aim {
   std::vector<Resource> resources;
   /// More than that is of no use: what takes more alone is forbidden.
   double worthwhile = std::numeric_limits<double>::infinity();
+  /// Bytes of a device for the values between ops (Activations.h), each of
+  /// whose moments is a resource then; none: there are as many as it takes.
+  std::optional<double> activationBytes = {};
 };
 
 /// Those of `resources`, of one kind and one limit, that can be used up before

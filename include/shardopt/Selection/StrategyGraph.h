@@ -56,11 +56,21 @@ struct Port {
   PortKind kind = PortKind::Layout;
 };
 
+/// Where in a layer a node stands: an op of a body, or a value that the op
+/// reads as an operand and keeps copies of.
+struct LayerPlace {
+  unsigned body = 0;
+  size_t op = 0;
+  std::optional<cost::ValueId> read = {};
+  size_t operand = 0; ///< where the value is read
+};
+
 /// One decision. Rows of `values`, `seconds` and `bytes` are of one strategy.
 struct GraphNode {
   std::string name;
   /// The variable that it decides: its dim is at port 0.
   std::optional<unsigned> variable;
+  std::optional<LayerPlace> place; ///< if it stands in a layer
   std::vector<Port> ports;
   std::vector<int32_t> values; ///< by strategy and port
   std::vector<double> seconds; ///< by strategy and stage

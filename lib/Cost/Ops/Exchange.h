@@ -48,9 +48,7 @@ inline double stageRows(const Context &context) {
 /// Bytes of `rows` rows of `rowBytes` on one device of an expert group.
 inline double heldBytes(Layout layout, double rows, double rowBytes,
                         const Context &context) {
-  const double n = context.ranks(Axis::Etp);
-  return context.localRows(layout, rows, Axis::Etp) *
-         (layout == Layout::H ? rowBytes / n : rowBytes);
+  return context.heldBytes({layout, rowBytes, Axis::Etp}, rows);
 }
 
 } // namespace shardopt::cost::detail

@@ -68,8 +68,10 @@ ExportProblemPass::readDegrees(PartialDegrees &degrees) const {
 
 std::optional<Error>
 ExportProblemPass::write(const selection::StrategyGraph &graph) const {
-  const selection::ScaledProblem scaled =
-      selection::makeProblem(graph, selection::aimAtSum(graph));
+  selection::Aim aim = selection::aimAtSum(graph);
+  if (activationsGb > 0)
+    aim.activationBytes = activationsGb * 1e9;
+  const selection::ScaledProblem scaled = selection::makeProblem(graph, aim);
   if (auto error = writeFile(problem, solve::toJson(scaled.problem)))
     return error;
   if (meaning.empty())
@@ -84,6 +86,9 @@ LogicalResult ExportProblemPass::run() {
   };
   if (problem.empty())
     return fail("'problem' is missing, expected the file to write to");
+  if (!(activationsGb >= 0))
+    return fail("'activations-gb' is " + std::to_string(activationsGb) +
+                ", expected 1e9 bytes of at least 0");
   FileRoles files = inputFiles(module);
   files.writes("'problem'", problem);
   files.writes("'meaning'", meaning);

@@ -170,7 +170,9 @@ def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
     all stages. Each resource is a time: the memory of a device of each stage
     that can be the fullest, of which the machine has as much as there is; and
     in decode with several micro-batches, what these take in each stage, of which
-    there is the SLO. A node that uses several of them has twins.
+    there is the SLO. With `activations-gb`, so is each op of a layer: while it
+    runs, a device holds the values that it or what comes later reads, and their
+    copies (`Activations.h`). A node that uses several of them has twins.
 
     `meaning` gets, as JSON, what a unit of cost is in seconds, what each time
     is, and what each strategy of each node is. The module is not changed.
@@ -205,6 +207,8 @@ def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
       "File for the problem">,
     Option<"meaning", "meaning", "std::string", [{""}],
       "File for what nodes, strategies and times mean">,
+    Option<"activationsGb", "activations-gb", "double", "0",
+      "What the values between ops may take of a device, 1e9 bytes; 0: no limit">,
   ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
