@@ -136,6 +136,9 @@ struct Architecture {
   int64_t headDim = 0; ///< where the config has none; 0: a share of the width
   /// The same sizes of its class in Transformers; 0: a config must say them.
   int64_t vocab = 0, heads = 0, kvHeads = 0;
+  /// Whether the text says that the head is the embedding, where the whole may
+  /// say otherwise: its language model is one with a head of its own.
+  bool tiesByText = false;
   /// What the `model_type` of `text_config` must be, where it can be another.
   std::string_view textType;
   /// Whether an absent `num_key_value_heads` means as many as heads.
@@ -160,6 +163,8 @@ struct Architecture {
   double queryScalar = 0;
   /// `attn_logit_softcapping` and `final_logit_softcapping` are read.
   bool softCaps = false;
+  /// Whether the logits are: a whole that sees does not look at its key.
+  bool capsLogits = true;
   /// `attention_multiplier`, `embedding_multiplier`, `residual_multiplier` and
   /// `logits_scaling` are read.
   bool multipliers = false;

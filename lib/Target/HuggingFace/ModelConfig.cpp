@@ -200,7 +200,8 @@ static void readScales(const json::Value &root,
     config.embeddingScale = std::sqrt(double(config.hidden));
   if (architecture.softCaps)
     if (json::Value cap = root["final_logit_softcapping"].nullAsAbsent())
-      config.logitCap = cap.positiveNumber();
+      config.logitCap =
+          cap.positiveNumber() * (architecture.capsLogits ? 1 : 0);
   if (architecture.logitScale)
     config.logitScale =
         root["logit_scale"].nullAsAbsent().positiveNumber(/*otherwise=*/.0625);
@@ -278,10 +279,11 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
         epsilon.nullAsAbsent().positiveNumber(architecture->epsilon);
   else
     config.epsilon = epsilon.positiveNumber();
-  // Transformers asks the whole, where the model is nested.
+  // Transformers asks the whole, where the model is nested and has no head of
+  // its own.
   const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
-  config.tiedEmbeddings =
-      readFlag(document.root()["tie_word_embeddings"], tied);
+  const bool whole = readFlag(document.root()["tie_word_embeddings"], tied);
+  config.tiedEmbeddings = architecture->tiesByText ? tied : whole;
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);

@@ -30,9 +30,15 @@ struct Nesting {
 
 static void changeNothing(Architecture &) {}
 
-static void changeToGemma3(Architecture &row) { row.epsilon = 1e-6; }
+static void changeToGemma3(Architecture &row) {
+  row.epsilon = 1e-6;
+  row.capsLogits = false;
+}
 
-static void changeToLlama4(Architecture &row) { row.epsilon = 1e-5; }
+static void changeToLlama4(Architecture &row) {
+  row.epsilon = 1e-5;
+  row.tiesByText = true;
+}
 
 static void changeToQwen2Vl(Architecture &row) { row.theta = 1e6; }
 
