@@ -23,6 +23,36 @@ static std::string slowestPart(const cost::Breakdown &breakdown) {
   return memory >= collective ? "memory" : "collective";
 }
 
+/// Why its first dim is illegal, where all of them are; else null.
+static const char *whyNoDim(const cost::Node &node,
+                            const cost::Context &context) {
+  const std::vector<cost::Placement> incoming(node.operands.size());
+  const char *first = nullptr;
+  for (const cost::DimChoice &choice : node.op->choices()) {
+    const cost::Rule rule =
+        node.op->rule(choice.dim, {incoming.data(), incoming.size()}, context);
+    if (rule.isLegal())
+      return nullptr;
+    if (!first)
+      first = rule.illegal;
+  }
+  return first;
+}
+
+/// The first op that no dim is legal for at `degrees`, and why; empty if there
+/// is none, or the degrees themselves are invalid.
+static std::string whyNoDims(const Scenario &scenario, const Degrees &degrees) {
+  const cost::Model &model = scenario.model();
+  if (model.structuralError(degrees, scenario.maxDevices()))
+    return "";
+  const cost::Context context = cost::makeContext(model.workload, degrees);
+  for (const cost::Body &body : model.bodies)
+    for (const cost::Node &node : body.nodes)
+      if (const char *why = whyNoDim(node, context))
+        return node.name + ": " + why;
+  return "";
+}
+
 Binding shardopt::explainInvalid(const Scenario &scenario,
                                  const search::Plan &plan) {
   search::Objective objective = scenario.objective(search::Goal::Throughput);
@@ -36,6 +66,8 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
       binding.constraint.limit = excess->most;
     } else {
       binding.part = scenario.simulator().decomposition() ? "dims" : "";
+      if (!binding.part.empty())
+        binding.why = whyNoDims(scenario, plan.strategy.degrees);
     }
     return binding;
   }
@@ -83,6 +115,8 @@ std::string shardopt::describe(const Binding &binding,
     if (constraint.limit)
       return "structure: " + formatNumber(constraint.value) + " " +
              binding.part + " of " + formatNumber(constraint.limit);
+    if (!binding.why.empty())
+      return "structure: " + binding.why;
     return binding.part.empty() ? "structure, says the simulator"
                                 : "structure: " + binding.part;
   case Reason::Failed:

@@ -31,6 +31,9 @@ struct Binding {
   /// "dims", or "request" if that leaves no strategy. Nothing binds: "batch" if
   /// no larger one is allowed. Else, and where a black box knows, empty.
   std::string part;
+  /// With "dims": the op that no dim is legal for at the degrees, and why.
+  /// Empty where every op has one, and they do not go together.
+  std::string why;
   /// The batch at which it binds, where that is not the plan's own.
   std::optional<int64_t> batch;
 };
