@@ -108,23 +108,38 @@ struct FusedTensor {
   int64_t block = 0, blocks = 1;
 };
 
+/// What becomes of a tensor of an expert.
+struct Fusion {
+  std::string_view own, fused;
+  int64_t block = 0, blocks = 1;
+};
+
 } // namespace
 
-/// That of a tensor of an expert, if it can be one.
-static std::optional<FusedTensor> fusedFrom(const std::string &pattern) {
+/// Without a gate, all of `up_proj` is one tensor.
+static constexpr Fusion fusions[] = {
+    {"gate_proj.weight", "gate_up_proj", 0, 2},
+    {"up_proj.weight", "gate_up_proj", 1, 2},
+    {"up_proj.weight", "up_proj"},
+    {"down_proj.weight", "down_proj"},
+    {"w1.weight", "gate_up_proj", 0, 2},
+    {"w3.weight", "gate_up_proj", 1, 2},
+    {"w2.weight", "down_proj"},
+};
+
+/// Those that a tensor of an expert can be in.
+static std::vector<FusedTensor> fusedFrom(const std::string &pattern) {
   const std::string key = ".{expert}.";
   const size_t at = pattern.find(key);
   if (at == std::string::npos)
-    return std::nullopt;
-  const std::string own = pattern.substr(at + key.size());
+    return {};
   const std::string module = pattern.substr(0, at + 1);
-  if (own == "gate_proj.weight")
-    return FusedTensor{module + "gate_up_proj", 0, 2};
-  if (own == "up_proj.weight")
-    return FusedTensor{module + "gate_up_proj", 1, 2};
-  if (own == "down_proj.weight")
-    return FusedTensor{module + "down_proj"};
-  return std::nullopt;
+  std::vector<FusedTensor> found;
+  for (const Fusion &fusion : fusions)
+    if (pattern.substr(at + key.size()) == fusion.own)
+      found.push_back(
+          {module + std::string(fusion.fused), fusion.block, fusion.blocks});
+  return found;
 }
 
 /// Of that tensor, the matrix of an expert.
@@ -238,9 +253,9 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
     const std::string name = named(pattern);
     if (const StoredTensor *tensor = checkpoint.find(name))
       return *tensor;
-    if (const std::optional<FusedTensor> from = fusedFrom(pattern))
-      if (const StoredTensor *tensor = checkpoint.find(named(from->name)))
-        return sliceFused(*tensor, *from, experts, expert);
+    for (const FusedTensor &from : fusedFrom(pattern))
+      if (const StoredTensor *tensor = checkpoint.find(named(from.name)))
+        return sliceFused(*tensor, from, experts, expert);
     return Error{"the checkpoint has no tensor '" + name + "'"};
   };
   for (int64_t expert = 0; expert < (view.isPerExpert ? experts : 1);
@@ -381,8 +396,8 @@ CheckpointWeights::findUnread(const ProgramInterface &program) const {
       unread.erase(name);
       return;
     }
-    if (const std::optional<FusedTensor> from = fusedFrom(name))
-      unread.erase(from->name);
+    for (const FusedTensor &from : fusedFrom(name))
+      unread.erase(from.name);
     const int64_t experts = param.globalShape().front();
     for (int64_t expert = 0; expert < experts; ++expert)
       unread.erase(expand(name, "{expert}", expert));
