@@ -446,7 +446,7 @@ FAMILIES = {
         },
         {
             **NEMOTRON,
-            "hybrid_override_pattern": "ME-",
+            "hybrid_override_pattern": "ME*-",
             "moe_latent_size": 10,
             "moe_intermediate_size": 9,
             "moe_shared_expert_intermediate_size": 14,

@@ -9,11 +9,11 @@ environment of the build folder, into which Transformers and Torch are installed
 They decode, and prefill, unsharded, with the exact searcher's plans, and with `count`
 random strategies a program, half of them with the degrees of serving engines. `--page`
 writes the rows of these families into the table of docs/Import.md, and leaves the others.
-With `--results` every model's result is a line of a file, and models that it has with as
-many strategies are not run again: so a run that was cut goes on. `--draw` takes models whose
-options are drawn at random instead: what the importer refuses is printed, and fails
-nothing. Exit status 1 if anything
-fails; where Transformers cannot be installed, a message says that nothing was verified.
+With `--results` every model's result is a line of a file, and models that it has without a
+failure, of that seed and with as many strategies, are not run again: so a run that was cut goes
+on. `--draw` takes models whose options are drawn at random instead: what the importer refuses
+is printed, and fails nothing. Exit status 1 if a model of this run fails; where Transformers
+cannot be installed, a message says that nothing was verified.
 """
 
 import argparse
@@ -28,9 +28,10 @@ import tools
 from check_models import check
 from tools import ROOT
 
-sys.path.append(str(ROOT / "bench"))
+sys.path += [str(ROOT / "bench"), str(ROOT / "utils")]
 
 from marked import with_part  # noqa: E402
+from tiny_families import FAMILIES  # noqa: E402
 
 UTILS = ROOT / "utils"
 PAGE = ROOT / "docs" / "Import.md"
@@ -65,13 +66,13 @@ def make_models(python, folder, args):
 
 
 def verify(args, model, folder):
-    """(largest relative error, strategies that fail) of a model's programs."""
+    """(largest relative error, runs that fail) of a model's programs; None if it is refused."""
     worst, failed = 0.0, 0
     importing = [args.shard_translate, "--import-hf", model / "config.json"]
     status, line = tools.last_line(*importing, "--phase=decode", "--context=16", "-o", "/dev/null")
     if status:
         print(f"{model.name}: refused: {line}", flush=True)
-        return worst, failed
+        return None
     for phase, context in (("decode", 16), ("prefill", 7)):
         for what, status, line in check(args, model, phase, context, folder):
             failed += status != 0
@@ -81,44 +82,54 @@ def verify(args, model, folder):
     return worst, failed
 
 
-def known_results(path):
-    """The results of a file, by model: of several, the last."""
+def known_results(args):
+    """What `--results` has of this seed, by model: of several, the last."""
+    path = args.results
     lines = path.read_text().splitlines() if path and path.exists() else []
-    return {result["model"]: result for result in map(json.loads, lines)}
+    found = [result for result in map(json.loads, lines) if result["seed"] == args.seed]
+    return {result["model"]: result for result in found}
 
 
 def verify_all(args, models, folder):
-    """The results of all models, those of `--results` first."""
-    known = known_results(args.results)
+    """The results of these models, in their order, known or made now."""
+    known, results = known_results(args), []
     for model in models:
-        if known.get(model.name, {}).get("count", -1) >= args.count:
-            continue
-        worst, failed = verify(args, model, folder)
-        result = {"model": model.name, "count": args.count, "worst": worst, "failed": failed}
-        known[model.name] = result
-        if args.results:
-            with args.results.open("a") as out:
-                print(json.dumps(result), file=out, flush=True)
-    return known.values()
+        result = known.get(model.name, {"count": -1})
+        if result["count"] < args.count or result["failed"]:
+            found = verify(args, model, folder)
+            if found is None and args.draw:
+                continue
+            worst, failed = found or (None, 1)
+            result = {"model": model.name, "seed": args.seed, "count": args.count}
+            result.update(worst=worst, failed=failed)
+            if args.results:
+                with args.results.open("a") as out:
+                    print(json.dumps(result), file=out, flush=True)
+        results.append(result)
+    return results
 
 
 def row(family, results):
-    worst = max(result["worst"] for result in results)
+    worst = max(result["worst"] or 0 for result in results)
     failed = sum(result["failed"] for result in results)
+    refused = sum(result["worst"] is None for result in results)
     count = min(result["count"] for result in results)
     said = f"{failed} runs" if failed else "none"
+    said += f", {refused} models refused" if refused else ""
     return f"| {family} | {len(results)} | {count} | {worst:.1e} | {said} |"
 
 
 def table(results, old=""):
-    """The rows of all families, those of the table `old` where there is no result."""
+    """The rows of all families, those of the table `old` where there is no result. A row
+    of what is no family any more is left out."""
     families = {}
     for result in results:
-        families.setdefault(re.sub(r"-\d+$", "", result["model"]), []).append(result)
+        families.setdefault(re.sub(r"-(drawn)?\d+$", "", result["model"]), []).append(result)
     lines = ["| family | models | random strategies a program | largest error | fail |"]
     lines.append("|---|--:|--:|--:|---|")
     kept = [line for line in old.splitlines() if line.startswith("|") and line not in lines]
     rows = {line.split("|")[1].strip(): line for line in kept}
+    rows = {family: line for family, line in rows.items() if family in FAMILIES}
     rows.update({family: row(family, found) for family, found in families.items()})
     return "\n".join(lines + [rows[family] for family in sorted(rows)])
 
@@ -135,6 +146,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, help="a file to go on from and to add to")
     parser.add_argument("--page", action="store_true", help="write rows of docs/Import.md's table")
     args = parser.parse_args()
+    if args.draw and args.page:
+        parser.error("--page is of the models that are known, and --draw of others")
 
     python = environment(args.environment)
     if not python:
