@@ -89,30 +89,19 @@ static void readGrouped(const json::Value &root,
     attention.softCap = cap.positiveNumber();
 }
 
-/// What chooses the positions that are read.
-static void readIndexer(const json::Value &root,
-                        const Architecture &architecture,
-                        AttentionConfig &attention) {
-  attention.indexTopk = readSize(root["index_topk"]);
-  attention.indexHeads = readSize(root["index_n_heads"]);
-  attention.indexDim = readSize(root["index_head_dim"]);
-  attention.indexInterleaves = architecture.indexInterleaves;
-  if (architecture.isByKeys)
-    return;
-  if (attention.queryRank == 0)
-    root["q_lora_rank"].failExpected(
-        "a size: an indexer reads the latent of the queries");
-  if (attention.indexDim < attention.ropeDim)
-    root["index_head_dim"].failExpected("at least qk_rope_head_dim " +
-                                        std::to_string(attention.ropeDim));
-  if (attention.inputBias)
-    root[architecture.biasFlag].failExpected(
-        "false: a bias beside an indexer is not read");
+/// Records an error unless every layer has an indexer of its own.
+static void expectIndexers(const json::Value &root) {
+  const size_t layers = readSize(root["num_hidden_layers"]);
   for (const auto &[key, word] : {std::pair("layer_types", "indexed_attention"),
-                                  std::pair("indexer_types", "full")})
-    if (const json::Value types = root[key].nullAsAbsent())
-      for (const json::Value &type : types.elements())
-        expectString(type, word);
+                                  std::pair("indexer_types", "full")}) {
+    const json::Value types = root[key].nullAsAbsent();
+    if (!types)
+      continue;
+    const std::vector<json::Value> entries = types.elements();
+    expectEntries(types, entries.size(), layers);
+    for (const json::Value &type : entries)
+      expectString(type, word);
+  }
   // Where `indexer_types` is silent; the first of those that share.
   root["index_skip_topk_offset"].nullAsAbsent().integer(2, 0, maxSize);
   if (const json::Value every = root["index_topk_freq"].nullAsAbsent();
@@ -124,6 +113,42 @@ static void readIndexer(const json::Value &root,
       pattern.string().find('S') != std::string::npos)
     pattern.failExpected("F for each layer: layers that share what an indexer "
                          "chose are not read");
+}
+
+/// What chooses the positions that are read.
+static void readIndexer(const json::Value &root,
+                        const Architecture &architecture,
+                        AttentionConfig &attention) {
+  attention.indexTopk = readSize(root["index_topk"]);
+  attention.indexHeads = readSize(root["index_n_heads"]);
+  attention.indexDim = readSize(root["index_head_dim"]);
+  attention.indexInterleaves = architecture.indexInterleaves;
+  if (attention.queryRank == 0)
+    root["q_lora_rank"].failExpected(
+        "a size: an indexer reads the latent of the queries");
+  if (attention.indexDim < attention.ropeDim)
+    root["index_head_dim"].failExpected("at least qk_rope_head_dim " +
+                                        std::to_string(attention.ropeDim));
+  if (architecture.isByKeys)
+    return;
+  if (attention.inputBias)
+    root[architecture.biasFlag].failExpected(
+        "false: a bias beside an indexer is not read");
+  if (readFlag(root["indexer_rope_interleave"],
+               architecture.indexInterleaves) != architecture.indexInterleaves)
+    root["indexer_rope_interleave"].failExpected(
+        std::string(architecture.indexInterleaves ? "true" : "false") +
+        ", as Transformers turns the indexer of " +
+        std::string(architecture.name));
+  expectIndexers(root);
+}
+
+/// Whether an unknown family has an indexer that fits its attention. What does
+/// not is not read, and named as every key that is not understood.
+static bool hasIndexer(const json::Value &root,
+                       const AttentionConfig &attention) {
+  return root["index_topk"].nullAsAbsent() && attention.queryRank != 0 &&
+         readSize(root["index_head_dim"]) >= attention.ropeDim;
 }
 
 static void readLatent(const json::Value &root,
@@ -143,7 +168,7 @@ static void readLatent(const json::Value &root,
   if (attention.ropeDim % 2 != 0)
     root["qk_rope_head_dim"].failExpected("an even size");
   if (architecture.indexer ||
-      (architecture.isByKeys && root["index_topk"].nullAsAbsent()))
+      (architecture.isByKeys && hasIndexer(root, attention)))
     readIndexer(root, architecture, attention);
   attention.scale = attention.rope.scaleFactor /
                     std::sqrt(double(attention.nopeDim + attention.ropeDim));

@@ -145,6 +145,7 @@ static constexpr Repetition repetitions[] = {
     {"intermediate_size", "shared_intermediate_size"},
     {"layer_types", "layers_block_type"},
     {"max_window_layers", "layer_types"},
+    {"moe_layer_freq", "mlp_layer_types"},
     {"n_shared_experts", "moe_shared_expert_intermediate_size"},
     {"no_rope_layer_interval", "no_rope_layers"},
     {"qk_head_dim", "qk_nope_head_dim"},

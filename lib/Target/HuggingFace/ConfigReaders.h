@@ -38,6 +38,9 @@ bool hasBias(const json::Value &flag, BiasRule rule);
 /// Records an error unless `value` is absent, null or the string `wanted`.
 void expectString(const json::Value &value, std::string_view wanted);
 
+/// Records an error, and is false, unless `list` has an entry for each layer.
+bool expectEntries(const json::Value &list, size_t found, size_t layers);
+
 /// `rope_parameters`, or `rope_theta` and `rope_scaling`, into `rope` and
 /// `localRope`.
 void readRopes(const json::Value &root, const Architecture &architecture,

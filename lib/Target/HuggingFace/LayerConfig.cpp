@@ -12,6 +12,15 @@
 using namespace shardopt;
 using namespace shardopt::hf;
 
+bool shardopt::hf::expectEntries(const json::Value &list, size_t found,
+                                 size_t layers) {
+  if (found == layers)
+    return true;
+  list.fail("expected an entry for each of the " + std::to_string(layers) +
+            " layers, found " + std::to_string(found));
+  return false;
+}
+
 /// The window of windowed layers, 0 if there are none.
 static int64_t readWindow(const json::Value &root, WindowRule rule) {
   bool asked = rule == WindowRule::LastLayers ||
@@ -29,16 +38,6 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
   json::Value window = root["sliding_window"];
   bool optional = rule == WindowRule::Always || rule == WindowRule::ByKeys;
   return window.isNull() || (optional && !window) ? 0 : readSize(window);
-}
-
-/// Records an error unless `list` has an entry for each layer.
-static bool expectEntries(const json::Value &list, size_t found,
-                          size_t layers) {
-  if (found == layers)
-    return true;
-  list.fail("expected an entry for each of the " + std::to_string(layers) +
-            " layers, found " + std::to_string(found));
-  return false;
 }
 
 /// `layer_types`: which layers have the window.
@@ -213,12 +212,22 @@ static void readListedLayers(const json::Value &root,
     layers[i].experts = true;
 }
 
+/// Records an error if `moe_layer_freq` leaves layers out from
+/// `first_k_dense_replace` on.
+static void expectEveryLayer(const json::Value &root) {
+  const json::Value frequency = root["moe_layer_freq"].nullAsAbsent();
+  if (frequency && frequency.integer() != 1)
+    frequency.failExpected("1: experts in every layer from "
+                           "first_k_dense_replace on");
+}
+
 static void readTypedLayers(const json::Value &root, int64_t firstDense,
                             std::vector<LayerConfig> &layers) {
   json::Value types = root["mlp_layer_types"].nullAsAbsent();
   if (!types) {
     const int64_t first = root["first_k_dense_replace"].nullAsAbsent().integer(
         firstDense, 0, maxSize);
+    expectEveryLayer(root);
     for (int64_t i = first; i < int64_t(layers.size()); ++i)
       layers[i].experts = true;
     return;
@@ -265,10 +274,7 @@ static void readExperts(const json::Value &root,
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
                                                   maxSize);
-    json::Value frequency = root["moe_layer_freq"].nullAsAbsent();
-    if (frequency && frequency.integer() != 1)
-      frequency.failExpected("1: experts in every layer from "
-                             "first_k_dense_replace on");
+    expectEveryLayer(root);
   }
   for (size_t i = first; i < layers.size(); ++i)
     layers[i].experts = true;
