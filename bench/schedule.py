@@ -5,7 +5,9 @@
 as published, `re-timed` its order of single operators. A star is a schedule that
 is proved to be the best. `cpu s` are the seconds of one core.
 
---page writes the tables into docs/Schedule.md; --gantt draws DualPipe and ours.
+With --rounds, steps of search end each row before time does, so that rows do not
+depend on what else a machine does. --page writes the tables into docs/Schedule.md;
+--gantt draws DualPipe and ours.
 """
 
 import argparse
@@ -117,12 +119,13 @@ def cpu_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def measure(tool, arguments, seconds):
-    """The report of a run and its CPU seconds; None where the build lacks a part."""
+def measure(tool, arguments, limits):
+    """The report of a run and its CPU seconds; None where the build lacks a part.
+
+    `limits`: the options that end it."""
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         report = f"{scratch}/report.json"
-        command = [tool, *arguments, f"--report={report}"]
-        command += [f"--time-limit={seconds}"]
+        command = [tool, *arguments, f"--report={report}", *limits]
         before = cpu_seconds()
         done = subprocess.run(command, capture_output=True, text=True)
         spent = cpu_seconds() - before
@@ -132,14 +135,14 @@ def measure(tool, arguments, seconds):
         return json.loads(pathlib.Path(report).read_text()), spent
 
 
-def measure_free(tool, graph, seconds):
+def measure_free(tool, graph, limits):
     """As `measure`, of a graph that is generated: shape, ops, devices, transfer."""
     shape, ops, devices, transfer = graph
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         path = pathlib.Path(scratch) / "graph.json"
         generated = generate_graph.generate(shape, ops, devices, 1, transfer)
         path.write_text(json.dumps(generated))
-        return measure(tool, [str(path)], seconds)
+        return measure(tool, [str(path)], limits)
 
 
 def bubble_of(report, name):
@@ -162,7 +165,7 @@ def header(cells):
     return ["| " + " | ".join(cells) + " |", "|" + "---|" * len(cells)]
 
 
-def tables(tool, seconds):
+def tables(tool, limits):
     lines = []
 
     def add(*more):
@@ -175,7 +178,7 @@ def tables(tool, seconds):
     for title, rows in SUITE.items():
         add(f"**{title}**", "", *header(columns))
         for what, arguments in rows:
-            found = measure(tool, arguments, seconds)
+            found = measure(tool, arguments, limits)
             if found:
                 add(row(what, *found))
         add("")
@@ -183,7 +186,7 @@ def tables(tool, seconds):
     add(*header(["", "period", "bound", "latency", "peak", "bubble of M=20", "cpu s"]))
     for memory in (9, 6, 5, 4, 3):
         arguments = [*EIGHT, f"--memory={memory}", "--backend=modulo"]
-        found = measure(tool, arguments, seconds)
+        found = measure(tool, arguments, limits)
         if found:
             report, spent = found
             steady = report["steady_state"]
@@ -198,7 +201,7 @@ def tables(tool, seconds):
     columns = ["", "ops", "devices", "transfers up to", "HEFT", "makespan"]
     add(*header([*columns, "bound", "gap", "found by", "cpu s"]))
     for shape, ops, devices, transfer in FREE:
-        found = measure_free(tool, (shape, ops, devices, transfer), seconds)
+        found = measure_free(tool, (shape, ops, devices, transfer), limits)
         if found:
             report, spent = found
             star = " *" if report["proved"] else ""
@@ -213,7 +216,7 @@ def tables(tool, seconds):
     add(*header(["", "one after the other", "makespan", "bound", "cpu s"]))
     for times in OVERLAP:
         arguments = ["--pattern=overlap", "--stages=8", f"--times={times}"]
-        found = measure(tool, arguments, seconds)
+        found = measure(tool, arguments, limits)
         if found:
             report, spent = found
             serial = 16 * sum(int(time) for time in times.split(","))
@@ -233,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--seconds", type=float, default=60, help="for each row")
+    parser.add_argument("--rounds", type=int, help="steps of search for each row, beside them")
     parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
     parser.add_argument("--gantt", help="draw DualPipe and ours into this file")
     args = parser.parse_args()
@@ -240,7 +244,10 @@ def main():
     if args.gantt:
         command = [tool, *dual(8, 20), f"--gantt={args.gantt}"]
         return subprocess.run(command).returncode
-    lines = tables(tool, args.seconds)
+    limits = [f"--time-limit={args.seconds}"]
+    if args.rounds:
+        limits.append(f"--rounds={args.rounds}")
+    lines = tables(tool, limits)
     if args.page:
         write_page(lines)
     return 0
