@@ -330,6 +330,7 @@ FAMILIES = {
             "use_qk_norm": False,
             "attn_temperature_tuning": False,
             "num_local_experts": 6,
+            "num_experts_per_tok": 3,
             "attention_chunk_size": 16,
         },
     ),

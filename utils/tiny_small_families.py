@@ -366,7 +366,12 @@ SMALL_FAMILIES = {
     ),
     "llama4_sees": (
         "Llama4Config",
-        {**LLAMA4_SMALL, "vision_config": LLAMA4_SIGHT, "interleave_moe_layer_step": 2},
+        {
+            **LLAMA4_SMALL,
+            "vision_config": LLAMA4_SIGHT,
+            "interleave_moe_layer_step": 2,
+            "num_experts_per_tok": 2,
+        },
         {**LLAMA4_SMALL, "vision_config": LLAMA4_SIGHT, "no_rope_layers": [1, 0]},
     ),
     "gemma3_sees": (

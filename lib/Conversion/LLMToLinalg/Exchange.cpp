@@ -90,20 +90,27 @@ static Value numberOfCopies(LoopBuilder &b, Value indices) {
 // Rows of copies
 //===----------------------------------------------------------------------===//
 
-/// Row i is row origins[i] / k of the tokens.
-static Value gatherRows(LoopBuilder &b, Value tokens, Value origins,
-                        int64_t k) {
+/// Row i is row origins[i] / k of the tokens, times the weight of its choice
+/// where there are `weights`.
+static Value gatherRows(LoopBuilder &b, Value tokens, Value origins, int64_t k,
+                        Value weights) {
   Sizes sizes = {sizeOf(b, origins, 0), sizeOf(b, tokens, 1)};
   return map(b, sizes, b.getF32Type(), Operand{origins, {0}},
              [&](LoopBuilder &b, ValueRange e) {
-               Value row = quotient(b, toIndex(b, e[0]), index(b, k));
-               return at(b, tokens, {row, iteration(b, 1)});
+               Value origin = toIndex(b, e[0]), each = index(b, k);
+               Value row = quotient(b, origin, each);
+               Value token = at(b, tokens, {row, iteration(b, 1)});
+               if (!weights)
+                 return token;
+               Value weight = at(b, weights, {row, rest(b, origin, each)});
+               return multiply(b, token, weight);
              });
 }
 
-/// Row t is the sum of the copies of token t, each times its routing weight.
-static Value sumCopies(LoopBuilder &b, Value rows, Value origins,
-                       Value weights) {
+/// Row t is the sum of the copies of token t, each times its routing weight
+/// unless it is `unweighted`.
+static Value sumCopies(LoopBuilder &b, Value rows, Value origins, Value weights,
+                       bool unweighted) {
   Value k = index(b, staticSize(weights, 1));
   Sizes one = {b.getIndexAttr(1), sizeOf(b, rows, 1)};
   Value result = zeros(b, {sizeOf(b, weights, 0), one[1]});
@@ -111,7 +118,8 @@ static Value sumCopies(LoopBuilder &b, Value rows, Value origins,
   return repeatFor(
       b, copies, result, [&](LoopBuilder &b, Value i, Value result) {
         Value origin = at(b, origins, i), token = quotient(b, origin, k);
-        Value weight = at(b, weights, {token, rest(b, origin, k)});
+        Value weight = unweighted ? real(b, 1)
+                                  : at(b, weights, {token, rest(b, origin, k)});
         Sizes from = {i, b.getIndexAttr(0)}, to = {token, b.getIndexAttr(0)};
         Value sum =
             nest(b, whole(slice(b, rows, from, one)),
@@ -132,14 +140,15 @@ Values llm::lower(LoopBuilder &b, DispatchOp op, const Lowering &) {
   Order order = sortCopies(
       b, numberOfCopies(b, indices), op.getExperts(),
       [&](LoopBuilder &b, Value i) { return expertOf(b, indices, i); });
-  Value rows =
-      gatherRows(b, op.getTokens(), order.origins, staticSize(indices, 1));
+  Value rows = gatherRows(b, op.getTokens(), order.origins,
+                          staticSize(indices, 1), op.getWeights());
   return {rows, splitLast(b, order.counts, {1, 1, int64_t(op.getExperts())}),
           order.origins};
 }
 
 Values llm::lower(LoopBuilder &b, CombineOp op, const Lowering &) {
-  return {sumCopies(b, op.getRows(), op.getOrigins(), op.getWeights())};
+  return {sumCopies(b, op.getRows(), op.getOrigins(), op.getWeights(),
+                    op.getUnweighted())};
 }
 
 Values llm::lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &) {
@@ -183,9 +192,11 @@ Values llm::lower(LoopBuilder &b, LocalExpertsOp op, const Lowering &) {
 }
 
 Values llm::lower(LoopBuilder &b, PermuteOp op, const Lowering &) {
-  return {gatherRows(b, op.getTokens(), op.getOrigins(), op.getTopK())};
+  return {gatherRows(b, op.getTokens(), op.getOrigins(), op.getTopK(),
+                     op.getWeights())};
 }
 
 Values llm::lower(LoopBuilder &b, UnpermuteOp op, const Lowering &) {
-  return {sumCopies(b, op.getRows(), op.getOrigins(), op.getWeights())};
+  return {sumCopies(b, op.getRows(), op.getOrigins(), op.getWeights(),
+                    op.getUnweighted())};
 }

@@ -58,7 +58,7 @@ enum class RouterRule : uint8_t {
   GroupedSigmoid,   ///< sigmoid, correction bias, groups of experts, a scale
   CorrectedSigmoid, ///< sigmoid, correction bias, scaled to sum to 1
   GroupedSoftmax,   ///< softmax, groups of experts by their best, a scale
-  SigmoidOfInput,   ///< one expert, sigmoid, which scales what the expert reads
+  SigmoidOfInput,   ///< sigmoid, which scales what the experts read
   ByKeys            ///< how many, and how many of a token; nothing else
 };
 

@@ -240,12 +240,13 @@ Value ModelBuilder::expertNetwork(Value input) {
   auto dispatch = llm::DispatchOp::create(
       builder, rows(width), RankedTensorType::get({1, 1, facts.experts}, i32),
       RankedTensorType::get({dynamic}, i32), tokens, router.getIndices(),
-      facts.experts, opName("dispatch"), llm::DimAttr());
+      facts.scaleCopies ? router.getWeights() : Value(), facts.experts,
+      opName("dispatch"), llm::DimAttr());
   Value expertRows = routedExperts(dispatch.getRows(), dispatch.getCounts());
   Value combined = llm::CombineOp::create(
       builder, rows(width), expertRows, dispatch.getCounts(),
-      dispatch.getOrigins(), router.getWeights(), opName("combine"),
-      llm::DimAttr());
+      dispatch.getOrigins(), router.getWeights(), facts.scaleCopies,
+      opName("combine"), llm::DimAttr());
   combined = expertLatent("latent_up", config.names.latentUp, combined, width,
                           config.hidden, config.residualScale);
   if (config.feedForward.sharedInner == 0)

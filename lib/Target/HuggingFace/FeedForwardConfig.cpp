@@ -149,10 +149,8 @@ static RouterConfig readRouter(const json::Value &root,
     break;
   case RouterRule::SigmoidOfInput:
     router.sigmoid = true;
-    router.scaleTokens = true;
-    if (router.topK != 1)
-      root["num_experts_per_tok"].failExpected(
-          "1: of several experts of a token, each would read another row");
+    router.scaleTokens = router.topK == 1;
+    router.scaleCopies = router.topK > 1;
     break;
   }
   return router;

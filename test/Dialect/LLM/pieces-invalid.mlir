@@ -396,6 +396,15 @@ func.func @permute_top_k(%t: tensor<?x32xbf16>, %o: tensor<?xi32>) {
 
 // -----
 
+func.func @permute_weights(%t: tensor<?x32xbf16>, %o: tensor<?xi32>, %w: tensor<?x3xf32>) {
+  // (C3)
+  // expected-error @+1 {{'llm.permute' op 'weights' must have 2 columns, top_k, found 3}}
+  %r = llm.permute %t, %o weights(%w) {top_k = 2} : (tensor<?x32xbf16>, tensor<?xi32>, tensor<?x3xf32>) -> tensor<?x32xbf16>
+  return
+}
+
+// -----
+
 func.func @unpermute_element(%y: tensor<?x32xbf16>, %o: tensor<?xi32>, %w: tensor<?x2xf32>) {
   // (C1)
   // expected-error @+1 {{'llm.unpermute' op 'result' must have elements of type 'bf16', like the rows, found 'f32'}}

@@ -135,6 +135,15 @@ func.func @dispatch_experts(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>) {
 
 // -----
 
+func.func @dispatch_weights(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>, %w: tensor<?x3xf32>) {
+  // (C4)
+  // expected-error @+1 {{'llm.dispatch' op 'weights' must have 2 columns, one a choice, found 3}}
+  %0:3 = llm.dispatch "d" %t, %i weights(%w) {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x3xf32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+  return
+}
+
+// -----
+
 func.func @combine_width(%y: tensor<?x32xbf16>, %c: tensor<1x1x8xi32>, %o: tensor<?xi32>, %w: tensor<?x2xf32>) {
   // (C1)
   // expected-error @+1 {{'llm.combine' op 'result' must have 32 columns, like the rows, found 16}}

@@ -20,3 +20,12 @@ func.func @exchange(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>, %w: tensor<?x2xf
   %x = llm.combine "combine" dim<1> %d, %c, %o, %w : tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?x2xf32>
   return %x : tensor<?x32xbf16>
 }
+
+// CHECK-LABEL: @scaled_copies
+func.func @scaled_copies(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>, %w: tensor<?x2xf32>) -> tensor<?x32xbf16> {
+  // CHECK: llm.dispatch "dispatch" %{{.*}}, %{{.*}} weights(%{{.*}}) {experts = 8} : tensor<?x32xbf16>, tensor<?x2xi32>
+  %d, %c, %o = llm.dispatch "dispatch" %t, %i weights(%w) {experts = 8} : tensor<?x32xbf16>, tensor<?x2xi32>
+  // CHECK: llm.combine "combine" %{{.*}} {unweighted} : tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?x2xf32>
+  %x = llm.combine "combine" %d, %c, %o, %w {unweighted} : tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?x2xf32>
+  return %x : tensor<?x32xbf16>
+}

@@ -7,7 +7,7 @@ collective and therefore the interpreter's.
 import numpy as np
 
 from execution import numerics
-from execution.semantics import activate, choose, kv_head_of, semantics, tempered
+from execution.semantics import activate, choose, copies, kv_head_of, semantics, tempered
 from execution.semantics import turn, weighted_sum, write_cache
 from execution.slices import entries, take
 
@@ -134,14 +134,14 @@ def exchange_plan(op, indices, block):
     return [counts, origins]
 
 
-@semantics("llm.permute", "tokens origins")
-def permute(op, tokens, origins):
-    return [tokens[origins // op["top_k"]]]
+@semantics("llm.permute", "tokens origins weights?")
+def permute(op, tokens, origins, weights):
+    return [copies(tokens, origins, op["top_k"], weights)]
 
 
 @semantics("llm.unpermute", "rows origins weights")
 def unpermute(op, rows, origins, weights):
-    return [weighted_sum(rows, origins, weights)]
+    return [weighted_sum(rows, origins, np.ones_like(weights) if op.get("unweighted") else weights)]
 
 
 @semantics("llm.block_size", "counts")

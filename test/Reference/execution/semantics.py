@@ -374,18 +374,24 @@ def router(op, input, weight, bias, correction):
     return [input, experts, weights]
 
 
-@semantics("llm.dispatch", "tokens indices")
-def dispatch(op, tokens, indices):
+def copies(tokens, origins, k, weights):
+    """The token of every copy, times the weight of its choice where there are weights."""
+    rows = tokens[origins // k]
+    return rows if weights is None else rows * weights.reshape(-1)[origins][:, None]
+
+
+@semantics("llm.dispatch", "tokens indices weights?")
+def dispatch(op, tokens, indices, weights):
     experts, k = op["experts"], indices.shape[1]
-    copies = indices.reshape(-1)
-    origins = np.argsort(copies, kind="stable")
-    counts = np.bincount(copies, minlength=experts).reshape(1, 1, experts)
-    return [tokens[origins // k], counts, origins]
+    chosen = indices.reshape(-1)
+    origins = np.argsort(chosen, kind="stable")
+    counts = np.bincount(chosen, minlength=experts).reshape(1, 1, experts)
+    return [copies(tokens, origins, k, weights), counts, origins]
 
 
 @semantics("llm.combine", "rows counts origins weights")
 def combine(op, rows, counts, origins, weights):
-    return [weighted_sum(rows, origins, weights)]
+    return [weighted_sum(rows, origins, np.ones_like(weights) if op.get("unweighted") else weights)]
 
 
 def weighted_sum(rows, origins, weights):

@@ -148,6 +148,7 @@ struct RouterConfig {
   int64_t groupBest = 2;
   double scale = 1;
   bool scaleTokens = false;
+  bool scaleCopies = false; ///< the same of several choices, in the dispatch
   bool bias = false;
   bool correction = false;
 };

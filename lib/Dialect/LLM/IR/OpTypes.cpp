@@ -208,6 +208,8 @@ void typesOfRouter(OpTypes &types) {
 }
 
 void typesOfDispatch(OpTypes &types) {
+  types.operands[2] = types.floats(
+      {types.getRows(types.operands[1]), types.getColumns(types.operands[1])});
   types.results = {types.tensor({dynamic, types.getColumns(types.operands[0])}),
                    types.indices({1, 1, types.getInteger("experts")}),
                    types.indices({dynamic})};
@@ -293,6 +295,8 @@ void typesOfLocalExperts(OpTypes &types) {
 
 void typesOfPermute(OpTypes &types) {
   types.operands[1] = types.indices({dynamic});
+  types.operands[2] = types.floats(
+      {types.getRows(types.operands[0]), types.getInteger("top_k")});
   types.results = {
       types.tensor({dynamic, types.getColumns(types.operands[0])})};
 }

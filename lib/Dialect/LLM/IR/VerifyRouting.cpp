@@ -139,6 +139,10 @@ LogicalResult DispatchOp::verify() {
   if (getExperts() < 1 || int64_t(getExperts()) < choices)
     return emitOpError() << "'experts' must be at least the number of choices, "
                          << choices << ", found " << getExperts();
+  // (C4)
+  if (getWeights() && failed(expectSize(op, "weights", "columns", choices,
+                                        "one a choice", columns(getWeights()))))
+    return failure();
   // (C2)
   return expectUnshardedCounts(op, getCounts(), getExperts());
 }
@@ -171,7 +175,13 @@ LogicalResult PermuteOp::verify() {
           expectLike(*this, "result", getResult(), "the tokens", getTokens())))
     return failure();
   // (C2)
-  return expectPositive(*this, "top_k", getTopK());
+  if (failed(expectPositive(*this, "top_k", getTopK())))
+    return failure();
+  // (C3)
+  if (!getWeights())
+    return success();
+  return expectSize(*this, "weights", "columns", getTopK(), "top_k",
+                    columns(getWeights()));
 }
 
 LogicalResult UnpermuteOp::verify() {

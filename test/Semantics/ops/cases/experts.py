@@ -101,10 +101,21 @@ def dispatches():
             rows=len(indices),
             given={"i": indices},
         )
+    yield op(
+        "dispatch that scales",
+        "dispatch",
+        {"%t": X, "%i": "tensor<?x2xi32>", "%w": "tensor<?x2xf32>"},
+        [X, "tensor<1x1x5xi32>", "tensor<?xi32>"],
+        "experts = 5",
+        form="{}, {} weights({})",
+        rows=5,
+        given={"i": choices},
+    )
     origins = np.argsort(choices.reshape(-1), kind="stable").astype(np.int32)
     rows = {"%y": X, "%c": "tensor<1x1x5xi32>", "%o": "tensor<?xi32>", "%w": "tensor<?x2xf32>"}
     given = {"y": random(10, 12), "c": i32(4, 0, 4, 0, 2).reshape(1, 1, 5), "o": origins}
     yield op("combine", "combine", rows, [X], given=given)
+    yield op("combine, unweighted", "combine", rows, [X], "unweighted", given=given)
 
 
 ACTIVATIONS = {
@@ -208,6 +219,23 @@ def exchanges():
         [X],
         "top_k = 3",
         given={"o": i32(14, 0, 7, 1, 1, 9)},
+    )
+    yield op(
+        "permute that scales",
+        "permute",
+        {"%t": X, "%o": "tensor<?xi32>", "%w": "tensor<?x3xf32>"},
+        [X],
+        "top_k = 3",
+        form="{}, {} weights({})",
+        given={"o": i32(14, 0, 7, 1, 1, 9)},
+    )
+    yield op(
+        "unpermute, unweighted",
+        "unpermute",
+        {"%y": X, "%o": "tensor<?xi32>", "%w": "tensor<?x3xf32>"},
+        [X],
+        "unweighted",
+        given={"y": random(6, 12), "o": i32(14, 0, 7, 1, 3, 9)},
     )
     yield op(
         "unpermute",

@@ -136,7 +136,8 @@ def LLM_DispatchOp : LLM_FusedOp<"dispatch", [], ["getLayerFacts"]> {
     Makes a row for every (token, chosen expert), ordered by expert and then by
     token and choice; none is dropped. `counts` `[homes, sources, experts]`, here
     `[1, 1, E]`, says how many rows each expert has; `origins` has, for each row,
-    token * top_k + choice.
+    token * top_k + choice. With `weights` a row is its token times the weight of its
+    choice: experts scale what they read, and `llm.combine` then adds rows `unweighted`.
 
     Sharding: 0 exchanges tokens cut over the tensor-parallel group (needs T), 1
     exchanges features cut over it (needs H), none keeps R (every device sends a
@@ -146,6 +147,7 @@ def LLM_DispatchOp : LLM_FusedOp<"dispatch", [], ["getLayerFacts"]> {
     - (C1) the rows have the tokens' width and element type
     - (C2) `counts` is `[1, 1, experts]`
     - (C3) `experts` is positive and at least the number of choices
+    - (C4) weights have a column for every choice
 
     ```mlir
     func.func @f(%t: tensor<?x32xbf16>, %i: tensor<?x2xi32>) -> tensor<?x32xbf16> {
@@ -155,9 +157,10 @@ def LLM_DispatchOp : LLM_FusedOp<"dispatch", [], ["getLayerFacts"]> {
     ```
   }];
   let arguments = !con((ins LLM_Activation2D:$tokens, LLM_Indices2D:$indices,
+                            Optional<LLM_RoutingWeights>:$weights,
                             I64Attr:$experts), common);
   let results = (outs LLM_Activation2D:$rows, LLM_Counts:$counts, LLM_Indices1D:$origins);
-  let operandSyntax = ["", ","];
+  let operandSyntax = ["", ",", "weights?"];
   let writtenOperands = [0, 1];
   let writtenResults = "0";
   let typeRule = "typesOfDispatch";
@@ -168,7 +171,7 @@ def LLM_CombineOp : LLM_FusedOp<"combine", [], ["returnsFromExperts"]> {
   let summary = "Brings the experts' rows back to their tokens";
   let description = [{
     Row t of the result is the sum, over its k choices, of the routing weight times
-    the expert's row.
+    the expert's row; `unweighted`, of the expert's row.
 
     Sharding: 0 exchanges rows cut over the tensor-parallel group (needs T), 1
     exchanges cut features (needs H), none keeps R, T or P (it is linear, so a
@@ -186,7 +189,8 @@ def LLM_CombineOp : LLM_FusedOp<"combine", [], ["returnsFromExperts"]> {
     ```
   }];
   let arguments = !con((ins LLM_Activation2D:$rows, LLM_Counts:$counts,
-                            LLM_Indices1D:$origins, LLM_RoutingWeights:$weights), common);
+                            LLM_Indices1D:$origins, LLM_RoutingWeights:$weights,
+                            UnitAttr:$unweighted), common);
   let results = (outs LLM_Activation2D:$result);
   let operandSyntax = ["", ",", ",", ","];
   let writtenOperands = [0, 1, 3];

@@ -338,11 +338,13 @@ def LLM_LocalExpertsOp : LLM_Piece<"local_experts", [AllTypesMatch<["indices", "
 def LLM_PermuteOp : LLM_Piece<"permute"> {
   let summary = "Copies of tokens in the order of the wire";
   let description = [{
-    Row i of the result is row `origins[i] / top_k` of the tokens.
+    Row i of the result is row `origins[i] / top_k` of the tokens, with `weights` times
+    column `origins[i] mod top_k` of that row of them.
 
     Constraints:
     - (C1) the result has the tokens' width and element type
     - (C2) `top_k` is positive
+    - (C3) weights have `top_k` columns
 
     ```mlir
     func.func @f(%t: tensor<?x32xbf16>, %o: tensor<?xi32>) -> tensor<?x32xbf16> {
@@ -351,9 +353,10 @@ def LLM_PermuteOp : LLM_Piece<"permute"> {
     }
     ```
   }];
-  let arguments = (ins LLM_Activation2D:$tokens, LLM_Indices1D:$origins, I64Attr:$top_k);
+  let arguments = (ins LLM_Activation2D:$tokens, LLM_Indices1D:$origins,
+                       Optional<LLM_RoutingWeights>:$weights, I64Attr:$top_k);
   let results = (outs LLM_Activation2D:$result);
-  let operandSyntax = ["", ","];
+  let operandSyntax = ["", ",", "weights?"];
   let writtenResults = "0";
   let typeRule = "typesOfPermute";
 }
@@ -363,7 +366,8 @@ def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
   let description = [{
     Row t of the result is the sum over the copies i with `origins[i] / top_k = t` of
     `weights[t, origins[i] mod top_k] * rows[i]`, where top_k is the number of columns of
-    the weights; the result has as many rows as the weights.
+    the weights; the result has as many rows as the weights. `unweighted`, weights count
+    as 1.
 
     Constraints:
     - (C1) the result has the rows' width and element type
@@ -376,7 +380,7 @@ def LLM_UnpermuteOp : LLM_Piece<"unpermute"> {
     ```
   }];
   let arguments = (ins LLM_Activation2D:$rows, LLM_Indices1D:$origins,
-                       LLM_RoutingWeights:$weights);
+                       LLM_RoutingWeights:$weights, UnitAttr:$unweighted);
   let results = (outs LLM_Activation2D:$result);
   let operandSyntax = ["", ",", ","];
   let writtenOperands = [0, 2];

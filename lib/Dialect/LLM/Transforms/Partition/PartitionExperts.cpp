@@ -113,6 +113,12 @@ static LogicalResult partitionWhole(DispatchOp op, OpPartition &p, Value tokens,
   DispatchOp local = p.clone(op);
   local.getTokensMutable().assign(tokens);
   local.getIndicesMutable().assign(indices);
+  if (op.getWeights()) {
+    Value weights = p.getRouting(op.getWeights(), Layout::R, 0);
+    if (!weights)
+      return failure();
+    local.getWeightsMutable().assign(weights);
+  }
   p.define(op.getRows(), {local.getRows()}, sent,
            p.getPlaced(op.getTokens()).rowBytes);
   p.definePlain(op.getCounts(), local.getCounts());
@@ -139,10 +145,23 @@ static Value packHomes(OpPartition &p, Value rows, Exchange &exchange,
   return packed.getResult();
 }
 
+/// Null, with a diagnostic, where the weights are none of a router.
 static Value permute(OpPartition &p, DispatchOp op, Value tokens,
-                     const Exchange &exchange) {
+                     const Exchange &exchange, Layout inside) {
+  Value weights = op.getWeights();
+  if (weights) {
+    // For the rows that indices were asked for when the exchange was planned.
+    weights = p.getContext().degrees.gathers()
+                  ? p.getExchanges().getGathered(
+                        p, op, weights,
+                        p.getSize(Axis::Etp) == 1 ? Layout::R : inside, 0)
+                  : p.getRouting(weights, rowsOfExchange(p, inside), 0);
+    if (!weights)
+      return {};
+  }
   auto topK = p.getBuilder().getI64IntegerAttr(columns(op.getIndices()));
-  return p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins, topK);
+  return p.create<PermuteOp>(tokens.getType(), tokens, exchange.origins,
+                             weights, topK);
 }
 
 LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
@@ -168,7 +187,9 @@ LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
   Exchange *exchange = p.beginExchange(op, inside);
   if (!exchange)
     return failure();
-  Value rows = permute(p, op, tokens, *exchange);
+  Value rows = permute(p, op, tokens, *exchange, inside);
+  if (!rows)
+    return failure();
   if (!p.getContext().degrees.gathers()) {
     rows = p.along(Axis::Ep).allToAllV(rows, exchange->send, exchange->recv,
                                        p.own("exchange"));
@@ -228,8 +249,9 @@ LogicalResult llm::partition(CombineOp op, OpPartition &p) {
   Value weights = p.getRouting(op.getWeights(), rowsOfExchange(p, inside), 0);
   if (!weights)
     return failure();
-  Value result = p.create<UnpermuteOp>(rows.getType(), returned,
-                                       exchange->origins, weights);
+  Value result =
+      p.create<UnpermuteOp>(rows.getType(), returned, exchange->origins,
+                            weights, op.getUnweightedAttr());
   const Packing *features = p.hiddenIn(op.getRows(), outside, Axis::Tp);
   if (inside == Layout::TH && outside == Layout::H)
     result = p.sliceColumns(result, 0, features->getLocalSize());

@@ -117,8 +117,8 @@ static FailureOr<LocalCopy> sumCopies(OpPartition &p, CombineOp op,
     return failure();
   Type type = copies.value.getType();
   copies.value = p.create<UnpackHomesOp>(type, copies.value, exchange->recv);
-  copies.value =
-      p.create<UnpermuteOp>(type, copies.value, exchange->origins, weights);
+  copies.value = p.create<UnpermuteOp>(type, copies.value, exchange->origins,
+                                       weights, op.getUnweightedAttr());
   return copies;
 }
 
