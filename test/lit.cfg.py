@@ -42,13 +42,18 @@ if config.have_torch or agent_torch:
 if os.path.exists(os.path.join(bin_dir, "shardopt")):
     config.available_features.add("python-package")
 
+# What counts bytes says UNSUPPORTED: sanitized.
+if config.sanitized:
+    config.available_features.add("sanitized")
+
 # Features openmpi and mpich, each with its mpirun (%mpirun_openmpi -n 8 …). Ranks
-# may be more than cores, and root may start them, as in a container.
+# may be more than cores, and root may start them, as in a container. Without
+# sanitizers: OpenMPI leaks at its end, and MPICH's hooks of memory crash under theirs.
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
 config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 for mpi, options in (("openmpi", " --oversubscribe"), ("mpich", "")):
     mpirun = shutil.which(f"mpirun.{mpi}")
-    if mpi in config.mpis and mpirun:
+    if mpi in config.mpis and mpirun and not config.sanitized:
         config.available_features.add(mpi)
         config.substitutions.append((f"%mpirun_{mpi}", mpirun + options))
 
