@@ -25,6 +25,12 @@ AHEAD_S = 0.25
 MOST = 64
 #: How many evaluations the mean time remembers.
 MEMORY = 100
+#: Workers that evaluate less of their time than this wait for calls, which grow.
+BUSY = 0.93
+#: How much calls grow at a time, and at most.
+GROWTH, MOST_GROWTH = 1.5, 8
+#: How many calls of a worker show how busy it is.
+CALLS_OF_WINDOW = 4
 
 
 def evaluate_in_turn(
@@ -51,6 +57,8 @@ class Batches:
     """Chooses the size of calls from how long evaluations take.
 
     `seconds` is how long a call should take; 0: an evaluation a call, none ahead.
+    Where it is not said, calls grow while workers wait for them: where the machines
+    have other work, a call costs more than it does alone.
     """
 
     def __init__(self, workers: int, seconds: float | None):
@@ -62,6 +70,9 @@ class Batches:
         self._workers = workers
         self._told = 0
         self._mean = math.inf
+        self._longest = self.seconds * (MOST_GROWTH if seconds is None else 1)
+        self._start = math.inf
+        self._evaluated = 0.0
 
     @property
     def within_s(self) -> float:
@@ -74,6 +85,22 @@ class Batches:
             self._mean = seconds
         self._told = min(self._told + 1, MEMORY)
         self._mean += (seconds - self._mean) / self._told
+        self._evaluated += seconds
+
+    def adjust(self, now: float, workers: int) -> None:
+        """At the time `now`, with `workers` that are up."""
+        if not self.is_ahead or not workers:
+            self._start = math.inf  # a next window begins with calls that are full
+            return
+        if self._start == math.inf:
+            self._start = now + 2 * self.seconds  # until the first of them are told
+        passed = now - self._start
+        if passed < 0:
+            self._evaluated = 0.0
+        elif passed >= CALLS_OF_WINDOW * self.seconds:
+            if self._evaluated < BUSY * passed * workers:
+                self.seconds = min(GROWTH * self.seconds, self._longest)
+            self._start, self._evaluated = now, 0.0
 
     def under_way(self, parallel: int, left: int) -> int:
         """How many evaluations should be under way, of `left` that are not told.

@@ -415,7 +415,9 @@ class Fleet:
                 self._suspect(call)
             self._replace(worker)
             self._dispatch()
-        if self._is_own or any(worker.pid for worker in self._all):
+        up = sum(1 for worker in self._all if worker.pid)
+        self._batches.adjust(now, up)
+        if self._is_own or up:
             self._last_up = now
         elif now - self._last_up > self._options.patience_s and not self._is_closed:
             wanted = self._options.resources

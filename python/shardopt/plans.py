@@ -31,6 +31,15 @@ from .problem import (
 SCHEMA = 1
 
 
+_PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
+
+
+def pairs_of(dims: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Ops with their dims, of which all strategies share each: that is less to keep,
+    and quicker to read."""
+    return tuple(_PAIRS.setdefault(pair, pair) for pair in dims)
+
+
 @dataclass(frozen=True)
 class Strategy:
     """Degrees, and a dim for each op. Degrees that are not said have their
@@ -99,7 +108,7 @@ class Strategy:
                 f"'stages' is {stages!r}, expected the layers of each stage"
             )
         layers = tuple(_whole("stages", count, least=1) for count in stages)
-        cut = tuple((op, dim_of(op, dims[op], ops[op])) for op in ops)
+        cut = pairs_of((op, dim_of(op, dims[op], ops[op])) for op in ops)
         return cls(dims=cut, exchange=exchange, stages=layers, **degrees)
 
     def to_dict(self) -> dict[str, Any]:

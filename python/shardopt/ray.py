@@ -49,8 +49,9 @@ class Executor:
 
     In the order "async" a worker is given evaluations that are short by the call,
     as many as take `batch_s`, and a call ahead; by default that is 5 ms for each
-    worker, in which the driver serves all of them with time to spare. 0, or
-    `retries` of 0, gives each evaluation a call, and none ahead.
+    worker, in which the driver serves all of them with time to spare, and more
+    while workers wait. 0, or `retries` of 0, gives each evaluation a call, and none
+    ahead.
     """
 
     address: str | None = None

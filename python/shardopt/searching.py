@@ -10,7 +10,7 @@ from typing import Any, Mapping
 from ._native import native
 from .errors import ShardoptError, UnknownTrial, list_known
 from .frames import frame_of, html_of
-from .plans import Metrics, Strategy
+from .plans import Metrics, Strategy, pairs_of
 from .problem import Problem, _checked, _whole
 from .search_log import SearchLog, first_budget
 
@@ -35,10 +35,11 @@ def strategy_of(problem: Problem, numbers: list[int]) -> Strategy:
     degrees, ops = native().degrees, problem.model.ops
     values: dict[str, Any] = dict(zip(degrees, numbers))
     values["exchange"] = native().exchanges[values["exchange"] - 1]
+    if values["dp"] == values["ep"]:
+        del values["dp"]
     end = len(degrees) + len(ops)
-    values["dims"] = dict(zip(ops, numbers[len(degrees) : end]))
-    values["stages"] = numbers[end:]
-    return Strategy.from_dict(values, ops)
+    dims = pairs_of(zip(ops, numbers[len(degrees) : end]))
+    return Strategy(dims=dims, stages=tuple(numbers[end:]), **values)
 
 
 def read_metrics(problem: Problem, found: Any) -> Metrics:

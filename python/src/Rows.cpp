@@ -10,6 +10,7 @@
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace py = pybind11;
@@ -106,6 +107,7 @@ private:
   void readList(PyObject *row);
   bool takeDegrees(const DegreeMap<int64_t> &given);
   bool takeDim(size_t op, PyObject *name, PyObject *dim);
+  bool takePair(size_t op, PyObject *pair);
   bool takeStages(PyObject *stages);
 
   const Scenario &scenario;
@@ -115,6 +117,9 @@ private:
   std::vector<Key> opKeys;
   /// The dims that each op has, a bit for each.
   std::vector<unsigned> dimsOfOps;
+  /// For each op and dim the pair of them that was read last: strategies share
+  /// theirs.
+  std::vector<std::array<py::object, maxDims>> pairs;
   Key dimsKey{"dims"}, stagesKey{StageCut::key};
   Numbers numbers;
 };
@@ -132,6 +137,7 @@ RowReader::RowReader(const Scenario &scenario, const py::type &strategyType,
       dims |= 1u << unsigned(choice.dim);
     dimsOfOps.push_back(dims);
   }
+  pairs.resize(opKeys.size());
 }
 
 const Numbers &RowReader::read(py::handle row) {
@@ -220,6 +226,20 @@ bool RowReader::takeDim(size_t op, PyObject *name, PyObject *dim) {
   return true;
 }
 
+/// Adds the dim of op number `op` of `pair`, its name and the dim.
+bool RowReader::takePair(size_t op, PyObject *pair) {
+  for (size_t dim = 0; dim < maxDims; ++dim)
+    if (pairs[op][dim].ptr() == pair) {
+      numbers.push_back(int64_t(dim));
+      return true;
+    }
+  if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
+      !takeDim(op, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1)))
+    return false;
+  pairs[op][size_t(numbers.back())] = py::reinterpret_borrow<py::object>(pair);
+  return true;
+}
+
 /// Adds the layers of the stages, a tuple.
 bool RowReader::takeStages(PyObject *stages) {
   if (!PyTuple_CheckExact(stages))
@@ -252,12 +272,9 @@ bool RowReader::readObject(PyObject *row) {
       PyTuple_GET_SIZE(dims.ptr()) != Py_ssize_t(opKeys.size()) ||
       !takeDegrees(given))
     return false;
-  for (size_t op = 0; op < opKeys.size(); ++op) {
-    PyObject *pair = PyTuple_GET_ITEM(dims.ptr(), Py_ssize_t(op));
-    if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 ||
-        !takeDim(op, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1)))
+  for (size_t op = 0; op < opKeys.size(); ++op)
+    if (!takePair(op, PyTuple_GET_ITEM(dims.ptr(), Py_ssize_t(op))))
       return false;
-  }
   return takeStages(get(stagesKey).ptr());
 }
 

@@ -65,6 +65,31 @@ class BatchesTest(unittest.TestCase):
         self.assertIn(batches.size, (6, 7))
 
 
+    def adjusted(self, batches, busy, seconds):
+        """After so many seconds in which 64 workers were busy for that share."""
+        for tick in range(int(10 * seconds)):
+            batches.under_way(64, 100000)
+            for _ in range(int(64 * 0.1 * busy / 0.05)):
+                batches.learn(0.05)
+            batches.adjust(tick / 10, 64)
+        return batches.seconds
+
+    def test_calls_grow_while_workers_wait_for_them(self):
+        first = Batches(64, None).seconds
+        self.assertEqual(self.adjusted(Batches(64, None), 0.98, 60), first)
+        self.assertGreater(self.adjusted(Batches(64, None), 0.5, 10), first)
+        self.assertEqual(self.adjusted(Batches(64, None), 0.5, 200), 8 * first)
+        self.assertEqual(self.adjusted(Batches(64, 0.5), 0.5, 200), 0.5)
+
+    def test_calls_do_not_grow_for_want_of_evaluations(self):
+        batches = Batches(64, None)
+        batches.learn(0.05)
+        for tick in range(600):
+            batches.under_way(64, 100)
+            batches.adjust(tick / 10, 64)
+        self.assertEqual(batches.seconds, Batches(64, None).seconds)
+
+
 class InTurnTest(unittest.TestCase):
     def test_all_in_order(self):
         found = evaluate_in_turn(lambda strategy: 2 * strategy, [1, 2, 3], 60.0)
