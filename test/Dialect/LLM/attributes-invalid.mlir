@@ -161,6 +161,18 @@ func.func private @machines() attributes {a = #llm.service<engine = "vllm", conc
 
 // -----
 
+// (C4) of a service
+// expected-error @+1 {{'prefill_machine' is empty, expected a machine or its file}}
+func.func private @nameless_reader() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "">}
+
+// -----
+
+// (C4) of a service
+// expected-error @+1 {{'decode_machine' is empty, expected a machine or its file}}
+func.func private @nameless_decoder() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "", prefill_machine = "h100_sxm">}
+
+// -----
+
 // (C5) of a service
 // expected-error @+1 {{unknown engine 'vlm'; known: vllm}}
 func.func private @engine() attributes {a = #llm.service<engine = "vlm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}

@@ -332,6 +332,11 @@ LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           "and '"
                        << (decodeMachine ? "prefill" : "decode")
                        << "_machine' is missing";
+  for (auto [name, machine] : {std::pair("decode_machine", decodeMachine),
+                               std::pair("prefill_machine", prefillMachine)})
+    if (machine && machine.empty()) // (C4)
+      return emitError() << "'" << name
+                         << "' is empty, expected a machine or its file";
   if (prefillMachine && !prefill) // (C4)
     return emitError() << "'prefill_machine' is " << prefillMachine
                        << ", and there are no 'readers'";

@@ -40,8 +40,9 @@ public:
 
 private:
   LogicalResult run();
-  /// Where the options say no machine, and the module is of a service on two,
-  /// these are meant, and not that of the module's own replicas alone.
+  /// Where the module is of a service on two machines, and no option says on
+  /// which one it decodes, that is the service's, and not the one of the
+  /// module's own replicas; the other one, too, where it is not said either.
   void completeMachines();
   /// What the options and the module's workload say.
   ErrorOr<ServiceRequest> readRequest();
@@ -60,11 +61,11 @@ void PlanServingPass::completeMachines() {
   decodeMachine = machine;
   readMachine = prefillMachine;
   auto service = getOperation()->getAttrOfType<ServiceAttr>(serviceAttrName);
-  if (!service || !service.getPrefillMachine() || !decodeMachine.empty() ||
-      !readMachine.empty())
+  if (!service || !service.getPrefillMachine() || !decodeMachine.empty())
     return;
   decodeMachine = service.getDecodeMachine().str();
-  readMachine = service.getPrefillMachine().str();
+  if (readMachine.empty())
+    readMachine = service.getPrefillMachine().str();
 }
 
 ErrorOr<ServiceRequest> PlanServingPass::readRequest() {

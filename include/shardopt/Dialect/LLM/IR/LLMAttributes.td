@@ -152,7 +152,8 @@ def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
     - (C1) `concurrency` and `decoders` are positive
     - (C2) `readers`, positive, and `prefill` come together
     - (C3) strategies are complete
-    - (C4) `decode_machine` and `prefill_machine` come together, and need `readers`
+    - (C4) `decode_machine` and `prefill_machine` come together, name something, and need
+      `readers`
     - (C5) `engine` is vllm, sglang or trtllm
 
     ```mlir

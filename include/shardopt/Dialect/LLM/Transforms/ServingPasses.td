@@ -32,8 +32,8 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     both phases, how many there are, and the requests in flight. `llm.machine` is
     that of the replicas whose strategy the module has; where prompts are read on
     another one, `llm.service` has both, and a module that is planned again is
-    planned for both, unless options say other machines. Where no layout holds both
-    limits the pass fails.
+    planned for both; `prefill-machine` alone moves those that read prompts, `machine`
+    alone leaves no other one. Where no layout holds both limits the pass fails.
 
     Input:
 
