@@ -21,7 +21,7 @@ static constexpr double batchedShare = 0.75, batchedPeak = 0.5,
                         batchedLaunch = 3;
 
 template <typename Form>
-std::vector<Calibrated::Attention<Form>>
+Calibrated::Attentions<Form>
 Calibrated::attentions(const Groups<Form> &groups) {
   auto number = [](const CalibratedGroup &group, const char *name) {
     auto at = group.numbers.find(name);
@@ -31,32 +31,40 @@ Calibrated::attentions(const Groups<Form> &groups) {
     auto at = group.names.find(name);
     return at != group.names.end() && at->second == "fp8";
   };
-  std::vector<Attention<Form>> all;
-  for (const Fitted<Form> &fitted : groups.all)
-    // Products are of bf16, and short windows have no kernel of their own here.
-    if (!isFp8(*fitted.group, "attn_dtype") &&
-        number(*fitted.group, "windowed") == 0)
-      all.push_back({&fitted.form, number(*fitted.group, "head_dim"),
-                     number(*fitted.group, "heads_of_group"),
-                     isFp8(*fitted.group, "kv_dtype")});
+  Attentions<Form> all;
+  for (const Fitted<Form> &fitted : groups.all) {
+    const CalibratedGroup &group = *fitted.group;
+    const bool isOfShortWindows = number(group, "windowed") != 0;
+    const size_t kind =
+        (isOfShortWindows ? 1 : 0) + (isFp8(group, "attn_dtype") ? 2 : 0);
+    all[kind].push_back({&fitted, number(group, "head_dim"),
+                         number(group, "heads_of_group"),
+                         isFp8(group, "kv_dtype"), isOfShortWindows});
+  }
   return all;
 }
 
 template <typename Form>
-const Form *Calibrated::nearest(const std::vector<Attention<Form>> &among,
-                                const Kernel &kernel) {
+const Calibrated::Attention<Form> *
+Calibrated::nearest(const Attentions<Form> &among, const Kernel &kernel) {
   const double heads = headsOfGroup(kernel.count, kernel.kvHeads);
   const bool isFp8 = kernel.cacheBytes < 2;
-  const Form *best = nullptr;
+  size_t kind = (isShortWindow(kernel.window) ? 1 : 0) +
+                (kernel.activationBytes < 2 ? 2 : 0);
+  if (among[kind].empty())
+    kind &= 1; // of a token products are of bf16
+  if (among[kind].empty())
+    kind = 0;
+  const Attention<Form> *best = nullptr;
   double least = 0;
-  for (const Attention<Form> &entry : among) {
-    double away = entry.isFp8 == isFp8 ? 0 : 100;
+  for (const Attention<Form> &entry : among[kind]) {
+    double away = entry.isCacheFp8 == isFp8 ? 0 : 100;
     if (!kernel.latent && !(best && away >= least))
       away += std::abs(std::log((1 + entry.headDim) / (1 + kernel.n))) +
               std::abs(std::log((1 + entry.headsOfGroup) / (1 + heads)));
     if (best && away >= least)
       continue;
-    best = entry.form;
+    best = &entry;
     least = away;
   }
   return best;
@@ -82,7 +90,7 @@ Calibrated::create(const Machine &machine, CommModel comm) {
 
 Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
                        CommModel comm)
-    : forms(std::move(given)), roofline(machine, comm),
+    : forms(std::move(given)), roofline(machine, comm), peaks(machine),
       domainSize(machine.domainSize),
       prompts(attentions(forms.promptAttention)),
       latentPrompts(attentions(forms.latentPrompt)),
@@ -162,10 +170,11 @@ double Calibrated::attention(const Kernel &kernel) const {
   const Device &device = forms.device;
   const double batch = kernel.rows, heads = kernel.count;
   if (kernel.prompt > 0) {
-    const PromptAttention *form =
+    const auto *found =
         nearest(kernel.latent ? latentPrompts : prompts, kernel);
-    if (!form)
+    if (!found)
       return roofline.seconds(kernel) * 1e6;
+    const PromptAttention *form = &found->fitted->form;
     if (!kernel.latent)
       return form->us(device, batch, heads, kernel.kvHeads, kernel.n,
                       kernel.prompt, kernel.k < kernel.prompt ? kernel.k : 0);
@@ -174,10 +183,10 @@ double Calibrated::attention(const Kernel &kernel) const {
                           kernel.flops / (2 * batch * pairs * heads),
                           kernel.prompt);
   }
-  const TokenAttention *form =
-      nearest(kernel.latent ? latentTokens : tokens, kernel);
-  if (!form)
+  const auto *found = nearest(kernel.latent ? latentTokens : tokens, kernel);
+  if (!found)
     return roofline.seconds(kernel) * 1e6;
+  const TokenAttention *form = &found->fitted->form;
   if (!kernel.latent)
     return form->us(device, batch, heads, kernel.kvHeads, kernel.n, kernel.k,
                     kernel.cacheBytes);
@@ -211,7 +220,10 @@ double Calibrated::seconds(const Kernel &kernel) const {
          (kernel.launch ? streamLaunch : 0);
     break;
   }
-  return us * 1e-6;
+  const double seconds = us * 1e-6;
+  const bool isBounded = kernel.kind == KernelKind::GroupedGemm ||
+                         kernel.kind == KernelKind::Attention;
+  return isBounded ? std::max(seconds, peaks.seconds(kernel)) : seconds;
 }
 
 bool Calibrated::isComputeBound(const Kernel &kernel) const {
@@ -263,15 +275,14 @@ std::optional<int64_t> Calibrated::ranksInDomain(const Collective &collective,
 
 double Calibrated::seconds(const Collective &collective,
                            const Degrees &degrees) const {
-  const double general = roofline.seconds(collective, degrees);
   const std::optional<int64_t> inside = ranksInDomain(collective, degrees);
   if (!inside)
-    return general;
+    return roofline.seconds(collective, degrees);
   const double measured =
       inDomain(collective.kind, *inside, collective.bytes) * 1e-6;
-  return *inside == groupOf(collective.axis, degrees).size
-             ? measured
-             : std::max(general, measured);
+  const bool isWhole = *inside == groupOf(collective.axis, degrees).size;
+  return std::max(measured, isWhole ? peaks.seconds(collective, degrees)
+                                    : roofline.seconds(collective, degrees));
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,32 +318,31 @@ static Trust trustIn(const CalibratedGroup *group, bool isNear,
           std::pow(group->low, power), std::pow(group->high, power)};
 }
 
+template <typename Form>
+Trust Calibrated::trustNearest(const Attentions<Form> &among,
+                               const Kernel &kernel, const char *length,
+                               double tokens) {
+  const Attention<Form> *found = nearest(among, kernel);
+  if (!found)
+    return {};
+  const bool isNear =
+      !kernel.latent &&
+      (found->headDim != kernel.n ||
+       found->isOfShortWindows != isShortWindow(kernel.window) ||
+       found->headsOfGroup != headsOfGroup(kernel.count, kernel.kvHeads));
+  return trustIn(found->fitted->group, isNear,
+                 {{"heads", kernel.count},
+                  {"kv_heads", kernel.kvHeads},
+                  {"batch", kernel.rows},
+                  {length, tokens}});
+}
+
 Trust Calibrated::trustAttention(const Kernel &kernel) const {
-  const bool isPrompt = kernel.prompt > 0;
-  auto trust = [&](const auto &groups, const auto &among, const char *length,
-                   double tokens) {
-    const auto *form = nearest(among, kernel);
-    bool isNear = false;
-    for (const auto &entry : among)
-      if (entry.form == form)
-        isNear =
-            !kernel.latent &&
-            (entry.headDim != kernel.n ||
-             entry.headsOfGroup != headsOfGroup(kernel.count, kernel.kvHeads));
-    return trustIn(groupOfForm(groups, form), isNear,
-                   {{"heads", kernel.count},
-                    {"kv_heads", kernel.kvHeads},
-                    {"batch", kernel.rows},
-                    {length, tokens}});
-  };
-  if (isPrompt)
-    return kernel.latent ? trust(forms.latentPrompt, latentPrompts, "seq_len",
-                                 kernel.prompt)
-                         : trust(forms.promptAttention, prompts, "seq_len",
-                                 kernel.prompt);
-  return kernel.latent
-             ? trust(forms.latentToken, latentTokens, "kv_len", kernel.k)
-             : trust(forms.tokenAttention, tokens, "kv_len", kernel.k);
+  if (kernel.prompt > 0)
+    return trustNearest(kernel.latent ? latentPrompts : prompts, kernel,
+                        "seq_len", kernel.prompt);
+  return trustNearest(kernel.latent ? latentTokens : tokens, kernel, "kv_len",
+                      kernel.k);
 }
 
 Trust Calibrated::trust(const Kernel &kernel) const {

@@ -29,9 +29,9 @@ static Span<const Layout> layoutsOn(const StageGrid &grid) {
 /// What a kernel takes time for: all that it has.
 static auto timedOf(const Kernel &kernel) {
   const auto &[kind, rows, k, n, count, weights, flops, bytes, launch, kvHeads,
-               cacheBytes, prompt, latent] = kernel;
+               cacheBytes, activationBytes, prompt, window, latent] = kernel;
   return std::tie(kind, rows, k, n, count, weights, flops, bytes, launch,
-                  kvHeads, cacheBytes, prompt, latent);
+                  kvHeads, cacheBytes, activationBytes, prompt, window, latent);
 }
 static auto timedOf(const Collective &collective) {
   return std::tie(collective.kind, collective.axis, collective.bytes);

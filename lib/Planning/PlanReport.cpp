@@ -172,6 +172,12 @@ void ReportWriter::writeTrust(const cost::Breakdown &breakdown) {
   } else {
     json.null();
   }
+  json.key(scenario.isPrefill() ? "ttft_ms_lower_bound"
+                                : "tpot_ms_lower_bound");
+  if (scenario.simulatorName() == "calibrated")
+    json.value(scenario.lowerBoundMs(summary.plan->strategy));
+  else
+    json.null();
   json.key("time_from").beginObject();
   for (size_t i = 0; i < cost::numTimeOrigins; ++i)
     json.member(cost::spell(cost::TimeOrigin(i)), breakdown.byOrigin[i]);

@@ -372,7 +372,9 @@ void TableWriter::writeTrust(const cost::Breakdown &breakdown) {
   text += "\n  trust     a " +
           std::string(scenario.isPrefill() ? "TTFT" : "TPOT") + " from " +
           formatNumber(latency * breakdown.low, 3) + " to " +
-          formatNumber(latency * breakdown.high, 3) + " ms; of the time ";
+          formatNumber(latency * breakdown.high, 3) + " ms, at peaks " +
+          formatNumber(scenario.lowerBoundMs(summary.plan->strategy), 3) +
+          "; of the time ";
   static constexpr const char *from[] = {"measured", "extrapolated",
                                          "from the data sheet"};
   for (size_t i = 0; i < cost::numTimeOrigins; ++i)

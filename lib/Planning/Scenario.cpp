@@ -8,6 +8,8 @@
 #include "shardopt/Planning/Scenario.h"
 #include "IdleDevices.h"
 #include "SimulatorOption.h"
+#include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/LowerBound.h"
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Support/Choice.h"
 
@@ -175,6 +177,13 @@ Scenario::create(std::string name, cost::Model model,
     scenario->oracle = std::make_unique<IdleDevices>(
         std::move(scenario->oracle), limits.available);
   return std::shared_ptr<const Scenario>(std::move(scenario));
+}
+
+double Scenario::lowerBoundMs(const Strategy &strategy) const {
+  const cost::CostModel atPeaks(
+      model(), std::make_shared<cost::LowerBound>(cluster), std::nullopt,
+      costModel->limits(), costModel->division());
+  return cost::breakdown(atPeaks, strategy).evaluation.latencyMs;
 }
 
 cost::CostModel Scenario::costsUnder(const cost::Limits &limits) const {

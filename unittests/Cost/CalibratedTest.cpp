@@ -11,6 +11,7 @@
 
 #include "shardopt/Cost/Calibrated.h"
 #include "shardopt/Cost/CalibratedRows.h"
+#include "shardopt/Cost/LowerBound.h"
 
 #include <gtest/gtest.h>
 
@@ -165,21 +166,136 @@ TEST(Calibrated, PropertiesOfShippedMachines) {
 //===----------------------------------------------------------------------===//
 
 TEST(Calibrated, CollectivesOrderedByWhatTheyDo) {
+  for (const std::string &name : knownMachines()) {
+    SCOPED_TRACE(name);
+    auto time = cost::Calibrated::create(load(name));
+    ASSERT_TRUE(time) << time.error().message;
+    for (int64_t tp : {2, 4, 8, 16})
+      for (double bytes = 256; bytes < 1e9; bytes *= 3) {
+        auto of = [&](CollectiveKind kind) {
+          return (*time)->seconds({kind, Axis::Tp, bytes}, {tp, 1, 1, 1});
+        };
+        const double whole = of(CollectiveKind::AllReduce);
+        EXPECT_GT(of(CollectiveKind::ReduceScatter), 0);
+        EXPECT_GE(whole, of(CollectiveKind::ReduceScatter))
+            << tp << " " << bytes;
+        EXPECT_GE(whole, of(CollectiveKind::AllGather)) << tp << " " << bytes;
+      }
+    EXPECT_EQ((*time)->seconds({CollectiveKind::AllReduce, Axis::Tp, 1e6},
+                               {1, 1, 1, 1}),
+              0);
+  }
+}
+
+namespace {
+
+/// One kernel of every kind and type for a grid of sizes, by what to call it.
+void forKernels(
+    const std::function<void(const std::string &, const Kernel &)> &visit) {
+  auto text = [](std::initializer_list<double> sizes) {
+    std::string all;
+    for (double size : sizes)
+      all += " " + std::to_string(static_cast<int64_t>(size));
+    return all;
+  };
+  for (WeightType type :
+       {WeightType::Bf16, WeightType::Fp8, WeightType::Mxfp4}) {
+    const double bytes = bytesPerWeight(type);
+    const double activation = type == WeightType::Fp8 ? 1 : 2;
+    const std::string name = "type " + std::to_string(int(type));
+    for (double n : {32, 256, 1024, 8192})
+      for (double k : {64, 256, 1024, 8192})
+        for (double m : {1, 16, 256, 4096, 32768}) {
+          visit("gemm of " + name + text({m, n, k}),
+                gemm(m, k, n, n * k * bytes, type, activation));
+          for (double experts : {1, 16})
+            visit("experts of " + name + text({m, n, k, experts}),
+                  {KernelKind::GroupedGemm, m, k, n, experts, type,
+                   2 * m * n * k,
+                   experts * n * k * bytes + m * (k + n) * activation});
+        }
+  }
+  for (double heads : {1, 8, 64})
+    for (double group : {1, 8})
+      for (double length : {16, 1024, 65536})
+        for (double sequences : {1, 32, 512})
+          for (double window : {0, 128})
+            for (bool isPrompt : {false, true}) {
+              if (isPrompt && sequences * length > 1e6)
+                continue; // of more than was measured
+              Kernel kernel{KernelKind::Attention, sequences};
+              kernel.kvHeads = heads;
+              kernel.count = heads * group;
+              kernel.n = 128;
+              kernel.window = window;
+              kernel.k = window > 0 ? std::min(length, window) : length;
+              kernel.prompt = isPrompt ? length : 0;
+              const double rows = isPrompt ? length : 1;
+              const double seen =
+                  isPrompt ? kernel.k - kernel.k * kernel.k / (2 * length)
+                           : kernel.k;
+              kernel.flops = 4 * sequences * rows * seen * kernel.count * 128;
+              kernel.bytes = 4 * sequences * 128 *
+                             (rows * kernel.count +
+                              heads * (isPrompt ? length : kernel.k));
+              visit((isPrompt ? "prompts" : "tokens") +
+                        text({heads, group, length, sequences, window}),
+                    kernel);
+            }
+}
+
+} // namespace
+
+TEST(Calibrated, NothingIsBelowThePeaksButWhatCachesHold) {
+  for (const std::string &name : knownMachines()) {
+    SCOPED_TRACE(name);
+    const Machine machine = load(name);
+    auto time = cost::Calibrated::create(machine);
+    ASSERT_TRUE(time) << time.error().message;
+    const LowerBound bound(machine);
+    forKernels([&](const std::string &what, const Kernel &kernel) {
+      const bool isTall = kernel.kind == KernelKind::Gemm && kernel.n <= 128;
+      EXPECT_GE((*time)->seconds(kernel),
+                (isTall ? 0.7 : 1) * bound.seconds(kernel))
+          << what;
+    });
+    for (CollectiveKind kind :
+         {CollectiveKind::AllReduce, CollectiveKind::AllGather,
+          CollectiveKind::ReduceScatter, CollectiveKind::AllToAll})
+      for (int64_t tp : {2, 4, 8, 16})
+        for (double bytes = 256; bytes < 1e9; bytes *= 3) {
+          const Collective collective{kind, Axis::Tp, bytes};
+          const Degrees degrees{tp, 1, 1, 1};
+          EXPECT_GE((*time)->seconds(collective, degrees),
+                    bound.seconds(collective, degrees))
+              << spell(kind) << " " << tp << " " << bytes;
+        }
+  }
+}
+
+TEST(Calibrated, ShortWindowsAndTypesHaveConstantsOfTheirOwn) {
   auto time = cost::Calibrated::create(load("h100_sxm"));
   ASSERT_TRUE(time) << time.error().message;
-  for (int64_t tp : {2, 4, 8, 16})
-    for (double bytes = 256; bytes < 1e9; bytes *= 3) {
-      auto of = [&](CollectiveKind kind) {
-        return (*time)->seconds({kind, Axis::Tp, bytes}, {tp, 1, 1, 1});
-      };
-      const double whole = of(CollectiveKind::AllReduce);
-      EXPECT_GT(of(CollectiveKind::ReduceScatter), 0);
-      EXPECT_GE(whole, of(CollectiveKind::ReduceScatter)) << tp << " " << bytes;
-      EXPECT_GE(whole, of(CollectiveKind::AllGather)) << tp << " " << bytes;
-    }
-  EXPECT_EQ((*time)->seconds({CollectiveKind::AllReduce, Axis::Tp, 1e6},
-                             {1, 1, 1, 1}),
-            0);
+  Kernel kernel{KernelKind::Attention, 64};
+  kernel.count = 64;
+  kernel.kvHeads = 8;
+  kernel.n = 64;
+  kernel.k = 128;
+  const double whole = (*time)->seconds(kernel);
+  kernel.window = 4096; // no kernel of its own
+  EXPECT_EQ((*time)->seconds(kernel), whole);
+  kernel.window = 128;
+  EXPECT_NE((*time)->seconds(kernel), whole);
+  EXPECT_EQ((*time)->trust(kernel).origin, TimeOrigin::Measured);
+
+  Kernel prompt = kernel;
+  prompt.n = 128;
+  prompt.window = 0;
+  prompt.rows = 1;
+  prompt.k = prompt.prompt = 8192;
+  const double inBf16 = (*time)->seconds(prompt);
+  prompt.activationBytes = prompt.cacheBytes = 1;
+  EXPECT_LT((*time)->seconds(prompt), inBf16);
 }
 
 TEST(Calibrated, KernelsOfEveryKindTakeTime) {

@@ -9,7 +9,7 @@
 #define SHARDOPT_COST_CALIBRATED_H
 
 #include "shardopt/Cost/CalibratedKernels.h"
-#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Cost/LowerBound.h"
 
 namespace shardopt::cost {
 
@@ -51,23 +51,33 @@ private:
 
   calibrated::CalibratedKernels forms;
   Roofline roofline; ///< of what crosses domains
+  /// Below which no times of attention, experts and collectives are: fitted
+  /// shares of a peak can be above 1 where latencies hide them.
+  LowerBound peaks;
   int64_t domainSize;
 
   /// Constants of attention, and what its kernels are told apart by.
   template <typename Form> struct Attention {
-    const Form *form;
+    const calibrated::Fitted<Form> *fitted;
     double headDim, headsOfGroup;
-    bool isFp8;
+    bool isCacheFp8, isOfShortWindows;
   };
+  /// By whether windows are short (1) and products of fp8 (2). Empty are those
+  /// that nobody measured.
   template <typename Form>
-  static std::vector<Attention<Form>>
-  attentions(const calibrated::Groups<Form> &groups);
+  using Attentions = std::array<std::vector<Attention<Form>>, 4>;
   template <typename Form>
-  static const Form *nearest(const std::vector<Attention<Form>> &among,
-                             const Kernel &kernel);
+  static Attentions<Form> attentions(const calibrated::Groups<Form> &groups);
+  /// The nearest constants; null where there are none.
+  template <typename Form>
+  static const Attention<Form> *nearest(const Attentions<Form> &among,
+                                        const Kernel &kernel);
+  template <typename Form>
+  static Trust trustNearest(const Attentions<Form> &among, const Kernel &kernel,
+                            const char *length, double tokens);
 
-  std::vector<Attention<calibrated::PromptAttention>> prompts, latentPrompts;
-  std::vector<Attention<calibrated::TokenAttention>> tokens, latentTokens;
+  Attentions<calibrated::PromptAttention> prompts, latentPrompts;
+  Attentions<calibrated::TokenAttention> tokens, latentTokens;
 
   // The groups of a type, found once.
   struct ByType {

@@ -66,9 +66,11 @@ struct Kernel {
   bool launch = true; ///< false: part of another kernel, no launch of its own
 
   // Of Attention alone; measured kernels are told apart by them.
-  double kvHeads = 1;    ///< caches of a sequence; 1 where they are latent
-  double cacheBytes = 2; ///< an element of the cache
-  double prompt = 0;     ///< tokens of a prompt; 0: one new token
+  double kvHeads = 1;         ///< caches of a sequence; 1 where they are latent
+  double cacheBytes = 2;      ///< an element of the cache
+  double activationBytes = 2; ///< an element of what is multiplied
+  double prompt = 0;          ///< tokens of a prompt; 0: one new token
+  double window = 0;          ///< tokens that a layer reaches; 0: all
   bool latent = false;
 };
 

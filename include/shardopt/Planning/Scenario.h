@@ -92,6 +92,10 @@ public:
   bool hasExperts() const { return facts.experts > 0; }
   search::Objective objective(search::Goal goal) const;
 
+  /// Latency in milliseconds that `strategy`, which is possible, has at the
+  /// peaks of the data sheet (LowerBound.h); the machine has constants.
+  double lowerBoundMs(const Strategy &strategy) const;
+
   /// The same with other limits.
   cost::CostModel costsUnder(const cost::Limits &limits) const;
 

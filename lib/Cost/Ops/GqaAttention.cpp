@@ -76,6 +76,8 @@ static Kernel attend(const GqaAttention &op, double sequences,
   kernel.count = queryHeads;
   kernel.kvHeads = static_cast<double>(op.kvHeads) * kvShare / headShare;
   kernel.cacheBytes = op.cacheBytes;
+  kernel.activationBytes = op.activationBytes;
+  kernel.window = static_cast<double>(context.window);
   if (!context.isPrefill()) {
     kernel.flops = 4 * sequences * length * queryHeads * dh * headShare;
     kernel.bytes =
@@ -119,6 +121,10 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
   kernel.k = length;
   kernel.n = dh;
   kernel.count = heads;
+  kernel.kvHeads = kvHeads;
+  kernel.cacheBytes = op.cacheBytes;
+  kernel.activationBytes = op.activationBytes;
+  kernel.window = static_cast<double>(context.window);
   kernel.flops = 4 * b * length * heads * dh;
   kernel.bytes = b * length * 2 * kvHeads * dh * op.cacheBytes +
                  b * 2 * heads * dh * op.activationBytes;

@@ -109,6 +109,7 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
   attention.n = rk + dr;
   attention.count = localHeads;
   attention.cacheBytes = op.cacheBytes;
+  attention.activationBytes = op.activationBytes;
   attention.latent = true;
   attention.flops = 2 * sequences * length * localHeads * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
@@ -164,6 +165,7 @@ static void addSparsePrefill(const MlaAttention &op, double sequences,
   attention.prompt = prompt;
   attention.count = localHeads;
   attention.cacheBytes = op.cacheBytes;
+  attention.activationBytes = op.activationBytes;
   attention.latent = true;
   attention.flops = 2 * pairs * localHeads * (2 * rk + dr);
   attention.bytes = pairs * (rk + dr) * op.cacheBytes +
@@ -192,6 +194,7 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   attention.prompt = prompt;
   attention.count = localHeads;
   attention.cacheBytes = op.cacheBytes;
+  attention.activationBytes = op.activationBytes;
   attention.latent = true;
   attention.flops =
       2 * sequences * causalPairs(context) * localHeads * (dn + dr + dv);
