@@ -86,17 +86,14 @@ static bool isFitted(const std::string &reason) { return reason == "fitted"; }
 static std::string shown(const std::vector<Prediction> &predictions,
                          const Row &row, const Calibration &calibration) {
   std::string out;
-  const bool isPair = predictions.size() == 2;
   const std::string reason = trustIn(predictions[0], row, calibration);
   for (const Prediction &prediction : predictions)
     out += "," + threeDigits(prediction.us);
-  if (!isPair) {
-    // Twice as wide where nobody measured.
-    const CalibratedGroup &group = *predictions[0].group;
-    const double widen = isFitted(reason) ? 1 : 2;
-    out += "," + threeDigits(predictions[0].us * std::pow(group.low, widen)) +
-           "," + threeDigits(predictions[0].us * std::pow(group.high, widen));
-  }
+  // Twice as wide where nobody measured.
+  const double widen = isFitted(reason) ? 1 : 2;
+  for (const Prediction &prediction : predictions)
+    for (double end : {prediction.group->low, prediction.group->high})
+      out += "," + threeDigits(prediction.us * std::pow(end, widen));
   return out + "," + inField(reason);
 }
 
@@ -128,7 +125,8 @@ ErrorOr<std::string> cost::predictRows(const Machine &machine,
   const bool isPair = kernel.rfind("deepep", 0) == 0;
   return answerRows(
       text, fileName, chosen->columns, "kernel '" + kernel + "'",
-      isPair ? ",predicted_dispatch_us,predicted_combine_us,reason"
+      isPair ? ",predicted_dispatch_us,predicted_combine_us,dispatch_low_us,"
+               "dispatch_high_us,combine_low_us,combine_high_us,reason"
              : ",predicted_us,low_us,high_us,reason",
       [&](const CsvColumns &columns, const CsvFields &fields) {
         Row row(columns, fields);
@@ -136,6 +134,6 @@ ErrorOr<std::string> cost::predictRows(const Machine &machine,
             chosen->predict(*kernels, row);
         return row.failure().empty()
                    ? shown(predictions, row, kernels->calibration())
-                   : (isPair ? ",,," : ",,,,") + inField(row.failure());
+                   : (isPair ? ",,,,,,," : ",,,,") + inField(row.failure());
       });
 }

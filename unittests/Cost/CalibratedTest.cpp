@@ -378,6 +378,21 @@ TEST(CalibratedRows, EchoRowsInOrderAndSayWhatIsKnown) {
       << rows;
 }
 
+TEST(CalibratedRows, BothWaysOfAnExchangeHaveABand) {
+  const std::string rows =
+      predict("deepep_ll", "nodes,hidden,topk,tokens_per_rank\n1,7168,8,16\n"
+                           "0,7168,8,16\n");
+  EXPECT_EQ(rows.find("nodes,hidden,topk,tokens_per_rank,"
+                      "predicted_dispatch_us,predicted_combine_us,"
+                      "dispatch_low_us,dispatch_high_us,combine_low_us,"
+                      "combine_high_us,reason\n1,7168,8,16,"),
+            0u)
+      << rows;
+  EXPECT_NE(rows.find(",fitted\n0,7168,8,16,,,,,,,nodes is '0'"),
+            std::string::npos)
+      << rows;
+}
+
 TEST(CalibratedRows, SayWhatIsExtrapolated) {
   EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nbfloat16,9e6,64,64\n"),
             "extrapolated: m");
