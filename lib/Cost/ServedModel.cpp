@@ -10,9 +10,23 @@
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace shardopt;
 using namespace shardopt::cost;
+
+double ServedNet::values(double tp) const {
+  return std::ceil(heads / tp) * (valueHeads / heads) * valueDim;
+}
+
+double ServedNet::channels(double tp) const {
+  return 2 * std::ceil(heads / tp) * keyDim + values(tp);
+}
+
+void ServedModel::addNetLayer(bool hasExperts) {
+  (hasExperts ? expertLayers : denseLayers) += 1;
+  net.layers += 1;
+}
 
 void ServedModel::addLayer(int64_t window, bool hasExperts) {
   (hasExperts ? expertLayers : denseLayers) += 1;

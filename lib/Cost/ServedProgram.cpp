@@ -55,6 +55,7 @@ static void readOp(const OpModel &op, bool hasExperts, ServedModel &served) {
     served.kvHeads = double(gqa->kvHeads);
     served.headDim = double(gqa->headDim);
     served.hasQkNorm = gqa->qkNorm;
+    served.isGated = gqa->gated;
     served.hasFp8Cache = gqa->cacheBytes < 2;
   } else if (auto *mla = dynamic_cast<const MlaAttention *>(&op)) {
     served.isLatent = true;
@@ -65,6 +66,12 @@ static void readOp(const OpModel &op, bool hasExperts, ServedModel &served) {
     served.valueDim = double(mla->value);
     served.attentionType = servedTypeOf(mla->weights);
     served.hasFp8Cache = mla->cacheBytes < 2;
+  } else if (auto *net = dynamic_cast<const GatedDeltaNet *>(&op)) {
+    served.net.heads = double(net->heads);
+    served.net.valueHeads = double(net->valueHeads);
+    served.net.keyDim = double(net->keyDim);
+    served.net.valueDim = double(net->valueDim);
+    served.net.taps = double(net->taps);
   } else if (auto *projection = dynamic_cast<const QkvProj *>(&op)) {
     served.attentionType = servedTypeOf(projection->weights);
   } else if (auto *up = dynamic_cast<const FfnUp *>(&op)) {
@@ -83,6 +90,13 @@ static double queryRankOf(const Body &body, const ServedModel &served) {
   return 0;
 }
 
+static bool hasNet(const Body &body) {
+  return std::any_of(
+      body.nodes.begin(), body.nodes.end(), [](const Node &node) {
+        return dynamic_cast<const GatedDeltaNet *>(node.op.get());
+      });
+}
+
 ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   ServedModel served;
   auto *embedding = dynamic_cast<const Embedding *>(model.embed.op.get());
@@ -93,8 +107,7 @@ ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   served.hasTiedEmbeddings = model.tiedEmbeddings;
   for (const Body &body : model.bodies) {
     for (const Node &node : body.nodes)
-      if (dynamic_cast<const GatedDeltaNet *>(node.op.get()) ||
-          dynamic_cast<const Mamba2 *>(node.op.get()))
+      if (dynamic_cast<const Mamba2 *>(node.op.get()))
         return Error{"'" + node.name +
                      "' has a state, of which serving runs are not made"};
     for (const Node &node : body.nodes)
@@ -107,8 +120,13 @@ ErrorOr<ServedModel> cost::servedModelOf(const Model &model) {
   if (served.heads <= 0)
     return Error{"the model has no attention, of which serving runs are made"};
   for (const Segment &segment : model.segments)
-    for (int64_t window : segment.windows)
-      served.addLayer(window, model.bodies[segment.body].experts > 0);
+    for (int64_t window : segment.windows) {
+      const Body &body = model.bodies[segment.body];
+      if (hasNet(body))
+        served.addNetLayer(body.experts > 0);
+      else
+        served.addLayer(window, body.experts > 0);
+    }
   served.hasFp8Blocks = served.attentionType == ServedType::Fp8Block ||
                         served.denseType == ServedType::Fp8Block ||
                         served.expertType == ServedType::Fp8Block;

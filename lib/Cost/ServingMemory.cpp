@@ -45,13 +45,23 @@ static double projections(const ServingSetup &setup) {
   const ServedModel &m = setup.model;
   const double heads = padded(m.heads, setup.tp), h = m.hidden;
   if (!m.isLatent)
-    return h * m.headDim * 2 * (heads + padded(m.kvHeads, setup.tp));
+    return h * m.headDim *
+           ((m.isGated ? 3 : 2) * heads + 2 * padded(m.kvHeads, setup.tp));
   const double from = m.queryRank > 0 ? m.queryRank : h;
   return h * (m.queryRank + m.latentRank + m.ropeDim) +
          heads * (from * (m.nopeDim + m.ropeDim) +
                   m.latentRank * (m.nopeDim + m.valueDim) + m.valueDim * h) +
          // The indexer is on every device.
          m.indexDim * (m.indexHeads * m.queryRank + h) + m.indexHeads * h;
+}
+
+/// Numbers of the gated delta net of a layer.
+static double netNumbers(const ServingSetup &setup) {
+  const ServedNet &net = setup.model.net;
+  const double values = net.values(setup.tp), channels = net.channels(setup.tp);
+  return setup.model.hidden *
+             (channels + 2 * values + 2 * values / net.valueDim) +
+         net.taps * channels;
 }
 
 /// Numbers of the norms of a layer.
@@ -69,8 +79,15 @@ ServingMemory cost::memoryOf(const ServingSetup &setup) {
   const double perNumber = bytesOfProducts(setup.denseType);
 
   ServingMemory memory;
-  memory.attention =
-      m.layers() * projections(setup) * bytesOfProducts(setup.attentionType);
+  memory.attention = m.attentionLayers() * projections(setup) *
+                     bytesOfProducts(setup.attentionType);
+  if (m.net.layers > 0) {
+    memory.attention +=
+        m.net.layers * netNumbers(setup) * bytesOfProducts(setup.attentionType);
+    // The state, and the rows that the convolution keeps.
+    memory.states = m.net.layers * (4 * m.net.state(tp) +
+                                    2 * (m.net.taps - 1) * m.net.channels(tp));
+  }
   memory.dense =
       m.denseLayers * perColumn * padded(m.denseInner, tp) * perNumber;
   memory.shared =
@@ -99,14 +116,14 @@ ServingMemory cost::memoryOf(const ServingSetup &setup) {
 }
 
 double ServingMemory::cache(double context) const {
-  double bytes = cachePerToken * context;
+  double bytes = states + cachePerToken * context;
   for (const Window &window : windows)
     bytes += std::min(context, window.tokens) * window.bytesPerToken;
   return bytes;
 }
 
 double cost::usableBytes(double sheetBytes) {
-  return 0.92 * 1.0625 * sheetBytes - 2e9;
+  return 0.92 * 1.0625 * sheetBytes - workspaceBytes;
 }
 
 double cost::weightBytes(const ServingSetup &setup) {

@@ -7,6 +7,8 @@
 
 #include "shardopt/Cost/ServingStep.h"
 
+#include "shardopt/Cost/Ops/GatedDeltaNet.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -118,7 +120,8 @@ double ServingStep::projections(double tokens) const {
   const double heads = shareOf(m.heads, setup.tp);
   if (!m.isLatent)
     return us(attentionProduct, tokens,
-              (heads + 2 * shareOf(m.kvHeads, setup.tp)) * m.headDim,
+              ((m.isGated ? 2 : 1) * heads + 2 * shareOf(m.kvHeads, setup.tp)) *
+                  m.headDim,
               m.hidden) +
            us(attentionProduct, tokens, m.hidden, heads * m.headDim);
   const double queries = heads * (m.nopeDim + m.ropeDim);
@@ -145,6 +148,8 @@ double ServingStep::attentionPasses(double tokens) const {
   const double kv = shareOf(m.kvHeads, setup.tp) * m.headDim;
   const double both = shareOf(m.heads, setup.tp) * m.headDim + kv;
   double sum = m.hasQkNorm ? elementwise(4 * tokens * both, 2) : 0;
+  if (m.isGated)
+    sum += elementwise(6 * tokens * (both - kv));
   if (m.isQkNormWhole)
     sum += allReduce(setup.tp, 8 * tokens);
   // TRT-LLM rotates and writes inside of attention.
@@ -167,6 +172,36 @@ void ServingStep::addIndexer(double sequences, double tokens, double context,
   layer.attention +=
       24 + 0.8 * sequences +
       sequences * context * bytesPerToken / (0.7 * kernels.device.bandwidth);
+}
+
+/// A gated delta net in place of attention: states are read and written in a
+/// step, and prompts go by chunks, as Ops/GatedDeltaNet.h has it. Of its
+/// kernels none was measured.
+void ServingStep::addNet(const Work &work, double decoded, Terms &layer) const {
+  const ServedNet &net = setup.model.net;
+  const double tp = setup.tp, hidden = setup.model.hidden;
+  const double tokens = decoded + work.chunk;
+  const double values = net.values(tp), channels = net.channels(tp);
+  layer.gemm += us(attentionProduct, tokens, channels + values, hidden) +
+                us(plainProduct, tokens, 2 * values / net.valueDim, hidden) +
+                us(attentionProduct, tokens, hidden, values);
+  layer.elementwise +=
+      elementwise(4 * tokens * channels) + elementwise(6 * tokens * values);
+  constexpr double stateBytes = 4;
+  const double state = net.state(tp);
+  if (decoded > 0)
+    layer.attention += batched(2 * work.sequences * state * stateBytes +
+                                   2 * decoded * (channels + values),
+                               7 * decoded * state);
+  if (work.chunk <= 0)
+    return;
+  const double c = std::min(GatedDeltaNet::chunk, work.chunk);
+  const double perToken = 2 * c * (3 * net.keyDim + 2 * net.valueDim) + c * c +
+                          6 * net.keyDim * net.valueDim;
+  layer.attention +=
+      batched(2 * work.chunk * (channels + values) +
+                  4 * work.chunk / c * state + 2 * state * stateBytes,
+              work.chunk * values / net.valueDim * perToken);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,11 +250,16 @@ ServingStep::Terms ServingStep::terms(const Work &work) const {
   const double tokens = decoded + chunk;
   const double layers = m.layers();
 
-  Terms layer; // of all layers
+  Terms layer; // with attention
   layer.gemm = projections(tokens);
   layer.elementwise =
       attentionPasses(tokens) + elementwise(8 * tokens * m.hidden, 2);
   addIndexer(work.sequences, tokens, work.context, layer);
+  Terms net;
+  if (m.net.layers > 0) {
+    net.elementwise = elementwise(8 * tokens * m.hidden, 2);
+    addNet(work, decoded, net);
+  }
   const double all = tokens * setup.attentionDp;
   layer.collectives = setup.attentionDp > 1
                           ? 2 * allReduce(setup.devices(), all * m.hidden)
@@ -238,14 +278,15 @@ ServingStep::Terms ServingStep::terms(const Work &work) const {
   }
 
   Terms step;
-  step.gemm = layers * layer.gemm + m.denseLayers * dense.gemm +
-              m.expertLayers * expert.gemm;
-  step.elementwise = layers * layer.elementwise +
-                     m.denseLayers * dense.elementwise +
-                     m.expertLayers * expert.elementwise;
+  step.gemm = m.attentionLayers() * layer.gemm + m.net.layers * net.gemm +
+              m.denseLayers * dense.gemm + m.expertLayers * expert.gemm;
+  step.elementwise =
+      m.attentionLayers() * layer.elementwise + m.net.layers * net.elementwise +
+      m.denseLayers * dense.elementwise + m.expertLayers * expert.elementwise;
   step.experts = m.expertLayers * expert.experts;
   step.collectives = layers * layer.collectives;
-  step.attention = layers * layer.attention;
+  step.attention =
+      m.attentionLayers() * layer.attention + m.net.layers * net.attention;
   for (const Attention &of : attention) {
     double us = decode(of, work);
     if (chunk > 0) // and sees what was found, so that all pairs add up

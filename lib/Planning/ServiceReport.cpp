@@ -68,7 +68,8 @@ static void writeMemory(json::Writer &json, const cost::ServingSetup &setup,
                         double sequences, double context, double usable) {
   const cost::ServingMemory memory = cost::memoryOf(setup);
   const double cached = sequences * memory.cachePerToken * context;
-  const double windows = sequences * memory.cache(context) - cached;
+  const double states = sequences * memory.states;
+  const double windows = sequences * memory.cache(context) - cached - states;
   const std::pair<const char *, double> parts[] = {
       {"attention", memory.attention},
       {"dense", memory.dense},
@@ -79,7 +80,9 @@ static void writeMemory(json::Writer &json, const cost::ServingSetup &setup,
       {"embeddings", memory.embeddings},
       {"kv_cache", cached},
       {"kv_cache_of_windows", windows},
-      {"free", usable - memory.weights() - cached - windows}};
+      {"states", states},
+      {"workspace", cost::workspaceBytes},
+      {"free", usable - memory.weights() - cached - windows - states}};
   json.key("memory_gb").beginObject();
   for (const auto &[part, bytes] : parts)
     json.member(part, bytes / 1e9);

@@ -152,6 +152,29 @@ TEST(ServingMemory, ExpertsAreOfTheRanksThatHoldThem) {
                    whole.weights() - whole.experts);
 }
 
+// The model card of Qwen3.5-397B-A17B: 397 billion parameters, 45 of 60 layers
+// gated delta nets of 16 key and 64 value heads of 128 numbers, the others
+// attention of 32 gated heads and 2 of keys, 512 experts and a shared one.
+TEST(ServingMemory, StatesDoNotGrow) {
+  ServedModel model = grouped(0, 4096, 32, 2, 256, 0, 248320);
+  model.isGated = model.hasQkNorm = true;
+  model.net = {45, 16, 64, 128, 128, 4};
+  model.expertLayers = 60;
+  model.spans = {{0, 15}};
+  model.experts = 512;
+  model.topk = 10;
+  model.expertInner = model.sharedInner = 1024;
+  ServingSetup setup = inType(model, ServedType::Bf16);
+  const ServingMemory whole = memoryOf(setup);
+  EXPECT_NEAR(whole.weights() / 2e9, 397, 0.005 * 397);
+  EXPECT_DOUBLE_EQ(whole.states,
+                   45 * (64 * 128 * 128 * 4 + 3 * (2 * 2048 + 8192) * 2.0));
+  EXPECT_DOUBLE_EQ(whole.cache(1000),
+                   whole.states + 1000 * 15 * 2 * 2 * 256 * 2);
+  setup.tp = 8;
+  EXPECT_DOUBLE_EQ(memoryOf(setup).states, whole.states / 8);
+}
+
 TEST(ServingMemory, WhatDoesNotDivideIsPadded) {
   ServingSetup setup =
       inType(grouped(2, 64, 6, 2, 16, 100, 1001), ServedType::Bf16);

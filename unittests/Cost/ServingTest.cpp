@@ -332,6 +332,34 @@ TEST(Serving, CachesGoOverTheSlowerNetwork) {
   EXPECT_EQ(sent(fast, nullptr), sent(fast, &fast));
 }
 
+TEST(Serving, StatesTakeTimeWhateverTheContext) {
+  const CalibratedKernels kernels = kernelsOf("h100_sxm");
+  auto served =
+      servedModelOf(makeModel(qwen35Dense27B(), {Phase::Decode, 8192}));
+  ASSERT_TRUE(served) << served.error().message;
+  ServingSetup setup = setupOf(*served);
+  setup.tp = 4;
+  const ServingEngine engine = engineOf("sglang");
+  auto attentionUs = [&](const ServedModel &model, double context) {
+    ServingSetup of = setup;
+    of.model = model;
+    auto step = ServingStep::create(kernels, of, engine);
+    EXPECT_TRUE(step) << step.error().message;
+    return step->terms({64, context, 0, 0}).attention;
+  };
+  // The nets are three of four layers: they read and write states of 3 MB.
+  const double shortContext = attentionUs(*served, 1000);
+  const double longContext = attentionUs(*served, 101000);
+  ServedModel whole = *served;
+  whole.net.layers = 0;
+  whole.spans = {{0, 64}};
+  EXPECT_NEAR(longContext - shortContext,
+              (attentionUs(whole, 101000) - attentionUs(whole, 1000)) / 4,
+              1e-6 * longContext);
+  const double state = 48 * 64 * 12 * 128 * 128 * 4 * 2 / 3.35e6;
+  EXPECT_GT(shortContext, state);
+}
+
 TEST(ServedProgram, SizesAreThoseOfTheOps) {
   auto served = servedModelOf(makeModel(llama70B(), {Phase::Decode, 8192}));
   ASSERT_TRUE(served) << served.error().message;
@@ -350,4 +378,10 @@ TEST(ServedProgram, SizesAreThoseOfTheOps) {
   EXPECT_EQ(served->expertInner, known.expertInner);
   EXPECT_EQ(served->expertLayers, known.expertLayers);
   EXPECT_EQ(served->topk, known.topk);
+  served = servedModelOf(makeModel(qwen35Dense27B(), {Phase::Decode, 8192}));
+  ASSERT_TRUE(served) << served.error().message;
+  EXPECT_EQ(served->net.layers, 48);
+  EXPECT_EQ(served->attentionLayers(), 16);
+  EXPECT_EQ(served->spans.size(), 1u);
+  EXPECT_TRUE(served->isGated);
 }

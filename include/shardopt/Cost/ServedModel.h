@@ -30,6 +30,19 @@ struct ServedSpan {
   double layers = 0;
 };
 
+/// Gated delta nets, which some layers have in place of attention. Sizes of one
+/// of `tp` devices have whole heads.
+struct ServedNet {
+  double layers = 0; ///< 0: none
+  double heads = 0, valueHeads = 0, keyDim = 0, valueDim = 0;
+  double taps = 0; ///< of the convolution
+
+  double values(double tp) const;
+  double channels(double tp) const; ///< queries, keys and values
+  /// Numbers of the state of a sequence.
+  double state(double tp) const { return values(tp) * keyDim; }
+};
+
 struct ServedModel {
   double vocab = 0;
   double hidden = 0;
@@ -39,14 +52,17 @@ struct ServedModel {
 
   // Attention: of groups of heads, or latent.
   double heads = 0, kvHeads = 0, headDim = 0;
-  std::vector<ServedSpan> spans; ///< of all layers together
+  std::vector<ServedSpan> spans; ///< of all such layers together
   bool hasQkNorm = false;
   bool isQkNormWhole = false; ///< over all heads at once, not over each
+  bool isGated = false;       ///< a gate of the result beside each query
   bool isLatent = false;
   double queryRank = 0; ///< 0: queries are projected in one step
   double latentRank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0;
   /// An indexer chooses the tokens that latent attention reads; 0: none.
   double indexHeads = 0, indexDim = 0, indexTopk = 0;
+
+  ServedNet net;
 
   // Feed-forward networks.
   double gates = 2; ///< matrices of the first product: 2 where it is gated
@@ -66,8 +82,11 @@ struct ServedModel {
   bool hasFp8Cache = false;
 
   double layers() const { return denseLayers + expertLayers; }
+  double attentionLayers() const { return layers() - net.layers; }
   /// Counts a layer whose attention reaches `window` tokens, 0 for all.
   void addLayer(int64_t window, bool hasExperts);
+  /// Counts a layer with a gated delta net.
+  void addNetLayer(bool hasExperts);
 };
 
 /// The type called `name` ("fp8", "nvfp4", "awq"), the value of `option`.

@@ -25,6 +25,7 @@ struct ServingMemory {
   /// Of caches: a token of a sequence where attention reaches all, and the most
   /// that the windows of a sequence hold.
   double cachePerToken = 0, cacheOfWindows = 0;
+  double states = 0; ///< of a sequence, however long
 
   double weights() const {
     return attention + dense + shared + experts + routers + norms + embeddings;
@@ -40,8 +41,11 @@ struct ServingMemory {
 
 ServingMemory memoryOf(const ServingSetup &setup);
 
+/// What engines take for activations and workspace.
+inline constexpr double workspaceBytes = 2e9;
+
 /// Bytes that a device of `sheetBytes` has for weights and caches: engines take
-/// 0.92 of it, and activations and workspace of that 2 GB. Sheets say the GiB
+/// 0.92 of it, and of that their workspace. Sheets say the GiB
 /// of a part as 1e9 bytes; of the difference the driver keeps a part.
 double usableBytes(double sheetBytes);
 

@@ -131,6 +131,7 @@ private:
   double routed(double tokens, double skew) const;
   void addIndexer(double sequences, double tokens, double context,
                   Terms &layer) const;
+  void addNet(const Work &work, double decoded, Terms &layer) const;
 
   const calibrated::CalibratedKernels &kernels;
   const ServingSetup &setup;

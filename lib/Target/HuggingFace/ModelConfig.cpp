@@ -405,7 +405,8 @@ shardopt::hf::readModelSizes(const json::Document &document) {
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findRow(document, name)) {
-    if (architecture->mixers != MixerRule::Attention) {
+    if (architecture->mixers != MixerRule::Attention &&
+        architecture->mixers != MixerRule::DeltaNet) {
       root["architectures"].fail(whyNotMixed);
       return document.error();
     }

@@ -38,7 +38,16 @@ ServedModel shardopt::hf::servedModel(const ModelConfig &config) {
   model.hidden = double(config.hidden);
   model.hasTiedEmbeddings = config.tiedEmbeddings;
   for (const LayerConfig &layer : config.layers)
-    model.addLayer(layer.window, layer.experts);
+    if (layer.mixer == Mixer::DeltaNet)
+      model.addNetLayer(layer.experts);
+    else
+      model.addLayer(layer.window, layer.experts);
+  const DeltaNetConfig &net = config.deltaNet;
+  model.net.heads = double(net.heads);
+  model.net.valueHeads = double(net.valueHeads);
+  model.net.keyDim = double(net.keyDim);
+  model.net.valueDim = double(net.valueDim);
+  model.net.taps = double(net.taps);
 
   const AttentionConfig &attention = config.attention;
   model.heads = double(attention.heads);
@@ -46,6 +55,7 @@ ServedModel shardopt::hf::servedModel(const ModelConfig &config) {
   model.headDim = double(attention.headDim);
   model.hasQkNorm = attention.qkNorm;
   model.isQkNormWhole = attention.qkNormWhole;
+  model.isGated = attention.gated;
   model.isLatent = attention.latent;
   model.queryRank = double(attention.queryRank);
   model.latentRank = double(attention.latentRank);
