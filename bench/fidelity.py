@@ -10,6 +10,7 @@ each model in turn, and scores that one.
 """
 
 import argparse
+import collections
 import csv
 import gzip
 import io
@@ -23,6 +24,7 @@ import sys
 
 import numpy as np
 
+import fidelity_sizes
 import serving_fidelity
 import serving_held_out
 from marked import with_part
@@ -77,6 +79,10 @@ def is_common_group(row):
     return float(row["head_dim"]) == 128 and 2 <= float(row["heads"]) / float(row["kv_heads"]) <= 16
 
 
+def is_across(away):
+    return lambda row: (float(row["nodes"]) > 1) == away
+
+
 # Name, kernel, which rows, and which groups of the machine file they are of.
 CASES = [
     ("GEMM bf16", "gemm", is_dtype("bfloat16"), is_dtype("bfloat16")),
@@ -100,7 +106,27 @@ CASES = [
         (f"NCCL {op}", "nccl", lambda row, op=op: row["op"] == op, lambda key, op=op: key["op"] == op)
         for op in ("all_reduce", "all_gather", "reduce_scatter", "alltoall")
     ),
+    *(
+        (
+            f"exchange of experts, {name}, {where}",
+            kernel,
+            is_across(away),
+            lambda key, away=away: key["between"] == away,
+        )
+        for name, kernel in (("low latency", "deepep_ll"), ("normal", "deepep_normal"))
+        for where, away in (("one node", False), ("several", True))
+    ),
 ]
+# Both ways of an exchange count.
+WAYS = {"deepep_ll": ("dispatch", "combine"), "deepep_normal": ("dispatch", "combine")}
+
+
+def figures_of(kernel, row):
+    """Measured, predicted, and the ends of the band, of each way."""
+    for way in WAYS.get(kernel, ("",)):
+        names = (f"{way or 'latency'}_us", f"predicted_{way}_us" if way else "predicted_us")
+        names += (f"{way}_low_us", f"{way}_high_us") if way else ("low_us", "high_us")
+        yield [float(row[name]) for name in names]
 
 
 def naive(machine, kernel, row):
@@ -161,7 +187,9 @@ def held_out(groups, chosen):
     )
 
 
-def lines(tool, data):
+def lines(tool, data, points):
+    """The lines of the page; `points` gets arrays of what was measured and
+    predicted, in lists by kernel."""
     for system in SYSTEMS:
         machine = json.loads((ROOT / f"machines/{system}.json").read_text())
         groups = machine["calibration"]["kernels"]
@@ -175,16 +203,17 @@ def lines(tool, data):
             rows = [row for row in tables[kernel] if chosen is None or chosen(row)]
             if not rows:
                 continue
-            measured = [float(row["latency_us"]) for row in rows]
+            measured, predicted, low, high = np.array([f for row in rows for f in figures_of(kernel, row)]).T
+            points[kernel].append((measured, predicted))
             bounds = [naive(machine, kernel, row) for row in rows]
-            inside = np.mean([float(r["low_us"]) <= m <= float(r["high_us"]) for r, m in zip(rows, measured)])
+            inside = np.mean((low <= measured) & (measured <= high))
             unseen = held_out([g for g in groups if g["kernel"] == kernel], key)
             cells = [
                 system,
                 name,
                 str(len(rows)),
                 unseen,
-                percent([float(row["predicted_us"]) for row in rows], measured),
+                percent(predicted, measured),
                 f"{100 * inside:.0f}",
                 percent(bounds, measured) if None not in bounds else "–",
                 target(system, name),
@@ -222,6 +251,9 @@ def serving_lines(tool, data, configs, figures):
         if re.match(r"\| (TPOT|TTFT|choices) \|", line):
             title = line.split()[1]
         yield line if title != "TTFT" or not re.match(r"\| [a-z]", line) else line.replace("| ", "| TTFT, ", 1)
+    others = serving_fidelity.disaggregated(tool, data, configs)
+    others.update(serving_fidelity.never_fitted(tool, data, configs))
+    yield from serving_fidelity.other_table(others)
     if missing:
         yield ""
         yield f"{missing} more runs have no config in the folder of the data, or none that is read."
@@ -280,9 +312,12 @@ def main():
         return 0
     grown = []
     if args.only != "serving":
-        table = itertools.chain(HEAD.splitlines(), lines(tool, data))
+        points = collections.defaultdict(list)
+        table = itertools.chain(HEAD.splitlines(), lines(tool, data, points))
         is_figure = lambda line: re.match(r"\| [a-z]+[0-9]", line)
         grown += compare(KERNELS, table, kernel_figures, is_figure, args.write)
+        if args.write:
+            fidelity_sizes.plot(points, FIGURES / "fidelity-by-size.svg")
     if args.only != "kernels":
         table = serving_lines(tool, folder, args.configs, FIGURES if args.write else None)
         is_figure = lambda line: re.match(r"\| [^|]+ \|", line) and re.search(r"\d \|$", line)

@@ -13,6 +13,7 @@ import tempfile
 import numpy as np
 
 SYSTEMS = ("h100_sxm", "h200_sxm", "b200_sxm")
+OTHERS = ("gb200", "b300_sxm", "gb300")
 # What runs call a model, where the config that the data has is of another name.
 SAME_CONFIG = {
     "deepseek-ai/DeepSeek-R1": "deepseek-ai/DeepSeek-V3",
@@ -20,6 +21,8 @@ SAME_CONFIG = {
     "meta-llama/Llama-3.1-8B-Instruct": "meta-llama/Meta-Llama-3.1-8B",
     "Qwen/Qwen3-235B-A22B-FP8": "Qwen/Qwen3-235B-A22B",
 }
+# Models with runs that no constant and no switch was chosen with.
+NEVER_FITTED = ("Qwen/Qwen3.5-397B-A17B",)
 ENGINES = ("trtllm", "vllm", "sglang")
 COLORS = {"trtllm": "#2a7f3e", "vllm": "#2559a8", "sglang": "#b3541e"}
 LIMITS = (8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100)
@@ -29,10 +32,10 @@ def config_name(model):
     return model.replace("/", "--") + "_config.json"
 
 
-def is_clean(row):
-    """Aggregated, not overloaded, and of what the columns say: runs that read
-    drafts or cached prefixes, without saying so, are left out."""
-    if row["flags"] or row["mode"] != "agg" or row["system"] not in SYSTEMS:
+def is_clean(row, mode="agg", systems=SYSTEMS):
+    """Not overloaded, and of what the columns say: runs that read drafts or
+    cached prefixes, without saying so, are left out."""
+    if row["flags"] or row["mode"] != mode or row["system"] not in systems:
         return False
     total = float(row["ttft_ms"]) + float(row["osl"]) * float(row["tpot_ms"])
     if float(row["ttft_ms"]) / total > 0.5:
@@ -46,9 +49,10 @@ def is_clean(row):
     return not ("Qwen3-235B" in row["model"] and row["system"] == "h200_sxm" and row["backend"] == "vllm")
 
 
-def read_runs(data):
+def read_runs(data, mode="agg", systems=SYSTEMS, is_fitted=True):
     with gzip.open(data / "silicon/e2e.csv.gz", "rt") as file:
-        return [row for row in csv.DictReader(file) if is_clean(row)]
+        rows = [row for row in csv.DictReader(file) if is_clean(row, mode, systems)]
+    return [row for row in rows if (row["model"] not in NEVER_FITTED) == is_fitted]
 
 
 def link_configs(data, extra, folder, models):
@@ -258,6 +262,41 @@ def by_degree(rows, naive, path):
     out.append('<text x="12" y="-4" fill="#2559a8">predicted / measured TPOT</text>')
     out.append('<text x="220" y="-4" fill="#777">the same of a naive roofline</text></svg>')
     path.write_text("\n".join(out) + "\n")
+
+
+def disaggregated(tool, data, extra):
+    """Predicted runs with readers and decoders apart, by whether their machine
+    was measured itself."""
+    return {
+        f"disaggregated{name}": predicted(tool, data, extra, read_runs(data, "disagg", systems))
+        for name, systems in (("", SYSTEMS), (" on machines like others", OTHERS))
+    }
+
+
+def never_fitted(tool, data, extra):
+    """The same of models of `NEVER_FITTED`, by model and type of the weights."""
+    found = collections.defaultdict(list)
+    for row in predicted(tool, data, extra, read_runs(data, is_fitted=False)):
+        found[f"never fitted, {row['model'].split('/')[1]} in {row['precision'] or 'bf16'}"].append(row)
+    return dict(sorted(found.items()))
+
+
+def predicted(tool, data, extra, runs):
+    """Those of `runs` that have a config, with what is predicted of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        link_configs(data, extra, folder, sorted({row["model"] for row in runs}))
+        runs = [row for row in runs if (folder / config_name(row["model"])).exists()]
+        return [row for row in predict(tool, folder, runs) if row["predicted_tpot_ms"]] if runs else []
+
+
+def other_table(found):
+    yield ""
+    yield "| other runs | runs | mean | median | p90 | inside band |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for name, rows in found.items():
+        for what in ("tpot", "ttft") if rows else ():
+            yield error_line(f"{what.upper()}, {name}", rows, what)
 
 
 def measure(tool, data, machines, extra):
