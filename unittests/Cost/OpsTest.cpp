@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Cost/Heads.h"
 #include "shardopt/Cost/Ops/Combine.h"
 #include "shardopt/Cost/Ops/Dispatch.h"
 #include "shardopt/Cost/Ops/Ffn.h"
@@ -193,6 +194,28 @@ TEST_F(Rules, GatesRestrictHowAttentionIsCut) {
   context.degrees.cp = 2;
   EXPECT_STREQ(rule(op, Dim::Zero, Layout::H).illegal,
                "context parallelism has no gated attention");
+}
+
+/// Ranks that share positions read the caches of all heads of theirs.
+TEST_F(Rules, SharedPositionsAreReadWithAllCaches) {
+  GqaAttention op;
+  op.heads = 16, op.kvHeads = 8, op.headDim = 16;
+  op.cacheBytes = 1, op.activationBytes = 1;
+  const Placement incoming{Layout::R, 100};
+  context = makeContext({Phase::Decode, 4096}, {2, 1, 1, 64});
+  context.degrees.cp = 2;
+  context.window = 512;
+  const Kernel kernel =
+      op.cost(Dim::Zero, Span<const Placement>(&incoming, 1), context)
+          .kernels[0];
+  const ContextHeads group = contextHeads(16, 8, 2, 2);
+  EXPECT_GT(group.kv, 1);
+  EXPECT_EQ(kernel.kvHeads, double(group.kv));
+  EXPECT_EQ(kernel.count, double(group.query));
+  EXPECT_EQ(kernel.k, 256);
+  EXPECT_EQ(kernel.window, 512);
+  EXPECT_EQ(kernel.cacheBytes, 1);
+  EXPECT_EQ(kernel.activationBytes, 1);
 }
 
 /// Three key heads over four devices: one holds none, and three one each.
