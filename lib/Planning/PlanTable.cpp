@@ -406,6 +406,8 @@ void TableWriter::writeVerdict() {
       proof += ", bound " + formatNumber(*bound);
     if (auto distance = gap(summary.search, scenario.objective(summary.goal)))
       proof += ", gap " + fixed(std::abs(*distance) * 100, 2) + " %";
+    if (summary.search.stopped == search::StopReason::Requested)
+      proof = "interrupted, " + proof;
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
   }

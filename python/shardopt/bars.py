@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from typing import Any, Callable, TextIO
+from typing import Any, Callable, Iterator, TextIO
 
 from .plans import Metrics
+from .problem import Problem
 from .searching import Search, Trial
 
 #: How often the bar is drawn.
 EVERY_S = 0.1
+#: Evaluations of a search whose budget is not said.
+USUAL_BUDGET = 4000
 _WIDTH = 24
 
 
@@ -35,6 +39,39 @@ def bar(told: int, budget: int, seconds: float, since: int = 0) -> str:
     return f"[{drawn}] {share:4.0%}  {told} of {budget}, {rate:.3g}/s, {left} left"
 
 
+def _spell_best(value: float, problem: Problem) -> str:
+    is_latency = problem.objective == "latency"
+    return f", best {value:.4g} ms" if is_latency else f", best {value:.4g}"
+
+
+@contextlib.contextmanager
+def searching(
+    problem: Problem, file: TextIO | None = None
+) -> Iterator[Callable[..., None] | None]:
+    """What `plan` takes as `progress`: a bar of a search of more than half a second
+    on a terminal, which goes away with its end; None elsewhere."""
+    where = sys.stderr if file is None else file
+    if not where.isatty() or problem.searcher in (None, "exact"):
+        yield None
+        return
+    start, budget = time.monotonic(), problem.budget or USUAL_BUDGET
+
+    def draw(told: int, throughput: float | None, latency: float | None) -> None:
+        seconds = time.monotonic() - start
+        if seconds < 0.5:
+            return
+        text = bar(min(told, budget), budget, seconds)
+        value = latency if problem.objective == "latency" else throughput
+        where.write(f"\r\x1b[K{text}{'' if value is None else _spell_best(value, problem)}")
+        where.flush()
+
+    try:
+        yield draw
+    finally:
+        where.write("\r\x1b[K")
+        where.flush()
+
+
 def progress(file: TextIO | None = None) -> Callable[[Search, Trial, Metrics], Any]:
     """A callback for `Search.run` that draws a bar where `file`, the standard
     error unless it is given, is a terminal, and nothing elsewhere."""
@@ -53,8 +90,8 @@ def progress(file: TextIO | None = None) -> Callable[[Search, Trial, Metrics], A
         text = bar(told, search.budget, now - start, since)
         if search.best:
             best, is_latency = search.best[1], search.problem.objective == "latency"
-            goal = f"{best.latency_ms:.4g} ms" if is_latency else f"{best.throughput:.4g}"
-            text += f", best {goal}"
+            value = best.latency_ms if is_latency else best.throughput
+            text += _spell_best(value, search.problem)
         where.write(f"\r\x1b[K{text}" + ("\n" if is_last else ""))
         where.flush()
 

@@ -7,174 +7,11 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, Sequence
+from typing import Any, Sequence
 
-FEASIBLE, INFEASIBLE, USAGE, EXHAUSTED, DIFFERENT = 0, 1, 2, 3, 4
+from .arguments import USAGE, make_parser, positive
 
-_EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
-or the search was interrupted, 4 the sharded program computes something else"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Answers an unknown verb with the known ones, closest first."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        print(f"error: {message}", file=sys.stderr)
-        raise SystemExit(USAGE)
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise ValueError
-    return value
-
-
-_number.__name__ = "number above 0"
-
-
-def _add_problem(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("model", nargs="?",
-        help="config.json, a folder that holds one, a module, or a plan file")
-    add("--machine", help="name or JSON file (default: h100_sxm)")
-    add("--devices", type=int, metavar="N", help="devices that there are: all count")
-    add("--max-devices", type=int, metavar="N", help="most that one plan may take")
-    add("--isl", type=int, metavar="TOKENS", help="tokens of a prompt")
-    add("--osl", type=int, metavar="TOKENS", help="tokens of an answer")
-    add("--context", type=int, metavar="TOKENS", help="instead of --isl and --osl")
-    add("--phase", help="decode (default) or prefill, with --context")
-    add("--tpot", dest="tpot_ms", type=_number, metavar="MS", help="limit on TPOT")
-    add("--ttft", dest="ttft_ms", type=_number, metavar="MS", help="limit on TTFT")
-    add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
-    add("--requests-per-s", dest="rate", type=_number, metavar="N",
-        help="requests that arrive, with --isl")
-    add("--prefill-machine", metavar="MACHINE",
-        help="another machine, on which prompts may be read, with --isl")
-    add("--prefill-devices", type=int, metavar="N",
-        help="devices of it beside --devices (default: --devices are of either)")
-    add("--engine", help="only what vllm, sglang or trtllm runs")
-    add("--space", help="serving (default) or uniform")
-    add("--objective", help="throughput (default) or latency")
-    add("--searcher", help="how to search (default: exactly)")
-    add("--budget", type=int, metavar="N", help="most evaluations")
-    add("--seed", type=int, metavar="N")
-    add("--config", metavar="FILE", help="settings as YAML or JSON")
-    add(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        dest="changes",
-        help="change a setting: pins.tp=8, pins.*.qkv_proj=heads",
-    )
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-
-
-def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("plan", help="plan file")
-
-
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and that of each verb."""
-    parser = _Parser(
-        prog="shardopt",
-        description="Plans how large language models are sharded for inference.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="store_true", help="print the version")
-    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_Parser)
-
-    def verb(name: str, summary: str) -> argparse.ArgumentParser:
-        made = verbs.add_parser(
-            name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
-        )
-        _add_output(made)
-        return made
-
-    made = verb("plan", "find the best plan")
-    _add_problem(made)
-    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
-    made.add_argument(
-        "--simplest",
-        metavar="SHARE",
-        help="the plan nearest to what engines run that loses at most 0.5%%, say",
-    )
-    made = verb("pareto", "the front of throughput against latency")
-    _add_problem(made)
-    made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
-    made = verb("fit", "the fewest or cheapest devices for a load")
-    _add_problem(made)
-    made.add_argument(
-        "--rate", dest="tokens", type=_number, required=True, help="tokens a second"
-    )
-    made.add_argument(
-        "--price",
-        action="append",
-        default=[],
-        metavar="MACHINE=PRICE",
-        dest="prices",
-        help="of a device, for each machine to choose from",
-    )
-    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
-    made = verb("sweep", "what devices, context and limits would buy")
-    _add_problem(made)
-    made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
-    _add_plan(made)
-    made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
-    made = verb("diff", "how two plans differ")
-    made.add_argument("first")
-    made.add_argument("second")
-    made = verb("explain", "what the other dims of an op would cost")
-    _add_plan(made)
-    made.add_argument("op", nargs="?", help="default: all ops")
-    made = verb("verify", "execute the sharded program against the unsharded one")
-    _add_plan(made)
-    made.add_argument("--whole", action="store_true", help="not on a small model")
-    made.add_argument("--steps", type=int, default=2, help="of decode (2)")
-    made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
-    made = verb("lower", "the program of one device, with collectives, as MLIR")
-    _add_plan(made)
-    made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
-    made.add_argument(
-        "--split-stages", action="store_true", help="a function for each stage"
-    )
-    made = verb("export", "the command that launches a plan in a serving engine")
-    _add_plan(made)
-    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
-    made.add_argument("--devices-per-node", type=int, metavar="N")
-    made.add_argument("--output-dir", metavar="DIR", help="where files are written")
-    made = verb("serve", "start the serving engine with a plan, in this process's place")
-    _add_plan(made)
-    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
-    made.add_argument("--devices-per-node", type=int, metavar="N")
-    made.add_argument(
-        "--output-dir", metavar="DIR", default="launch", help="for its files (launch)"
-    )
-    made.add_argument("--dry-run", action="store_true", help="print the command only")
-    made = verb("report", "a page with charts, which is a plan file too")
-    _add_plan(made)
-    made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
-    made.add_argument("--no-front", action="store_true", help="without the front")
-    made.add_argument(
-        "--no-sweep", action="store_true", help="without what devices and limits buy"
-    )
-    made.add_argument(
-        "--no-search", action="store_true", help="without a search beside the bound"
-    )
-    made.add_argument(
-        "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
-    )
-    made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
-    made = verb("judge", "what a launch command means, and how far from the best it is")
-    made.add_argument("command", help="the command, quoted")
-    _add_problem(made)
-    return parser, dict(verbs.choices)
+FEASIBLE, INFEASIBLE, EXHAUSTED, DIFFERENT = 0, 1, 3, 4
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:
@@ -196,10 +33,21 @@ def _keep(plan: Any, folder: str) -> str:
     return str(path)
 
 
-def _runner(plan: Any) -> str:
-    """An engine that runs the plan, where there is one."""
+def _next(plan: Any, path: str) -> str:
+    """What leads from a plan to a launch."""
     engines = plan.report.get("engines") or {}
-    return next((name for name, row in engines.items() if row["runs_plan"]), "vllm")
+    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
+    if engines and runner is None:
+        return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
+    return f"shardopt export {path} --engine {runner or 'vllm'}"
+
+
+def _resume(plan: Any, args: argparse.Namespace) -> str:
+    """How a search that was interrupted goes on."""
+    kept = getattr(args, "checkpoint", None)
+    if kept:
+        return f"the same command goes on from {kept}"
+    return "begins anew; with --checkpoint FILE the same command would go on"
 
 
 def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
@@ -212,19 +60,33 @@ def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
         print("\n".join(tables + [plan.table for plan in plans]), end="")
         for plan, path in zip(plans, paths):
             print(f"\n  plan      {path}")
-            print(f"  next      shardopt export {path} --engine {_runner(plan)}")
+            print(f"  next      {_next(plan, path)}")
+        for plan in plans:
+            if plan.interrupted:
+                print(f"  resume    {_resume(plan, args)}")
         if args.verb == "plan" and not paths:
             print("  next      the same with --output-dir DIR, for a plan file")
     return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
 
 
 def _plan(args: argparse.Namespace) -> int:
+    from .bars import searching
+    from .errors import ShardoptError
     from .plans import plan
     from .settings import problems_of
     from .simplicity import parse_share, simplest
 
     share = parse_share(args.simplest) if args.simplest else None
-    plans = [plan(problem) for problem in problems_of(_settings(args))]
+    problems = problems_of(_settings(args))
+    if args.checkpoint and len(problems) > 1:
+        raise ShardoptError(
+            "'--checkpoint' is of one search, expected --context and --phase instead of "
+            "--isl and --osl"
+        )
+    plans = []
+    for problem in problems:
+        with searching(problem) as shown:
+            plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
     if share is None:
         return _show(plans, args)
     found = [simplest(each, share) for each in plans]
@@ -279,7 +141,7 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
     for word in words:
         machine, _, text = word.rpartition("=")
         try:
-            prices[machine] = _number(text)
+            prices[machine] = positive(text)
         except ValueError:
             machine = ""
         if not machine:
@@ -527,7 +389,7 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def _run(words: list[str]) -> int:
     from .errors import list_known
 
-    parser, options = _parser()
+    parser, options = make_parser()
     _refuse_unknown(parser, words)
     args, others = parser.parse_known_args(words)
     if args.version:

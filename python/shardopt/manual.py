@@ -10,7 +10,7 @@ import argparse
 import sys
 from typing import Iterator, Sequence
 
-from .cli import _parser
+from .arguments import make_parser
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
@@ -40,7 +40,7 @@ def _heading(action: argparse.Action) -> str:
 
 def man() -> str:
     """The page, for man(1)."""
-    parser, verbs = _parser()
+    parser, verbs = make_parser()
     lines = [
         ".TH SHARDOPT 1",
         ".SH NAME",
@@ -62,7 +62,7 @@ def man() -> str:
 def bash() -> str:
     """The completion, for bash and for zsh's bashcompinit: verbs, options, values
     that are a choice of few, and files."""
-    _, verbs = _parser()
+    _, verbs = make_parser()
     cases, values = [], {}
     for name, verb in verbs.items():
         words = [word for action in _options(verb) for word in action.option_strings]

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence, overload
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
 from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
 from .frames import Frame, is_frame, like, strategies_of
+from .plan_files import SCHEMA, other_machines, read_plan_file, read_problem
 from .problem import (
     ASKED,
     Problem,
     _checked,
-    _limit,
     _whole,
     dim_of,
-    model_of_text,
     parameters_of,
-    read_limits,
     version,
 )
-
-SCHEMA = 1
-
 
 _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
 
@@ -331,7 +326,7 @@ class Plan:
             if value == math.inf:
                 asked[name] = "inf"
         asked["pins"] = dict(problem.pins)
-        others = _other_machines(problem)
+        others = other_machines(problem)
         return {
             "shardopt_plan": SCHEMA,
             "version": version(),
@@ -371,9 +366,9 @@ class Plan:
         again: where its metrics are what they were, what the search said of it
         holds too. A file of another version, and one of which a machine is no
         longer what it was, are errors."""
-        values = _read_plan_file(Path(source))
+        values = read_plan_file(Path(source))
         name = str(source)
-        problem = _read_problem(values, name)
+        problem = read_problem(values, name)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
         command = values.get("command", [])
         if not isinstance(command, list):
@@ -405,115 +400,6 @@ class Plan:
             return False
 
 
-def is_plan_file(path: "str | os.PathLike[str]") -> bool:
-    """Whether a file is a page or says that it is a plan file."""
-    place = Path(path)
-    if place.suffix == ".html":
-        return True
-    if place.suffix != ".json" or not place.is_file():
-        return False
-    try:
-        values = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(values, dict) and "shardopt_plan" in values
-
-
-def problem_of_file(path: "str | os.PathLike[str]") -> Problem:
-    """What the plan of a plan file answers."""
-    return _read_problem(_read_plan_file(Path(path)), str(path))
-
-
-def _read_plan_file(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
-    if path.suffix == ".html":
-        found = re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.S)
-        if not found:
-            raise ShardoptError(f"'{path}' is a page without a plan")
-        text = found.group(1)
-    try:
-        values = json.loads(text)
-    except ValueError as error:
-        raise ShardoptError(f"'{path}' is no plan file: {error}") from None
-    if not isinstance(values, dict) or "shardopt_plan" not in values:
-        raise ShardoptError(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
-    if values["shardopt_plan"] != SCHEMA:
-        raise ShardoptError(
-            f"'{path}': 'shardopt_plan' is {values['shardopt_plan']!r}, expected "
-            f"{SCHEMA}, the version that this program reads"
-        )
-    for key in ("problem", "machine", "strategy", "model"):
-        if not isinstance(values.get(key), dict):
-            raise ShardoptError(f"'{path}': /{key}: missing, expected an object")
-    return values
-
-
-def _read_problem(values: Mapping[str, Any], name: str) -> Problem:
-    asked = dict(values["problem"])
-    for key in asked:
-        if key not in ASKED:
-            raise ShardoptError(
-                f"'{name}': /problem/{key}: unknown; " + list_known(key, ASKED)
-            )
-    read_limits(asked)
-    module = values["model"].get("module")
-    if not isinstance(module, str):
-        raise ShardoptError(f"'{name}': /model/module: missing, expected a text")
-    path = values["model"].get("path", name)
-    if not isinstance(path, str):
-        raise ShardoptError(f"'{name}': /model/path: expected a text")
-    config = values["model"].get("config")
-    if not isinstance(config, (dict, type(None))):
-        raise ShardoptError(f"'{name}': /model/config: expected an object or null")
-    problem = Problem(model_of_text(module, path, config), **asked)
-    others = values.get("other_machines", {})
-    if not isinstance(others, dict):
-        raise ShardoptError(f"'{name}': /other_machines: expected an object")
-    for machine in [*others, *_other_machines(problem)]:
-        if not isinstance(others.get(machine), dict):
-            raise ShardoptError(
-                f"'{name}': /other_machines/{machine}: missing, expected an object"
-            )
-    of_problem = problem.machine or problem.machine_name
-    _check_machine(name, of_problem, problem.machine_parameters(), values["machine"])
-    for machine, then in others.items():
-        _check_machine(name, machine, parameters_of(machine), then)
-    return problem
-
-
-def _other_machines(problem: Problem) -> list[str]:
-    """The machines of a service beside that of the problem's own replicas."""
-    both = (problem.decode_machine, problem.prefill_machine)
-    mine = problem.machine if problem.decode_machine else None
-    return [machine for machine in both if machine is not None and machine != mine]
-
-
-def _check_machine(
-    name: str, machine: str, now: Mapping[str, Any], then: Mapping[str, Any]
-) -> None:
-    """That the machine of the file `name` is what it was."""
-    fitted = now.get("constants"), then.get("constants")
-    if fitted[0] != fitted[1]:
-        dates = [
-            each.get("date", "none") if isinstance(each, dict) else "none"
-            for each in fitted
-        ]
-        raise ShardoptError(
-            f"'{name}': the constants of measured kernels of the machine '{machine}' are "
-            f"no longer those that the plan was made with: fitted {dates[1]}, now "
-            f"{dates[0]}; expected a plan that is made again"
-        )
-    for key in {**then, **now}:
-        if now.get(key) != then.get(key):
-            raise ShardoptError(
-                f"'{name}': the machine '{machine}' is no longer what the plan was "
-                f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
-            )
-
-
 def _evaluated(
     problem: Problem, strategy: Strategy, command: Sequence[str] = ()
 ) -> Plan:
@@ -531,9 +417,21 @@ def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
     return _evaluated(problem, _checked_strategy(strategy, problem.model.ops))
 
 
-def plan(problem: Problem, **others: Any) -> Plan:
-    """The best plan of the problem. Raises `Infeasible` where there is none."""
+def plan(
+    problem: Problem,
+    checkpoint: "str | None" = None,
+    progress: "Callable[..., None] | None" = None,
+    **others: Any,
+) -> Plan:
+    """The best plan of the problem. Raises `Infeasible` where there is none. A search
+    that evaluates is kept in the file `checkpoint` and goes on from it, and tells
+    `progress` its evaluations, and the best throughput and latency or None."""
     asked = problem.request(**others)
+    if checkpoint is not None:
+        program = hashlib.sha256(problem.model.mlir.encode()).hexdigest()
+        asked.update(checkpoint=os.fspath(checkpoint), program=program)
+    if progress is not None:
+        asked.update(progress=progress)
     if problem.is_service:
         return _plan_service(problem, asked)
     return _planned(problem, *_checked(problem.handle.plan, asked))

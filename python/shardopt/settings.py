@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from ._native import native
 from .errors import ShardoptError, list_known
-from .plans import is_plan_file, problem_of_file
+from .plan_files import is_plan_file, problem_of_file
 from .problem import (
     ASKED,
     Decode,

@@ -29,6 +29,7 @@
 #include <csignal>
 #include <cstdio>
 #include <future>
+#include <mutex>
 
 namespace py = pybind11;
 using namespace shardopt;
@@ -99,6 +100,7 @@ public:
 
 private:
   friend class Search;
+  struct Told;
 
   PlanRequest readRequest(const py::dict &settings) const;
 };
@@ -243,24 +245,51 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
   take(settings, "seed", request.seed);
   take(settings, "budget", request.budget);
   take(settings, "threads", request.threads);
+  take(settings, "checkpoint", request.checkpoint);
+  take(settings, "program", request.program);
   return request;
 }
 
+/// What a search has found so far, told by its thread.
+struct Problem::Told {
+  std::mutex mutex;
+  uint64_t charged = 0;
+  std::optional<Evaluation> best;
+
+  void tell(const search::TraceEntry &entry) {
+    std::lock_guard lock(mutex);
+    charged = entry.charged;
+    if (entry.best)
+      best = *entry.best;
+  }
+
+  /// Tells `show` of it, in the thread of Python.
+  void show(const py::object &show) {
+    std::lock_guard lock(mutex);
+    if (best)
+      show(charged, best->throughput, best->latencyMs);
+    else
+      show(charged, py::none(), py::none());
+  }
+};
+
 /// What `work` gives, and whether an interrupt ended it. It has a thread of its
-/// own, so that Python sees an interrupt while it runs.
-template <typename Work>
-static auto runStoppable(PlanRequest &request, Work work) {
+/// own, so that Python sees an interrupt while it runs; `tick` is called in
+/// that of Python.
+template <typename Work, typename Tick>
+static auto runStoppable(PlanRequest &request, Work work, Tick tick) {
   StopToken stop;
   request.stop = &stop;
   auto running = std::async(std::launch::async, work);
-  constexpr auto tick = std::chrono::milliseconds(50);
+  constexpr auto period = std::chrono::milliseconds(50);
   bool isInterrupted = false;
   while (true) {
     {
       py::gil_scoped_release release;
-      if (running.wait_for(tick) == std::future_status::ready)
+      if (running.wait_for(period) == std::future_status::ready)
         break;
     }
+    tick();
     if (PyErr_CheckSignals() != 0) {
       PyErr_Clear();
       stop.request(SIGINT);
@@ -282,8 +311,19 @@ static py::tuple describePlan(const PlanSummary &summary, bool isInterrupted) {
 
 py::tuple Problem::plan(const py::dict &settings) const {
   PlanRequest request = readRequest(settings);
-  auto [summary, isInterrupted] =
-      runStoppable(request, [&] { return makePlan(scenario, request); });
+  py::object progress = py::none();
+  take(settings, "progress", progress);
+  Told told;
+  if (!progress.is_none())
+    request.progress = [&](const search::TraceEntry &entry, auto) {
+      told.tell(entry);
+    };
+  auto [summary, isInterrupted] = runStoppable(
+      request, [&] { return makePlan(scenario, request); },
+      [&] {
+        if (!progress.is_none())
+          told.show(progress);
+      });
   return describePlan(summary, isInterrupted);
 }
 
@@ -321,18 +361,21 @@ py::tuple Problem::planService(const py::dict &settings) const {
   asked.mode = orRaise(parseServiceMode(mode));
   PlanRequest request = readRequest(settings);
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
-  auto [answer,
-        isInterrupted] = runStoppable(request, [&]() -> ErrorOr<Answer> {
-    ErrorOr<ServiceSummary> service = shardopt::planService(scenario, asked);
-    if (!service)
-      return service.error();
-    if (!service->best())
-      return Answer(std::move(*service), std::nullopt);
-    ErrorOr<PlanSummary> found = planWorkers(*service, request);
-    if (!found)
-      return found.error();
-    return Answer(std::move(*service), std::move(*found));
-  });
+  auto [answer, isInterrupted] = runStoppable(
+      request,
+      [&]() -> ErrorOr<Answer> {
+        ErrorOr<ServiceSummary> service =
+            shardopt::planService(scenario, asked);
+        if (!service)
+          return service.error();
+        if (!service->best())
+          return Answer(std::move(*service), std::nullopt);
+        ErrorOr<PlanSummary> found = planWorkers(*service, request);
+        if (!found)
+          return found.error();
+        return Answer(std::move(*service), std::move(*found));
+      },
+      [] {});
   const auto &[service, found] = answer;
   std::optional<std::string> why;
   std::optional<py::tuple> plan;

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import io
+import itertools
 import json
 import pickle
 import random
@@ -10,9 +11,10 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import shardopt as so
-from shardopt.bars import bar
+from shardopt.bars import bar, searching
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -190,6 +192,29 @@ class ProgressTest(unittest.TestCase):
             search.run(Simulator(search.problem), callbacks=[so.progress(file)])
             self.assertEqual("6 of 6" in file.getvalue(), drawn)
             self.assertEqual(file.getvalue().endswith("\n"), drawn)
+
+
+    def test_of_a_search_of_the_planner(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        file = Terminal()
+        problem = small(searcher="random", budget=20000)
+        with mock.patch("time.monotonic", side_effect=itertools.count()), searching(
+            problem, file
+        ) as draw:
+            draw(5000, 12.5, 3.0)
+            draw(6000, None, None)
+        self.assertIn("25%  5000 of 20000, 5e+03/s, 3s left, best 12.5", file.getvalue())
+        self.assertIn("6000 of 20000", file.getvalue())
+        self.assertTrue(file.getvalue().endswith("\r\x1b[K"))
+        told = []
+        so.plan(problem, progress=lambda *row: told.append(row))
+        self.assertEqual(told, sorted(told, key=lambda row: row[0]))
+        for other, where in ((problem, io.StringIO()), (small(), file)):
+            with searching(other, where) as draw:
+                self.assertIsNone(draw)
 
 
 TOY = f"{sys.executable} {ROOT / 'examples/simulators/toy_simulator.py'}"

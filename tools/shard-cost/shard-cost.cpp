@@ -306,7 +306,12 @@ static int serve() {
 
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
-    tool::parseOptions(argc, argv, category, "Simulators for other programs\n");
+    tool::parseOptions(
+        argc, argv, category,
+        "Simulators for other programs\n\nMost used:\n"
+        "  --serve               answer requests for metrics\n"
+        "  --plan-serving        plan the replicas of a service\n"
+        "  --machine             of which kind\n");
     if (isPlanning)
       return planServing();
     if (const cl::Option *option = firstOfPlanning())

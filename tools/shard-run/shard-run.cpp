@@ -267,7 +267,9 @@ int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(
         argc, argv, category,
-        "Executes programs of the llm dialect, sharded or not\n");
+        "Executes programs of the llm dialect, sharded or not\n\nMost used:\n"
+        "  --verify           compare the sharded program with the whole one\n"
+        "  --steps, --seed    how long, and on which weights and inputs\n");
     return execute();
   });
 }

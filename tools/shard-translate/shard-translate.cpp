@@ -256,7 +256,10 @@ static int translate() {
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(argc, argv, category,
-                       "Models from and to other formats\n");
+                       "Models from and to other formats\n\nMost used:\n"
+                       "  --import-hf=<config.json>  a config as a module\n"
+                       "  --phase, --context         under which workload\n"
+                       "  -o <file>                  where to\n");
     return translate();
   });
 }

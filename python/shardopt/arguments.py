@@ -1,0 +1,180 @@
+"""The verbs of the command and their options."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+#: The exit code of a command line that cannot be.
+USAGE = 2
+
+_EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
+or the search was interrupted, 4 the sharded program computes something else"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers an unknown verb with the known ones, closest first."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"error: {message}", file=sys.stderr)
+        raise SystemExit(USAGE)
+
+
+def positive(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise ValueError
+    return value
+
+
+positive.__name__ = "number above 0"
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("model", nargs="?",
+        help="config.json, a folder that holds one, a module, or a plan file")
+    add("--machine", help="name or JSON file (default: h100_sxm)")
+    add("--devices", type=int, metavar="N", help="devices that there are: all count")
+    add("--max-devices", type=int, metavar="N", help="most that one plan may take")
+    add("--isl", type=int, metavar="TOKENS", help="tokens of a prompt")
+    add("--osl", type=int, metavar="TOKENS", help="tokens of an answer")
+    add("--context", type=int, metavar="TOKENS", help="instead of --isl and --osl")
+    add("--phase", help="decode (default) or prefill, with --context")
+    add("--tpot", dest="tpot_ms", type=positive, metavar="MS", help="limit on TPOT")
+    add("--ttft", dest="ttft_ms", type=positive, metavar="MS", help="limit on TTFT")
+    add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
+    add("--requests-per-s", dest="rate", type=positive, metavar="N",
+        help="requests that arrive, with --isl")
+    add("--prefill-machine", metavar="MACHINE",
+        help="another machine, on which prompts may be read, with --isl")
+    add("--prefill-devices", type=int, metavar="N",
+        help="devices of it beside --devices (default: --devices are of either)")
+    add("--engine", help="only what vllm, sglang or trtllm runs")
+    add("--space", help="serving (default) or uniform")
+    add("--objective", help="throughput (default) or latency")
+    add("--searcher", help="how to search (default: exactly)")
+    add("--budget", type=int, metavar="N", help="most evaluations")
+    add("--seed", type=int, metavar="N")
+    add("--config", metavar="FILE", help="settings as YAML or JSON")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="changes",
+        help="change a setting: pins.tp=8, pins.*.qkv_proj=heads",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("plan", help="plan file")
+
+
+def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and that of each verb."""
+    parser = _Parser(
+        prog="shardopt",
+        description="Plans how large language models are sharded for inference.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_Parser)
+
+    def verb(name: str, summary: str) -> argparse.ArgumentParser:
+        made = verbs.add_parser(
+            name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
+        )
+        _add_output(made)
+        return made
+
+    made = verb("plan", "find the best plan")
+    _add_problem(made)
+    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keeps a search that evaluates: the same command goes on from it",
+    )
+    made.add_argument(
+        "--simplest",
+        metavar="SHARE",
+        help="the plan nearest to what engines run that loses at most 0.5%%, say",
+    )
+    made = verb("pareto", "the front of throughput against latency")
+    _add_problem(made)
+    made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
+    made = verb("fit", "the fewest or cheapest devices for a load")
+    _add_problem(made)
+    made.add_argument(
+        "--rate", dest="tokens", type=positive, required=True, help="tokens a second"
+    )
+    made.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="MACHINE=PRICE",
+        dest="prices",
+        help="of a device, for each machine to choose from",
+    )
+    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made = verb("sweep", "what devices, context and limits would buy")
+    _add_problem(made)
+    made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
+    _add_plan(made)
+    made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
+    made = verb("diff", "how two plans differ")
+    made.add_argument("first")
+    made.add_argument("second")
+    made = verb("explain", "what the other dims of an op would cost")
+    _add_plan(made)
+    made.add_argument("op", nargs="?", help="default: all ops")
+    made = verb("verify", "execute the sharded program against the unsharded one")
+    _add_plan(made)
+    made.add_argument("--whole", action="store_true", help="not on a small model")
+    made.add_argument("--steps", type=int, default=2, help="of decode (2)")
+    made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
+    made = verb("lower", "the program of one device, with collectives, as MLIR")
+    _add_plan(made)
+    made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    made.add_argument(
+        "--split-stages", action="store_true", help="a function for each stage"
+    )
+    made = verb("export", "the command that launches a plan in a serving engine")
+    _add_plan(made)
+    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--devices-per-node", type=int, metavar="N")
+    made.add_argument("--output-dir", metavar="DIR", help="where files are written")
+    made = verb("serve", "start the serving engine with a plan, in this process's place")
+    _add_plan(made)
+    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--devices-per-node", type=int, metavar="N")
+    made.add_argument(
+        "--output-dir", metavar="DIR", default="launch", help="for its files (launch)"
+    )
+    made.add_argument("--dry-run", action="store_true", help="print the command only")
+    made = verb("report", "a page with charts, which is a plan file too")
+    _add_plan(made)
+    made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
+    made.add_argument("--no-front", action="store_true", help="without the front")
+    made.add_argument(
+        "--no-sweep", action="store_true", help="without what devices and limits buy"
+    )
+    made.add_argument(
+        "--no-search", action="store_true", help="without a search beside the bound"
+    )
+    made.add_argument(
+        "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
+    )
+    made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
+    made = verb("judge", "what a launch command means, and how far from the best it is")
+    made.add_argument("command", help="the command, quoted")
+    _add_problem(made)
+    return parser, dict(verbs.choices)

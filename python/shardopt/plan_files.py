@@ -1,0 +1,123 @@
+"""Plan files: what they hold, and the problem that is read from one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Mapping
+
+from .errors import ShardoptError, list_known
+from .problem import ASKED, Problem, model_of_text, parameters_of, read_limits
+
+SCHEMA = 1
+
+
+def is_plan_file(path: "str | os.PathLike[str]") -> bool:
+    """Whether a file is a page or says that it is a plan file."""
+    place = Path(path)
+    if place.suffix == ".html":
+        return True
+    if place.suffix != ".json" or not place.is_file():
+        return False
+    try:
+        values = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(values, dict) and "shardopt_plan" in values
+
+
+def problem_of_file(path: "str | os.PathLike[str]") -> Problem:
+    """What the plan of a plan file answers."""
+    return read_problem(read_plan_file(Path(path)), str(path))
+
+
+def read_plan_file(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
+    if path.suffix == ".html":
+        found = re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.S)
+        if not found:
+            raise ShardoptError(f"'{path}' is a page without a plan")
+        text = found.group(1)
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ShardoptError(f"'{path}' is no plan file: {error}") from None
+    if not isinstance(values, dict) or "shardopt_plan" not in values:
+        raise ShardoptError(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
+    if values["shardopt_plan"] != SCHEMA:
+        raise ShardoptError(
+            f"'{path}': 'shardopt_plan' is {values['shardopt_plan']!r}, expected "
+            f"{SCHEMA}, the version that this program reads"
+        )
+    for key in ("problem", "machine", "strategy", "model"):
+        if not isinstance(values.get(key), dict):
+            raise ShardoptError(f"'{path}': /{key}: missing, expected an object")
+    return values
+
+
+def read_problem(values: Mapping[str, Any], name: str) -> Problem:
+    asked = dict(values["problem"])
+    for key in asked:
+        if key not in ASKED:
+            raise ShardoptError(
+                f"'{name}': /problem/{key}: unknown; " + list_known(key, ASKED)
+            )
+    read_limits(asked)
+    module = values["model"].get("module")
+    if not isinstance(module, str):
+        raise ShardoptError(f"'{name}': /model/module: missing, expected a text")
+    path = values["model"].get("path", name)
+    if not isinstance(path, str):
+        raise ShardoptError(f"'{name}': /model/path: expected a text")
+    config = values["model"].get("config")
+    if not isinstance(config, (dict, type(None))):
+        raise ShardoptError(f"'{name}': /model/config: expected an object or null")
+    problem = Problem(model_of_text(module, path, config), **asked)
+    others = values.get("other_machines", {})
+    if not isinstance(others, dict):
+        raise ShardoptError(f"'{name}': /other_machines: expected an object")
+    for machine in [*others, *other_machines(problem)]:
+        if not isinstance(others.get(machine), dict):
+            raise ShardoptError(
+                f"'{name}': /other_machines/{machine}: missing, expected an object"
+            )
+    of_problem = problem.machine or problem.machine_name
+    _check_machine(name, of_problem, problem.machine_parameters(), values["machine"])
+    for machine, then in others.items():
+        _check_machine(name, machine, parameters_of(machine), then)
+    return problem
+
+
+def other_machines(problem: Problem) -> list[str]:
+    """The machines of a service beside that of the problem's own replicas."""
+    both = (problem.decode_machine, problem.prefill_machine)
+    mine = problem.machine if problem.decode_machine else None
+    return [machine for machine in both if machine is not None and machine != mine]
+
+
+def _check_machine(
+    name: str, machine: str, now: Mapping[str, Any], then: Mapping[str, Any]
+) -> None:
+    """That the machine of the file `name` is what it was."""
+    fitted = now.get("constants"), then.get("constants")
+    if fitted[0] != fitted[1]:
+        dates = [
+            each.get("date", "none") if isinstance(each, dict) else "none"
+            for each in fitted
+        ]
+        raise ShardoptError(
+            f"'{name}': the constants of measured kernels of the machine '{machine}' are "
+            f"no longer those that the plan was made with: fitted {dates[1]}, now "
+            f"{dates[0]}; expected a plan that is made again"
+        )
+    for key in {**then, **now}:
+        if now.get(key) != then.get(key):
+            raise ShardoptError(
+                f"'{name}': the machine '{machine}' is no longer what the plan was "
+                f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
+            )
