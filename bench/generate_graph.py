@@ -5,7 +5,9 @@
 
 towers: two encoders that meet in a head. unet: a chain down and up with skips.
 experts: layers of attention, a router, branches and a sum. random: layers, each
-operator after some of the two layers before. Transfers take 1 to --transfer
+operator after some of the two layers before. inception: blocks of four branches of
+one to three operators. hybrid: blocks with a gate beside a scan, and every fourth
+one attention. Transfers take 1 to --transfer
 between devices, and the parameters fill 1 / 1.3 of all memory.
 """
 
@@ -81,7 +83,31 @@ def layered(builder, count):
         builder.add([builder.random.randrange(low, high) for _ in range(pick)])
 
 
-SHAPES = {"towers": towers, "unet": unet, "experts": experts, "random": layered}
+def inception(builder, count):
+    after = [builder.add([])]
+    while len(builder.ops) + 9 <= count:
+        after = [builder.add([builder.chain(length, after)[0] for length in (1, 2, 3, 2)])]
+    builder.chain(count - len(builder.ops), after)
+
+
+def hybrid(builder, count):
+    after, block = [builder.add([])], 0
+    while len(builder.ops) + 6 <= count:
+        block += 1
+        start = builder.chain(1, after)
+        gate = [] if block % 4 == 0 else builder.chain(1, start)
+        after = [builder.add(builder.chain(4 - len(gate), start) + gate)]
+    builder.chain(count - len(builder.ops), after)
+
+
+SHAPES = {
+    "towers": towers,
+    "unet": unet,
+    "experts": experts,
+    "random": layered,
+    "inception": inception,
+    "hybrid": hybrid,
+}
 
 
 def generate(shape, count, devices, seed, transfer=5):

@@ -7,7 +7,8 @@ is proved to be the best. `cpu s` are the seconds of one core.
 
 With --rounds, steps of search end each row before time does, so that rows do not
 depend on what else a machine does. --page writes the tables into docs/Schedule.md;
---gantt draws DualPipe and ours.
+--gantt draws DualPipe and ours. --what=suite is of many small pipelines, graphs and
+rings instead.
 """
 
 import argparse
@@ -23,7 +24,10 @@ from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/Schedule.md"
-BEGIN, END = "<!-- made by ./dev bench schedule -->", "<!-- end -->"
+MARKS = {
+    "tables": ("<!-- made by ./dev bench schedule -->", "<!-- end -->"),
+    "suite": ("<!-- made by ./dev bench schedule --what=suite -->", "<!-- end of suite -->"),
+}
 
 DUAL = ["--pattern=train", "--placement=bidirectional"]
 EIGHT = [*DUAL, "--stages=8", "--microbatches=20"]
@@ -132,7 +136,8 @@ def measure(tool, arguments, limits):
         if done.returncode:
             print(" ".join(command), done.stderr, sep="\n", file=sys.stderr)
             return None
-        return json.loads(pathlib.Path(report).read_text()), spent
+        found = json.loads(pathlib.Path(report).read_text())
+        return {**found, "printed": done.stdout}, spent
 
 
 def measure_free(tool, graph, limits):
@@ -228,13 +233,119 @@ def tables(tool, limits):
     return lines
 
 
-def write_page(lines):
-    PAGE.write_text(with_part(PAGE.read_text(), BEGIN, END, "\n".join(lines)))
+# What the suite has beside the tables.
+PLACEMENTS = {"linear": 1, "bidirectional": 1, "v": 2}  # chunks of a device
+SUITE_GRAPHS = [
+    ("towers", 60, 4, 5),
+    ("experts", 112, 4, 5),
+    ("random", 30, 4, 5),
+    ("random", 200, 8, 5),
+    ("inception", 60, 4, 5),
+    ("hybrid", 60, 4, 5),
+]
+
+
+def chain(layers, devices):
+    """A decoder whose head takes as long as two and a half layers, on devices of kinds
+    a and b, of which b takes twice as long."""
+    times = [("embed", 2)] + [(f"layer{k}", 10) for k in range(layers)] + [("head", 25)]
+    slower = {kind: "ab".index(kind) + 1 for kind in devices}
+    ops = [
+        {"id": name, "time": {kind: by * t for kind, by in slower.items()}} for name, t in times
+    ]
+    edges = [{"from": a["id"], "to": b["id"]} for a, b in zip(ops, ops[1:])]
+    return {"devices": [{"kind": kind} for kind in devices], "ops": ops, "edges": edges}
+
+
+def spell_bubble(found):
+    """The bubble, with a star where it is proved, else with its bound."""
+    if not found:
+        return "-"
+    report, _ = found
+    if report["proved"]:
+        return f"{report['bubble']} *"
+    work = report["makespan"] - report["bubble"]
+    return f"{report['bubble']} ({max(0, report['lower_bound'] - work)})"
+
+
+def printed(report, word):
+    """What stands behind `word` in the first line of the answer."""
+    lines = (line.split(None, 1) for line in report["printed"].splitlines())
+    return next((line[1] for line in lines if line and line[0] == word), "-")
+
+
+class Lines(list):
+    """Of a page; they are printed as they come."""
+
+    def add(self, *more):
+        for line in more:
+            print(line, flush=True)
+            self.append(line)
+
+    def row(self, *cells):
+        self.add("| " + " | ".join(map(str, cells)) + " |")
+
+
+def suite_of_pipelines(tool, limits, lines):
+    lines.add("**Pipelines, F = Bi = W = 1**", "")
+    lines.add(*header(["", "placement", "all memory", "two thirds", "half", "cpu s"]))
+    for p, m in ((4, 8), (4, 20), (8, 16), (8, 20), (8, 40), (16, 32), (16, 80)):
+        for placement, chunks in PLACEMENTS.items():
+            whole = p * chunks + (placement == "bidirectional")
+            before, cells = cpu_seconds(), []
+            for memory in (whole, whole * 2 // 3, whole // 2):
+                arguments = ["--pattern=train", f"--placement={placement}", f"--stages={p}"]
+                arguments += [f"--microbatches={m}", f"--memory={memory}"]
+                cells.append(spell_bubble(measure(tool, arguments, limits)))
+            lines.row(f"P={p}, M={m}", placement, *cells, f"{cpu_seconds() - before:.2f}")
+
+
+def suite_of_graphs(tool, limits, lines):
+    lines.add("", "**More graphs without a placement**", "")
+    lines.add(*header(["", "ops", "devices", "HEFT", "makespan", "bound", "found by", "cpu s"]))
+    for graph in SUITE_GRAPHS:
+        report, spent = measure_free(tool, graph, limits)
+        found = str(report["makespan"]) + (" *" if report["proved"] else "")
+        heft = report["baselines"]["heft"]["makespan"]
+        bound, finder = report["lower_bound"], report["found_by"]
+        lines.row(*graph[:3], heft, found, bound, finder, f"{spent:.2f}")
+
+
+def suite_of_inference(tool, limits, lines):
+    lines.add("", "**80 layers, embedding and head in stages**", "")
+    lines.add(*header(["devices", "stages", "cpu s"]))
+    for devices in ("aa", "aaaa", "aaaaaaaa", "aaaabbbb"):
+        with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
+            path = pathlib.Path(scratch) / "graph.json"
+            path.write_text(json.dumps(chain(80, devices)))
+            report, spent = measure(tool, [str(path), "--placement=balanced"], limits)
+        lines.row(devices, printed(report, "stages"), f"{spent:.2f}")
+    lines.add("", "**Decode rings**", "")
+    lines.add(*header(["times of the stages", "sending", "ring", "cpu s"]))
+    for times, send in (("3,5,4,4", 2), ("10,10,10,12", 1), ("4,4,4,4,4,4,4,4", 1)):
+        arguments = ["--pattern=decode", f"--stages={len(times.split(','))}"]
+        arguments += [f"--times={times}", f"--send={send}"]
+        report, spent = measure(tool, arguments, limits)
+        lines.row(times, send, printed(report, "ring"), f"{spent:.2f}")
+
+
+def suite(tool, limits):
+    lines = Lines()
+    suite_of_pipelines(tool, limits, lines)
+    suite_of_graphs(tool, limits, lines)
+    suite_of_inference(tool, limits, lines)
+    return lines
+
+
+def write_page(what, lines):
+    begin, end = MARKS[what]
+    PAGE.write_text(with_part(PAGE.read_text(), begin, end, "\n".join(lines)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--what", choices=MARKS, default="tables")
     parser.add_argument("--seconds", type=float, default=60, help="for each row")
     parser.add_argument("--rounds", type=int, help="steps of search for each row, beside them")
     parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
@@ -247,9 +358,9 @@ def main():
     limits = [f"--time-limit={args.seconds}"]
     if args.rounds:
         limits.append(f"--rounds={args.rounds}")
-    lines = tables(tool, limits)
+    lines = tables(tool, limits) if args.what == "tables" else suite(tool, limits)
     if args.page:
-        write_page(lines)
+        write_page(args.what, lines)
     return 0
 
 
