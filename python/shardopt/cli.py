@@ -135,7 +135,7 @@ def _pareto(args: argparse.Namespace) -> int:
 
 
 def _prices(words: Sequence[str]) -> dict[str, float]:
-    from .errors import ShardoptError
+    from .errors import WrongValue
 
     prices = {}
     for word in words:
@@ -145,7 +145,7 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
         except ValueError:
             machine = ""
         if not machine:
-            raise ShardoptError(
+            raise WrongValue(
                 f"'--price {word}' is no price, expected a machine and a number "
                 "above 0, such as h100_sxm=2.5"
             )

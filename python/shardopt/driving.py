@@ -8,7 +8,14 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-from .errors import ClusterLost, ShardoptError, SimulatorLost, list_known
+from .errors import (
+    ClusterLost,
+    ShardoptError,
+    SimulatorLost,
+    UnknownName,
+    WrongValue,
+    list_known,
+)
 from .plans import Metrics, Strategy
 from .problem import _seconds
 from .searching import Failed, Search, Trial, read_metrics
@@ -195,9 +202,9 @@ def drive(
     """
     orders = ("deterministic", "async")
     if order not in orders:
-        raise ShardoptError(f"unknown order {order!r}; " + list_known(str(order), orders))
+        raise UnknownName(f"unknown order {order!r}; " + list_known(str(order), orders))
     if isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1:
-        raise ShardoptError(f"'parallel' is {parallel!r}, expected a number above 0")
+        raise WrongValue(f"'parallel' is {parallel!r}, expected a number above 0")
     if device_seconds is not None:
         _seconds("device_seconds", device_seconds)
     told, why = len(search.history), ""

@@ -13,7 +13,7 @@ import math
 from pathlib import Path
 from typing import Any, Mapping
 
-from .errors import ShardoptError, list_known
+from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
 from .plans import Plan
 from .problem import Model
 
@@ -41,7 +41,7 @@ def known_version(text: str) -> str:
     known. Unknown names and versions are errors that name the nearest."""
     name, _, version = text.partition("==")
     if name not in engines():
-        raise ShardoptError(f"unknown engine '{name}'; " + list_known(name, engines()))
+        raise UnknownName(f"unknown engine '{name}'; " + list_known(name, engines()))
     series = engines()[name]
     if not version:
         return series[-1]
@@ -49,7 +49,7 @@ def known_version(text: str) -> str:
         rest = version[len(known) :] if version.startswith(known) else None
         if rest is not None and not (rest[:1].isdigit() and known[-1].isdigit()):
             return version
-    raise ShardoptError(
+    raise UnknownVersion(
         f"unknown version '{version}' of {name}: its flags may be others; "
         + list_known(version, series)
     )

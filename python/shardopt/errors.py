@@ -13,6 +13,27 @@ class ShardoptError(ValueError):
     what was wanted."""
 
 
+class UnknownName(ShardoptError):
+    """A name that is not known; the message has those that are, closest first."""
+
+
+class UnknownVersion(UnknownName):
+    """A version of an engine that is not in the table; the nearest one is named."""
+
+
+class WrongValue(ShardoptError):
+    """A value of another type, or out of its range."""
+
+
+class Contradiction(ShardoptError):
+    """Things that are said and do not go together."""
+
+
+class WrongPlan(ShardoptError):
+    """A plan file that is none, is of another version or was made for what has
+    changed; or a plan of another model than the one beside it."""
+
+
 class Infeasible(ShardoptError):
     """Nothing holds all limits; carries what binds and what would fit."""
 

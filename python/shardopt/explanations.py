@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import ShardoptError, list_known
+from .errors import UnknownName, WrongPlan, list_known
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
 
@@ -39,7 +39,7 @@ def explain(plan: Plan, op: str | None = None) -> list[Explanation]:
     """What the dims of `op`, or of every op, are worth."""
     ops = plan.problem.model.ops
     if op is not None and op not in ops:
-        raise ShardoptError(f"the plan has no op '{op}'; " + list_known(op, ops))
+        raise UnknownName(f"the plan has no op '{op}'; " + list_known(op, ops))
     best = plan.metrics.throughput
     found = []
     for name, chosen in plan.strategy.dims:
@@ -111,12 +111,12 @@ def diff(first: Plan, second: Plan) -> Difference:
     """How `second` differs from `first`; both must be of one model."""
     ops = first.problem.model.ops
     if list(ops) != list(second.problem.model.ops):
-        raise ShardoptError(
+        raise WrongPlan(
             f"the plans are of other models: '{first.problem.model.name}' and "
             f"'{second.problem.model.name}'"
         )
     if first.problem.phase != second.problem.phase:
-        raise ShardoptError(
+        raise WrongPlan(
             f"the plans are of other phases: {first.problem.phase} and "
             f"{second.problem.phase}"
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from .engine_table import devices_per_node_of
-from .errors import ShardoptError, list_known
+from .errors import UnknownName, list_known
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
 from .searching import Search
@@ -469,5 +469,5 @@ def chart(
     found = charts(plan, frontier, changes, search)
     if name not in found:
         known = dict.fromkeys([*found, "convergence", "sensitivity"])
-        raise ShardoptError(f"unknown chart '{name}'; " + list_known(name, known))
+        raise UnknownName(f"unknown chart '{name}'; " + list_known(name, known))
     return found[name]

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
-from .errors import Infeasible, ShardoptError, TooFewDevices
+from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
 from .plans import Plan, plan
 from .problem import Problem
@@ -59,7 +59,7 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
     plan that there is. With `step=0` every point of the front is found.
     """
     if not 0 <= step < 1:
-        raise ShardoptError(f"'step' is {step!r}, expected a number from 0 to below 1")
+        raise WrongValue(f"'step' is {step!r}, expected a number from 0 to below 1")
     limit = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
     fastest = plan(problem, objective="latency")
     point = plan(problem)
@@ -83,7 +83,7 @@ def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
     few wherever the searches are proved.
     """
     if not (isinstance(rate, (int, float)) and 0 < rate < math.inf):
-        raise ShardoptError(f"'rate' is {rate!r}, expected tokens a second above 0")
+        raise WrongValue(f"'rate' is {rate!r}, expected tokens a second above 0")
     tried: dict[int, Plan | None] = {}
 
     def serving(devices: int) -> Plan | None:
@@ -140,7 +140,7 @@ def least_cost(
     for machine, price in prices.items():
         good = isinstance(price, (int, float)) and not isinstance(price, bool)
         if not good or not 0 < price < math.inf:
-            raise ShardoptError(
+            raise WrongValue(
                 f"the price of '{machine}' is {price!r}, expected a number above 0"
             )
     if not prices:

@@ -6,8 +6,15 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from .engine_table import facts_of, find_engine, table, value_of
-from .errors import Infeasible, ShardoptError, list_known
+from .engine_table import facts_of, table, value_of
+from .errors import (
+    Contradiction,
+    Infeasible,
+    ShardoptError,
+    UnknownName,
+    WrongValue,
+    list_known,
+)
 from .launches import degrees_of
 from .plans import Plan
 from .plans import plan as find_plan
@@ -69,7 +76,7 @@ def _row_of(words: list[str]) -> tuple[dict[str, Any], list[str]]:
             if words[1:size] == row["program"][1:]:
                 return row, words[size:]
     starts = [" ".join(row["program"]) for row in table().values()]
-    raise ShardoptError(
+    raise UnknownName(
         f"the command starts with '{' '.join(words[:3])}'; "
         + list_known(" ".join(words[:3]), starts)
     )
@@ -81,7 +88,7 @@ def _key(flag: str) -> str:
 
 def _number(flag: str, text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ShardoptError(f"'{flag}' is '{text}', expected a whole number above 0")
+        raise WrongValue(f"'{flag}' is '{text}', expected a whole number above 0")
     return int(text)
 
 
@@ -115,7 +122,7 @@ def _read_flags(row: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], 
             continue
         key = _key(flag["flag"])
         if key in said and said[key] != value:
-            raise ShardoptError(
+            raise Contradiction(
                 f"'{flag['flag']}' is given twice, '{said[key]}' and '{value}'"
             )
         said[key] = value
@@ -125,7 +132,7 @@ def _read_flags(row: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], 
             values[key] = _number(word, value)
         else:
             if flag["kind"] == "choice" and value not in flag["choices"]:
-                raise ShardoptError(
+                raise UnknownName(
                     f"'{word}' is '{value}'; " + list_known(value, flag["choices"])
                 )
             values[key] = value

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Mapping
 
-from .errors import ShardoptError, list_known
+from .errors import WrongPlan, list_known
 from .problem import ASKED, Problem, model_of_text, parameters_of, read_limits
 
 SCHEMA = 1
@@ -37,26 +37,26 @@ def read_plan_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
+        raise WrongPlan(f"'{path}' cannot be read: {error}") from None
     if path.suffix == ".html":
         found = re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.S)
         if not found:
-            raise ShardoptError(f"'{path}' is a page without a plan")
+            raise WrongPlan(f"'{path}' is a page without a plan")
         text = found.group(1)
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise ShardoptError(f"'{path}' is no plan file: {error}") from None
+        raise WrongPlan(f"'{path}' is no plan file: {error}") from None
     if not isinstance(values, dict) or "shardopt_plan" not in values:
-        raise ShardoptError(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
+        raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
     if values["shardopt_plan"] != SCHEMA:
-        raise ShardoptError(
+        raise WrongPlan(
             f"'{path}': 'shardopt_plan' is {values['shardopt_plan']!r}, expected "
             f"{SCHEMA}, the version that this program reads"
         )
     for key in ("problem", "machine", "strategy", "model"):
         if not isinstance(values.get(key), dict):
-            raise ShardoptError(f"'{path}': /{key}: missing, expected an object")
+            raise WrongPlan(f"'{path}': /{key}: missing, expected an object")
     return values
 
 
@@ -64,26 +64,26 @@ def read_problem(values: Mapping[str, Any], name: str) -> Problem:
     asked = dict(values["problem"])
     for key in asked:
         if key not in ASKED:
-            raise ShardoptError(
+            raise WrongPlan(
                 f"'{name}': /problem/{key}: unknown; " + list_known(key, ASKED)
             )
     read_limits(asked)
     module = values["model"].get("module")
     if not isinstance(module, str):
-        raise ShardoptError(f"'{name}': /model/module: missing, expected a text")
+        raise WrongPlan(f"'{name}': /model/module: missing, expected a text")
     path = values["model"].get("path", name)
     if not isinstance(path, str):
-        raise ShardoptError(f"'{name}': /model/path: expected a text")
+        raise WrongPlan(f"'{name}': /model/path: expected a text")
     config = values["model"].get("config")
     if not isinstance(config, (dict, type(None))):
-        raise ShardoptError(f"'{name}': /model/config: expected an object or null")
+        raise WrongPlan(f"'{name}': /model/config: expected an object or null")
     problem = Problem(model_of_text(module, path, config), **asked)
     others = values.get("other_machines", {})
     if not isinstance(others, dict):
-        raise ShardoptError(f"'{name}': /other_machines: expected an object")
+        raise WrongPlan(f"'{name}': /other_machines: expected an object")
     for machine in [*others, *other_machines(problem)]:
         if not isinstance(others.get(machine), dict):
-            raise ShardoptError(
+            raise WrongPlan(
                 f"'{name}': /other_machines/{machine}: missing, expected an object"
             )
     of_problem = problem.machine or problem.machine_name
@@ -110,14 +110,14 @@ def _check_machine(
             each.get("date", "none") if isinstance(each, dict) else "none"
             for each in fitted
         ]
-        raise ShardoptError(
+        raise WrongPlan(
             f"'{name}': the constants of measured kernels of the machine '{machine}' are "
             f"no longer those that the plan was made with: fitted {dates[1]}, now "
             f"{dates[0]}; expected a plan that is made again"
         )
     for key in {**then, **now}:
         if now.get(key) != then.get(key):
-            raise ShardoptError(
+            raise WrongPlan(
                 f"'{name}': the machine '{machine}' is no longer what the plan was "
                 f"made for: '{key}' was {then.get(key)}, and is {now.get(key)}"
             )

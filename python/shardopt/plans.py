@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
-from .errors import BudgetExhausted, Infeasible, ShardoptError, list_known
+from .errors import (
+    BudgetExhausted,
+    Infeasible,
+    ShardoptError,
+    UnknownName,
+    WrongPlan,
+    WrongValue,
+    list_known,
+)
 from .frames import Frame, is_frame, like, strategies_of
 from .plan_files import SCHEMA, other_machines, read_plan_file, read_problem
 from .problem import (
@@ -59,7 +67,7 @@ class Strategy:
         known = [*native().degrees, "stages", "dims"]
         for name in values:
             if name not in known:
-                raise ShardoptError(
+                raise UnknownName(
                     f"a strategy has '{name}'; " + list_known(name, known)
                 )
         for name in ("tp", "ep", "pp", "batch", "dims"):
@@ -68,7 +76,7 @@ class Strategy:
         dims = values["dims"]
         if not isinstance(dims, Mapping):
             if not isinstance(dims, (list, tuple)):
-                raise ShardoptError(f"'dims' is {dims!r}, expected a dim for each op")
+                raise WrongValue(f"'dims' is {dims!r}, expected a dim for each op")
             if len(dims) != len(ops):
                 raise ShardoptError(
                     f"'dims' has {len(dims)} dims, expected one for each of "
@@ -77,7 +85,7 @@ class Strategy:
             dims = dict(zip(ops, dims))
         for name in dims:
             if name not in ops:
-                raise ShardoptError(
+                raise UnknownName(
                     f"'dims' has '{name}', which is no op of the model; "
                     + list_known(name, ops)
                 )
@@ -91,7 +99,7 @@ class Strategy:
         }
         exchange = values.get("exchange", "all_to_all")
         if exchange not in native().exchanges:
-            raise ShardoptError(
+            raise UnknownName(
                 f"'exchange' is {exchange!r}; "
                 + list_known(str(exchange), native().exchanges)
             )
@@ -99,7 +107,7 @@ class Strategy:
             del degrees["dp"]
         stages = values.get("stages", ())
         if not isinstance(stages, (list, tuple)):
-            raise ShardoptError(
+            raise WrongValue(
                 f"'stages' is {stages!r}, expected the layers of each stage"
             )
         layers = tuple(_whole("stages", count, least=1) for count in stages)
@@ -149,12 +157,12 @@ def _checked_strategy(
     if isinstance(strategy, Strategy):
         _check_dims(strategy.dims)
         if not isinstance(strategy.stages, (list, tuple)):
-            raise ShardoptError(
+            raise WrongValue(
                 f"'stages' is {strategy.stages!r:.60}, expected the layers of each stage"
             )
         strategy = strategy.to_dict()
     if not isinstance(strategy, Mapping):
-        raise ShardoptError(
+        raise WrongValue(
             f"{strategy!r:.60} is no strategy, expected a Strategy, a dictionary as "
             "its 'to_dict' makes them, or a list of integers as 'numbers' does"
         )
@@ -166,11 +174,11 @@ def _check_dims(dims: Any) -> None:
     named: set[str] = set()
     for pair in dims if isinstance(dims, (list, tuple)) else [dims]:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise ShardoptError(
+            raise WrongValue(
                 f"'dims' has {pair!r:.60}, expected pairs of an op and its dim"
             )
         if not isinstance(pair[0], str):
-            raise ShardoptError(f"'dims' has the op {pair[0]!r:.60}, expected a name")
+            raise WrongValue(f"'dims' has the op {pair[0]!r:.60}, expected a name")
         if pair[0] in named:
             raise ShardoptError(f"'dims' has '{pair[0]}' twice, expected each op once")
         named.add(pair[0])
@@ -238,13 +246,13 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
             raise ValueError(str(error)) from None
 
     if isinstance(strategies, (Strategy, Mapping, str)):
-        raise ShardoptError(
+        raise WrongValue(
             f"'strategies' is {strategies!r:.60}, expected a list of strategies"
         )
     try:
         rows = list(strategies)
     except TypeError:
-        raise ShardoptError(
+        raise WrongValue(
             f"'strategies' is {strategies!r:.60}, expected a list of strategies"
         ) from None
     return _checked(problem.handle.evaluate, rows, Metrics, Strategy, numbers_of)
@@ -372,7 +380,7 @@ class Plan:
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
         command = values.get("command", [])
         if not isinstance(command, list):
-            raise ShardoptError(f"'{name}': /command: expected a list of words")
+            raise WrongPlan(f"'{name}': /command: expected a list of words")
         found = _evaluated(problem, strategy, [str(word) for word in command])
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):

@@ -7,12 +7,13 @@ import fnmatch
 import json
 import math
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .errors import ShardoptError, list_known
+from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 
 
 def version() -> str:
@@ -61,7 +62,9 @@ def _checked(call: Any, *args: Any) -> Any:
     except ShardoptError:
         raise
     except ValueError as error:
-        raise ShardoptError(str(error)) from None
+        # The planner lists what is known of a name that is not.
+        is_name = re.search("[;,] known: ", str(error))
+        raise (UnknownName if is_name else ShardoptError)(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def load_model(
         )
     if place.suffix == ".mlir":
         if workload is not None:
-            raise ShardoptError(
+            raise Contradiction(
                 f"'{place}' is a module, which says its workload itself, and a "
                 f"{workload.phase} workload is given too"
             )
@@ -168,7 +171,7 @@ MOST = 2**31
 def _whole(name: str, value: Any, least: int = 0) -> int:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not is_whole or not least <= value <= MOST:
-        raise ShardoptError(
+        raise WrongValue(
             f"'{name}' is {value!r}, expected a whole number from {least} to {MOST}"
         )
     return int(value)
@@ -176,7 +179,7 @@ def _whole(name: str, value: Any, least: int = 0) -> int:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ShardoptError(f"'{name}' is {value!r}, expected a text")
+        raise WrongValue(f"'{name}' is {value!r}, expected a text")
     return value
 
 
@@ -189,7 +192,7 @@ def _name(name: str, value: Any) -> str:
 def _limit(name: str, value: Any) -> float:
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not good or math.isnan(value) or value <= 0:
-        raise ShardoptError(
+        raise WrongValue(
             f"'{name}' is {value!r}, expected milliseconds above 0, or inf for "
             "no limit"
         )
@@ -199,7 +202,7 @@ def _limit(name: str, value: Any) -> float:
 def _seconds(name: str, value: Any) -> float:
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not good or not 0 < value < math.inf:
-        raise ShardoptError(
+        raise WrongValue(
             f"'{name}' is {value!r}, expected a finite number of seconds above 0"
         )
     return float(value)
@@ -261,7 +264,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.devices is not None and self.max_devices is not None:
-            raise ShardoptError(
+            raise Contradiction(
                 "'devices' and 'max_devices' are given, expected one of them"
             )
         for name in ("devices", "max_devices", "prefill_devices"):
@@ -312,35 +315,35 @@ class Problem:
         for name in native().requests:
             value = getattr(self, name)
             if value is not None and isinstance(value, bool | str | list | dict):
-                raise ShardoptError(f"'{name}' is {value!r}, expected a number")
+                raise WrongValue(f"'{name}' is {value!r}, expected a number")
         _checked(native().check_requests, self.requests)
         if not self.is_service:
             for name in (
                 "mode", "prefill_machine", "prefill_devices", "decode_machine"
             ):
                 if getattr(self, name) is not None:
-                    raise ShardoptError(
+                    raise Contradiction(
                         f"'{name}' is of a service, which 'isl' and 'osl' ask for"
                     )
         elif self.decode_machine is not None and self.prefill_machine is None:
-            raise ShardoptError(
+            raise Contradiction(
                 f"'decode_machine' is '{self.decode_machine}', and no 'prefill_machine' "
                 "is said"
             )
         elif self.decode_machine is not None and self.machine not in (
             None, self.decode_machine, self.prefill_machine
         ):
-            raise ShardoptError(
+            raise Contradiction(
                 f"'machine' is '{self.machine}', expected the 'prefill_machine' "
                 f"'{self.prefill_machine}' or the 'decode_machine' "
                 f"'{self.decode_machine}', which are those of the service"
             )
         elif self.pins:
-            raise ShardoptError(
+            raise Contradiction(
                 "'pins' do not go with 'isl' and 'osl', for which a service is planned"
             )
         elif self.simulator not in (None, "calibrated"):
-            raise ShardoptError(
+            raise Contradiction(
                 f"'simulator' is '{self.simulator}', expected calibrated, of which "
                 "services are planned"
             )
@@ -366,12 +369,12 @@ class Problem:
         stages: list[int] = []
         degrees, ops = native().degrees, self.model.ops
         if not isinstance(self.pins, Mapping):
-            raise ShardoptError(f"'pins' is {self.pins!r}, expected values by name")
+            raise WrongValue(f"'pins' is {self.pins!r}, expected values by name")
         for name, value in self.pins.items():
             _text("pins", name)
             if name == "stages":
                 if not isinstance(value, (list, tuple)):
-                    raise ShardoptError(
+                    raise WrongValue(
                         f"'stages' is {value!r}, expected the layers of each stage"
                     )
                 stages = [_whole("stages", layers, least=1) for layers in value]
@@ -383,7 +386,7 @@ class Problem:
                 continue
             found = fnmatch.filter(ops, name)
             if not found:
-                raise ShardoptError(
+                raise UnknownName(
                     f"'pins' has '{name}', which is neither a degree nor an op; "
                     + list_known(name, [*degrees, "stages", *ops])
                 )
@@ -469,4 +472,4 @@ def dim_of(op: str, value: Any, choices: Mapping[int, str]) -> int:
         if value in (dim, name) or value == str(dim):
             return dim
     wanted = ", ".join(f"{dim} ({name})" for dim, name in choices.items())
-    raise ShardoptError(f"the dim of '{op}' is {value!r}, expected one of {wanted}")
+    raise WrongValue(f"the dim of '{op}' is {value!r}, expected one of {wanted}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .errors import ShardoptError, SimulatorLost
+from .errors import ShardoptError, SimulatorLost, WrongValue
 from .plans import Metrics, Strategy, evaluate
 from .problem import Problem, _seconds
 from .searching import Failed
@@ -27,7 +27,7 @@ class Process:
     def __init__(self, problem: Problem, simulator: str, timeout_s: float = 60.0):
         kinds = ("exec:", "plugin:")
         if not isinstance(simulator, str) or not simulator.startswith(kinds):
-            raise ShardoptError(
+            raise WrongValue(
                 f"the simulator is {simulator!r}, expected exec:<command> or "
                 "plugin:<file>"
             )

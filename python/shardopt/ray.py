@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from .driving import Simulator
-from .errors import ClusterLost, ShardoptError, list_known
+from .errors import ClusterLost, ShardoptError, WrongValue, list_known
 from .problem import _seconds, _whole
 
 
 def _amounts(name: str, value: Any) -> dict[str, float]:
     """Amounts of resources by name."""
     if not isinstance(value, Mapping):
-        raise ShardoptError(f"'{name}' is {value!r}, expected amounts by resource")
+        raise WrongValue(f"'{name}' is {value!r}, expected amounts by resource")
     for key, amount in value.items():
         good = isinstance(amount, (int, float)) and not isinstance(amount, bool)
         if not isinstance(key, str) or not good or not 0 <= amount < math.inf:
-            raise ShardoptError(
+            raise WrongValue(
                 f"'{name}' has {key!r}: {amount!r}, expected a finite amount of at "
                 "least 0"
             )

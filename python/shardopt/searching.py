@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 from ._native import native
-from .errors import ShardoptError, UnknownTrial, list_known
+from .errors import ShardoptError, UnknownName, UnknownTrial, WrongValue, list_known
 from .frames import frame_of, html_of
 from .plans import Metrics, Strategy, pairs_of
 from .problem import Problem, _checked, _whole
@@ -52,19 +52,19 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
     if isinstance(found, Metrics):
         found = found.to_dict()
     if not isinstance(found, Mapping):
-        raise ShardoptError(
+        raise WrongValue(
             f"the metrics are {found!r}, expected Metrics, Failed, or a mapping"
         )
     known = ("throughput", latency, "memory_gb", "valid", "reason")
     for name in found:
         if name not in known:
-            raise ShardoptError(f"metrics have '{name}'; " + list_known(str(name), known))
+            raise UnknownName(f"metrics have '{name}'; " + list_known(str(name), known))
     numbers = []
     for name in known[:3]:
         value = found.get(name)
         good = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not good or not 0 <= value < math.inf:  # type: ignore[operator]
-            raise ShardoptError(
+            raise WrongValue(
                 f"'{name}' is {value!r}, expected a finite number of at least 0"
             )
         numbers.append(float(value))  # type: ignore[arg-type]
@@ -75,12 +75,12 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
         reason = "slo"
     valid = found.get("valid", not reason)
     if not isinstance(valid, bool):
-        raise ShardoptError(f"'valid' is {valid!r}, expected true or false")
+        raise WrongValue(f"'valid' is {valid!r}, expected true or false")
     if not valid:
         reason = found.get("reason") or reason or "structural"
         reasons = ("structural", "memory", "slo", "failed")
         if reason not in reasons:
-            raise ShardoptError(
+            raise UnknownName(
                 f"'reason' is {reason!r}; " + list_known(str(reason), reasons)
             )
     elif numbers[0] == 0 or numbers[1] == 0:

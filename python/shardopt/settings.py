@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .errors import ShardoptError, list_known
+from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
 from .problem import (
     ASKED,
@@ -71,7 +71,7 @@ def merged(
     values.update({name: value for name, value in flags.items() if value is not None})
     pins = values.get("pins") or {}
     if not isinstance(pins, dict):
-        raise ShardoptError(f"'pins' is {pins!r}, expected values by name")
+        raise WrongValue(f"'pins' is {pins!r}, expected values by name")
     values["pins"] = dict(pins)
     for change in changes:
         path, found, text = change.partition("=")
@@ -83,14 +83,14 @@ def merged(
             values[path] = parse_value(text)
     for name in values:
         if name not in KEYS:
-            raise ShardoptError(f"unknown setting '{name}'; " + list_known(name, KEYS))
+            raise UnknownName(f"unknown setting '{name}'; " + list_known(name, KEYS))
     return values
 
 
 def _tokens(values: Mapping[str, Any], name: str) -> int:
     value = values[name]
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ShardoptError(
+        raise WrongValue(
             f"'{name}' is {value!r}, expected a whole number of tokens above 0"
         )
     return value
@@ -109,7 +109,7 @@ def _problem_of_plan(path: str, values: Mapping[str, Any]) -> Problem:
     """The problem of a plan file, with what else is said in the place of its own."""
     for name in ("phase", "context", "isl", "osl"):
         if name in values:
-            raise ShardoptError(
+            raise Contradiction(
                 f"'{name}' does not go with the plan file '{path}', which says its workload"
             )
     problem = problem_of_file(path)
@@ -138,10 +138,10 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     if "isl" in values or "osl" in values:
         for name in ("isl", "osl"):
             if name not in values:
-                raise ShardoptError(f"'isl' and 'osl' go together, and '{name}' is missing")
+                raise Contradiction(f"'isl' and 'osl' go together, and '{name}' is missing")
         for name in ("phase", "context"):
             if name in values:
-                raise ShardoptError(f"'{name}' does not go with 'isl' and 'osl'")
+                raise Contradiction(f"'{name}' does not go with 'isl' and 'osl'")
         isl, osl = _tokens(values, "isl"), _tokens(values, "osl")
         workloads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
         if not _is_service(common):
@@ -151,13 +151,13 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     if model.endswith(".mlir"):
         for name in ("phase", "context"):
             if name in values:
-                raise ShardoptError(
+                raise Contradiction(
                     f"'{name}' does not go with a module, which says its workload"
                 )
         return [Problem(load_model(model), **common)]
     phase = values.get("phase", "decode")
     if phase not in ("decode", "prefill"):
-        raise ShardoptError(
+        raise UnknownName(
             f"unknown phase '{phase}'; " + list_known(str(phase), ("decode", "prefill"))
         )
     if "context" not in values:

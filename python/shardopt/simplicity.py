@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Iterator
 
-from .errors import ShardoptError
+from .errors import WrongValue
 from .plans import Plan, Strategy, evaluate, given
 
 #: Sets of ops that are looked at for one number of departures, at most.
@@ -41,7 +41,7 @@ def parse_share(text: str) -> float:
     except ValueError:
         share = -1
     if not 0 <= share < 1:
-        raise ShardoptError(
+        raise WrongValue(
             f"'simplest' is '{text}', expected a share such as 0.5%, from 0 to below 1"
         )
     return share
@@ -107,7 +107,7 @@ def simplest(plan: Plan, most_loss: float) -> Simplified:
     optimum itself is what is left where no engine runs its degrees.
     """
     if not 0 <= most_loss < 1:
-        raise ShardoptError(
+        raise WrongValue(
             f"'most_loss' is {most_loss!r}, expected a share from 0 to below 1"
         )
     run: Simplified | None = None

@@ -13,7 +13,7 @@ import math
 from typing import Any, Mapping
 
 from .engine_table import stage_layers
-from .errors import Inexpressible, ShardoptError, list_known
+from .errors import Inexpressible, ShardoptError, UnknownName, list_known
 from .launches import Launch
 from .plans import Plan
 from .problem import Model
@@ -185,7 +185,7 @@ def _family(model: Model) -> Mapping[str, tuple[str, ...]]:
         )
     name = str(model.config.get("model_type"))
     if name not in _MODULES:
-        raise ShardoptError(
+        raise UnknownName(
             f"Transformers' parts of '{name}' are not in the table; " + list_known(name, _MODULES)
         )
     return _MODULES[name]

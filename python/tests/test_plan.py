@@ -386,6 +386,30 @@ class PlanTest(unittest.TestCase):
                 so.evaluate(best.problem, [{**values, key: value}])
 
 
+class KindTest(unittest.TestCase):
+    def test_each_error_has_a_type_of_its_own(self):
+        best = so.plan(small())
+        with tempfile.TemporaryDirectory() as folder:
+            stale = Path(folder) / "plan.json"
+            stale.write_text(json.dumps({**best.to_dict(), "shardopt_plan": 7}))
+            for kind, call in [
+                (so.UnknownName, lambda: small(machine="h100_sx")),
+                (so.UnknownName, lambda: small(pins={"tpp": 4})),
+                (so.UnknownName, lambda: so.plan(small(searcher="tpe"))),
+                (so.UnknownName, lambda: so.export(best, "vlm")),
+                (so.UnknownVersion, lambda: so.export(best, "vllm==0.1")),
+                (so.WrongValue, lambda: small(tpot_ms=math.nan)),
+                (so.WrongValue, lambda: small(max_devices=-1)),
+                (so.WrongValue, lambda: small(machine=5)),
+                (so.Contradiction, lambda: small(devices=4)),
+                (so.Contradiction, lambda: so.judge(small(), "vllm serve x -tp 1 -tp 2")),
+                (so.WrongPlan, lambda: so.Plan.from_json(stale)),
+            ]:
+                with self.subTest(kind), self.assertRaises(so.ShardoptError) as caught:
+                    call()
+                self.assertIs(type(caught.exception), kind)
+
+
 class FrontierTest(unittest.TestCase):
     def test_front_falls_and_is_proved(self):
         front = so.pareto(small(), step=0.2)
