@@ -7,8 +7,8 @@
 
 #include "shardopt/Search/ScreenedSearch.h"
 #include "CriticFactory.h"
-#include "JointSearch.h"
-#include "ProposalQueue.h"
+#include "JointRun.h"
+#include "RestartedSearch.h"
 #include "shardopt/Search/ExactSearch.h"
 #include "shardopt/Support/Suggest.h"
 
@@ -39,13 +39,13 @@ void ScreenedConstants::addTo(ConstantTable &table) {
       "Share of screened proposals that are of degrees never evaluated.");
   table.integer("refit", refit, 1, 1000,
                 "Evaluations between fits of the critic.");
+  table.integer("patience", patience, 0, 1000000000,
+                "Calls without a gain after which the search starts anew, all "
+                "evaluations at hand; 0: never.");
   table.integer("round", round, 1, 1000,
                 "Proposals that the joint critic makes of one fit.");
   table.real("screened", screened, 0, 1,
              "Share of a round: edits of elites that a ridge critic screens.");
-  table.integer("patience", patience, 0, 1000000000,
-                "Calls without a gain after which the joint critic starts "
-                "anew, all evaluations at hand; 0: never.");
   table.integer("policy-draws", policyDraws, 1, 4096,
                 "Edits that a policy draws for each kick of the joint critic.");
   table.real("policy-share", policyShare, 0, 1,
@@ -81,29 +81,17 @@ EditOutcome outcomeOf(Proposal::Origin &origin, const Evaluation &evaluation,
 
 namespace {
 
-class ScreenedSearch final : public Searcher {
+class ScreenedRun final : public SearchRun {
 public:
-  ScreenedSearch(const SearcherContext &context,
-                 const ScreenedConstants &constants,
-                 std::unique_ptr<EditPolicy> policy,
-                 std::unique_ptr<Critic> critic,
-                 const std::vector<Plan> &firstPlans);
+  ScreenedRun(const RunParts &parts, std::unique_ptr<Critic> critic);
 
-  std::vector<Strategy> ask(size_t n) override;
-  void tell(const std::vector<Strategy> &strategies,
-            const std::vector<Evaluation> &evaluations) override;
-  bool done() const override { return queue.done(); }
-  uint64_t rejected() const override { return admission.refused(); }
+  ProposalQueue &proposalQueue() override { return queue; }
+  void propose() override;
+  void learn(const Proposal &proposal, const Evaluation &evaluation) override;
+  uint64_t refused() const override { return admission.refused(); }
 
 private:
-  void propose();
-  void learn(Proposal proposal, const Evaluation &evaluation);
-
-  const SearcherContext context;
-  const StrategySpace &space;
-  const Objective objective;
-  Rng rng;
-  const std::unique_ptr<EditPolicy> policy;
+  Rng &rng;
   const std::unique_ptr<Critic> critic; ///< null: no screening
   NichedArchive archive;
   Admission admission;
@@ -113,53 +101,34 @@ private:
 
 } // namespace
 
-ScreenedSearch::ScreenedSearch(const SearcherContext &context,
-                               const ScreenedConstants &constants,
-                               std::unique_ptr<EditPolicy> policy,
-                               std::unique_ptr<Critic> critic,
-                               const std::vector<Plan> &firstPlans)
-    : context(context), space(*this->context.space),
-      objective(context.objective), rng(context.seed),
-      policy(std::move(policy)), critic(std::move(critic)),
-      archive(constants.elites, space.firstDim(), context.objective),
-      admission(space, context.isHopeless),
-      proposals(space, objective, constants, *this->policy, this->critic.get(),
-                admission, rng),
-      queue(space, admission, proposals) {
-  for (const Plan &plan : firstPlans)
-    queue.add({*space.pointOf(plan.strategy), std::nullopt});
-  int64_t uniform =
-      firstPlans.empty() ? constants.initial : constants.warmInitial;
+ScreenedRun::ScreenedRun(const RunParts &parts,
+                         std::unique_ptr<Critic> ownCritic)
+    : rng(parts.rng), critic(std::move(ownCritic)),
+      archive(parts.constants.elites, parts.context.space->firstDim(),
+              parts.context.objective),
+      admission(*parts.context.space, parts.context.isHopeless),
+      proposals(*parts.context.space, parts.context.objective, parts.constants,
+                *parts.policy, critic.get(), admission, rng),
+      queue(*parts.context.space, admission, proposals) {
+  for (const Plan &plan : parts.firstPlans)
+    queue.add({*parts.context.space->pointOf(plan.strategy), std::nullopt});
+  const int64_t uniform = parts.firstPlans.empty()
+                              ? parts.constants.initial
+                              : parts.constants.warmInitial;
   for (int64_t i = 0; i < uniform || queue.empty(); ++i)
     if (!queue.addUniform(rng))
       break;
 }
 
-std::vector<Strategy> ScreenedSearch::ask(size_t n) {
-  if (queue.wantsProposals())
-    propose();
-  return queue.ask(n);
-}
-
-void ScreenedSearch::tell(const std::vector<Strategy> &strategies,
-                          const std::vector<Evaluation> &evaluations) {
-  queue.tell(strategies, evaluations,
-             [&](Proposal proposal, const Evaluation &evaluation) {
-               learn(std::move(proposal), evaluation);
-             });
-}
-
-void ScreenedSearch::learn(Proposal proposal, const Evaluation &evaluation) {
-  if (proposal.origin)
-    policy->learn(outcomeOf(*proposal.origin, evaluation, objective),
-                  proposal.origin->archive);
+void ScreenedRun::learn(const Proposal &proposal,
+                        const Evaluation &evaluation) {
   archive.tell(proposal.point, evaluation);
   if (critic)
     critic->tell(proposal.point, evaluation);
 }
 
 /// There are no elites to edit before the first evaluation.
-void ScreenedSearch::propose() {
+void ScreenedRun::propose() {
   std::optional<Proposal> proposal;
   if (!archive.elites().empty())
     proposal = proposals.draw(archive, queue.pendingPoints());
@@ -204,14 +173,19 @@ makeScreenedSearch(const SearcherContext &context,
   if (!plans)
     return plans.error();
   if (*isJoint)
-    return makeJointSearch(context, constants, std::move(policy), *plans);
+    return makeRestartedSearch(context, constants, std::move(policy), *plans,
+                               makeJointRun);
   auto critic = makeCritic(context, constants);
   if (!critic)
     return critic.error();
   if (!policy)
     policy = std::make_unique<UniformEdits>(*context.space);
-  return std::unique_ptr<Searcher>(std::make_unique<ScreenedSearch>(
-      context, constants, std::move(policy), std::move(*critic), *plans));
+  // What makes one critic makes as many as there are runs.
+  return makeRestartedSearch(
+      context, constants, std::move(policy), *plans, [](const RunParts &parts) {
+        return std::make_unique<ScreenedRun>(
+            parts, std::move(*makeCritic(parts.context, parts.constants)));
+      });
 }
 
 } // namespace shardopt::search

@@ -22,17 +22,17 @@ struct ScreenedConstants {
   double greed = 1.5;
   int64_t initial = 64;
   int64_t warmPlans = 16;
-  int64_t warmInitial = 16;
+  int64_t warmInitial = 8;
   int64_t draws = 32;
   int64_t imagined = 8;
   int64_t tries = 60;
   double unscreened = 0;
   double explore = .1;
   int64_t refit = 4;
+  int64_t patience = 1000;
 
   // Of the joint critic.
   int64_t round = 12;
-  int64_t patience = 1000;
   int64_t policyDraws = 8;
   double policyShare = .5;
   double screened = .3;
@@ -66,7 +66,8 @@ struct ScreenedConstants {
 /// edits drawn uniformly: critics that are wrong in other ways.
 ///
 /// Either begins with the best plans of the free model, if the options ask for
-/// a warm start, and with strategies drawn uniformly. Without a critic the
+/// a warm start, and with strategies drawn uniformly; and again after
+/// `patience` calls without a gain. Without a critic the
 /// first draw that is not rejected is evaluated. A null policy is the uniform
 /// one.
 ///
