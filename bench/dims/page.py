@@ -5,6 +5,7 @@ import math
 
 from search.markdown import NONE, table, times
 
+from . import reasons
 from .cells import CONTEXTS, DEVICES, MACHINES, MODELS, SHOWN
 
 THRESHOLD = 1.02  # from where on dims are said to pay
@@ -151,6 +152,8 @@ class Explanation:
             f"{degrees_text(result.megatron['strategy'])}. With that style's dims at the optimum's degrees the "
             f"throughput is {self.styled['throughput'] / best['throughput']:.3f} of the optimum{self.why(self.styled)}."
         )
+        yield ""
+        yield from (f"- {sentence}" for sentence in reasons.sentences(best, self.styled))
         yield ""
         rows = []
         for op in best["strategy"]["dims"]:

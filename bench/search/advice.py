@@ -27,14 +27,14 @@ def lines(measured):
     items = (
         item(
             lambda s: f"**The simulator can be opened** (the roofline, measured kernels): `exact`. It proves the"
-            f" optimum, in {s.wall_s:.1f} s on these workloads. Every other searcher is for black boxes.",
+            f" optimum, in {s.wall_s:.1f} s on these workloads (n = {s.runs}). Every other searcher is for black boxes.",
             ("moe-50", searchers.EXACT),
         ),
         item(
             lambda s, unlike: f"**A black box that resembles the roofline**: `surrogate`, the default. It starts from"
             f" the roofline's plan and corrects the roofline: {markdown.ratio(s.mean)} of the best known in the"
             f" mean (n = {s.runs}). Where that plan is invalid it needs {markdown.calls(unlike.calls)} calls to 99 %, and"
-            f" has {markdown.ratio(unlike.mean)} (n = {unlike.runs}), {markdown.ratio(unlike.min)} at worst.",
+            f" has {markdown.ratio(unlike.mean)} in the mean (n = {unlike.runs}), {markdown.ratio(unlike.min)} at worst.",
             ("fixed", searchers.SURROGATE),
             ("unlike", searchers.SURROGATE),
         ),

@@ -16,7 +16,8 @@ def _calls_of_default(measured):
     if not runs:
         return ""
     calls = Summary.of(runs).calls
-    return f"; `surrogate` is at 99 % after {calls:.0f}, {calls * SECONDS_A_STRATEGY:.1f} s"
+    seconds = calls * SECONDS_A_STRATEGY
+    return f"; `surrogate` is at 99 % after {calls:.0f}, {seconds:.1f} s (n = {len(runs)})"
 
 
 def rows(facts):
@@ -32,6 +33,7 @@ def rows(facts):
     sa_over_style = [
         max(facts.best(w, s) for s in (literal, tuned)) / max(facts.styles(w)) for w in SHORTEST
     ]
+    annealed = " + ".join(facts.runs(s) for s in dict.fromkeys((literal, tuned)))
     by_style = [
         max(facts.optimum[w.name] / facts.styles(w)[i] for w in SHORTEST) for i in range(3)
     ]
@@ -43,7 +45,7 @@ def rows(facts):
     return [
         (
             "The agent has up to 2.76× the throughput of random walk",
-            f"`ppo-paper` {span(over_walk)}; the optimum itself {span(facts.ceilings)}",
+            f"`ppo-paper` {span(over_walk)} (n = {facts.runs(agent)} a workload); the optimum itself {span(facts.ceilings)}",
             "cannot be: no strategy has 2.76×"
             if ceiling < 2.76
             else "possible, not reached"
@@ -53,7 +55,7 @@ def rows(facts):
         ),
         (
             "The agent is ahead of random walk on all six workloads",
-            f"{sum(r > 1 for r in over_walk)} of {len(over_walk)}",
+            f"{sum(r > 1 for r in over_walk)} of {len(over_walk)} (n = {facts.runs(agent)} a workload)",
             "open: too few seeds"
             if least < ENOUGH
             else "reproduced"
@@ -63,7 +65,7 @@ def rows(facts):
         ),
         (
             "Annealing is below random walk on five of six",
-            f"{below} of 6 for {literal.label}",
+            f"{below} of 6 for {literal.label} (n = {facts.runs(literal)} a workload)",
             "reproduced" if below >= 5 else "not reproduced",
             "what the paper's moves are, which it does not say; here one variable is redrawn",
         ),
@@ -92,19 +94,19 @@ def rows(facts):
         ),
         (
             "Metaheuristics do not reach the heuristic",
-            f"the best annealing run has {span(sa_over_style)} of the best style",
+            f"the best of all annealing runs has {span(sa_over_style)} of the best style (n = {annealed} a workload)",
             "not reproduced" if max(sa_over_style) > 0.999 else "reproduced",
             "the number of seeds, and the annealing",
         ),
         (
             "A search takes less than ten minutes",
-            f"`ppo-paper` {longest:.0f} s at most",
+            f"`ppo-paper` {longest:.0f} s at most (n = {len(paper_runs)})",
             "reproduced" if longest < 600 else "not reproduced",
             "LibTorch's BLAS; the simulator is no part of it",
         ),
         (
             "An exhaustive search would take about 100 days (Appendix C)",
-            f"`exact` proves the optimum in {proof:.1f} s at most. A black box that takes as long as the paper's,"
+            f"`exact` proves the optimum in {proof:.1f} s at most (n = {len(exact)}). A black box that takes as long as the paper's,"
             f" {1000 * SECONDS_A_STRATEGY:.1f} ms a strategy, takes {BUDGET * SECONDS_A_STRATEGY:.0f} s for {BUDGET} of them{calls}",
             "refuted for a simulator that can be opened",
             "costs that add up over a chain of operators; a black box has none of it and pays a call a strategy",

@@ -55,6 +55,7 @@ class Batch:
     accountings: tuple = (FREE,)
     seeds: range = range(10)
     first: int = None
+    dealt: int = None  # each workload gets so many of the seeds, in turn, and not all
     on_request: bool = False  # measured where `--only` names its title, and not missed
 
 
@@ -90,9 +91,11 @@ PLAN = (
         dataclasses.replace(batch, on_request=True)
         for batch in (
             Batch("constants of `ppo-paper`", ("moe-50",), s.PAPER_CONSTANTS, (ASKED,), SOME, first=1),
-            Batch("other searchers where dims pay", ("dims",), CHEAP, (ASKED,), SOME),
+            Batch("CatCMAwM where dims pay", ("dims",), (s.CATCMAWM,)),
+            Batch("TPE where dims pay", ("dims",), (s.TPE,), seeds=SOME, dealt=1),
+            Batch("other searchers where dims pay", ("dims",), s.CLASSIC, (ASKED,), SOME),
             Batch("`surrogate` and `ppo` at SLO 25", ("moe-25",), LEARNED, (ASKED,), SOME),
-            Batch("what `ppo` learns", ("dims",), LEARNING, (ASKED,), SOME),
+            Batch("what `ppo` learns", ("dims",), LEARNING, (ASKED,), SOME, dealt=2),
             Batch("`ppo` on unlike black boxes", ("unlike",), (s.PPO,), (ASKED,), SOME),
         )
     ),
@@ -111,15 +114,24 @@ QUICK_PLAN = (
 )
 
 
+def _is_dealt(batch, place, seed):
+    """Whether the workload at a place of its group gets a seed."""
+    count = len(batch.seeds)
+    turns = range(batch.dealt if batch.dealt else count)
+    return seed in [batch.seeds[(place + turn) % count] for turn in turns]
+
+
 def _jobs_of(batch, limits, budget):
     workloads = [
         workload
         for group in batch.groups
         for workload in GROUPS[group].workloads[: limits.get(group, batch.first)]
     ]
-    for seed, workload, searcher in itertools.product(
-        batch.seeds, workloads, batch.searchers
+    for seed, (place, workload), searcher in itertools.product(
+        batch.seeds, enumerate(workloads), batch.searchers
     ):
+        if searcher.has_seeds and not _is_dealt(batch, place, seed):
+            continue
         if not searcher.has_seeds:
             if seed == batch.seeds[0]:
                 yield Job(workload, searcher, (FREE,), 0, 0)
