@@ -51,6 +51,11 @@ class Pair:
             and (styled is None or self.style[op] == styled)
         ]
 
+    def of_experts(self, ops):
+        """Those that stand between a dispatch and its combine, in order."""
+        prefix = [op.removesuffix("dispatch") for op in self.dims if op.endswith("dispatch")]
+        return [op for op in self.dims if op in ops and any(op == p + op.rpartition(".")[2] for p in prefix)]
+
     def moved(self, ops=None):
         return Moved.of(self.best, ops), Moved.of(self.styled, ops)
 
@@ -60,7 +65,7 @@ def _on_tokens(pair):
     if norms:
         ours, theirs = pair.moved(norms)
         yield (
-            f"{named(norms)} work on a share of the tokens, so that sums are scattered and not reduced for every device:"
+            f"Norms work on a share of the tokens ({named(norms)}), so that sums are scattered and not reduced for every device:"
             f" {ours} in the place of {theirs}."
         )
 
@@ -70,7 +75,7 @@ def _whole_weights(pair):
     whole = [op for op in pair.ops(products, NONE) if pair.style[op] != NONE]
     if whole:
         yield (
-            f"{named(whole)} have whole weights for the tokens, or the sequences, of each device: nothing has to be gathered"
+            f"Weights are whole ({named(whole)}) for the tokens, or the sequences, of each device: nothing has to be gathered"
             " before them or reduced after them, and memory pays."
         )
 
@@ -78,8 +83,9 @@ def _whole_weights(pair):
 def _attention(pair):
     parallel = pair.ops(("attention",), NONE, 0)
     if parallel:
-        experts = pair.ops(("ffn_up", "ffn_down"), 0) + pair.ops(("ffn_up", "ffn_down"), 1)
-        beside = f", beside {named(experts)} that are cut by features" if experts else ""
+        products = ("ffn_up", "ffn_down")
+        experts = pair.of_experts(pair.ops(products, 0) + pair.ops(products, 1))
+        beside = f" beside tensor-parallel experts ({named(experts)})" if experts else ""
         yield (
             f"Attention is data-parallel inside the tp group ({named(parallel)}){beside}: each device keeps the caches of its"
             " own sequences, which dims by heads keep whole where all heads read one latent."
@@ -87,25 +93,24 @@ def _attention(pair):
     by_heads = [op for op in pair.ops(("attention",), 0) if "all_to_all" in Moved.of(pair.best, [op]).kinds]
     if by_heads:
         yield (
-            f"{named(by_heads)} go from tokens to heads by an all-to-all: {Moved.of(pair.best, by_heads)}, which is little"
-            " beside a gathering of the tokens."
+            f"Tokens go to heads by an all-to-all ({named(by_heads)}) and are not gathered: {Moved.of(pair.best, by_heads)}."
         )
 
 
 def _experts(pair):
-    ups, downs = pair.ops(("ffn_up",), 0, 1), pair.ops(("ffn_down",), 1, 0)
+    ups = pair.of_experts(pair.ops(("ffn_up",), 0, 1))
+    downs = pair.of_experts(pair.ops(("ffn_down",), 1, 0))
     exchange = ("dispatch", "combine")
     if ups and downs:
         sums = Moved.of(pair.best, [*ups, *downs])
         yield f"{named(ups)} reduces on the narrow side of the experts: {sums}."
     elif downs:
-        gathered, reduced = pair.moved([*downs, *(op for op in pair.dims if op.endswith("combine"))])
-        yield f"{named(downs)} gathers what it reads and leaves nothing to reduce: {gathered} in the place of {reduced}."
+        yield f"{named(downs)} gathers what it reads and leaves nothing to reduce: {Moved.of(pair.best, downs)}."
     cut = [op for op in pair.ops(exchange, 1) if pair.style[op] == NONE]
     if cut:
         ours, theirs = pair.moved(cut)
         if ours.count < theirs.count:
-            yield f"{named(cut)} send a share of the features: {ours} in the place of {theirs}."
+            yield f"Only a share of the features is sent ({named(cut)}): {ours} in the place of {theirs}."
 
 
 def _together(pair):
