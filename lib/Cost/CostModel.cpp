@@ -34,7 +34,7 @@ bool CostModel::hasTrellises() const {
       if (live.size() > Body::maxLiveValues)
         return false;
     for (const Node &node : program.bodies[body].nodes)
-      if (node.operands.size() > 2)
+      if (node.operands.size() > maxOperands)
         return false;
   }
   return true;
