@@ -121,7 +121,8 @@ def write_block(what, lines, args):
     ended = f"{args.scale:g} of the time limits" if args.scale != 1 else "the whole time limits"
     if args.rounds:
         ended = f"{args.rounds} rounds"
-    note = f"{args.threads} threads, {ended}:"
+    seeds = f", {args.seeds} seeds" if what == "curves" else ""
+    note = f"{args.threads} threads, {ended}{seeds}:"
     begin, end = f"<!-- solve {what}: begin -->", f"<!-- solve {what}: end -->"
     block = "\n".join([begin, "", note, "", *lines, "", end])
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
