@@ -39,7 +39,7 @@ private:
   const SearcherContext context;
   const ScreenedConstants constants;
   const std::unique_ptr<EditPolicy> policy; ///< may be null
-  const std::vector<Plan> firstPlans;
+  const std::vector<Plan> firstPlans, noPlans;
   const MakeRun makeRun;
   Rng rng;
   std::unique_ptr<SearchRun> run;
@@ -68,8 +68,11 @@ RestartedSearch::RestartedSearch(const SearcherContext &context,
   start();
 }
 
+/// Begins a run. Only the first one starts from the plans: where it ended is
+/// where they lead.
 void RestartedSearch::start() {
-  run = makeRun({context, constants, policy.get(), firstPlans, rng});
+  const std::vector<Plan> &plans = run ? noPlans : firstPlans;
+  run = makeRun({context, constants, policy.get(), plans, rng});
   best.reset();
   callsWithoutGain = 0;
 }

@@ -43,10 +43,10 @@ struct RunParts {
 
 using MakeRun = std::function<std::unique_ptr<SearchRun>(const RunParts &)>;
 
-/// A search by runs that `makeRun` makes. After `patience` calls without a gain
-/// the next begins, which forgets what was learned, but not what strategies
-/// evaluate to: proposals that are known cost no call. What a policy learned
-/// stays with it.
+/// A search by runs that `makeRun` makes, the first of which has `firstPlans`.
+/// After `patience` calls without a gain the next begins, which forgets what
+/// was learned, but not what strategies evaluate to: proposals that are known
+/// cost no call. What a policy learned stays with it.
 std::unique_ptr<Searcher>
 makeRestartedSearch(const SearcherContext &context,
                     const ScreenedConstants &constants,

@@ -329,6 +329,20 @@ TEST_F(Surrogate, BeginsABlackBoxWithTheBestPlansOfTheFreeModel) {
             std::vector<Strategy>(best.begin(), best.begin() + 3));
 }
 
+/// The best plan comes first, so that nothing is gained after it.
+TEST_F(Surrogate, StartsAnewWithoutThePlans) {
+  boxed.freeModel = unowned(&simulator);
+  boxed.options.constants = "warm-plans=3,warm-initial=0,initial=20,patience=2";
+  auto searcher = make(boxed);
+  std::vector<Strategy> plans = searcher->ask(100);
+  ASSERT_EQ(plans.size(), 3u);
+  std::vector<Evaluation> evaluations;
+  for (const Strategy &plan : plans)
+    evaluations.push_back(box.evaluate(plan));
+  searcher->tell(plans, evaluations);
+  EXPECT_EQ(searcher->ask(100).size(), 20u);
+}
+
 TEST_F(Surrogate, BeginsUniformlyWithoutAWarmStart) {
   context.options.critic = boxed.options.critic = "ridge";
   std::vector<Strategy> uniform = make(boxed)->ask(100);

@@ -66,10 +66,9 @@ struct ScreenedConstants {
 /// edits drawn uniformly: critics that are wrong in other ways.
 ///
 /// Either begins with the best plans of the free model, if the options ask for
-/// a warm start, and with strategies drawn uniformly; and again after
-/// `patience` calls without a gain. Without a critic the
-/// first draw that is not rejected is evaluated. A null policy is the uniform
-/// one.
+/// a warm start, and with strategies drawn uniformly; and again, without the
+/// plans, after `patience` calls without a gain. Without a critic the first
+/// draw that is not rejected is evaluated. A null policy is the uniform one.
 ///
 /// An unknown critic, prior or warm start, or one that needs a free model where
 /// there is none: an error.
