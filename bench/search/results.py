@@ -51,7 +51,8 @@ def as_asked(row):
 
 @dataclasses.dataclass
 class Results:
-    """The rows of a file, by key, the last of equal keys; and those that follow."""
+    """The rows of a file, by key, in the order in which they were measured, the last of
+    equal keys; and those that follow."""
 
     path: object  # pathlib.Path
     rows: dict
@@ -65,6 +66,7 @@ class Results:
             with open(path, newline="") as file:
                 whole = [line for line in file if line.endswith("\n")]
             for row in csv.DictReader(whole, restval=""):
+                rows.pop(key_of(row), None)
                 rows[key_of(row)] = row
         for twin in filter(None, map(as_asked, tuple(rows.values()))):
             rows.setdefault(key_of(twin), twin)
@@ -82,6 +84,7 @@ class Results:
             file.flush()
             os.fsync(file.fileno())
         for known in filter(None, (row, as_asked(row))):
+            self.rows.pop(key_of(known), None)
             self.rows[key_of(known)] = known
 
 

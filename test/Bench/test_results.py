@@ -47,6 +47,15 @@ class Table(unittest.TestCase):
         rows = Results.load(self.path).rows
         self.assertEqual([row["best"] for row in rows.values()], ["60"])
 
+    def test_what_is_measured_again_is_the_newest(self):
+        results = Results.load(self.path)
+        for version in ("v1", "v2"):
+            for seed in (0, 1):
+                results.append(row(job(seed=seed), version=version))
+        results.append(row(job(seed=0), version="v3"))
+        for table in (results, Results.load(self.path)):
+            self.assertEqual([row["version"] for row in table.rows.values()], ["v2", "v3"])
+
     def test_a_run_that_asked_for_nothing_free_counts_both_ways(self):
         both, asked = (
             manifest.Job(WORKLOAD, searchers.RANDOM, (kind,), 0, 4000)
