@@ -76,7 +76,7 @@ PLAN = (
     Batch("the roofline's plan is invalid", ("unlike",), UNLIKE, (ASKED,), SOME),
     Batch("the paper's annealing, SLO 50", ("moe-50",), (s.PAPER_ANNEALING,), (ASKED,)),
     Batch("random walks, SLO 50, 100 seeds", ("moe-50",), (s.RANDOM_WALK,), (ASKED,), range(100)),
-    Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,), SOME),
+    Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,)),
     Batch("where dims pay", ("dims",), (*LEARNED, s.COORDINATE), (ASKED,)),
     Batch("random walks where dims pay", ("dims",), (s.RANDOM_WALK,), (ASKED,), SOME),
     Batch("main rows, roofline", ("moe-50", "models"), MAIN, (ASKED,), SOME),
