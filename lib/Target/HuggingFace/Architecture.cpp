@@ -7,6 +7,8 @@
 
 #include "Architecture.h"
 
+#include <cassert>
+
 using namespace shardopt::hf;
 
 static constexpr HubNames namesOf(std::string_view router,
@@ -545,13 +547,22 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   return row;
 }
 
-const Architecture *
-shardopt::hf::findArchitecture(const std::vector<Architecture> &rows,
-                               std::string_view name) {
+static const Architecture *findIn(const std::vector<Architecture> &rows,
+                                  std::string_view name) {
   for (const Architecture &row : rows)
     if (row.name == name)
       return &row;
   return nullptr;
+}
+
+Architecture &shardopt::hf::addLike(std::vector<Architecture> &rows,
+                                    std::string_view base,
+                                    std::string_view name) {
+  const Architecture *found = findIn(rows, base);
+  assert(found && "a family is like one that is not in the table");
+  Architecture row = *found;
+  row.name = name;
+  return rows.emplace_back(std::move(row));
 }
 
 void shardopt::hf::fuseExperts(HubNames &names, std::string_view up,
@@ -565,7 +576,7 @@ void shardopt::hf::fuseExperts(HubNames &names, std::string_view up,
 }
 
 const Architecture *shardopt::hf::findArchitecture(std::string_view name) {
-  return findArchitecture(table(), name);
+  return findIn(table(), name);
 }
 
 std::vector<std::string> shardopt::hf::architectureNames() {

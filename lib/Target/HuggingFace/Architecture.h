@@ -233,9 +233,9 @@ void addDerivedArchitectures(std::vector<Architecture> &rows);
 /// in `text_config`.
 void addNestedArchitectures(std::vector<Architecture> &rows);
 
-/// The row of `name` among `rows`, or null.
-const Architecture *findArchitecture(const std::vector<Architecture> &rows,
-                                     std::string_view name);
+/// Adds a copy of the row `base`, which is there, under another name; the copy.
+Architecture &addLike(std::vector<Architecture> &rows, std::string_view base,
+                      std::string_view name);
 
 /// All experts of `names` share one tensor, `[experts, out, in]` of the tensors
 /// `up`, gate first, and `down`.

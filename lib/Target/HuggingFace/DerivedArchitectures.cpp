@@ -11,8 +11,6 @@
 
 #include "Architecture.h"
 
-#include <cassert>
-
 using namespace shardopt::hf;
 
 namespace {
@@ -216,12 +214,6 @@ static constexpr Derivation derivations[] = {
      }}};
 
 void shardopt::hf::addDerivedArchitectures(std::vector<Architecture> &rows) {
-  for (const Derivation &derivation : derivations) {
-    const Architecture *base = findArchitecture(rows, derivation.base);
-    assert(base && "a family is derived from one that is not in the table");
-    Architecture row = *base;
-    row.name = derivation.name;
-    derivation.change(row);
-    rows.push_back(row);
-  }
+  for (const Derivation &derivation : derivations)
+    derivation.change(addLike(rows, derivation.base, derivation.name));
 }

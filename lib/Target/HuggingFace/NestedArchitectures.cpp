@@ -12,8 +12,6 @@
 
 #include "Architecture.h"
 
-#include <cassert>
-
 using namespace shardopt::hf;
 
 namespace {
@@ -79,14 +77,10 @@ static constexpr Nesting nestings[] = {
 
 void shardopt::hf::addNestedArchitectures(std::vector<Architecture> &rows) {
   for (const Nesting &nesting : nestings) {
-    const Architecture *text = findArchitecture(rows, nesting.text);
-    assert(text && "a model is nested that is not in the table");
-    Architecture row = *text;
-    row.name = nesting.name;
+    Architecture &row = addLike(rows, nesting.text, nesting.name);
     row.isNested = true;
     row.names.model = nesting.model;
     row.names.head = nesting.head;
     nesting.change(row);
-    rows.push_back(row);
   }
 }
