@@ -5,7 +5,7 @@
 For each folder of FOLDER with a config.json and a model.safetensors: the
 `source` of every param, expanded over layers and experts, names tensors that
 are there, in the shape that it says, each once, and together all of them; and
-the number of parameters is the number of elements.
+the number of parameters is the number of elements. Ends with the bytes of all files.
 """
 
 import math
@@ -98,6 +98,8 @@ def check(folder):
 def main():
     for path in sorted(pathlib.Path(sys.argv[1]).glob("*/model.safetensors")):
         check(path.parent)
+    files = [path for path in pathlib.Path(sys.argv[1]).rglob("*") if path.is_file()]
+    print(f"{sum(path.stat().st_size for path in files)} bytes")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,14 @@ INDEXED = {
     "index_head_dim": 128,
     "index_topk": 2048,
 }
+QWEN3_EXPERTS = {
+    "head_dim": 128,
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+    "moe_intermediate_size": 768,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [],
+}
 SIGMOIDS = {"n_group": 1, "topk_group": 1, "norm_topk_prob": True}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
 MODELS = {
@@ -520,8 +528,63 @@ MODELS = {
         34.7,
     ),
 }
-# As above. What sees, without its eyes.
+# As above. What sees, without its eyes; and families of which other tests plan a model.
 ALIKE = {
+    "llama-3.1-8b": ("Llama", 128256, 4096, 14336, 32, 32, 8, {"rope_theta": 5e5}, 8.03),
+    "qwen2.5-7b": ("Qwen2", 152064, 3584, 18944, 28, 28, 4, {"rope_theta": 1e6}, 7.62),
+    "qwen3-32b": (
+        *("Qwen3", 151936, 5120, 25600, 64, 64, 8),
+        {"head_dim": 128, "rope_theta": 1e6},
+        32.8,
+    ),
+    "qwen3-30b-a3b": (
+        *("Qwen3Moe", 151936, 2048, 6144, 48, 32, 4),
+        {**QWEN3_EXPERTS, "norm_topk_prob": True, "rope_theta": 1e6},
+        30.5,
+    ),
+    "mixtral-8x7b": (
+        *("Mixtral", 32000, 4096, 14336, 32, 32, 8),
+        {"num_local_experts": 8, "num_experts_per_tok": 2, "rope_theta": 1e6},
+        46.7,
+    ),
+    "gpt-oss-120b": (
+        *("GptOss", 201088, 2880, 2880, 36, 64, 8),
+        {
+            "head_dim": 64,
+            "num_local_experts": 128,
+            "num_experts_per_tok": 4,
+            "sliding_window": 128,
+            "rope_theta": 150000.0,
+            "rope_scaling": {
+                "rope_type": "yarn",
+                "factor": 32.0,
+                "original_max_position_embeddings": 4096,
+                "truncate": False,
+            },
+            "quantization_config": {"quant_method": "mxfp4"},
+        },
+        117.0,
+    ),
+    "starcoder2-3b": (
+        *("Starcoder2", 49152, 3072, 12288, 30, 24, 2),
+        {"norm_epsilon": 1e-5, "use_bias": True, "sliding_window": 4096},
+        3.03,
+    ),
+    # "32B", which says less than 1 %.
+    "cwm-32b": (
+        *("Cwm", 128256, 6144, 21504, 64, 48, 8),
+        {
+            "sliding_window": 8192,
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 16.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 8192,
+            },
+        },
+        None,
+    ),
     "vaultgemma-1b": ("VaultGemma", 256000, 1152, 6912, 26, 4, 4, GEMMA2, 1.04),
     "flex-olmo-7x7b": (
         *("FlexOlmo", 100278, 4096, 11008, 32, 32, 32),
@@ -537,14 +600,7 @@ ALIKE = {
     "qwen3-vl-8b": ("Qwen3VL", 151936, 4096, 12288, 36, 32, 8, {"head_dim": 128}, 8.19),
     "qwen3-vl-30b-a3b": (
         *("Qwen3VLMoe", 151936, 2048, 6144, 48, 32, 4),
-        {
-            "head_dim": 128,
-            "num_experts": 128,
-            "num_experts_per_tok": 8,
-            "moe_intermediate_size": 768,
-            "decoder_sparse_step": 1,
-            "mlp_only_layers": [],
-        },
+        QWEN3_EXPERTS,
         30.5,
     ),
 }
