@@ -62,10 +62,10 @@ Feed execution::promptsOf(const Tensor &tokens, int64_t context) {
   return feed;
 }
 
-std::vector<Feed> execution::stepsOf(const Tensor &tokens) {
+std::vector<Feed> execution::stepsOf(const Tensor &tokens, int64_t first) {
   int64_t prompts = tokens.shape()[0], length = tokens.shape()[1];
   std::vector<Feed> feeds;
-  for (int64_t i = 0; i < length; ++i) {
+  for (int64_t i = first; i < length; ++i) {
     Feed &feed = feeds.emplace_back(emptyFeed(prompts));
     for (int64_t p = 0; p < prompts; ++p) {
       feed.tokens.ints()[p] = tokens.ints()[p * length + i];

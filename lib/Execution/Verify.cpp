@@ -146,17 +146,15 @@ std::string Verdict::line() const {
   return text;
 }
 
-/// Adds what one program of the chain has shown.
-static void addResults(std::vector<ResultError> results, double tolerance,
-                       Verdict &verdict) {
-  for (ResultError &result : results) {
-    verdict.isEqual &= result.isWithin(tolerance);
+void Verdict::add(std::vector<ResultError> found, double tolerance) {
+  for (ResultError &result : found) {
+    isEqual &= result.isWithin(tolerance);
     // A NaN stays.
-    if (!(result.maxAbs <= verdict.maxAbs))
-      verdict.maxAbs = result.maxAbs;
-    if (!(result.maxRel <= verdict.maxRel))
-      verdict.maxRel = result.maxRel;
-    verdict.results.push_back(std::move(result));
+    if (!(result.maxAbs <= maxAbs))
+      maxAbs = result.maxAbs;
+    if (!(result.maxRel <= maxRel))
+      maxRel = result.maxRel;
+    results.push_back(std::move(result));
   }
 }
 
@@ -233,7 +231,7 @@ execution::verify(const std::vector<ModuleOp> &modules,
       if (results && results->empty())
         verdict.failure = "the program has no results to compare";
       else if (results)
-        addResults(std::move(*results), options.tolerance, verdict);
+        verdict.add(std::move(*results), options.tolerance);
       else
         verdict.failure = results.error().message;
     }

@@ -6,43 +6,62 @@
 
 Every folder of $SHARDOPT_DATA/hf-tiny (default: ../shared/data beside the
 project), or of `--models`, has a config, weights, tokens and the logits of every
-position that Transformers computed. Each model runs in decode and in prefill: unsharded,
-with an exact plan on four devices (in decode by tensor parallelism alone, in prefill by
-any degrees), and with random strategies, half of them with the degrees of serving engines.
+position that Transformers computed. Each model decodes all tokens from empty caches, and
+decodes on from the caches of a prefill: unsharded, with an exact plan on four devices (in
+decode by tensor parallelism alone, in prefill by any degrees), and with random strategies,
+half of them with the degrees of serving engines.
 """
 
 import argparse
+import json
 import pathlib
+import re
 import sys
 import tempfile
 
 import tools
 from strategies import sample, write
-from tools import DATA, ROOT, imported, last_line, run
+from tools import DATA, ROOT, all_lines, imported, last_line, run
 
 sys.path.append(str(ROOT / "test" / "Reference"))
 
 from execution.tolerance import tolerance_of  # noqa: E402
 
 TOLERANCE = 2e-5  # of the largest logit
+# Of decode, and of prefill that decode follows.
 DEGREES = {"decode": "tp=4 ep=1 pp=1", "prefill": "tp=2,4 ep=1,2 pp=1,2 devices=4"}
+CONTEXTS = {"decode": 16, "prefill": 7}
 
 
-def check(args, model, phase, context, folder):
-    """(what, exit status, last line) of every run of a model."""
-    program = imported(
-        args, model / "config.json", phase, context, folder / f"{model.name}.{phase}.mlir"
-    )
+def check(args, model, folder):
+    """(phase and what, exit status, last line) of every run of a model."""
     io = model / "io.safetensors"
     against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
     against.append(f"--tolerance={args.tolerance or tolerance_of(model, TOLERANCE)}")
-    yield "unsharded", *last_line(args.shard_run, program, *against)
+    programs, planned = {}, {}
+    for phase, context in CONTEXTS.items():
+        config, path = model / "config.json", folder / f"{model.name}.{phase}.mlir"
+        programs[phase] = imported(args, config, phase, context, path)
+        planned[phase] = folder / f"planned.{phase}.mlir"
+        search = f"simulator=roofline searcher=exact batch=4 {DEGREES[phase]}"
+        command = [programs[phase], f"--llm-search-sharding={search}", "-o", planned[phase]]
+        run(args.shard_opt, *command)
+    for phase in CONTEXTS:
+        for what, status, line in check_phase(args, phase, programs, planned, against, folder):
+            yield f"{phase}, {what}", status, line
 
-    planned = folder / "planned.mlir"
-    degrees = DEGREES[phase]
-    search = f"searcher=exact batch=4 {degrees}"
-    run(args.shard_opt, program, f"--llm-search-sharding=simulator=roofline {search}", "-o", planned)
-    yield f"exact plan, {degrees}", *last_line(args.shard_run, planned, *against)
+
+def check_phase(args, phase, programs, planned, against, folder):
+    """(what, exit status, last line) of every run of a phase: of prefill, with the decode
+    behind it."""
+    program = programs[phase]
+
+    def command(paths):
+        then = [f"--then={paths['decode']}"] if phase == "prefill" else []
+        return [paths[phase], *then, *against]
+
+    yield "unsharded", *last_line(args.shard_run, *command(programs))
+    yield f"exact plan, {DEGREES[phase]}", *last_line(args.shard_run, *command(planned))
 
     options = {"seed": args.seed, "batch": [4]}
     plain = args.count // 2
@@ -51,10 +70,15 @@ def check(args, model, phase, context, folder):
     options["exchange"] = ["all_to_all", "gather"]
     drawn += sample(args.shard_opt, program, count=args.count - len(drawn), **options)
     strategies = write(folder / "strategies.jsonl", drawn)
-    status, line = last_line(
-        args.shard_run, "--verify", program, f"--strategies={strategies}", *against
-    )
-    yield f"{args.count} random strategies", status, line
+    many = [args.shard_run, "--verify", f"--strategies={strategies}", *command(programs)]
+    status, lines = all_lines(*many)
+    for line in lines[:-1]:
+        if "FAILED" in line:
+            strategy = drawn[int(line.rpartition("line=")[2])]
+            yield "one of them", 1, f"{line} {json.dumps(strategy)}"
+    errors = [float(error) for line in lines for error in re.findall(r"max_rel=(\S+)", line)]
+    worst = f", max_rel={max(errors):.2e}" if errors else ""
+    yield f"{args.count} random strategies", status, lines[-1] + worst
 
 
 def main():
@@ -75,10 +99,9 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for model in models:
-            for phase, context in (("decode", 16), ("prefill", 7)):
-                for what, status, line in check(args, model, phase, context, pathlib.Path(folder)):
-                    wrong += status != 0
-                    print(f"{model.name} {phase}, {what}: {line}", flush=True)
+            for what, status, line in check(args, model, pathlib.Path(folder)):
+                wrong += status != 0
+                print(f"{model.name} {what}: {line}", flush=True)
     sys.exit(1 if wrong else 0)
 
 

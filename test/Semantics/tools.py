@@ -23,11 +23,16 @@ def run(*command):
     return result.stdout
 
 
+def all_lines(*command):
+    """(exit status, lines of the output, one at least) of a command that may fail."""
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    return result.returncode, (result.stdout or result.stderr).strip().splitlines() or [""]
+
+
 def last_line(*command):
     """(exit status, last line of the output) of a command that may fail."""
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    lines = (result.stdout or result.stderr).strip().splitlines()
-    return result.returncode, lines[-1] if lines else ""
+    status, lines = all_lines(*command)
+    return status, lines[-1]
 
 
 def imported(args, config, phase, context, path, *options):

@@ -31,15 +31,16 @@ struct Options {
   execution::VerifyOptions verify;
 };
 
-/// Runs one program. Returns the exit code.
-int runProgram(const Options &options, mlir::ModuleOp module,
+/// Runs one program, or two in turn. Returns the exit code.
+int runProgram(const Options &options,
+               const std::vector<mlir::ModuleOp> &modules,
                execution::World &world);
 
-/// Runs one program and compares its logits with those of --expect. `module` is
-/// lowered in place.
-ErrorOr<execution::Verdict> expectLogits(const Options &options,
-                                         mlir::ModuleOp module,
-                                         execution::World &world);
+/// Runs programs in turn and compares their logits with those of --expect.
+/// `modules` are lowered in place.
+ErrorOr<execution::Verdict>
+expectLogits(const Options &options, const std::vector<mlir::ModuleOp> &modules,
+             execution::World &world);
 
 /// Verifies one program, or two in turn.
 int verifyProgram(const Options &options,

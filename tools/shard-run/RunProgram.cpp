@@ -29,6 +29,8 @@ namespace {
 struct Session {
   RunRequest request;
   bool isPrefill = false;
+  int64_t begin = 0; ///< the first position of every prompt, with --tokens
+  int64_t end = 0;   ///< that behind the last one
 };
 
 } // namespace
@@ -49,7 +51,8 @@ static ErrorOr<Tensor> readTensor(const std::string &path,
   return tensor;
 }
 
-/// Feeds the tokens of a file: decode from an empty cache, prefill its context.
+/// Feeds the tokens of a file from `session.begin` on: decode all of them, from
+/// an empty cache or what a program before has left; prefill its context.
 static std::optional<Error> feedTokens(const Options &options,
                                        const ProgramWorkload &workload,
                                        int64_t vocabulary, Session &session) {
@@ -72,15 +75,23 @@ static std::optional<Error> feedTokens(const Options &options,
   request.cachePositions = length;
   request.areCachesRandom = false;
   if (!session.isPrefill) {
-    request.steps = stepsOf(*tokens);
+    if (session.begin >= length)
+      return Error{options.tokens + ": prompts of " + std::to_string(length) +
+                   " tokens, and none is left behind the " +
+                   std::to_string(session.begin) + " of the program before"};
+    request.steps = stepsOf(*tokens, session.begin);
+    session.end = length;
     return std::nullopt;
   }
+  if (session.begin > 0)
+    return Error{"--then is a program of prefill, expected one of decode"};
   int64_t context = workload.context;
   if (context > length)
     return Error{options.tokens + ": prompts of " + std::to_string(length) +
                  " tokens, the program wants " + std::to_string(context)};
   request.rowsPerPrompt = context;
   request.steps = {promptsOf(*tokens, context)};
+  session.end = context;
   return std::nullopt;
 }
 
@@ -225,9 +236,9 @@ static std::optional<Error> dump(const Options &options,
 }
 
 /// Compares logits with the file's.
-static ErrorOr<Verdict>
+static std::optional<Error>
 compareLogits(const Options &options, const Session &session,
-              const std::map<std::string, Tensor> &results) {
+              const std::map<std::string, Tensor> &results, Verdict &verdict) {
   auto found = results.find("logits");
   if (found == results.end())
     return Error{"the program has no logits to compare, and was partitioned "
@@ -242,9 +253,8 @@ compareLogits(const Options &options, const Session &session,
   const Tensor &logits = found->second;
   int64_t length = expected->shape()[1];
   // The positions that the program gives: of prefill, the last of the prompt.
-  int64_t begin = session.isPrefill ? session.request.rowsPerPrompt - 1 : 0;
-  int64_t end =
-      session.isPrefill ? begin + 1 : int64_t(session.request.steps.size());
+  int64_t begin = session.isPrefill ? session.end - 1 : session.begin;
+  int64_t end = session.end;
   if (end > length)
     return Error{options.expect + ": logits of " + std::to_string(length) +
                  " positions, the program gives those of position " +
@@ -256,14 +266,11 @@ compareLogits(const Options &options, const Session &session,
     return Error{options.expect + ": logits of shape " +
                  toString(expected->shape()) + ", the program gives " +
                  toString(logits.shape())};
-  Verdict verdict;
-  ResultError &error = verdict.results.emplace_back();
+  ResultError error;
   error.name = "logits";
   accumulate(wanted, logits, largest(wanted), "the file's order", error);
-  verdict.isEqual = error.isWithin(options.verify.tolerance);
-  verdict.maxAbs = error.maxAbs;
-  verdict.maxRel = error.maxRel;
-  return verdict;
+  verdict.add({std::move(error)}, options.verify.tolerance);
+  return std::nullopt;
 }
 
 ErrorOr<std::unique_ptr<Weights>> run::openWeights(const Options &options) {
@@ -301,9 +308,10 @@ struct Run {
 
 } // namespace
 
-/// Runs `module` as the options say.
+/// Runs `module` as the options say, on the caches of `before` where there is
+/// one. Its own are kept where the run `goesOn`.
 static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
-                            World &world) {
+                            World &world, const Run *before, bool goesOn) {
   Run run;
   Session &session = run.session;
   ErrorOr<int64_t> vocabulary = findVocabulary(module);
@@ -318,6 +326,10 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   if (!requests)
     return requests.error();
   session.request = std::move(requests->front());
+  if (before) {
+    session.begin = before->session.end;
+    session.request.arguments = before->whole.caches;
+  }
   if (!options.tokens.empty())
     if (auto error = feedTokens(options, *workload, *vocabulary, session))
       return *error;
@@ -336,13 +348,13 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   building.lowering.keepValues =
       options.keepsValues || !options.schedule.empty();
   session.request.wantsValues = options.keepsValues;
-  session.request.wantsCaches = !options.dump.empty();
+  session.request.wantsCaches = goesOn || !options.dump.empty();
   ErrorOr<Executable> program = world.load(
       [&](Codegen codegen) { return build(module, building, codegen); });
   if (!program)
     return program.error();
   run.interface = program->interface;
-  if (world.isLeader())
+  if (world.isLeader() && !before)
     nameUnread(options, (*weights)->findUnread(run.interface));
   if (!options.inputs.empty())
     if (auto error =
@@ -369,20 +381,41 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
 }
 
 ErrorOr<Verdict> run::expectLogits(const Options &options,
-                                   mlir::ModuleOp module, World &world) {
-  ErrorOr<Run> run = execute(options, module, world);
-  if (!run)
-    return run.error();
-  if (!world.isLeader())
-    return Verdict();
-  return compareLogits(
-      options, run->session,
-      stackResults(run->whole, run->interface, run->session.isPrefill));
+                                   const std::vector<mlir::ModuleOp> &modules,
+                                   World &world) {
+  Verdict verdict;
+  std::optional<Run> before;
+  for (mlir::ModuleOp module : modules) {
+    ErrorOr<Run> run =
+        execute(options, module, world, before ? &*before : nullptr,
+                /*goesOn=*/module != modules.back());
+    if (!run)
+      return run.error();
+    before = std::move(*run);
+    if (!world.isLeader())
+      continue;
+    if (auto error =
+            compareLogits(options, before->session,
+                          stackResults(before->whole, before->interface,
+                                       before->session.isPrefill),
+                          verdict))
+      return *error;
+  }
+  return verdict;
 }
 
-int run::runProgram(const Options &options, mlir::ModuleOp module,
-                    World &world) {
-  ErrorOr<Run> run = execute(options, module, world);
+int run::runProgram(const Options &options,
+                    const std::vector<mlir::ModuleOp> &modules, World &world) {
+  if (modules.size() > 1) {
+    ErrorOr<Verdict> verdict = expectLogits(options, modules, world);
+    if (!verdict)
+      return fail(verdict.error().message);
+    if (world.isLeader())
+      llvm::outs() << verdict->line() << '\n';
+    return verdict->isEqual ? 0 : 1;
+  }
+  ErrorOr<Run> run = execute(options, modules.front(), world,
+                             /*before=*/nullptr, /*goesOn=*/false);
   if (!run)
     return fail(run.error().message);
   if (!world.isLeader())
@@ -405,11 +438,11 @@ int run::runProgram(const Options &options, mlir::ModuleOp module,
     llvm::outs() << name << ": " << toString(tensor.shape()) << '\n';
   if (options.expect.empty())
     return 0;
-  ErrorOr<Verdict> verdict = compareLogits(options, run->session, results);
-  if (!verdict)
-    return fail(verdict.error().message);
-  llvm::outs() << verdict->line() << '\n';
-  return verdict->isEqual ? 0 : 1;
+  Verdict verdict;
+  if (auto error = compareLogits(options, run->session, results, verdict))
+    return fail(error->message);
+  llvm::outs() << verdict.line() << '\n';
+  return verdict.isEqual ? 0 : 1;
 }
 
 void run::printOrder(const ProgramInterface &interface,

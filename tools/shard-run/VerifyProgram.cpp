@@ -112,7 +112,7 @@ verifyLine(const Options &options, const std::vector<mlir::ModuleOp> &modules,
   ErrorOr<Verdict> verdict =
       options.expect.empty()
           ? verify(modules, options.verify, **weights, world, wholes)
-          : expectLogits(options, first, world);
+          : expectLogits(options, modules, world);
   if (!verdict)
     return failed(verdict.error().message +
                   (message.empty() ? "" : ": " + message));

@@ -34,7 +34,8 @@ static cl::opt<std::string, true> input(cl::Positional, cl::cat(category),
 SHARDOPT_OPTION(bool, verifies, "verify", options.verifies,
                 "Run the program sharded and unsharded and compare");
 SHARDOPT_OPTION(std::string, then, "then", options.then,
-                "With --verify: a program that goes on with the caches");
+                "With --verify or --expect: a program that goes on with the "
+                "caches");
 SHARDOPT_OPTION(
     std::string, strategies, "strategies", options.strategies,
     "With --verify: verify each strategy of this list, one JSON "
@@ -128,6 +129,22 @@ int run::fail(const std::string &message) {
 static constexpr int64_t mostPrompts = int64_t(1) << 16;
 static constexpr int64_t mostPositions = int64_t(1) << 20;
 
+/// What is wrong beside --then.
+static std::optional<std::string> checkThen() {
+  if (options.verifies)
+    return std::nullopt;
+  if (options.expect.empty())
+    return "--then needs --verify or --expect";
+  for (const std::string *path :
+       {&options.output, &options.inputs, &options.dump, &options.schedule})
+    if (!path->empty())
+      return "--then compares the logits of two programs: '" + *path +
+             "' has no use there";
+  if (options.countsCollectives)
+    return "--statistics has no use with --then";
+  return std::nullopt;
+}
+
 /// What is wrong with the options, taken together.
 static std::optional<std::string> checkOptions() {
   auto &verify = options.verify;
@@ -152,12 +169,12 @@ static std::optional<std::string> checkOptions() {
   if (verify.build.optimization > 3)
     return "-O is " + std::to_string(verify.build.optimization) +
            ", expected 0 to 3";
-  if (!options.verifies &&
-      !(options.then.empty() && options.strategies.empty()))
-    return "--then and --strategies need --verify";
+  if (!options.verifies && !options.strategies.empty())
+    return "--strategies needs --verify";
+  if (!options.then.empty())
+    if (auto message = checkThen())
+      return message;
   bool isExpected = !options.strategies.empty() && !options.expect.empty();
-  if (isExpected && !options.then.empty())
-    return "--then has no use with --expect";
   if (options.keepsValues && options.dump.empty())
     return "--keep-values needs --dump";
   if (options.verifies && options.countsCollectives)
@@ -242,7 +259,7 @@ static int executeIn(execution::World &world) {
   if (!options.strategies.empty())
     return verifyList(options, modules, usesMpi() ? &world : nullptr);
   return options.verifies ? verifyProgram(options, modules, world)
-                          : runProgram(options, modules.front(), world);
+                          : runProgram(options, modules, world);
 }
 
 static int execute() {

@@ -26,8 +26,9 @@ std::vector<Feed> randomSteps(uint64_t seed, const std::vector<int64_t> &first,
 /// prompts from position 0.
 Feed promptsOf(const tensors::Tensor &tokens, int64_t context);
 
-/// The columns of [prompts, length] tokens, a step each, from position 0.
-std::vector<Feed> stepsOf(const tensors::Tensor &tokens);
+/// The columns of [prompts, length] tokens from position `first` on, a step
+/// each.
+std::vector<Feed> stepsOf(const tensors::Tensor &tokens, int64_t first);
 
 } // namespace shardopt::execution
 

@@ -39,6 +39,9 @@ struct Verdict {
   std::string failure;         ///< why there is nothing to compare, if so
   std::string firstDifference; ///< which op went wrong first, where one did
 
+  /// Adds what one program has shown.
+  void add(std::vector<ResultError> found, double tolerance);
+
   /// "verify: OK max_abs=… max_rel=…" or "verify: FAILED …".
   std::string line() const;
 };
