@@ -446,8 +446,11 @@ std::optional<Error> CheckpointWeights::loadLayer(
   const int64_t groups = param.source->groups;
   if (axis >= shape.size() || !fits(parts, axis, groups, shape)) {
     std::string found;
-    for (const PartView &part : parts)
-      found += (found.empty() ? "" : ", ") + toString(part.shape());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::string &pattern = param.source->parts[i].pattern;
+      found += (i == 0 ? "" : ", ") + toString(parts[i].shape()) + " of '" +
+               (layer ? expand(pattern, "{layer}", *layer) : pattern) + "'";
+    }
     return fail("the checkpoint has " + found + ", the program wants " +
                 toString(shape));
   }

@@ -27,6 +27,13 @@ struct Repetition {
   std::string_view key, other;
 };
 
+/// A key that the class of a family does not read, and a value that says what
+/// it computes all the same. Of any other value nothing is known.
+struct Restatement {
+  std::string_view family; ///< how the names of its classes begin
+  std::string_view key, value;
+};
+
 } // namespace
 
 /// Keys that change no number of a model that is served.
@@ -108,7 +115,8 @@ static const Words harmless[] = {
       "unsloth_version",
       "use_bfloat16",
       "use_cache",
-      "use_mamba_kernels"}},
+      "use_mamba_kernels",
+      "use_parallel_embedding"}},
     {"how tokens are chosen from the logits",
      {"begin_suppress_tokens", "do_sample", "length_penalty", "max_length",
       "max_new_tokens", "min_length", "num_beams", "repetition_penalty",
@@ -143,11 +151,14 @@ static constexpr Repetition repetitions[] = {
     {"hybrid_override_pattern", "layers_block_type"},
     {"interleave_moe_layer_step", "moe_layers"},
     {"intermediate_size", "shared_intermediate_size"},
+    {"layer_switch", "sliding_window_pattern"},
     {"layer_types", "layers_block_type"},
     {"max_window_layers", "layer_types"},
     {"moe_layer_freq", "mlp_layer_types"},
     {"n_shared_experts", "moe_shared_expert_intermediate_size"},
     {"no_rope_layer_interval", "no_rope_layers"},
+    {"norm_eps", "layer_norm_epsilon"},
+    {"num_query_groups", "num_key_value_heads"},
     {"qk_head_dim", "qk_nope_head_dim"},
     {"rms_norm_eps", "layer_norm_epsilon"},
     {"rope_local_base_freq", "rope_parameters"},
@@ -155,9 +166,29 @@ static constexpr Repetition repetitions[] = {
     {"rope_theta", "rope_parameters"},
     {"rope_theta", "rope_scaling"},
     {"sliding_window_pattern", "layer_types"},
+    {"sliding_window_size", "sliding_window"},
     {"time_step_limit", "time_step_min"},
     {"torch_dtype", "dtype"},
     {"type", "rope_type"}};
+
+static constexpr Restatement restatements[] = {
+    {"Cohere", "order_of_interleaved_layers", "\"local_attn_first\""},
+    {"Cohere", "position_embedding_type", "\"rope_gptj\""},
+    {"Cohere", "rotary_pct", "1.0"},
+    {"Cohere", "use_embedding_sharing", "true"},
+    {"Cohere", "use_gated_activation", "true"},
+    {"Cohere", "use_parallel_block", "true"},
+    {"DeepseekV2", "scoring_func", "\"softmax\""},
+    {"Ernie4_5", "compression_ratio", "1.0"},
+    {"MiniMaxM2", "layernorm_full_attention_beta", "1.0"},
+    {"MiniMaxM2", "layernorm_linear_attention_beta", "1.0"},
+    {"MiniMaxM2", "layernorm_mlp_beta", "1.0"},
+    {"MiniMaxM2", "qk_norm_type", "\"per_layer\""},
+    {"MiniMaxM2", "scoring_func", "\"sigmoid\""},
+    {"MiniMaxM2", "shared_moe_mode", "\"sigmoid\""},
+    {"MiniMaxM2", "use_qk_norm", "true"},
+    {"MiniMaxM2", "use_routing_bias", "true"},
+    {"Phi3", "full_attn_mod", "1"}};
 
 static bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
@@ -207,6 +238,16 @@ struct Place {
     const json::Value value = holder[key];
     return value.isString() && value.string() == text;
   }
+  bool isListOf(const char *key, int64_t entry) const {
+    const json::Value value = holder[key];
+    if (!value.isArray())
+      return false;
+    const std::vector<json::Value> entries = value.elements();
+    return std::all_of(entries.begin(), entries.end(),
+                       [&](const json::Value &given) {
+                         return given.found() == std::to_string(entry);
+                       });
+  }
 };
 
 /// Keys that change no number of a model of which `holds`; what ends in "_" are
@@ -227,7 +268,8 @@ static const Idle idle[] = {
          return layer.network && !layer.experts;
        });
      },
-     {"decoder_sparse_step", "intermediate_size", "intermediate_size_mlp"}},
+     {"decoder_sparse_step", "intermediate_size", "intermediate_size_mlp",
+      "mlp_intermediate_size"}},
     {"no layer has experts",
      [](const Place &at) {
        return !at.anyLayer(
@@ -274,6 +316,23 @@ static const Idle idle[] = {
     {"norms subtract the mean",
      [](const Place &at) { return at.config.layerNorm; },
      {"rms_norm_eps"}},
+    {"every layer attends",
+     [](const Place &at) { return at.isListOf("attn_type_list", 1); },
+     {"attn_type_list"}},
+    {"another key says it",
+     [](const Place &at) {
+       const AttentionConfig &attention = at.config.attention;
+       const json::Value turned = at.holder["attn_rotary_emb"];
+       return turned.isNumber() &&
+              turned.number() ==
+                  attention.rope.share * double(attention.headDim);
+     },
+     {"attn_rotary_emb"}},
+    {"another key says it",
+     [](const Place &at) {
+       return at.top["dtype"].present() || at.top["torch_dtype"].present();
+     },
+     {"dtype", "torch_dtype"}},
     // The parameters of scaled frequencies say it where it is not read.
     {"rotary frequencies are not scaled",
      [](const Place &at) {
@@ -308,6 +367,16 @@ static const char *whyIgnored(const std::string &key, const Place &at) {
   return nullptr;
 }
 
+/// What `key` says again of a model, or null.
+static const Restatement *findRestatement(const std::string &key,
+                                          const ModelConfig &config) {
+  for (const Restatement &restatement : restatements)
+    if (key == restatement.key &&
+        config.architecture.rfind(restatement.family, 0) == 0)
+      return &restatement;
+  return nullptr;
+}
+
 static UnreadKey describe(const std::string &path, const std::string &key,
                           const json::Value &value, const json::Value &holder,
                           const json::Value &top, const ModelConfig &config) {
@@ -315,6 +384,12 @@ static UnreadKey describe(const std::string &path, const std::string &key,
   if (const char *why = findWhy(leftOut, key)) {
     unread.fate = saysNothing(key, value) ? Fate::Ignored : Fate::LeftOut;
     unread.why = why;
+  } else if (const Restatement *restated = findRestatement(key, config);
+             restated && !value.isNull()) {
+    const bool isSame = unread.value == restated->value;
+    unread.fate = isSame ? Fate::Ignored : Fate::NotUnderstood;
+    unread.why = isSame ? "the model does so in any case"
+                        : "the model has " + std::string(restated->value);
   } else if (const char *why = whyIgnored(key, {holder, top, config})) {
     unread.why = why;
   } else if (path.find("quantization_config/") != std::string::npos) {

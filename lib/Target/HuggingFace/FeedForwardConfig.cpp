@@ -122,7 +122,9 @@ static RouterConfig readRouter(const json::Value &root,
       root["moe_norm_min"].failExpected("at most 1e-6");
     break;
   case RouterRule::GroupedSigmoid:
-    expectString(root["scoring_func"], "sigmoid");
+    // dots.llm1 calls the one by the name of the other.
+    if (const json::Value scoring = root["scoring_func"].nullAsAbsent())
+      scoring.choice<bool>({{"sigmoid", true}, {"noaux_tc", true}});
     expectString(root["topk_method"], "noaux_tc");
     router.sigmoid = true;
     router.correction = true;

@@ -115,7 +115,8 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
                                            {"fbgemm_fp8", {}},
                                            {"compressed-tensors", {}}});
     if (config.method == Method::Fp8) {
-      expectString(given["fmt"], "e4m3");
+      if (const json::Value format = given["fmt"].nullAsAbsent())
+        format.choice<bool>({{"e4m3", true}, {"float8_e4m3fn", true}});
       expectString(given["activation_scheme"], "dynamic");
       readBlock(given["weight_block_size"].nullAsAbsent(), config);
     }
