@@ -17,6 +17,20 @@ def _score(summary):
     return f"{mean} of the optimum in the mean (n = {summary.runs}, {seeds})"
 
 
+def _learned_where_dims_pay(measured):
+    """What a policy is worth under the joint critic, or nothing where it was not measured."""
+    rows = (
+        (f"`{searchers.PPO.name}`", searchers.PPO),
+        ("untrained", searchers.PPO_UNTRAINED),
+        ("taught on other models first", searchers.PPO_TAUGHT),
+    )
+    found = [(label, _of(measured, "dims", searcher)) for label, searcher in rows]
+    if not all(summary for _, summary in found):
+        return ""
+    shown = ", ".join(f"{label} {markdown.ratio(s.mean)} (n = {s.runs})" for label, s in found)
+    return f" Where dims pay: {shown}."
+
+
 def lines(measured):
     """A list of at most five items; an item whose rows are missing is left out."""
 
@@ -54,7 +68,8 @@ def lines(measured):
             lambda ppo, untrained, paper: "**Learning a policy** is not needed: `ppo` with the ridge critic reaches"
             f" {markdown.ratio(ppo.mean)} (n = {ppo.runs}) on GPT-MoE at 50 ms, and with its policy left untrained,"
             f" under the same critic, {markdown.ratio(untrained.mean)} (n = {untrained.runs}). `ppo-paper`, the agent as"
-            f" [published](Reproduction.md), reaches {markdown.ratio(paper.mean)} (n = {paper.runs}).",
+            f" [published](Reproduction.md), reaches {markdown.ratio(paper.mean)} (n = {paper.runs})."
+            f"{_learned_where_dims_pay(measured)}",
             ("moe-50", searchers.PPO_RIDGE),
             ("moe-50", searchers.PPO_PARTS[1]),
             ("moe-50", searchers.PPO_PAPER),

@@ -13,7 +13,7 @@ TEXT = """## The agent from outside
 history, reward, rollouts, chunks and early exit of `ppo-paper`; it asks `shard-cost` through a pipe. Share of the optimum after 4000
 strategies asked for, in brackets the number of runs. A unit test holds the losses, the gradients and the parameters of two gradient
 steps of `ppo-paper` against Stable-Baselines3's, to 1e-6. What differs is the random numbers, of weights and of strategies; which of
-the two is better, single runs do not say."""
+the two is better, few runs do not say."""
 
 
 def _cell(runs):

@@ -3,8 +3,8 @@
 import pathlib
 import unittest
 
-from search import groups, manifest, paper_agent, parts, reproduction, searchers, sensitivity
-from search import targets, verdict
+from search import advice, groups, manifest, paper_agent, parts, reproduction, searchers
+from search import sensitivity, targets, verdict
 from search.measured import Measured
 from search.reference import References
 from search.results import Results
@@ -35,6 +35,25 @@ def measured(*groups_of_rows):
 
 def proof(group="moe-50", workload=0):
     return rows(group, searchers.EXACT, lambda seed: "1:100", workload=workload)
+
+
+class Advice(unittest.TestCase):
+    def test_learning_is_said_where_dims_pay_once_all_of_it_is_measured(self):
+        found = [
+            *map(list, (proof(), proof("dims"))),
+            *(
+                list(rows("moe-50", searcher, lambda seed: "9:90"))
+                for searcher in (searchers.PPO_RIDGE, searchers.PPO_PARTS[1], searchers.PPO_PAPER)
+            ),
+            *(
+                list(rows("dims", searcher, lambda seed: "9:95", range(2)))
+                for searcher in (searchers.PPO, searchers.PPO_UNTRAINED)
+            ),
+        ]
+        self.assertIn("**Learning a policy**", advice.lines(measured(*found)))
+        self.assertNotIn("untrained 0.9500", advice.lines(measured(*found)))
+        found.append(rows("dims", searchers.PPO_TAUGHT, lambda seed: "9:80", range(2)))
+        self.assertIn("other models first 0.8000 (n = 2).", advice.lines(measured(*found)))
 
 
 class Verdict(unittest.TestCase):
