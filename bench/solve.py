@@ -209,7 +209,7 @@ def run_curves(bench):
 
 
 def run_large(bench):
-    table = Table(["nodes", "text", "reading", "reductions", "whole", "memory"])
+    table = Table(["nodes", "text", "reading", "reductions", "whole", "cpu", "memory"])
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         path = f"{scratch}/large.json"
         generator = [sys.executable, str(ROOT / "bench/generate_instance.py")]
@@ -224,6 +224,7 @@ def run_large(bench):
             f"{phases['reading']:.1f} s",
             f"{phases['reductions']:.1f} s",
             f"{found['seconds']:.1f} s",
+            f"{found['processor_seconds']:.1f} s",
             f"{found['peak_memory_bytes'] / 1e9:.2f} GB",
         ]
     )

@@ -41,6 +41,11 @@ Network::Network(const Graph &graph)
   }
 
   std::vector<std::vector<Link>> linksByNode(sizes.size());
+  // Tables are most of what there is: no room for more of them.
+  size_t numEntries = 0;
+  for (const GraphEdge &edge : graph.edges)
+    numEntries += edge.isAlive ? 2 * edge.table.size() : 0;
+  tables.reserve(numEntries);
   for (const GraphEdge &edge : graph.edges) {
     if (!edge.isAlive)
       continue;

@@ -279,7 +279,8 @@ ErrorOr<Problem> solve::parseProblem(std::string_view text,
 
 ErrorOr<Problem> solve::readProblem(const std::string &path) {
   constexpr uint64_t limitBytes = uint64_t(1) << 32;
-  ErrorOr<std::string> text = readFile(path, limitBytes);
+  ErrorOr<std::string> text =
+      readFile(path, limitBytes, simdjson::SIMDJSON_PADDING);
   if (!text)
     return text.error();
   if (!isGzip(*text)) {

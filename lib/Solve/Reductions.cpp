@@ -32,7 +32,8 @@ static constexpr Reduction reductions[] = {
     {"free nodes", removeFreeNodes},
 };
 
-std::vector<ReductionCount> solve::reduce(Graph &graph) {
+std::vector<ReductionCount> solve::reduce(Graph &graph,
+                                          const std::function<bool()> &isOver) {
   std::vector<ReductionCount> counts;
   for (const Reduction &reduction : reductions)
     counts.push_back({reduction.name, 0});
@@ -40,6 +41,8 @@ std::vector<ReductionCount> solve::reduce(Graph &graph) {
   while (changed && !graph.isInfeasible) {
     changed = false;
     for (size_t r = 0; r < counts.size() && !graph.isInfeasible; ++r) {
+      if (isOver && isOver())
+        return counts;
       size_t count = reductions[r].apply(graph);
       counts[r].count += count;
       changed |= count != 0;

@@ -222,6 +222,8 @@ bool Search::shrink(Graph &graph, const Network &network,
 }
 
 void Search::searchGraph(Graph &graph) {
+  if (isOver())
+    return;
   auto network = std::make_unique<Network>(graph);
   std::unique_ptr<Team> team;
   std::optional<Certificate> certificate;
@@ -250,6 +252,8 @@ void Search::searchGraph(Graph &graph) {
     if (certificate && shrink(graph, *network, *certificate)) {
       if (graph.isInfeasible) // nothing is cheaper than the best solution
         return raiseBound(result.cost >> scaling.shift);
+      if (isOver()) // perhaps in the middle of the reductions
+        return report();
       auto smaller = std::make_unique<Network>(graph);
       team = std::make_unique<Team>(graph, *smaller, *team);
       network = std::move(smaller);
@@ -281,7 +285,8 @@ void Search::applyReductions(Graph &graph) {
     dropUnsupported(graph);
     return;
   }
-  for (const ReductionCount &reduction : reduce(graph))
+  auto isLate = [this] { return timeSpent() >= 1; };
+  for (const ReductionCount &reduction : reduce(graph, isLate))
     addReduction(reduction.name, reduction.count);
 }
 

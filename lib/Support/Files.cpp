@@ -36,7 +36,8 @@ static int readRest(int descriptor, uint64_t limitBytes, std::string &text) {
 }
 
 ErrorOr<std::string> shardopt::readFile(const std::string &path,
-                                        uint64_t limitBytes) {
+                                        uint64_t limitBytes,
+                                        size_t spareBytes) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     return cannotRead(path, errno);
@@ -44,7 +45,7 @@ ErrorOr<std::string> shardopt::readFile(const std::string &path,
   struct stat status;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
       uint64_t(status.st_size) <= limitBytes)
-    text.reserve(status.st_size + 1);
+    text.reserve(status.st_size + spareBytes + 1);
   int code = readRest(descriptor, limitBytes, text);
   ::close(descriptor);
   if (code == EFBIG)

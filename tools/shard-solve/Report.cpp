@@ -35,6 +35,16 @@ int64_t peakMemoryBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
+/// Of all threads, in the program and in the system for it.
+static double processorSeconds() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  auto secondsOf = [](const timeval &time) {
+    return double(time.tv_sec) + 1e-6 * double(time.tv_usec);
+  };
+  return secondsOf(usage.ru_utime) + secondsOf(usage.ru_stime);
+}
+
 static void addMemory(json::Writer &writer, const Problem &problem,
                       const SolverResult &result) {
   if (!result.solution)
@@ -103,6 +113,7 @@ std::string makeReport(const Options &options, const Problem &problem,
   writer.member("threads", options.threads);
   writer.member("seed", options.seed);
   writer.member("seconds", seconds);
+  writer.member("processor_seconds", processorSeconds());
   writer.member("peak_memory_bytes", peakMemoryBytes());
   addMemory(writer, problem, result);
   addWork(writer, result, readingSeconds);

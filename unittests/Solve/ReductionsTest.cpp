@@ -98,6 +98,28 @@ TEST_P(Reduction, KeepsABestSolution) {
   EXPECT_GT(applied, 20u);
 }
 
+TEST(Reductions, EndInTheMiddle) {
+  size_t applied = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Problem problem = makeRandomProblem(seed, withTightness(0.4));
+    Graph graph(problem, chooseScaling(problem, /*pays=*/false));
+    uint64_t most = seed % 12, asked = 0;
+    auto isOver = [&] { return asked++ >= most; };
+    for (const ReductionCount &reduction : reduce(graph, isOver))
+      applied += reduction.count;
+    EXPECT_GE(asked, 1u) << "seed " << seed;
+    EXPECT_LE(asked, most + 1) << "seed " << seed;
+    std::optional<Int128> expected = findPermitted(problem);
+    std::optional<Int128> found =
+        graph.isInfeasible ? std::nullopt : findOptimum(problem, graph);
+    ASSERT_EQ(found.has_value(), expected.has_value()) << "seed " << seed;
+    if (expected) {
+      EXPECT_EQ(toString(*found), toString(*expected)) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(applied, 20u);
+}
+
 TEST(Reductions, OfEdgesOfManyNodesKeepABestSolution) {
   RandomProblemOptions options;
   options.nodes = 5;

@@ -202,4 +202,7 @@ TEST(Solver, StopsWhenAsked) {
   options.stop = &stop;
   SolverResult result = solve::solve(makeRandomProblem(1), options);
   EXPECT_TRUE(result.solution.has_value());
+  EXPECT_STREQ(result.stopped, "signal");
+  for (const auto &[name, count] : result.reductions)
+    EXPECT_EQ(count, 0u) << name;
 }

@@ -15,6 +15,8 @@
 
 #include "shardopt/Solve/Graph.h"
 
+#include <functional>
+
 namespace shardopt::solve {
 
 /// Sums edges of the same two nodes.
@@ -61,8 +63,9 @@ struct ReductionCount {
   size_t count;
 };
 
-/// All of them, in turn, until none applies.
-std::vector<ReductionCount> reduce(Graph &graph);
+/// All of them, in turn, until none applies, or `isOver()`, if given.
+std::vector<ReductionCount> reduce(Graph &graph,
+                                   const std::function<bool()> &isOver = {});
 
 } // namespace shardopt::solve
 

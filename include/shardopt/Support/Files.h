@@ -19,8 +19,9 @@ namespace shardopt {
 
 /// The bytes of the file at `path`, which may be a pipe. Missing and unreadable
 /// files, folders, and files of more than `limitBytes` are errors that name the
-/// path and the reason.
-ErrorOr<std::string> readFile(const std::string &path, uint64_t limitBytes);
+/// path and the reason. There is room for `spareBytes` behind those of a file.
+ErrorOr<std::string> readFile(const std::string &path, uint64_t limitBytes,
+                              size_t spareBytes = 0);
 
 /// Takes the first line off `rest` and returns it without its end ("\n" or
 /// "\r\n"). The last line needs no end. Only for a `rest` that is not empty.
