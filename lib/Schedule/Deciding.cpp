@@ -79,6 +79,9 @@ void schedule::decideMakespans(Incumbent &incumbent, const Budget &budget,
   };
   int64_t most = roundUp(longestMakespan(incumbent.instance()));
   int64_t spent = 0;
+  // No question takes more than all of them may.
+  if (budget.rounds())
+    effort = std::min(effort, budget.rounds());
   while (!incumbent.isProved() && !budget.isOver()) {
     if (budget.rounds() && spent >= budget.rounds())
       return;

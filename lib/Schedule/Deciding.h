@@ -23,7 +23,8 @@ using Decide = std::function<Answer(int64_t makespan, int64_t effort)>;
 /// "Is there a schedule of at most K?", from the bound upwards, for multiples
 /// of `unit`: a no raises the bound, a yes that meets it ends the search. Where
 /// one K takes too long, half the way to the best schedule is asked, and then
-/// the step below that; the effort doubles with each round, from `effort`.
+/// the step below that; the effort doubles with each round, from `effort`, or
+/// from what rounds there are in all.
 void decideMakespans(Incumbent &incumbent, const Budget &budget, int64_t unit,
                      int64_t effort, const Decide &decide);
 

@@ -14,7 +14,9 @@
 // after it, negated, and a bias puts off weight gradients, which nothing waits
 // for, or forward passes. Where memory is limited, a rule also limits how many
 // micro-batches hold the bytes of a stage: slope * (stages to come) + offset,
-// which for slope 1 is the rule of 1F1B.
+// which for slope 1 is the rule of 1F1B. The last slope is the largest at which
+// all stages of each device can be as full as that together, so that none waits
+// for bytes that wait for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +53,108 @@ private:
 
 } // namespace
 
-static std::vector<Rule> makeRules(const Instance &instance) {
+namespace {
+
+/// What all rules of an instance share.
+struct RuleFrame {
+  RuleFrame(const Instance &instance, const std::vector<int32_t> &devices);
+  DispatchRule instantiate(const Rule &rule) const;
+  /// The largest slope at which all stages of each device, as full as it lets
+  /// them be, fit together; 0 for none.
+  double fullestSlope() const;
+
+  const Instance &instance;
+  const std::vector<int32_t> &devices; ///< of groups
+  std::vector<int64_t> before, after;  ///< of operators of the graph
+  double period = 1;                   ///< work of the busiest machine
+  int32_t stages = 0;
+
+private:
+  int32_t mostInFlight(const PlanOp &op, double slope, int32_t offset) const;
+  bool fitsAt(double slope) const;
+};
+
+} // namespace
+
+RuleFrame::RuleFrame(const Instance &instance,
+                     const std::vector<int32_t> &devices)
+    : instance(instance), devices(devices) {
+  Windows windows = computeWindows(instance, devices);
+  const PlanGraph &graph = instance.graph();
+  int32_t count = instance.period();
+  before.assign(windows.heads.begin(), windows.heads.begin() + count);
+  // Of the last repetition, behind which nothing waits.
+  after.assign(windows.tails.end() - count, windows.tails.end());
+  std::vector<int64_t> work(instance.numMachines(), 0);
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t device = devices[graph.ops[i].group];
+    work[device * numMachineKinds + int32_t(graph.ops[i].machine)] +=
+        graph.time(i, device);
+    stages = std::max(stages, graph.ops[i].stage + 1);
+  }
+  period =
+      double(std::max<int64_t>(1, *std::max_element(work.begin(), work.end())));
+}
+
+/// How many micro-batches may hold the bytes of an operator; 0: any number.
+int32_t RuleFrame::mostInFlight(const PlanOp &op, double slope,
+                                int32_t offset) const {
+  if (!op.birthBytes || op.stage < 0)
+    return 0;
+  double most = std::ceil(slope * (stages - op.stage));
+  return std::max<int32_t>(1, int32_t(most) + offset);
+}
+
+bool RuleFrame::fitsAt(double slope) const {
+  const PlanGraph &graph = instance.graph();
+  std::vector<int64_t> held(graph.devices.size(), 0);
+  for (const PlanOp &op : graph.ops)
+    held[devices[op.group]] +=
+        op.parameterBytes + mostInFlight(op, slope, 0) * op.birthBytes;
+  for (size_t device = 0; device < held.size(); ++device)
+    if (held[device] > graph.devices[device].memory.value_or(held[device]))
+      return false;
+  return true;
+}
+
+double RuleFrame::fullestSlope() const {
+  // More than one micro-batch for each stage to come is of no use.
+  double fits = 0, most = 2;
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings; ++i) {
+    double middle = (fits + most) / 2;
+    (fitsAt(middle) ? fits : most) = middle;
+  }
+  return fits;
+}
+
+DispatchRule RuleFrame::instantiate(const Rule &rule) const {
+  const PlanGraph &graph = instance.graph();
+  DispatchRule result;
+  std::vector<double> own(instance.period());
+  for (int32_t i = 0; i < instance.period(); ++i) {
+    own[i] = rule.fromEnd ? -double(after[i]) : double(before[i]);
+    if (graph.ops[i].phase == Phase::WeightGradient)
+      own[i] += rule.weightBias * period;
+    if (graph.ops[i].phase == Phase::Forward)
+      own[i] += rule.forwardBias * period;
+  }
+  // Halves of a period make ties that are broken by index.
+  for (int32_t op = 0; op < instance.numOps(); ++op)
+    result.keys.push_back(
+        int64_t(std::llround(2 * (own[op % instance.period()] +
+                                  rule.pace * period * instance.copyOf(op)))));
+  if (!rule.slope)
+    return result;
+  result.mostInFlight.assign(instance.period(), 0);
+  for (int32_t i = 0; i < instance.period(); ++i)
+    result.mostInFlight[i] =
+        mostInFlight(graph.ops[i], rule.slope, rule.offset);
+  return result;
+}
+
+static std::vector<Rule> makeRules(const RuleFrame &frame) {
+  const Instance &instance = frame.instance;
   bool isRepeated = instance.copies() > 1;
   bool isLimited = false, hasPhases = false;
   for (const PlanDevice &device : instance.graph().devices)
@@ -65,6 +168,8 @@ static std::vector<Rule> makeRules(const Instance &instance) {
   std::vector<int32_t> offsets = {0};
   if (isLimited) {
     slopes = {1, 0.75, 0.5, 2, 1.5, 0.34, 0.66, 0};
+    if (double slope = frame.fullestSlope())
+      slopes.push_back(slope);
     offsets = {0, 1, 2, -1};
   }
   std::vector<double> weightBiases = {0}, forwardBiases = {0};
@@ -94,68 +199,6 @@ static std::vector<Rule> makeRules(const Instance &instance) {
   return result;
 }
 
-namespace {
-
-/// What all rules of an instance share.
-struct RuleFrame {
-  RuleFrame(const Instance &instance, const std::vector<int32_t> &devices);
-  DispatchRule instantiate(const Rule &rule) const;
-
-  const Instance &instance;
-  std::vector<int64_t> before, after; ///< of operators of the graph
-  double period = 1;                  ///< work of the busiest machine
-  int32_t stages = 0;
-};
-
-} // namespace
-
-RuleFrame::RuleFrame(const Instance &instance,
-                     const std::vector<int32_t> &devices)
-    : instance(instance) {
-  Windows windows = computeWindows(instance, devices);
-  const PlanGraph &graph = instance.graph();
-  int32_t count = instance.period();
-  before.assign(windows.heads.begin(), windows.heads.begin() + count);
-  // Of the last repetition, behind which nothing waits.
-  after.assign(windows.tails.end() - count, windows.tails.end());
-  std::vector<int64_t> work(instance.numMachines(), 0);
-  for (int32_t i = 0; i < count; ++i) {
-    int32_t device = devices[graph.ops[i].group];
-    work[device * numMachineKinds + int32_t(graph.ops[i].machine)] +=
-        graph.time(i, device);
-    stages = std::max(stages, graph.ops[i].stage + 1);
-  }
-  period =
-      double(std::max<int64_t>(1, *std::max_element(work.begin(), work.end())));
-}
-
-DispatchRule RuleFrame::instantiate(const Rule &rule) const {
-  const PlanGraph &graph = instance.graph();
-  DispatchRule result;
-  std::vector<double> own(instance.period());
-  for (int32_t i = 0; i < instance.period(); ++i) {
-    own[i] = rule.fromEnd ? -double(after[i]) : double(before[i]);
-    if (graph.ops[i].phase == Phase::WeightGradient)
-      own[i] += rule.weightBias * period;
-    if (graph.ops[i].phase == Phase::Forward)
-      own[i] += rule.forwardBias * period;
-  }
-  // Halves of a period make ties that are broken by index.
-  for (int32_t op = 0; op < instance.numOps(); ++op)
-    result.keys.push_back(
-        int64_t(std::llround(2 * (own[op % instance.period()] +
-                                  rule.pace * period * instance.copyOf(op)))));
-  if (!rule.slope)
-    return result;
-  result.mostInFlight.assign(instance.period(), 0);
-  for (int32_t i = 0; i < instance.period(); ++i)
-    if (graph.ops[i].birthBytes && graph.ops[i].stage >= 0)
-      result.mostInFlight[i] = std::max<int32_t>(
-          1, int32_t(std::ceil(rule.slope * (stages - graph.ops[i].stage))) +
-                 rule.offset);
-  return result;
-}
-
 void RuleSweep::improve(Incumbent &incumbent, const Budget &budget) {
   const Instance &instance = incumbent.instance();
   std::vector<int32_t> devices =
@@ -163,7 +206,7 @@ void RuleSweep::improve(Incumbent &incumbent, const Budget &budget) {
   if (std::count(devices.begin(), devices.end(), -1))
     return;
   RuleFrame frame(instance, devices);
-  std::vector<Rule> rules = makeRules(instance);
+  std::vector<Rule> rules = makeRules(frame);
   if (budget.rounds() && int64_t(rules.size()) > budget.rounds())
     rules.resize(budget.rounds());
   // Batches of a fixed size, so that the result is that of one thread.

@@ -58,6 +58,20 @@ TEST(Solver, FoldedPipelinesReachTheBound) {
   expectBubble(makePipeline(Placement::V, 8, 20, 16), 7);
 }
 
+/// No deadlock where all stages of a device share little memory: one
+/// micro-batch after the other takes 12 * 4 * 8.
+TEST(Solver, WavesOverlapInLittleMemory) {
+  for (auto [memory, most] :
+       {std::tuple(4, 264), std::tuple(6, 170), std::tuple(8, 125)}) {
+    SolverOptions options = withRounds(100);
+    options.backend = "rules";
+    SolverResult result =
+        schedule::solve(makePipeline(Placement::Wave, 4, 8, memory), options);
+    EXPECT_FALSE(result.mistake);
+    EXPECT_LE(result.verdict.makespan, most) << memory;
+  }
+}
+
 TEST(Solver, OneDeviceNeverIdles) {
   expectBubble(makePipeline(Placement::Linear, 1, 4, 1), 0);
 }
