@@ -259,7 +259,7 @@ FAMILIES = {
             "num_hidden_layers": 4,
             "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2,
         },
-        {**GEMMA, "num_hidden_layers": 7, "use_bidirectional_attention": False},
+        {**GEMMA, "num_hidden_layers": 7, "attn_logit_softcapping": 0.7},
     ),
     "glm4": (
         "Glm4Config",

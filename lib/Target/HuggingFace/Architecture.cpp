@@ -30,6 +30,7 @@ static constexpr HubNames qwenNames =
 static Architecture llama() {
   Architecture row;
   row.name = "LlamaForCausalLM";
+  row.dividesWidth = true;
   row.kvHeadsOptional = true;
   row.mlpBias = BiasRule::Asked;
   return row;
@@ -252,6 +253,7 @@ static Architecture gemma2() {
 static Architecture gemma3() {
   Architecture row = gemma2();
   row.name = "Gemma3ForCausalLM";
+  row.capsScores = false;
   row.vocab = 262208;
   row.windows = WindowRule::AllButEveryNth;
   row.layerRopes = LayerRopes::LocalInWindows;

@@ -134,6 +134,9 @@ struct Architecture {
   /// The model is that of `text_config`; what else there is, is left out.
   bool isNested = false;
   int64_t headDim = 0; ///< where the config has none; 0: a share of the width
+  /// Whether its class in Transformers refuses a width that heads do not
+  /// divide.
+  bool dividesWidth = false;
   /// The same sizes of its class in Transformers; 0: a config must say them.
   int64_t vocab = 0, heads = 0, kvHeads = 0;
   /// Whether the text says that the head is the embedding, where the whole may
@@ -163,8 +166,9 @@ struct Architecture {
   double queryScalar = 0;
   /// `attn_logit_softcapping` and `final_logit_softcapping` are read.
   bool softCaps = false;
-  /// Whether the logits are: a whole that sees does not look at its key.
-  bool capsLogits = true;
+  /// Whether both do what they say: a whole that sees does not look at the key
+  /// of the logits, and Gemma 3 not at that of the scores.
+  bool capsLogits = true, capsScores = true;
   /// `attention_multiplier`, `embedding_multiplier`, `residual_multiplier` and
   /// `logits_scaling` are read.
   bool multipliers = false;

@@ -7,14 +7,16 @@
 
 #include "ConfigReaders.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace shardopt;
 using namespace shardopt::hf;
 
-/// `head_dim`, or the share of a head in `hidden_size`.
-static int64_t readHeadDim(const json::Value &root, int64_t otherwise,
-                           int64_t heads) {
+/// `head_dim`, or the share of a head in `hidden_size`, rounded down.
+static int64_t readHeadDim(const json::Value &root,
+                           const Architecture &architecture, int64_t heads) {
+  const int64_t otherwise = architecture.headDim;
   json::Value given = root["head_dim"].nullAsAbsent();
   // The older form of Nemotron-H.
   if (!given && otherwise)
@@ -24,11 +26,12 @@ static int64_t readHeadDim(const json::Value &root, int64_t otherwise,
   if (otherwise)
     return otherwise;
   int64_t hidden = readSize(root["hidden_size"]);
-  if (hidden % heads != 0)
-    root["num_attention_heads"].failExpected("a divisor of hidden_size " +
-                                             std::to_string(hidden) +
-                                             ", because there is no head_dim");
-  return hidden / heads;
+  if (heads > hidden || (architecture.dividesWidth && hidden % heads != 0))
+    root["num_attention_heads"].failExpected(
+        (architecture.dividesWidth ? "a divisor of" : "at most") +
+        std::string(" hidden_size ") + std::to_string(hidden) +
+        ", because there is no head_dim");
+  return std::max<int64_t>(hidden / heads, 1);
 }
 
 static void readGrouped(const json::Value &root,
@@ -42,7 +45,7 @@ static void readGrouped(const json::Value &root,
   if (attention.heads % attention.kvHeads != 0)
     kvHeads.failExpected("a divisor of num_attention_heads " +
                          std::to_string(attention.heads));
-  attention.headDim = readHeadDim(root, architecture.headDim, attention.heads);
+  attention.headDim = readHeadDim(root, architecture, attention.heads);
   if (attention.headDim % 2 != 0)
     root["head_dim"].fail("expected heads of an even size, found " +
                           std::to_string(attention.headDim));
@@ -86,7 +89,8 @@ static void readGrouped(const json::Value &root,
             /*otherwise=*/1);
   if (json::Value cap = root["attn_logit_softcapping"].nullAsAbsent();
       cap && architecture.softCaps)
-    attention.softCap = cap.positiveNumber();
+    attention.softCap =
+        cap.positiveNumber() * (architecture.capsScores ? 1 : 0);
 }
 
 /// Records an error unless every layer has an indexer of its own.

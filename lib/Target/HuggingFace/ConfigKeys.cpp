@@ -275,9 +275,8 @@ static const Idle idle[] = {
        return !at.anyLayer(
            [](const LayerConfig &layer) { return layer.experts; });
      },
-     {"decoder_sparse_step", "mlp_only_layers", "moe_intermediate_size",
-      "moe_shared_expert_intermediate_size", "n_group", "n_routed_experts",
-      "n_shared_experts", "norm_topk_prob", "num_experts",
+     {"decoder_sparse_step", "mlp_only_layers", "moe_", "n_group",
+      "n_routed_experts", "n_shared_experts", "norm_topk_prob", "num_experts",
       "num_experts_per_tok", "num_local_experts", "routed_scaling_factor",
       "shared_expert_intermediate_size", "topk_group"}},
     {"no layer is a state space",

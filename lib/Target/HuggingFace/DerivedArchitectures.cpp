@@ -28,6 +28,7 @@ struct Derivation {
 //===----------------------------------------------------------------------===//
 
 static void changeToSeedOss(Architecture &row) {
+  row.dividesWidth = false;
   row.inputBias = BiasRule::UnlessToldNot;
   row.outputBiasFlag = "attention_out_bias";
 }
