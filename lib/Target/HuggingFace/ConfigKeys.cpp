@@ -238,6 +238,9 @@ struct Place {
     const json::Value value = holder[key];
     return value.isString() && value.string() == text;
   }
+  bool isOf(std::string_view family) const {
+    return config.architecture.rfind(family, 0) == 0;
+  }
   bool isListOf(const char *key, int64_t entry) const {
     const json::Value value = holder[key];
     if (!value.isArray())
@@ -315,6 +318,9 @@ static const Idle idle[] = {
     {"norms subtract the mean",
      [](const Place &at) { return at.config.layerNorm; },
      {"rms_norm_eps"}},
+    {"its class does not look at it",
+     [](const Place &at) { return at.isOf("NemotronH"); },
+     {"attention_bias", "mamba_proj_bias", "sliding_window", "use_bias"}},
     {"every layer attends",
      [](const Place &at) { return at.isListOf("attn_type_list", 1); },
      {"attn_type_list"}},

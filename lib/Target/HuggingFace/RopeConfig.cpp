@@ -215,10 +215,16 @@ void shardopt::hf::readRopes(const json::Value &root,
 void shardopt::hf::checkRopes(const json::Value &root,
                               const AttentionConfig &attention) {
   const RopeConfig &rope = attention.rope;
+  const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
+  const auto turned = int64_t(double(dim) * rope.share);
+  if (turned == 0 || turned % 2 != 0)
+    root["head_dim"].fail("expected heads of which an even number of features "
+                          "turns, found " +
+                          std::to_string(turned) + " of " +
+                          std::to_string(dim));
   if (rope.scaling != RopeConfig::Scaling::LongRope)
     return;
-  const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
-  const size_t pairs = size_t(double(dim) * rope.share) / 2;
+  const auto pairs = size_t(turned) / 2;
   const json::Value parameters = ropeParameters(root, nullptr);
   for (const auto &[key, divisors] :
        {std::pair("short_factor", &rope.shortDivisors),
