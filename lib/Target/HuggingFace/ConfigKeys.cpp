@@ -280,7 +280,8 @@ static const Idle idle[] = {
      },
      {"decoder_sparse_step", "mlp_only_layers", "moe_", "n_group",
       "n_routed_experts", "n_shared_experts", "norm_topk_prob", "num_experts",
-      "num_experts_per_tok", "num_local_experts", "routed_scaling_factor",
+      "num_experts_per_tok", "num_local_experts", "num_shared_experts",
+      "routed_scaling_factor", "router_scaling_factor",
       "shared_expert_intermediate_size", "topk_group"}},
     {"no layer is a state space",
      [](const Place &at) {
