@@ -253,6 +253,8 @@ ExternalSimulator::Pool::evaluateOn(Slot &slot, const Strategy &strategy) {
 Evaluation ExternalSimulator::Pool::evaluate(const Strategy &strategy) {
   Evaluation failed;
   failed.reason = Reason::Failed;
+  if (isStopped())
+    return failed; // a worker would be started for nothing
   if (auto unread = findUnread(strategy.degrees, greeting.degrees,
                                greeting.readsStages)) {
     note(Failure::Error, "the simulator does not read " + *unread);

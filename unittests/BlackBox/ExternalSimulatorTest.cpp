@@ -7,11 +7,13 @@
 
 #include "shardopt/BlackBox/ExternalSimulator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <thread>
 #include <unistd.h>
 
@@ -238,6 +240,23 @@ TEST(ExternalSimulator, StopEndsAWait) {
   EXPECT_EQ(simulator->evaluate(strategy).reason, Reason::Failed);
   stopper.join();
   EXPECT_EQ(simulator->failures().total(), 0u);
+}
+
+TEST(ExternalSimulator, StopStartsNoWorker) {
+  const std::string file =
+      ::testing::TempDir() + "/starts-" + std::to_string(::getpid());
+  ::unlink(file.c_str());
+  StopToken stop;
+  ExternalOptions options =
+      shellWorker("sleep 1000", "echo started >> " + file);
+  options.stop = &stop;
+  auto simulator = start(options);
+  stop.request(SIGINT);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(simulator->evaluate(strategy).reason, Reason::Failed);
+  std::ifstream starts(file);
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(starts), {}, '\n'), 1);
+  ::unlink(file.c_str());
 }
 
 /// Whether `process` runs; a zombie, which waits for its parent, does not.
