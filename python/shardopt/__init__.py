@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import optuna, ray, ray_tune
     from .figures import Chart, chart, charts, searched, timeline
     from .errors import (
         BudgetExhausted,
@@ -95,7 +96,13 @@ _HOMES = {
 }
 
 
+#: Adapters, whose libraries are loaded with them.
+_ADAPTERS = ("optuna", "ray", "ray_tune")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ADAPTERS:
+        return importlib.import_module("." + name, __name__)
     for home, names in _HOMES.items():
         if name in names:
             value = getattr(importlib.import_module("." + home, __name__), name)

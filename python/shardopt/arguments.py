@@ -52,7 +52,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="another machine, on which prompts may be read, with --isl")
     add("--prefill-devices", type=int, metavar="N",
         help="devices of it beside --devices (default: --devices are of either)")
-    add("--engine", help="only what vllm, sglang or trtllm runs")
+    add("--engine", help="only what vllm, sglang, trtllm or transformers runs")
     add("--space", help="serving (default) or uniform")
     add("--objective", help="throughput (default) or latency")
     add("--searcher", help="how to search (default: exactly)")

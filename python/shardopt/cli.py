@@ -218,7 +218,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         try:
             values = json.loads(line)
             strategies.append(Strategy.from_dict(values, plan.problem.model.ops))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ShardoptError(f"{args.strategies}:{number}: {error}") from None
     rows = [metrics.to_dict() for metrics in evaluate(plan.problem, strategies)]
     if args.format == "json":
@@ -412,7 +412,13 @@ def _run(words: list[str]) -> int:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command line; returns the exit code."""
-    from .errors import BudgetExhausted, Inexpressible, Infeasible, ShardoptError
+    from .errors import (
+        BudgetExhausted,
+        Inexpressible,
+        Infeasible,
+        ShardoptError,
+        TooFewDevices,
+    )
 
     try:
         return _run(list(sys.argv[1:] if words is None else words))
@@ -426,9 +432,12 @@ def main(words: Sequence[str] | None = None) -> int:
         return INFEASIBLE
     except (ShardoptError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
-        if isinstance(error, Inexpressible):
+        if isinstance(error, (Inexpressible, TooFewDevices)):
             return INFEASIBLE
         return EXHAUSTED if isinstance(error, BudgetExhausted) else USAGE
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return EXHAUSTED
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 from .errors import UnknownName, WrongPlan, list_known
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
+from .problem import _check_kind
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Explanation:
 
 def explain(plan: Plan, op: str | None = None) -> list[Explanation]:
     """What the dims of `op`, or of every op, are worth."""
+    _check_kind(Plan, "plan", plan)
     ops = plan.problem.model.ops
     if op is not None and op not in ops:
         raise UnknownName(f"the plan has no op '{op}'; " + list_known(op, ops))
@@ -109,6 +111,8 @@ def _cut(ops: Any, op: str, dims: dict[str, int]) -> str:
 
 def diff(first: Plan, second: Plan) -> Difference:
     """How `second` differs from `first`; both must be of one model."""
+    for name, plan in (("first", first), ("second", second)):
+        _check_kind(Plan, name, plan)
     ops = first.problem.model.ops
     if list(ops) != list(second.problem.model.ops):
         raise WrongPlan(

@@ -9,6 +9,7 @@ from .engine_table import devices_per_node_of
 from .errors import UnknownName, list_known
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
+from .problem import _check_kind
 from .searching import Search
 from .sensitivity import Change, sweep
 
@@ -439,6 +440,7 @@ def charts(
 ) -> dict[str, Spec]:
     """All of them by name: `front`, `memory`, `layer`, `sharding`, `devices`; with
     the `changes` of a sweep `sensitivity`, with a `search` `convergence`."""
+    _check_kind(Plan, "plan", plan)
     plans = compared(plan)
     found = {
         "front": front(plan, frontier, plans),

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
 from .plans import Plan, plan
-from .problem import Problem
+from .problem import Problem, _check_kind
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,9 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
     for what is faster by at least `step` of the latency, down to the fastest
     plan that there is. With `step=0` every point of the front is found.
     """
-    if not 0 <= step < 1:
+    _check_kind(Problem, "problem", problem)
+    is_number = isinstance(step, (int, float)) and not isinstance(step, bool)
+    if not is_number or not 0 <= step < 1:
         raise WrongValue(f"'step' is {step!r}, expected a number from 0 to below 1")
     limit = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
     fastest = plan(problem, objective="latency")
@@ -82,6 +84,7 @@ def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
     falls with n, so that the number before the one returned is proved to be too
     few wherever the searches are proved.
     """
+    _check_kind(Problem, "problem", problem)
     if not (isinstance(rate, (int, float)) and 0 < rate < math.inf):
         raise WrongValue(f"'rate' is {rate!r}, expected tokens a second above 0")
     tried: dict[int, Plan | None] = {}
@@ -137,6 +140,8 @@ def least_cost(
     `prices` are those of one device, in any unit. All devices of a machine cost
     the same, so that the fewest are the cheapest, which `min_devices` proves.
     """
+    if not isinstance(prices, Mapping):
+        raise WrongValue(f"'prices' is {prices!r:.60}, expected numbers by machine")
     for machine, price in prices.items():
         good = isinstance(price, (int, float)) and not isinstance(price, bool)
         if not good or not 0 < price < math.inf:

@@ -18,7 +18,7 @@ from .errors import (
 from .launches import degrees_of
 from .plans import Plan
 from .plans import plan as find_plan
-from .problem import Problem
+from .problem import Problem, _check_kind, _text
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def _read_flags(row: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], 
 
 def judge(problem: Problem, command: str) -> Judgement:
     """What `command` means for the model and machine of `problem`."""
-    row, words = _row_of(_split(command))
+    _check_kind(Problem, "problem", problem)
+    row, words = _row_of(_split(_text("command", command)))
     values, findings = _read_flags(row, words)
     names = {**facts_of(problem.model), **values, "replicas_apart": False}
     names["dp"] = names.get("data_parallel_size", 1)

@@ -14,6 +14,7 @@ from .engine_table import engines, fields_of, find_engine, known_version, value_
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
+from .problem import _check_kind, _text
 
 __all__ = ["Launch", "engines", "export"]
 
@@ -114,11 +115,23 @@ def _cut(name: str) -> str:
 
 def _nearest(plan: Plan, engine: str) -> Plan | None:
     """The best that the engine runs under the same limits."""
-    name = find_engine(engine)[0]["engine"]
+    problem = plan.problem.replace(engine=engine, space="serving", pins={})
     try:
-        return find_plan(plan.problem.replace(engine=name, space="serving", pins={}))
+        return find_plan(problem.of_phase() if engine == "transformers" else problem)
     except ShardoptError:
         return None
+
+
+def _refused(plan: Plan, engine: str, reasons: list[str]) -> Inexpressible:
+    """That `engine` cannot run a plan, with what it can."""
+    nearest = _nearest(plan, engine)
+    message = f"{engine} cannot run this plan: " + "; ".join(reasons)
+    if nearest:
+        share = nearest.metrics.throughput / plan.metrics.throughput
+        message += (
+            f"; the best that it runs has {share:.1%} of the throughput: " + degrees_of(nearest)
+        )
+    return Inexpressible(message, reasons, nearest)
 
 
 def model_folder(plan: Plan) -> str:
@@ -137,24 +150,20 @@ def export(
     the nearest plan that it can. Nodes have `devices_per_node` devices: those of
     the machine's domain up to 8, else 4.
     """
-    if engine.partition("==")[0] == "transformers":
+    _check_kind(Plan, "plan", plan)
+    if _text("engine", engine).partition("==")[0] == "transformers":
         from .tp_plans import launch
 
-        return launch(plan, known_version(engine), model_folder(plan))
+        try:
+            return launch(plan, known_version(engine), model_folder(plan))
+        except Inexpressible as error:
+            raise _refused(plan, "transformers", error.reasons) from None
     row, version = find_engine(engine)
     name = row["engine"]
     fields = fields_of(plan, devices_per_node)
     reasons = inexpressible(plan, engine, fields)
     if reasons:
-        nearest = _nearest(plan, engine)
-        message = f"{name} cannot run this plan: " + "; ".join(reasons)
-        if nearest:
-            share = nearest.metrics.throughput / plan.metrics.throughput
-            message += (
-                f"; the best that it runs has {share:.1%} of the throughput: "
-                + degrees_of(nearest)
-            )
-        raise Inexpressible(message, reasons, nearest)
+        raise _refused(plan, name, reasons)
 
     model, folder = plan.problem.model, model_folder(plan)
     args = [*row["program"], *([row["model"]] if row["model"] else []), folder]

@@ -20,28 +20,21 @@ import math
 from typing import Any
 
 import optuna  # type: ignore[import-not-found, unused-ignore]
-from optuna.distributions import (  # type: ignore[import-not-found, unused-ignore]
-    CategoricalDistribution,
-    IntDistribution,
-)
-from optuna.trial import TrialState  # type: ignore[import-not-found, unused-ignore]
 
 from ._native import native
 from .plans import Metrics, Strategy
 from .problem import MOST, Problem
 from .searching import Failed, Search, Trial
 
+_Choice = optuna.distributions.CategoricalDistribution
+_Whole = optuna.distributions.IntDistribution
+
 
 def distributions(problem: Problem) -> dict[str, Any]:
     """The parameters of a trial: degrees, and a dim for each op."""
-    found: dict[str, Any] = {
-        degree: IntDistribution(1, MOST)
-        for degree in native().degrees
-        if degree != "exchange"
-    }
-    found["exchange"] = CategoricalDistribution(native().exchanges)
-    for op, choices in problem.model.ops.items():
-        found[op] = CategoricalDistribution(list(choices))
+    found: dict[str, Any] = {degree: _Whole(1, MOST) for degree in native().degrees}
+    found["exchange"] = _Choice(native().exchanges)
+    found.update((op, _Choice(list(dims))) for op, dims in problem.model.ops.items())
     return found
 
 
@@ -50,11 +43,7 @@ class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     parameters of the study are sampled at random."""
 
     def __init__(
-        self,
-        problem: Problem,
-        searcher: str = "surrogate",
-        seed: int = 0,
-        budget: int = 4000,
+        self, problem: Problem, searcher: str = "surrogate", seed: int = 0, budget: int = 4000
     ):
         self.search = Search(problem, searcher, seed=seed, budget=budget)
         self._space = distributions(problem)
@@ -64,7 +53,7 @@ class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     def suggest(self, trial: Any) -> Strategy:
         """The strategy of a trial; where there is none any more it is pruned."""
         for name, one in self._space.items():
-            if isinstance(one, IntDistribution):
+            if isinstance(one, _Whole):
                 trial.suggest_int(name, one.low, one.high)
             else:
                 trial.suggest_categorical(name, one.choices)
@@ -95,7 +84,7 @@ class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         if asked is None:
             return
         value = values[0] if values else math.nan
-        if state != TrialState.COMPLETE or not 0 < value < math.inf:
+        if state != optuna.trial.TrialState.COMPLETE or not 0 < value < math.inf:
             self.search.tell(asked, Failed(state.name.lower()))
             return
         problem = self.search.problem

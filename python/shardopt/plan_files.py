@@ -23,7 +23,7 @@ def is_plan_file(path: "str | os.PathLike[str]") -> bool:
         return False
     try:
         values = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(values, dict) and "shardopt_plan" in values
 
@@ -45,7 +45,7 @@ def read_plan_file(path: Path) -> dict[str, Any]:
         text = found.group(1)
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WrongPlan(f"'{path}' is no plan file: {error}") from None
     if not isinstance(values, dict) or "shardopt_plan" not in values:
         raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")

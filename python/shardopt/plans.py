@@ -27,12 +27,15 @@ from .plan_files import SCHEMA, other_machines, read_plan_file, read_problem
 from .problem import (
     ASKED,
     Problem,
+    _check_kind,
     _checked,
+    _path,
     _whole,
     dim_of,
     parameters_of,
     version,
 )
+from .verbs import Verbs
 
 _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
 
@@ -233,6 +236,7 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
     `Strategy.numbers` gives, a list of integers; dictionaries are those of
     `Strategy.to_dict`. For a data frame, a strategy a row, it is a frame of metrics
     with the same index: degrees are columns, and so is the dim of each op."""
+    _check_kind(Problem, "problem", problem)
     ops = problem.model.ops
     if is_frame(strategies):
         found = evaluate(problem, strategies_of(strategies, ops))
@@ -259,7 +263,7 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Verbs):
     """A strategy, its certificate, and what there is to say of it."""
 
     problem: Problem = field(repr=False)
@@ -284,6 +288,11 @@ class Plan:
             best["memory_gb"],
             self.problem.phase,
         )
+
+    @property
+    def mlir(self) -> str:
+        """The module of the model."""
+        return self.problem.model.mlir
 
     @property
     def proved(self) -> bool:
@@ -374,7 +383,7 @@ class Plan:
         again: where its metrics are what they were, what the search said of it
         holds too. A file of another version, and one of which a machine is no
         longer what it was, are errors."""
-        values = read_plan_file(Path(source))
+        values = read_plan_file(_path(source))
         name = str(source)
         problem = read_problem(values, name)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
@@ -434,6 +443,11 @@ def plan(
     """The best plan of the problem. Raises `Infeasible` where there is none. A search
     that evaluates is kept in the file `checkpoint` and goes on from it, and tells
     `progress` its evaluations, and the best throughput and latency or None."""
+    _check_kind(Problem, "problem", problem)
+    if problem.engine == "transformers":
+        from .tp_plans import best
+
+        return best(problem, **others)
     asked = problem.request(**others)
     if checkpoint is not None:
         program = hashlib.sha256(problem.model.mlir.encode()).hexdigest()
@@ -487,7 +501,8 @@ def _planned(
     report = json.loads(text)
     best = report["best"]
     if best is None:
-        if interrupted or report["stopped"] in ("budget", "signal"):
+        ended = interrupted or report["stopped"] in ("budget", "signal")
+        if ended and not report["proved"]:
             raise BudgetExhausted(why or "the search ended without a plan")
         raise Infeasible(why or "nothing fits", table, report)
     strategy = Strategy.from_dict(best["strategy"], problem.model.ops)

@@ -130,7 +130,12 @@ def load_model(
 ) -> Model:
     """The model of a Hugging Face config.json, of a folder that holds one, or of
     a module (.mlir), which says its workload itself."""
-    place = Path(path)
+    place = _path(path)
+    if workload is not None and not isinstance(workload, (Decode, Prefill)):
+        raise WrongValue(
+            f"'workload' is {workload!r:.60}, expected Decode(context=…) or "
+            "Prefill(tokens=…)"
+        )
     if place.is_dir():
         place = place / "config.json"
     if not place.exists():
@@ -181,6 +186,18 @@ def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise WrongValue(f"'{name}' is {value!r}, expected a text")
     return value
+
+
+def _check_kind(kind: type, name: str, value: Any) -> None:
+    """That `value` is one of ours."""
+    if not isinstance(value, kind):
+        raise WrongValue(f"'{name}' is {value!r:.60}, expected a {kind.__name__}")
+
+
+def _path(value: Any) -> Path:
+    if not isinstance(value, (str, os.PathLike)):
+        raise WrongValue(f"the path is {value!r:.60}, expected a text or a path")
+    return Path(value)
 
 
 def _name(name: str, value: Any) -> str:
@@ -263,6 +280,7 @@ class Problem:
     _stages: list[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        _check_kind(Model, "model", self.model)
         if self.devices is not None and self.max_devices is not None:
             raise Contradiction(
                 "'devices' and 'max_devices' are given, expected one of them"
@@ -353,6 +371,13 @@ class Problem:
         """Whether a service is planned, for requests of given lengths."""
         return self.isl is not None
 
+    def of_phase(self) -> "Problem":
+        """The same for the model's phase alone, which no service is planned for."""
+        names = ("mode", "prefill_machine", "prefill_devices", "decode_machine")
+        limits = ("tpot_ms", "ttft_ms")
+        asked = [name for name in (*native().requests, *names) if name not in limits]
+        return self.replace(**dict.fromkeys(asked))
+
     @property
     def requests(self) -> dict[str, float]:
         """What is said of requests, by name; limits that are not finite are none."""
@@ -410,6 +435,19 @@ class Problem:
         }
         asked.update(others)
         return asked
+
+    @property
+    def domains(self) -> dict[str, tuple[Any, ...]]:
+        """What a search chooses from: the values of each degree of the space, and
+        the dims of each op."""
+        found: dict[str, tuple[Any, ...]] = {
+            name: tuple(values)
+            for name, values in _checked(self.handle.space, self.request(engine=""))
+        }
+        names = native().exchanges
+        if "exchange" in found:
+            found["exchange"] = tuple(names[number - 1] for number in found["exchange"])
+        return found
 
     @property
     def pinned_ops(self) -> tuple[str, ...]:

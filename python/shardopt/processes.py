@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import ShardoptError, SimulatorLost, WrongValue
 from .plans import Metrics, Strategy, evaluate
-from .problem import Problem, _seconds
+from .problem import Problem, _check_kind, _seconds
 from .searching import Failed
 
 
@@ -31,6 +31,7 @@ class Process:
                 f"the simulator is {simulator!r}, expected exec:<command> or "
                 "plugin:<file>"
             )
+        _check_kind(Problem, "problem", problem)
         self.problem = problem
         self.simulator = simulator
         self.timeout_s = _seconds("timeout_s", timeout_s)

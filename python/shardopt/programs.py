@@ -12,7 +12,7 @@ from pathlib import Path
 from ._tools import complaint, run_tool
 from .errors import ShardoptError
 from .plans import Plan, Strategy
-from .problem import Model
+from .problem import Model, _check_kind
 from .shrinking import shrink
 
 
@@ -49,6 +49,7 @@ def _write(folder: str, model: Model, strategy: Strategy) -> tuple[str, str]:
 def lower(plan: Plan, split_stages: bool = False) -> str:
     """The module of one device: slices of the weights, and collectives. With
     `split_stages` each pipeline stage is a function of its own."""
+    _check_kind(Plan, "plan", plan)
     with tempfile.TemporaryDirectory() as folder:
         module, listed = _write(folder, plan.problem.model, plan.strategy)
         passes = [
@@ -71,6 +72,7 @@ def verify(
     weights and inputs, and compares all results on all devices, which are
     threads. The model is a small one of the same ops, with the plan's degrees
     and dims, or with `whole` the plan's own."""
+    _check_kind(Plan, "plan", plan)
     model, strategy = plan.problem.model, plan.strategy
     if not whole and model.config is not None:
         model, strategy = shrink(model, strategy)

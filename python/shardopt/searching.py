@@ -11,7 +11,7 @@ from ._native import native
 from .errors import ShardoptError, UnknownName, UnknownTrial, WrongValue, list_known
 from .frames import frame_of, html_of
 from .plans import Metrics, Strategy, pairs_of
-from .problem import Problem, _checked, _whole
+from .problem import Problem, _check_kind, _checked, _text, _whole
 from .search_log import SearchLog, first_budget
 
 
@@ -107,6 +107,7 @@ class Search:
         budget: int = 4000,
         checkpoint: str | None = None,
     ):
+        _check_kind(Problem, "problem", problem)
         self.problem = problem
         self.budget = _whole("budget", budget, least=1)
         self.checkpoint = checkpoint
@@ -118,7 +119,7 @@ class Search:
                 f"and 'budget' is {self.budget}, expected as much or more"
             )
         request = problem.request(
-            searcher=searcher,
+            searcher=_text("searcher", searcher),
             seed=_whole("seed", seed),
             budget=first or self.budget,
             threads=1,
@@ -252,6 +253,12 @@ class Search:
                 f"{trial!r} is not pending: it was never asked, or is told already"
             )
         metrics = read_metrics(self.problem, found)
+        good = isinstance(device_seconds, (int, float)) and not isinstance(device_seconds, bool)
+        if not good or not 0 <= device_seconds < math.inf:
+            raise WrongValue(
+                f"'device_seconds' is {device_seconds!r}, expected a finite number of at "
+                "least 0"
+            )
         why = found.why if isinstance(found, Failed) else ""
         del self._pending[trial.number]
         self._orphans = [other for other in self._orphans if other != trial]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import Infeasible
 from .plans import Plan, plan
-from .problem import Decode, Prefill, Problem
+from .problem import Decode, Prefill, Problem, _check_kind
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ def changes_of(problem: Problem) -> list[tuple[str, Problem]]:
 
 def sweep(problem: Problem) -> list[Change]:
     """The optimum of the problem, then after each change."""
+    _check_kind(Problem, "problem", problem)
     found = [Change("none", plan(problem))]
     for what, changed in changes_of(problem):
         try:

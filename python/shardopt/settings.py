@@ -45,7 +45,7 @@ def read_file(path: str) -> dict[str, Any]:
 
         try:
             values = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ShardoptError(f"'{path}': {error}") from None
     else:
         try:
@@ -56,7 +56,7 @@ def read_file(path: str) -> dict[str, Any]:
             ) from None
         try:
             values = yaml.safe_load(text)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, RecursionError) as error:
             raise ShardoptError(f"'{path}': {error}") from None
     if not isinstance(values, dict):
         raise ShardoptError(f"'{path}' holds no settings, expected 'name: value' lines")
@@ -100,6 +100,8 @@ def _is_service(asked: Mapping[str, Any]) -> bool:
     """Whether the machine of the problem has constants, and nothing asks for
     strategies that are not its own."""
     if asked.get("pins") or asked.get("simulator") not in (None, "calibrated"):
+        return False
+    if asked.get("engine") == "transformers":  # which is no server
         return False
     machine = str(asked.get("machine") or "h100_sxm")
     return _checked(native().constants_of, machine) is not None

@@ -9,6 +9,7 @@ from typing import Iterator
 
 from .errors import WrongValue
 from .plans import Plan, Strategy, evaluate, given
+from .problem import _check_kind
 
 #: Sets of ops that are looked at for one number of departures, at most.
 _MOST_SETS = 20000
@@ -106,7 +107,9 @@ def simplest(plan: Plan, most_loss: float) -> Simplified:
     the fewest ops that are cut in another way than the engine cuts them. The
     optimum itself is what is left where no engine runs its degrees.
     """
-    if not 0 <= most_loss < 1:
+    _check_kind(Plan, "plan", plan)
+    is_number = isinstance(most_loss, (int, float)) and not isinstance(most_loss, bool)
+    if not is_number or not 0 <= most_loss < 1:
         raise WrongValue(
             f"'most_loss' is {most_loss!r}, expected a share from 0 to below 1"
         )

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from .engine_table import stage_layers
-from .errors import Inexpressible, ShardoptError, UnknownName, list_known
+from .errors import Infeasible, Inexpressible, ShardoptError, UnknownName, list_known
 from .launches import Launch
 from .plans import Plan
-from .problem import Model
+from .plans import plan as find_plan
+from .problem import Model, Problem
 
 # The modules of each op, by the family of the config.
 _LLAMA = {
@@ -200,6 +201,13 @@ def _stage_reasons(plan: Plan) -> list[str]:
     return [f"stages have {stages} layers, and transformers divides them into {wanted}"]
 
 
+def _head_groups(model: Model) -> int:
+    """What tp divides where attention is cut by heads."""
+    config = model.config or {}
+    heads = int(config["num_attention_heads"])
+    return math.gcd(heads, int(config.get("num_key_value_heads") or heads))
+
+
 def parallel_plan(plan: Plan) -> dict[str, Any]:
     """The arguments of Transformers' `DistributedConfig`. Raises `Inexpressible`
     with every reason why there are none."""
@@ -220,11 +228,7 @@ def parallel_plan(plan: Plan) -> dict[str, Any]:
         why += _stage_reasons(plan)
         if model.experts and strategy.ep > 1:
             why.append(f"pp is {strategy.pp} and ep {strategy.ep}, and transformers has one of them")
-    config = model.config or {}
-    heads = math.gcd(
-        int(config["num_attention_heads"]),
-        int(config.get("num_key_value_heads") or config["num_attention_heads"]),
-    )
+    heads = _head_groups(model)
     by_heads = any(
         op.endswith("attention") and model.ops[op][dim] == "heads" for op, dim in strategy.dims
     )
@@ -246,6 +250,91 @@ def parallel_plan(plan: Plan) -> dict[str, Any]:
         arguments["ep_plan"] = {name: by_module.pop(name) for name in modules["experts"]}
         arguments["ep_implementation"] = "all_reduce" if gathers else "all_to_all"
     return arguments
+
+
+# What Megatron cuts, by how the names of ops end.
+_MEGATRON = {
+    "embed": "vocab",
+    "qkv_proj": "heads",
+    "attention": "heads",
+    "out_proj": "heads",
+    "_up": "inner",
+    "_down": "inner",
+    "lm_head": "vocab",
+}
+
+
+def _spaces(problem: Problem) -> Iterator[list[dict[str, Any]]]:
+    """Pins that leave little or nothing that has no style: of each way to hold the
+    experts a list, from the widest space to the narrowest."""
+    model = problem.model
+
+    def listed(degrees: Mapping[str, Any], cuts: Mapping[str, str]) -> list[dict[str, Any]]:
+        found = []
+        for more in ({}, _MEGATRON, {**_MEGATRON, "pp": 1}):
+            ends = {**cuts, **more}
+            dims = {
+                op: cut
+                for end, cut in ends.items()
+                for op, choices in model.ops.items()
+                if op.endswith(end) and cut in choices.values()
+            }
+            degree = {"pp": 1} if "pp" in more else {}
+            found.append({**dims, **problem.pins, **degrees, **degree})
+        return found
+
+    whole = {"norm": "none"}
+    if not model.experts:
+        yield listed({"cp": 1}, whole)
+        return
+    whole.update(router="none", dispatch="none", combine="none")
+    yield listed({"cp": 1, "dp": 1, "ep": 1}, {**whole, "_up": "inner", "_down": "inner"})
+    most = problem.devices or problem.max_devices or model.experts
+    for tp in range(2, min(most, _head_groups(model)) + 1):
+        if model.experts % tp == 0 and _head_groups(model) % tp == 0:
+            degrees = {"cp": 1, "dp": 1, "pp": 1, "tp": tp, "ep": tp}
+            yield listed({**degrees, "exchange": "gather"}, whole)
+            sent = {**whole, "dispatch": "tokens", "combine": "tokens"}
+            yield listed({**degrees, "exchange": "all_to_all"}, sent)
+
+
+def _excludes(asked: Any, value: Any) -> bool:
+    """Whether the pin `asked` of a degree is for other values than `value`."""
+    if asked == value or (isinstance(asked, str) and ":" in asked):
+        return False
+    values = asked.split(",") if isinstance(asked, str) else asked
+    return str(value) not in map(str, values if isinstance(values, (list, tuple)) else [values])
+
+
+def best(problem: Problem, **others: Any) -> Plan:
+    """The best plan that Transformers runs: the optimum of all that it may run
+    where that has styles, else with what Megatron cuts. Raises `Infeasible`, or
+    `Inexpressible` where it runs none."""
+    _family(problem.model)
+    problem = problem.replace(engine=None, space="serving")
+    found: list[Plan] = []
+    failed: ShardoptError | None = None
+    for spaces in _spaces(problem):
+        for pins in spaces:
+            if any(_excludes(asked, pins[name]) for name, asked in problem.pins.items()):
+                break  # so do the narrower ones
+            try:
+                plan = find_plan(problem.replace(pins=pins), **others)
+                parallel_plan(plan)
+            except Infeasible as error:
+                failed = failed or error
+                break
+            except Inexpressible as error:
+                failed = error
+            else:
+                found.append(plan)
+                break
+    if not found:
+        why = "transformers runs nothing of what the pins leave"
+        raise failed or Inexpressible(why, [why], None)
+    if others.get("objective", problem.objective) == "latency":
+        return min(found, key=lambda plan: plan.metrics.latency_ms)
+    return max(found, key=lambda plan: plan.metrics.throughput)
 
 
 def launch(plan: Plan, version: str, folder: str) -> Launch:

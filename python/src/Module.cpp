@@ -30,6 +30,7 @@
 #include <cstdio>
 #include <future>
 #include <mutex>
+#include <optional>
 
 namespace py = pybind11;
 using namespace shardopt;
@@ -71,6 +72,44 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 }
 
 //===----------------------------------------------------------------------===//
+// Interrupts
+//===----------------------------------------------------------------------===//
+
+/// A token that stops one run after the other; its address stays.
+class Interrupt {
+public:
+  const StopToken *token() const { return &*stop; }
+
+  /// What `work` gives, and whether an interrupt ended it. It has a thread of
+  /// its own, so that Python sees an interrupt while it runs; `tick` is called
+  /// in that of Python.
+  template <typename Work, typename Tick> auto run(Work work, Tick tick) {
+    stop.emplace();
+    auto running = std::async(std::launch::async, work);
+    constexpr auto period = std::chrono::milliseconds(50);
+    while (true) {
+      {
+        py::gil_scoped_release release;
+        if (running.wait_for(period) == std::future_status::ready)
+          break;
+      }
+      tick();
+      if (PyErr_CheckSignals() != 0) {
+        PyErr_Clear();
+        stop->request(SIGINT);
+      }
+    }
+    // What comes next is not stopped.
+    const bool isInterrupted = stop->requested();
+    stop.emplace();
+    return std::pair(running.get(), isInterrupted);
+  }
+
+private:
+  std::optional<StopToken> stop{std::in_place};
+};
+
+//===----------------------------------------------------------------------===//
 // Problems
 //===----------------------------------------------------------------------===//
 
@@ -81,6 +120,8 @@ public:
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
+  std::vector<std::pair<std::string, Numbers>>
+  space(const py::dict &settings) const;
   py::list evaluate(const py::list &rows, const py::type &metricsType,
                     const py::type &strategyType,
                     const py::object &numbersOf) const {
@@ -96,6 +137,8 @@ public:
     return shardopt::readStrategy(*scenario, numbers);
   }
 
+  /// Before the scenario, which polls it and goes first.
+  std::shared_ptr<Interrupt> interrupt = std::make_shared<Interrupt>();
   std::shared_ptr<const Scenario> scenario;
 
 private:
@@ -158,7 +201,20 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
     if (isTold)
       std::fprintf(stderr, "shardopt: %s\n", message.c_str());
   };
-  scenario = orRaise(Scenario::create(model.name, model.costs, options));
+  options.stop = interrupt->token();
+  auto create = [&] {
+    return Scenario::create(model.name, model.costs, options);
+  };
+  if (!isTold) {
+    scenario = orRaise(create());
+    return;
+  }
+  auto [made, isInterrupted] = interrupt->run(create, [] {});
+  if (isInterrupted) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw py::error_already_set();
+  }
+  scenario = orRaise(std::move(made));
 }
 
 /// How often a simulator in a process of its own has failed, by kind.
@@ -273,32 +329,6 @@ struct Problem::Told {
   }
 };
 
-/// What `work` gives, and whether an interrupt ended it. It has a thread of its
-/// own, so that Python sees an interrupt while it runs; `tick` is called in
-/// that of Python.
-template <typename Work, typename Tick>
-static auto runStoppable(PlanRequest &request, Work work, Tick tick) {
-  StopToken stop;
-  request.stop = &stop;
-  auto running = std::async(std::launch::async, work);
-  constexpr auto period = std::chrono::milliseconds(50);
-  bool isInterrupted = false;
-  while (true) {
-    {
-      py::gil_scoped_release release;
-      if (running.wait_for(period) == std::future_status::ready)
-        break;
-    }
-    tick();
-    if (PyErr_CheckSignals() != 0) {
-      PyErr_Clear();
-      stop.request(SIGINT);
-      isInterrupted = true;
-    }
-  }
-  return std::pair(orRaise(running.get()), isInterrupted);
-}
-
 /// The table, the report as JSON, why there is no plan (or None), and whether
 /// an interrupt ended the search.
 static py::tuple describePlan(const PlanSummary &summary, bool isInterrupted) {
@@ -318,13 +348,14 @@ py::tuple Problem::plan(const py::dict &settings) const {
     request.progress = [&](const search::TraceEntry &entry, auto) {
       told.tell(entry);
     };
-  auto [summary, isInterrupted] = runStoppable(
-      request, [&] { return makePlan(scenario, request); },
-      [&] {
-        if (!progress.is_none())
-          told.show(progress);
-      });
-  return describePlan(summary, isInterrupted);
+  request.stop = interrupt->token();
+  auto [found, isInterrupted] =
+      interrupt->run([&] { return makePlan(scenario, request); },
+                     [&] {
+                       if (!progress.is_none())
+                         told.show(progress);
+                     });
+  return describePlan(orRaise(std::move(found)), isInterrupted);
 }
 
 /// Numbers by name, which are in their ranges.
@@ -361,8 +392,8 @@ py::tuple Problem::planService(const py::dict &settings) const {
   asked.mode = orRaise(parseServiceMode(mode));
   PlanRequest request = readRequest(settings);
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
-  auto [answer, isInterrupted] = runStoppable(
-      request,
+  request.stop = interrupt->token();
+  auto [answer, isInterrupted] = interrupt->run(
       [&]() -> ErrorOr<Answer> {
         ErrorOr<ServiceSummary> service =
             shardopt::planService(scenario, asked);
@@ -376,7 +407,7 @@ py::tuple Problem::planService(const py::dict &settings) const {
         return Answer(std::move(*service), std::move(*found));
       },
       [] {});
-  const auto &[service, found] = answer;
+  const auto &[service, found] = orRaise(std::move(answer));
   std::optional<std::string> why;
   std::optional<py::tuple> plan;
   if (found)
@@ -385,6 +416,24 @@ py::tuple Problem::planService(const py::dict &settings) const {
     why = whyNoService(service);
   return py::make_tuple(serviceTable(service), serviceJson(service), why, plan,
                         service.best() && isOnPrefillMachine(service));
+}
+
+/// The values of each degree that is open, and the dims of each op, that a
+/// search chooses from.
+std::vector<std::pair<std::string, Numbers>>
+Problem::space(const py::dict &settings) const {
+  const auto space = orRaise(search::StrategySpace::create(
+      scenario->spaceFacts(), readRequest(settings).space));
+  std::vector<std::pair<std::string, Numbers>> values;
+  for (Degree degree : space.openDegrees())
+    values.emplace_back(spell(degree), space.degreeDomain(degree));
+  for (size_t op = 0; op < space.ops().size(); ++op) {
+    Numbers dims;
+    for (Dim dim : space.dimDomains()[op])
+      dims.push_back(int64_t(dim));
+    values.emplace_back(space.ops()[op], std::move(dims));
+  }
+  return values;
 }
 
 /// The table, the report as JSON, and why a strategy of the user's is invalid
@@ -521,6 +570,7 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("plan", &Problem::plan)
       .def("plan_service", &Problem::planService)
       .def("describe", &Problem::describe)
+      .def("space", &Problem::space)
       .def("evaluate", &Problem::evaluate)
       .def_property_readonly("failures", &Problem::failures)
       .def_property_readonly("breakdown", &Problem::breakdown)

@@ -18,6 +18,20 @@ MOE = str(ROOT / "examples/models/small-moe.json")
 PROBLEM = [MOE, "--max-devices", "4", "--context", "24"]
 
 
+# Answers three strategies, and thinks about all others.
+SLOW = """
+import json, os, pathlib, sys, time
+sys.stdin.readline()
+print(json.dumps({"protocol": 1, "name": "slow"}), flush=True)
+for number, line in enumerate(sys.stdin):
+    if number == 3:
+        pathlib.Path(sys.argv[1]).touch()
+        time.sleep(1000)
+    print(json.dumps({"id": json.loads(line)["id"], "valid": True, "throughput": 1.0,
+                      "tpot_ms": 20.0, "memory_gb": 1.0}), flush=True)
+"""
+
+
 def run(*words):
     """The exit code, what is printed, and the errors of a command line."""
     out, err = io.StringIO(), io.StringIO()
@@ -128,6 +142,38 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("'--checkpoint' is of one search", err)
 
+    def interrupt_at(self, there, *words):
+        """The exit code, what is printed, and the errors of a command that is
+        interrupted as soon as `there` is."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "shardopt.cli", *map(str, words)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        self.addCleanup(process.kill)
+        while not there.exists():
+            self.assertIsNone(process.poll(), "it ended by itself")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+        return process.returncode, out, err
+
+    def test_a_slow_simulator_does_not_hold_up_an_interrupt(self):
+        slow, there = self.folder / "slow.py", self.folder / "there"
+        slow.write_text(SLOW)
+        simulator = f"simulator=exec:{sys.executable} {slow} {there}"
+        kept = self.folder / "run.jsonl"
+        code, out, err = self.interrupt_at(
+            there, "plan", *PROBLEM, "--set", simulator, "--checkpoint", kept
+        )
+        self.assertEqual((code, err), (3, ""))
+        self.assertRegex(out, "surrogate, interrupted, not proved, evaluations [1-4]\n")
+        self.assertIn(f"resume    the same command goes on from {kept}", out)
+        # Nor does one that never greets.
+        there.unlink()
+        simulator = f"simulator=exec:touch {there}; sleep 1000"
+        code, out, err = self.interrupt_at(there, "plan", *PROBLEM, "--set", simulator)
+        self.assertEqual((code, out, err), (3, "", "error: interrupted\n"))
+
     def test_serving_inputs_plan_a_service(self):
         asked = ["plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8, "--tpot", 30,
                  "--ttft", 1000, "--output-dir", self.folder]
@@ -179,6 +225,8 @@ class CommandTest(unittest.TestCase):
         self.assertIn("unknown setting 'contxt'; known: context", err)
 
     def test_usage_is_2_and_names_the_closest(self):
+        deep = self.folder / "deep.json"
+        deep.write_text("[" * 200000)
         for words, message in [
             (["paln"], "unknown verb 'paln'; known: plan"),
             (["plan", *PROBLEM, "--machne", "x"], "known: --machine"),
@@ -193,6 +241,9 @@ class CommandTest(unittest.TestCase):
             (["plan", *PROBLEM, "--set", "tp"], "has no '='"),
             (["evaluate", "nothing.json"], "cannot be read"),
             (["pareto", MOE, "--isl", "8", "--osl", "8"], "is about one phase"),
+            (["evaluate", deep], "is no plan file: maximum recursion depth"),
+            (["plan", MOE, "--config", deep], "maximum recursion depth"),
+            (["plan", deep, "--context", "8"], "more than 128 levels"),
         ]:
             with self.subTest(words):
                 code, _, err = run(*words)
@@ -205,6 +256,18 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("would fit", out)
         self.assertIn("feasible with", err)
+        # Proved by a search that spent its budget, too.
+        code, _, err = run("plan", llama, "--devices", 1, "--context", 4096,
+                           "--searcher", "random", "--budget", 1)
+        self.assertEqual(code, 1)
+        self.assertIn("no strategy is feasible", err)
+        code, _, err = run("fit", MOE, "--context", 24, "--rate", 1e30)
+        self.assertEqual(code, 1)
+        self.assertIn("need more than 4096 devices", err)
+        code, _, err = run("plan", MOE, "--context", 24, "--searcher", "random",
+                           "--budget", 1)
+        self.assertEqual(code, 3)
+        self.assertIn("though there are some", err)
 
     def test_pareto_and_fit(self):
         code, out, _ = run("pareto", *PROBLEM, "--step", 0.3, "--format", "json")

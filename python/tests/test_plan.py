@@ -60,6 +60,28 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(pinned.strategy.tp, 2)
         self.assertLessEqual(pinned.metrics.throughput, best.metrics.throughput)
 
+    def test_what_a_search_chooses_from(self):
+        problem = small(pins={"tp": [1, 2], "*norm": "none"})
+        domains = problem.domains
+        self.assertEqual((domains["tp"], domains["attn_norm"]), ((1, 2), (2,)))
+        self.assertEqual(domains["exchange"], ("all_to_all", "gather"))
+        self.assertNotIn("exchange", problem.replace(space="uniform").domains)
+        for trial in so.Search(problem, "random", budget=20).ask(20):
+            said = {**domains, **trial.strategy.to_dict()}
+            for name, value in {**said.pop("dims"), "tp": said["tp"], "pp": said["pp"]}.items():
+                self.assertIn(value, domains[name])
+
+    def test_a_plan_has_the_verbs_as_methods(self):
+        best = so.plan(small(engine="vllm"))
+        self.assertEqual(best.explain("embed"), so.explain(best, "embed"))
+        self.assertEqual(best.diff(best), so.diff(best, best))
+        self.assertEqual(best.export("vllm", version="0.33.0"), so.export(best, "vllm==0.33.0"))
+        self.assertEqual(best.simplest(0.0), so.simplest(best, 0.0))
+        self.assertEqual(best.chart("memory"), so.chart(best, "memory"))
+        self.assertEqual(best.lower(), so.lower(best))
+        self.assertEqual(best.verify(steps=1), so.verify(best, steps=1))
+        self.assertEqual(best.mlir, best.problem.model.mlir)
+
     def test_evaluate_gives_the_metrics_of_the_plan(self):
         best = so.plan(small())
         again, same = so.evaluate(
@@ -387,6 +409,38 @@ class PlanTest(unittest.TestCase):
 
 
 class KindTest(unittest.TestCase):
+    def test_what_is_of_another_type_is_a_wrong_value(self):
+        problem, best = small(), so.plan(small())
+        for call, message in [
+            (lambda: so.load_model(3), "the path is 3, expected a text or a path"),
+            (lambda: so.load_model(MOE, 24), "'workload' is 24, expected Decode"),
+            (lambda: so.Plan.from_json(None), "the path is None"),
+            (lambda: so.Problem(MOE), "'model' is .*, expected a Model"),
+            (lambda: so.plan(best), "'problem' is .*, expected a Problem"),
+            (lambda: so.evaluate(MOE, []), "expected a Problem"),
+            (lambda: so.pareto(3), "'problem' is 3"),
+            (lambda: so.pareto(problem, step="x"), "'step' is 'x'"),
+            (lambda: so.sweep(3), "'problem' is 3"),
+            (lambda: so.min_devices(3, 1.0), "'problem' is 3"),
+            (lambda: so.least_cost(problem, 1.0, 3), "'prices' is 3"),
+            (lambda: so.explain(problem), "'plan' is Problem.*, expected a Plan"),
+            (lambda: so.diff(best, 3), "'second' is 3, expected a Plan"),
+            (lambda: so.export(3, "vllm"), "'plan' is 3"),
+            (lambda: so.export(best, 3), "'engine' is 3, expected a text"),
+            (lambda: so.judge(problem, 3), "'command' is 3, expected a text"),
+            (lambda: so.judge(best, "vllm serve x"), "expected a Problem"),
+            (lambda: so.simplest(best, "x"), "'most_loss' is 'x'"),
+            (lambda: so.simplest(3, 0.1), "'plan' is 3"),
+            (lambda: so.lower(3), "'plan' is 3"),
+            (lambda: so.verify(3), "'plan' is 3"),
+            (lambda: so.charts(3), "'plan' is 3"),
+            (lambda: so.Search(3), "'problem' is 3"),
+            (lambda: so.Search(problem, 3), "'searcher' is 3, expected a text"),
+            (lambda: so.Process(3, "exec:x"), "'problem' is 3"),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex(so.WrongValue, message):
+                call()
+
     def test_each_error_has_a_type_of_its_own(self):
         best = so.plan(small())
         with tempfile.TemporaryDirectory() as folder:

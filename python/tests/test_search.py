@@ -4,6 +4,7 @@ import concurrent.futures
 import io
 import itertools
 import json
+import math
 import pickle
 import random
 import sys
@@ -74,6 +75,16 @@ class AskTellTest(unittest.TestCase):
         self.assertIsNone(search.best)
         search.tell(third, {"throughput": 5.0, "tpot_ms": 1.0, "memory_gb": 1.0})
         self.assertEqual(search.best[0], third)
+
+    def test_wrong_costs(self):
+        search = so.Search(small(), "random", budget=4)
+        (trial,) = search.ask(1)
+        good = {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0}
+        for cost in (math.nan, math.inf, -1, "1", None, True):
+            with self.subTest(cost), self.assertRaisesRegex(so.WrongValue, "'device_seconds' is"):
+                search.tell(trial, good, cost)
+        search.tell(trial, good, 2)
+        self.assertEqual(search.device_seconds, 2)
 
     def test_wrong_tells(self):
         search = so.Search(small(), "random", budget=4)
@@ -353,6 +364,9 @@ except ImportError:
 
 @unittest.skipUnless(optuna, "optuna is not installed")
 class OptunaTest(unittest.TestCase):
+    def test_it_is_there_without_being_imported(self):
+        self.assertIs(so.optuna, sys.modules["shardopt.optuna"])
+
     def test_a_study_asks_the_searcher(self):
         import shardopt.optuna as adapter
 

@@ -141,6 +141,37 @@ class TensorPlanTest(unittest.TestCase):
         with self.assertRaisesRegex(so.ShardoptError, "unknown engine 'transformer'; known: trans"):
             so.export(plan_of("mistral", MEGATRON), "transformer")
 
+    def test_the_nearest_plan_that_it_runs(self):
+        for name, pins in (
+            ("mistral", {**MEGATRON, "*_norm": "tokens"}),
+            ("qwen2_moe", {**SENT, "dp": 2}),
+        ):
+            plan = plan_of(name, pins)
+            with self.assertRaises(so.Inexpressible) as caught:
+                so.export(plan, "transformers")
+            nearest = caught.exception.nearest
+            self.assertIn("the best that it runs has", str(caught.exception))
+            so.export(nearest, "transformers")
+            # Every other that it runs is no better.
+            for known in ({**MEGATRON, "dp": 1},) if name == "mistral" else (COLUMNS, GATHERED, SENT):
+                other = so.plan(plan.problem.replace(pins={"cp": 1, "pp": 1, "tp": 2, **known}))
+                self.assertLessEqual(other.metrics.throughput, nearest.metrics.throughput)
+
+    def test_a_space_of_its_own(self):
+        model = so.load_model(TINY / "qwen2_moe", so.Decode(context=12))
+        problem = so.Problem(model, max_devices=4, engine="transformers", pins={"tp": 2})
+        plan = so.plan(problem)
+        self.assertEqual((plan.strategy.tp, plan.proved), (2, True))
+        so.export(plan, "transformers")
+        self.assertGreater(len(so.pareto(problem, step=0.5)), 0)
+        with self.assertRaisesRegex(so.Inexpressible, "router is cut by experts"):
+            so.plan(problem.replace(pins={"tp": 2, "*router": "experts"}))
+        with self.assertRaises(so.Infeasible):
+            so.plan(problem.replace(tpot_ms=1e-6))
+        with self.assertRaisesRegex(so.ShardoptError, "'phi3' are not in the table"):
+            phi3 = so.load_model(TINY / "phi3", so.Decode(context=12))
+            so.plan(problem.replace(model=phi3, pins={}))
+
     def test_experts(self):
         for pins, wanted in [
             (COLUMNS, {"experts": "moe_tp_experts", "experts.down_proj": "rowwise"}),
