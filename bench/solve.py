@@ -24,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 
+import solve_plot
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs/Solve.md"
 
@@ -42,6 +44,7 @@ INSTANCES = {
 # Those that are measured unless others are named.
 OF_PARTS = ["K", "S"]
 OF_CURVES = ["K", "L", "M", "S"]
+GRID = 20  # points of a curve that is drawn
 
 PARTS = {
     "all": [],
@@ -189,10 +192,12 @@ def at(trace, what, most):
 def run_curves(bench):
     what = "iteration" if bench.args.rounds else "seconds"
     columns = ["", what, "least cost", "median", "largest", "median bound"]
-    table = Table(columns)
+    table, curves = Table(columns), {}
     for name in bench.names(OF_CURVES):
         traces = [bench.run(name, f"--seed={seed}")[1] for seed in bench.seeds()]
         limit = bench.args.rounds or INSTANCES[name][0] * bench.args.scale
+        grid = [limit * k / GRID for k in range(1, GRID + 1)]
+        curves[name] = grid, [[at(trace, what, most) for trace in traces] for most in grid]
         for part in (0.25, 0.5, 0.75, 1) if bench.args.rounds else (0.05, 0.1, 0.2, 0.5, 1):
             points = [at(trace, what, part * limit) for trace in traces]
             costs = [cost for cost, _ in points]
@@ -205,6 +210,9 @@ def run_curves(bench):
                     f"{statistics.median(bound for _, bound in points):.6g}",
                 ]
             )
+    if bench.args.plot:
+        unit = "rounds" if bench.args.rounds else what
+        solve_plot.plot(curves, f"{unit}, {bench.args.seeds} seeds", bench.args.plot)
     return table.lines
 
 
@@ -250,6 +258,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--seeds", type=int, default=10, help="of the curves")
+    parser.add_argument("--plot", type=pathlib.Path, help="draw the curves into this SVG")
     parser.add_argument("--keep", help="a folder for reports and traces")
     parser.add_argument("--no-docs", action="store_true", help="print only")
     parser.add_argument("names", nargs="*", metavar="instance", help="default: all")
