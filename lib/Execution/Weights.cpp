@@ -266,8 +266,16 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
     if (!view.stored.empty() && tensor->shape != view.stored[0].shape)
       return Error{"experts of '" + part.pattern + "' differ in shape"};
     view.stored.push_back(*tensor);
-    if (part.scales.empty())
+    if (part.scales.empty()) {
+      // Its numbers are others without them.
+      if (tensor->type == StoredType::F8E4M3 ||
+          tensor->type == StoredType::F8E5M2)
+        for (const char *suffix : {"_scale_inv", "_scale"})
+          if (find(part.pattern + suffix, expert))
+            return Error{"'" + part.pattern + "' has scales, '" + part.pattern +
+                         suffix + "', which the program does not read"};
       continue;
+    }
     view.isPacked = isPackedInBlocks(*tensor);
     if (tensor->type == StoredType::U8 && !view.isPacked)
       return Error{"'" + part.pattern + "' has the shape " +

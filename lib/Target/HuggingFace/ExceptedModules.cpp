@@ -151,7 +151,8 @@ void Modules::addLayer(const LayerConfig &layer, size_t index) {
 static bool isNeverQuantised(StringRef path) {
   for (StringRef part :
        {"norm", "router", "conv1d", "vision", "visual", "projector", "mtp",
-        "lm_head", "embed", "audio", "sinks", "shared_head", "eh_proj"})
+        "lm_head", "embed", "audio", "sinks", "shared_head", "eh_proj",
+        "e_score_correction_bias"})
     if (path.contains(part))
       return true;
   // Anchors and escapes may follow the last name.
