@@ -69,7 +69,7 @@ def row(build, module, machine, seconds, folder):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench joint", description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--seconds", type=float, default=10, help="for each row")
+    parser.add_argument("--seconds", type=float, default=60, help="for each row")
     parser.add_argument("--only", default="", help="models with this in their name")
     parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
     args = parser.parse_args()

@@ -31,6 +31,9 @@ public:
   std::vector<Baseline> result;
 
 private:
+  /// The same work where an order has its chunks, each `longer` times as long.
+  ErrorOr<Instance> instanceOf(const Pipeline &own, int32_t longer) const;
+
   const Instance &instance;
   const Pipeline &pipeline;
   int32_t microbatches;
@@ -39,6 +42,21 @@ private:
 };
 
 } // namespace
+
+ErrorOr<Instance> BaselineComputation::instanceOf(const Pipeline &own,
+                                                  int32_t longer) const {
+  int32_t copies = microbatches / own.directions();
+  if (expertTimes) {
+    ExpertTimes ownTimes = {
+        expertTimes->attention * longer, expertTimes->dispatch * longer,
+        expertTimes->experts * longer, expertTimes->combine * longer};
+    return Instance::expand(makeExpertTrainGraph(own, ownTimes, copies),
+                            copies);
+  }
+  TrainTimes ownTimes = {times.forward * longer, times.inputGradient * longer,
+                         times.weightGradient * longer};
+  return Instance::expand(makeTrainGraph(own, ownTimes, copies), copies);
+}
 
 void BaselineComputation::add(ExpertOrder order, const char *name,
                               const char *retimedName) {
@@ -67,22 +85,32 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
       *std::max_element(replayed.peaks.begin(), replayed.peaks.end());
   if (!expertTimes)
     baseline.published = publishedBubble(order, pipeline.devices, ownTimes);
-  if (!expertTimes && own.placement == pipeline.placement) {
+  const bool isOwn = own.placement == pipeline.placement;
+  if (!expertTimes && isOwn) {
     Schedule schedule = scheduleOf(instance, *blocks, replayed, ownTimes);
     if (validate(instance, schedule))
       baseline.schedule = std::move(schedule);
   }
   result.push_back(baseline);
 
-  if (own.placement != pipeline.placement)
-    return;
-  std::optional<Schedule> schedule = retimeBlocks(instance, *blocks);
+  // DualPipe is told both ways, be the placement its own or another.
+  std::optional<Instance> other;
+  if (!isOwn) {
+    if (order != ExpertOrder::DualPipe && order != ExpertOrder::DualPipeV)
+      return;
+    ErrorOr<Instance> expanded = instanceOf(own, longer);
+    if (!expanded)
+      return;
+    other = std::move(*expanded);
+  }
+  const Instance &timed = isOwn ? instance : *other;
+  std::optional<Schedule> schedule = retimeBlocks(timed, *blocks);
   if (!schedule)
     return;
   // Memory may be less than the order takes: what it takes is told all the
   // same.
   ErrorOr<Verdict> verdict =
-      validate(instance.withMemory(std::nullopt), *schedule);
+      validate(timed.withMemory(std::nullopt), *schedule);
   if (!verdict)
     return;
   baseline.name = retimedName;
@@ -91,7 +119,7 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
   baseline.peak = verdict->peakMemory();
   baseline.published.reset();
   baseline.schedule.reset();
-  if (validate(instance, *schedule))
+  if (isOwn && validate(instance, *schedule))
     baseline.schedule = std::move(schedule);
   result.push_back(std::move(baseline));
 }
