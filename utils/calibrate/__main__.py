@@ -31,14 +31,15 @@ def fit_group(family, device, key, table):
     starts = list(family.starts(key))
     unseen = np.full(len(table), np.nan)
     fits = []
-    for which in range(tables.SHARE if family.in_turn else 1):
+    for which in range(tables.SHARE if family.is_scored_in_turn else 1):
         test = tables.held_out(table, family.shape, which)
         fits.append(fitting.fit_best(predict, table.rows(~test), measured[~test], starts, **family.options))
         unseen[test] = predict(table.rows(test), fits[-1])
     seen = np.isfinite(unseen)
     error = fitting.errors(measured[seen], unseen[seen]) if seen.any() else None
     steps = {**family.options, "steps": 20}
-    constants = fitting.fit_best(predict, table, measured, fits, **steps)
+    chosen = fits if family.starts_in_turn else fits[:1]
+    constants = fitting.fit_best(predict, table, measured, chosen, **steps)
     return {
         "kernel": family.name,
         "key": key,
@@ -84,7 +85,8 @@ def main():
     for system in args.system or SYSTEMS:
         path = args.machines / f"{system}.json"
         groups = fit_system(args.data, Device.load(path), args.kernel)
-        machines.write(path, groups, args.date, tables.DATA_COMMIT, args.kernel)
+        order = [family.name for family in FAMILIES]
+        machines.write(path, groups, args.date, tables.DATA_COMMIT, order, args.kernel)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,16 @@ def _plain(value):
     return _number(value)
 
 
-def write(path, groups, date, data, kernels=None):
+def write(path, groups, date, data, order, kernels=None):
     """Puts `groups` into the machine file at `path`, one a line; where `kernels`
-    is given, beside those of all other kernels that stand there."""
+    is given, beside those of all other kernels that stand there, in the `order`
+    of kernels that a fit of all has."""
     text = path.read_text()
     machine = json.loads(text)
     old = machine.get("calibration", {}).get("kernels", [])
     if kernels:
         groups = [group for group in old if group["kernel"] not in kernels] + groups
+        groups.sort(key=lambda group: order.index(group["kernel"]))
     at = text.find(',\n  "calibration"')
     head = text[:at] if at >= 0 else text.rstrip().removesuffix("}").rstrip()
     lines = ",\n".join("      " + json.dumps(_plain(group)) for group in groups)
