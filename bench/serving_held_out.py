@@ -38,6 +38,8 @@ OF_GROUP = {
     "cpu_bound": (0, 1),
     "small_experts": (0, 1),
     "one_burst": (0, 1),
+    "prompts_apart": (0, 1),
+    "equal_lengths": (0, 1),
     "fp8_as_bf16": (0, 1),
     "cache_bytes": (0, 1, 2),
     "length_share": (1, 0.95, 0.9, 0.85),

@@ -160,7 +160,8 @@ static std::vector<Prediction> predictNccl(const CalibratedKernels &kernels,
 static std::vector<Prediction>
 predictCustomAllReduce(const CalibratedKernels &kernels, Row &row) {
   const double gpus = row.size("gpus", 2), bytes = row.size("bytes");
-  const std::string kernel = row.has("kernel") ? row.text("kernel") : "TRTLLM";
+  const std::string named = row.text("kernel");
+  const std::string kernel = named.empty() ? "TRTLLM" : named;
   return {predictNearest(kernels.customAllReduce, {{{"kernel", kernel}}, {}},
                          row, [&](const CustomAllReduce &form) {
                            return form.us(kernels.device, gpus, bytes);

@@ -67,17 +67,15 @@ std::string Row::outside(const CalibratedGroup &group) const {
 /// "fitted", or why the number is less sure than those of the fit.
 static std::string trustIn(const Prediction &prediction, const Row &row,
                            const Calibration &calibration) {
-  const std::string outside = row.outside(*prediction.group);
-  std::string reason = prediction.differs.empty() && outside.empty()
-                           ? "fitted"
-                           : "extrapolated:";
+  std::string why;
   if (!prediction.differs.empty())
-    reason += " " + prediction.differs;
-  if (!outside.empty())
-    reason += " " + outside;
+    why += " " + prediction.differs;
+  if (const std::string outside = row.outside(*prediction.group);
+      !outside.empty())
+    why += " " + outside;
   if (prediction.group->isInherited)
-    reason += " like " + calibration.like;
-  return reason;
+    why += " like " + calibration.like;
+  return why.empty() ? "fitted" : "extrapolated:" + why;
 }
 
 /// Whether `reason` is that of a number from within the measured range.

@@ -8,6 +8,7 @@
 #include "CsvLines.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -22,11 +23,23 @@ static std::string_view takeLine(std::string_view &text) {
   return line;
 }
 
+/// A field in quotes may have commas; without them where it has no quotes of
+/// its own.
 static CsvFields fieldsOf(std::string_view line) {
   CsvFields fields;
   for (;;) {
-    const size_t end = line.find(',');
-    fields.push_back(line.substr(0, end));
+    const bool isQuoted = !line.empty() && line.front() == '"';
+    size_t close = 0; // what ends the quotes, of which two stand for one
+    if (isQuoted)
+      for (close = line.find('"', 1); close != std::string_view::npos &&
+                                      line.substr(close + 1, 1) == "\"";)
+        close = line.find('"', close + 2);
+    const size_t end =
+        close == std::string_view::npos ? close : line.find(',', close);
+    std::string_view field = line.substr(0, end);
+    if (isQuoted && field.size() > 1 && field.back() == '"')
+      field = field.substr(1, field.size() - 2);
+    fields.push_back(field);
     if (end == std::string_view::npos)
       return fields;
     line.remove_prefix(end + 1);
@@ -35,7 +48,11 @@ static CsvFields fieldsOf(std::string_view line) {
 
 std::string cost::threeDigits(double value) {
   char text[32];
-  std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
+  std::snprintf(text, sizeof(text), "%.3g", value);
+  if (value < 100)
+    return text;
+  // And without an exponent.
+  std::snprintf(text, sizeof(text), "%.0f", std::strtod(text, nullptr));
   return text;
 }
 

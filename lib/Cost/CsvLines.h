@@ -33,7 +33,7 @@ ErrorOr<std::string> answerRows(
     const std::function<std::string(const CsvColumns &, const CsvFields &)>
         &answer);
 
-/// `value` as a field, with three digits.
+/// `value` as a field, with three significant digits.
 std::string threeDigits(double value);
 
 /// `text` in a field of its own, in which commas would end it.

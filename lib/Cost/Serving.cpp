@@ -136,36 +136,45 @@ ErrorOr<ServingTimes> cost::serveAggregated(const CalibratedKernels &kernels,
 
   const Course course(load, engine.chunkTokens);
   const double floor = eagerUs(engine, setup.model);
-  auto withChunk = [&](double sequences) {
-    return std::max(
-        step->terms({sequences, context, course.chunk, in, load.traits}).sum(),
-        floor);
+  auto withChunks = [&](double sequences, double prompts) {
+    return std::max(step->terms({sequences, context, prompts * course.chunk, in,
+                                 load.traits})
+                        .sum(),
+                    floor);
   };
-  const double alone = course.chunks * withChunk(0);
+  const double alone = course.chunks * withChunks(0, 1);
+  const double mostTogether = std::max(1.0, engine.chunkTokens / course.chunk);
 
   // A request decodes for `share` of its time. While others do, prompts refill
-  // the batch, and ride on steps of theirs.
-  double decoding = std::max(1.0, inFlight);
+  // the batch, and ride on steps of theirs, or have steps of their own. Those
+  // of a step are read together: what comes while one lasts, or, where requests
+  // that were read together end together, as many as a step holds. They do not
+  // wait for each other.
+  const bool endTogether = engine.readsApart && engine.hasEqualLengths;
+  double decoding = std::max(1.0, inFlight), together = 1;
   double whole = 0, plain = 0; // of a step
   double refills = 0, extra = 0;
   ServingStep::Terms decode;
   for (int i = 0; i != 3; ++i) {
     decode = step->terms({decoding, context, 0, 0, load.traits});
     plain = decode.sum();
-    extra = course.chunks * (withChunk(decoding) - plain);
+    together = std::clamp(endTogether ? inFlight : refills, 1.0, mostTogether);
+    extra = course.chunks / together *
+            (engine.readsApart ? withChunks(0, together)
+                               : withChunks(decoding, together) - plain);
     const double decodes = course.steps * (i == 0 ? plain : whole);
     const double share = decodes / (decodes + alone + plain);
     decoding = std::max(1.0, inFlight * share);
-    refills = std::max(0.0, inFlight - 1) * share / course.steps;
+    refills = std::max(0.0, inFlight - together) * share / course.steps;
     if (engine.isOneBurst)
       refills /= 2;
     whole = plain + refills * extra + hostUs(engine, inFlight);
   }
   const double answer = course.steps * whole;
-  // Prompts come independently of each other while an answer is made.
+  // Groups of prompts come independently of each other while an answer is made.
   Spread tpot;
   tpot.mean = answer / out;
-  tpot.deviation = std::sqrt(refills * course.steps) * extra / out;
+  tpot.deviation = std::sqrt(refills * course.steps * together) * extra / out;
   Spread ttft = waitInBurst(engine.burstShare, inFlight, alone);
   ttft.mean += engine.firstTokenMs * 1e3 + alone + plain +
                engine.heldSteps * whole +

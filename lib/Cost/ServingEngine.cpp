@@ -55,6 +55,7 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
   engine.kind = *kind;
   // Lengths of recipes are drawn from a range below what they say.
   engine.lengthShare = isTuned ? 0.9 : 1;
+  engine.hasEqualLengths = !isTuned;
   // On Hopper they have no kernel that multiplies with an fp8 cache (SGLang:
   // with a latent one), and take the time of bf16.
   engine.readsFp8AsBf16 = *kind != EngineKind::TrtLlm;
@@ -85,7 +86,10 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
     break;
   case EngineKind::Sglang:
     engine.isCpuBound = !isTuned;
-    engine.hasSmallExperts = !version.empty() && isTuned;
+    engine.readsApart = true; // unless --enable-mixed-chunk
+    // Recipes had them before they became the default.
+    engine.hasSmallExperts =
+        !version.empty() && (isTuned || !isOlder(version, "0.5.9"));
     engine.stepUs = 430;
     engine.sequenceUs = 12;
     engine.firstTokenMs = 155;

@@ -49,6 +49,8 @@ static constexpr Switch switches[] = {
     {"cpu_bound", &ServingEngine::isCpuBound},
     {"small_experts", &ServingEngine::hasSmallExperts},
     {"one_burst", &ServingEngine::isOneBurst},
+    {"prompts_apart", &ServingEngine::readsApart},
+    {"equal_lengths", &ServingEngine::hasEqualLengths},
     {"static_scales", &ServingEngine::hasStaticScales},
     {"fused_quantization", &ServingEngine::hasFusedQuantization},
     {"latent_fp8", &ServingEngine::keepsLatentFp8},

@@ -348,15 +348,17 @@ TEST(Calibrated, MachinesWithoutConstantsAreErrors) {
 
 namespace {
 
-std::string predict(const std::string &kernel, const std::string &text) {
+std::string predict(const std::string &kernel, const std::string &text,
+                    const std::string &machine = "h100_sxm") {
   ErrorOr<std::string> rows =
-      predictRows(load("h100_sxm"), kernel, text, "rows.csv");
+      predictRows(load(machine), kernel, text, "rows.csv");
   return rows ? *rows : rows.error().message;
 }
 
 /// The last field of the only row of `text`.
-std::string reasonOf(const std::string &kernel, const std::string &text) {
-  std::string rows = predict(kernel, text);
+std::string reasonOf(const std::string &kernel, const std::string &text,
+                     const std::string &machine = "h100_sxm") {
+  std::string rows = predict(kernel, text, machine);
   rows.pop_back();
   return rows.substr(rows.rfind(',') + 1);
 }
@@ -376,6 +378,17 @@ TEST(CalibratedRows, EchoRowsInOrderAndSayWhatIsKnown) {
                       "number of at least 1\n"),
             std::string::npos)
       << rows;
+}
+
+TEST(CalibratedRows, FieldsInQuotesMayHaveCommas) {
+  const std::string row = "\"bfloat16\",16,\"4096\",4096,\"a,\"\",b\"";
+  const std::string rows =
+      predict("gemm", "dtype,m,n,\"k\",note\n" + row + "\n");
+  EXPECT_NE(rows.find("\n" + row + ","), std::string::npos) << rows;
+  EXPECT_NE(rows.find(",fitted\n"), std::string::npos) << rows;
+  // Of quotes that nothing ends, the rest is one field.
+  EXPECT_EQ(predict("gemm", "dtype,m,n,k\n\"bfloat16,16,64,64\n"),
+            "rows.csv:2: 1 fields, expected the 4 of line 1");
 }
 
 TEST(CalibratedRows, BothWaysOfAnExchangeHaveABand) {
@@ -398,6 +411,16 @@ TEST(CalibratedRows, SayWhatIsExtrapolated) {
             "extrapolated: m");
   EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nnvfp4,16,64,64\n"),
             "extrapolated: dtype");
+  EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nbfloat16,16,64,64\n", "h20"),
+            "extrapolated: like h100_sxm");
+  EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nbfloat16,9e6,64,64\n", "h20"),
+            "extrapolated: m like h100_sxm");
+  // Rows may have a kernel, or a column for it.
+  EXPECT_EQ(reasonOf("custom_allreduce", "gpus,bytes\n8,65536\n"), "fitted");
+  EXPECT_EQ(reasonOf("custom_allreduce", "gpus,bytes,kernel\n8,65536,\n"),
+            "fitted");
+  EXPECT_EQ(reasonOf("custom_allreduce", "gpus,bytes,kernel\n8,65536,new\n"),
+            "extrapolated: kernel");
   EXPECT_EQ(reasonOf("gemm", "dtype,m,n,k\nint7,16,64,64\n"),
             "unknown dtype 'int7'; known: fp8; nvfp4; bfloat16; fp8_block");
 }

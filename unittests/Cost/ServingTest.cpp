@@ -312,6 +312,37 @@ TEST(Serving, FirstTokensAreHeldForSteps) {
   }
 }
 
+TEST(Serving, PromptsOfAStepAreReadTogether) {
+  const CalibratedKernels kernels = kernelsOf("h200_sxm");
+  ServingEngine engine = engineOf("sglang", false);
+  EXPECT_TRUE(engine.readsApart);
+  EXPECT_TRUE(engine.hasEqualLengths);
+  EXPECT_FALSE(engineOf("sglang").hasEqualLengths);
+  EXPECT_FALSE(engineOf("vllm", false).readsApart);
+  auto tpot = [&](double concurrency, bool isApart, bool isEqual) {
+    engine.readsApart = isApart;
+    engine.hasEqualLengths = isEqual;
+    auto times = serveAggregated(kernels, denseSetup(4), engine,
+                                 {1000, 100, concurrency});
+    EXPECT_TRUE(times) << times.error().message;
+    return times->tpot.ms;
+  };
+  // Of one request there are no others whose prompts could be read.
+  EXPECT_EQ(tpot(1, true, true), tpot(1, false, false));
+  for (double concurrency : {4, 32, 256}) {
+    SCOPED_TRACE(concurrency);
+    // A step of their own reads the weights again, and a large one is cheaper
+    // than several small ones.
+    EXPECT_GT(tpot(concurrency, true, false), tpot(concurrency, false, false));
+    EXPECT_LT(tpot(concurrency, true, true), tpot(concurrency, true, false));
+    // Where prompts ride on steps that decode, requests do not end together.
+    EXPECT_EQ(tpot(concurrency, false, true), tpot(concurrency, false, false));
+  }
+  // Those that are read together do not wait for each other's prompts.
+  EXPECT_LT(tpot(8, true, true), 1.1 * tpot(1, true, true));
+  EXPECT_GT(tpot(32, true, true), 1.1 * tpot(8, true, true));
+}
+
 TEST(Serving, CachesGoOverTheSlowerNetwork) {
   const CalibratedKernels slow = kernelsOf("l40s"),
                           fast = kernelsOf("b200_sxm");

@@ -37,6 +37,10 @@ struct ServingEngine {
   bool hasSmallExperts = false;
   /// All requests arrive at once, and are measured as one burst.
   bool isOneBurst = false;
+  /// Prompts are read in steps of their own, and not in those that decode.
+  bool readsApart = false;
+  /// All requests are as long as the row says, and no mean.
+  bool hasEqualLengths = false;
 
   // Of the host, microseconds: a step where it is on the critical path, the
   // same for each sequence, and for each sequence always.
