@@ -412,6 +412,7 @@ FAMILIES = {
             "moe_intermediate_size": 10,
             "moe_shared_expert_intermediate_size": 14,
             "time_step_min": 0.001,
+            "tie_word_embeddings": True,
         },
     ),
     "granite_4": (

@@ -458,6 +458,7 @@ static Architecture bamba() {
 static Architecture nemotronH() {
   Architecture row;
   row.name = "NemotronHForCausalLM";
+  row.neverTied = true;
   row.mixers = MixerRule::OneEach;
   row.mamba2 = {"mamba_num_heads", "mamba_head_dim",  "n_groups",
                 "ssm_state_size",  "conv_kernel",     "use_conv_bias",

@@ -226,7 +226,8 @@ struct Architecture {
   /// Of root-mean-square norms, where its published configs leave it out; 0
   /// where a config must say it.
   double epsilon = 0;
-  bool tied = false; ///< where the config has no `tie_word_embeddings`
+  bool tied = false;      ///< where the config has no `tie_word_embeddings`
+  bool neverTied = false; ///< whatever it says
   HubNames names;
 };
 

@@ -283,7 +283,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   // its own.
   const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
   const bool whole = readFlag(document.root()["tie_word_embeddings"], tied);
-  config.tiedEmbeddings = architecture->tiesByText ? tied : whole;
+  config.tiedEmbeddings =
+      !architecture->neverTied && (architecture->tiesByText ? tied : whole);
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
