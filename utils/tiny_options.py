@@ -67,7 +67,7 @@ CHOICES = {
     "use_sliding_window": (False, True),
     "max_window_layers": (0, 1, 2),
     "linear_num_value_heads": (3, 6, 12),
-    "linear_key_head_dim": (2, 5),
+    "linear_key_head_dim": (3, 5),
     "linear_value_head_dim": (3, 8),
     "mamba_d_state": (3, 8),
     "mamba_conv_bias": (False, True),

@@ -21,6 +21,18 @@ bool shardopt::hf::expectEntries(const json::Value &list, size_t found,
   return false;
 }
 
+/// Calls `visit` for the layers whose numbers `list` has. As in Transformers,
+/// numbers of layers that are not there say nothing.
+template <typename Visit>
+static void visitListed(const json::Value &list,
+                        std::vector<LayerConfig> &layers, Visit visit) {
+  for (const json::Value &number : list.elements()) {
+    const int64_t layer = number.integer(std::nullopt, 0, maxSize);
+    if (layer >= 0 && layer < int64_t(layers.size()))
+      visit(layers[layer]);
+  }
+}
+
 /// The window of windowed layers, 0 if there are none.
 static int64_t readWindow(const json::Value &root, WindowRule rule) {
   bool asked = rule == WindowRule::LastLayers ||
@@ -68,9 +80,8 @@ static void readMixers(const json::Value &root, Mixer state,
       layer.mixer = state;
     const json::Value full = root["attn_layer_indices"].nullAsAbsent();
     if (full)
-      for (const json::Value &layer : full.elements())
-        layers[layer.integer(std::nullopt, 0, int64_t(layers.size()) - 1)]
-            .mixer = Mixer::Attention;
+      visitListed(full, layers,
+                  [](LayerConfig &layer) { layer.mixer = Mixer::Attention; });
     return;
   }
   if (!types) {
@@ -190,25 +201,19 @@ static void readSparseLayers(const json::Value &root,
                readSize(root["interleave_moe_layer_step"], /*otherwise=*/1));
   for (size_t i = 0; i < layers.size(); ++i)
     layers[i].experts = (int64_t(i) + 1) % step == 0;
-  json::Value dense = root["mlp_only_layers"].nullAsAbsent();
-  if (!dense)
-    return;
-  int64_t last = int64_t(layers.size()) - 1;
-  for (const json::Value &layer : dense.elements())
-    layers[layer.integer(std::nullopt, 0, last)].experts = false;
+  if (json::Value dense = root["mlp_only_layers"].nullAsAbsent())
+    visitListed(dense, layers,
+                [](LayerConfig &layer) { layer.experts = false; });
 }
 
 static void readListedLayers(const json::Value &root,
                              std::vector<LayerConfig> &layers) {
-  const int64_t last = int64_t(layers.size()) - 1;
-  if (json::Value listed = root["moe_layers"].nullAsAbsent()) {
-    for (const json::Value &layer : listed.elements())
-      layers[layer.integer(std::nullopt, 0, last)].experts = true;
-    return;
-  }
+  if (json::Value listed = root["moe_layers"].nullAsAbsent())
+    return visitListed(listed, layers,
+                       [](LayerConfig &layer) { layer.experts = true; });
   const int64_t step =
       readSize(root["interleave_moe_layer_step"], /*otherwise=*/1);
-  for (int64_t i = step - 1; i <= last; i += step)
+  for (size_t i = step - 1; i < layers.size(); i += step)
     layers[i].experts = true;
 }
 
