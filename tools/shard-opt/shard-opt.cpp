@@ -101,6 +101,24 @@ static void hideOpsOfDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
 }
 
+/// What is left of MLIR's options in `--help`; `--help-hidden` shows all.
+static void hideOptionsOfMlir() {
+  static constexpr llvm::StringLiteral kept[] = {"help",
+                                                 "help-list",
+                                                 "list-passes",
+                                                 "list-searchers",
+                                                 "mlir-print-ir-after-all",
+                                                 "mlir-timing",
+                                                 "o",
+                                                 "pass-pipeline",
+                                                 "split-input-file",
+                                                 "version"};
+  for (const auto &[name, option] : llvm::cl::getRegisteredOptions())
+    // Passes are values of an option without a name.
+    if (!option->ArgStr.empty() && !llvm::is_contained(kept, name))
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
+
 static constexpr const char overview[] =
     "Sharding of large language models\n\n"
     "Most used, with options of theirs as in --llm-search-sharding=\"machine="
@@ -123,8 +141,9 @@ static int optimize(int argc, char **argv) {
   mlir::registerTransformsPasses();
   llm::registerPasses(&stopToken);
   registerExecutionPasses();
-  auto [input, output] =
-      mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
+  const std::string header = mlir::registerCLIOptions(overview, registry);
+  hideOptionsOfMlir();
+  auto [input, output] = mlir::parseCLIOptions(argc, argv, header);
   return run(input, output, registry);
 }
 
