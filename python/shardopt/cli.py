@@ -35,6 +35,8 @@ def _keep(plan: Any, folder: str) -> str:
 
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch."""
+    if plan.problem.engine:
+        return f"shardopt export {path} --engine {plan.problem.engine}"
     engines = plan.report.get("engines") or {}
     runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
     if engines and runner is None:

@@ -8,6 +8,7 @@ the ops beside it. All layers have the same styles.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import Any, Iterator, Mapping
@@ -333,8 +334,11 @@ def best(problem: Problem, **others: Any) -> Plan:
         why = "transformers runs nothing of what the pins leave"
         raise failed or Inexpressible(why, [why], None)
     if others.get("objective", problem.objective) == "latency":
-        return min(found, key=lambda plan: plan.metrics.latency_ms)
-    return max(found, key=lambda plan: plan.metrics.throughput)
+        chosen = min(found, key=lambda plan: plan.metrics.latency_ms)
+    else:
+        chosen = max(found, key=lambda plan: plan.metrics.throughput)
+    asked = chosen.problem.replace(engine="transformers")
+    return dataclasses.replace(chosen, problem=asked)
 
 
 def launch(plan: Plan, version: str, folder: str) -> Launch:

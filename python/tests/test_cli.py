@@ -296,6 +296,8 @@ class CommandTest(unittest.TestCase):
         self.assertIn("of the optimum\n            departs from", out)
         self.assertRegex(out, "next      (shardopt export|the same with --simplest)")
         self.assertIn("--output-dir DIR", run("plan", *PROBLEM)[1])
+        out = run("plan", *PROBLEM, "--engine", "sglang", "--output-dir", self.folder)[1]
+        self.assertIn(f"shardopt export {self.folder}/decode.json --engine sglang\n", out)
 
 
 if __name__ == "__main__":

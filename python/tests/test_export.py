@@ -180,6 +180,16 @@ class JudgeTest(unittest.TestCase):
         found = self.judged("vllm serve x -tp 3")
         self.assertIsNone(found.plan)
         self.assertIn("tp 3 does not divide", " ".join(found.findings))
+        for command, why in [
+            ("vllm serve x -tp 8 --enable-eplb", "--enable-eplb needs --enable-expert-parallel"),
+            ("vllm serve x -tp 8 -pcp 2", "--prefill-context-parallel-size 2 is no degree of plans"),
+            ("python3 -m sglang.launch_server --tp 8 --dcp-size 2", "--dcp-size 2 is no degree"),
+        ]:
+            found = self.judged(command, QWEN)
+            self.assertIsNone(found.plan)
+            self.assertIn(why, " ".join(found.findings))
+        found = self.judged("vllm serve x -tp 8 -ep --enable-eplb", QWEN)
+        self.assertIsNotNone(found.plan)
         found = self.judged("vllm serve x --tensor-paralel-size 8")
         self.assertIn("known: --tensor-parallel-size", found.findings[0])
         found = self.judged("python -m sglang.launch_server --model-path x --tp 8 --ep 4 "

@@ -163,6 +163,8 @@ class TensorPlanTest(unittest.TestCase):
         plan = so.plan(problem)
         self.assertEqual((plan.strategy.tp, plan.proved), (2, True))
         so.export(plan, "transformers")
+        again = so.plan(plan.problem)
+        self.assertEqual((again.strategy, again.problem), (plan.strategy, plan.problem))
         self.assertGreater(len(so.pareto(problem, step=0.5)), 0)
         with self.assertRaisesRegex(so.Inexpressible, "router is cut by experts"):
             so.plan(problem.replace(pins={"tp": 2, "*router": "experts"}))
