@@ -173,7 +173,7 @@ def run_parts(bench):
         cells = [part]
         for name in names:
             found, _ = bench.run(name, *arguments, f"--seed={bench.args.seed}")
-            cells += [found["cost"], found["bound"]]
+            cells += [found["cost"], found["bound"] or "none"]
         table.add(cells)
     return table.lines
 
