@@ -65,11 +65,56 @@ def strategies_of(frame: Any, ops: Iterable[str]) -> list[dict[str, Any]]:
     return found
 
 
-def like(frame: Any, rows: Sequence[Row]) -> Any:
-    """Rows as a frame of the same library, with the same index where it has one."""
+def _column(frame: Any, name: str) -> "list[Any] | None":
+    """The values of a column."""
+    column = frame[name]
+    if hasattr(column, "to_list"):
+        return list(column.to_list())
+    return None  # there are several of the name
+
+
+def _degree(values: "list[Any] | None", default: "list[int] | int") -> "list[Any] | None":
+    """A column in which values may be missing."""
+    if values is None or set(map(type, values)) <= {int}:
+        return values
+    others = default if isinstance(default, list) else [default] * len(values)
+    pairs = zip(values, others)
+    return [other if _is_missing(value) else _number(value) for value, other in pairs]
+
+
+def numbers_of(
+    frame: Any, degrees: Sequence[str], exchanges: Sequence[str], ops: Mapping[str, Any]
+) -> "list[list[int]] | None":
+    """The strategies of a frame as lists of numbers, by whole columns; None where one
+    of them holds something else than numbers."""
+    names = [str(name) for name in frame.columns]
+    lacking = {"tp", "ep", "pp", "batch", *ops} - set(names)
+    if lacking or set(names) - {*degrees, *ops}:
+        return None
+    count, columns = len(frame), {name: _column(frame, name) for name in names}
+    ep = columns["ep"] or []
+    columns["dp"] = _degree(columns["dp"], ep) if "dp" in columns else ep
+    columns["cp"] = _degree(columns["cp"], 1) if "cp" in columns else [1] * count
+    exchange = columns.get("exchange") or [exchanges[0]] * count
+    codes = {name: code for code, name in enumerate(exchanges, 1)}
+    if set(map(type, exchange)) - {str, float, type(None)}:
+        return None
+    columns["exchange"] = [
+        codes.get(exchanges[0] if _is_missing(name) else name) for name in exchange
+    ]
+    found = [columns[name] for name in (*degrees, *ops)]
+    if any(column is None or set(map(type, column)) - {int} for column in found):
+        return None
+    if any(set(columns[op] or ()) - set(dims) for op, dims in ops.items()):
+        return None
+    return list(map(list, zip(*(column or () for column in found))))
+
+
+def like(frame: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Columns as a frame of the same library, with the same index where it has one."""
     if hasattr(frame, "index"):
-        return type(frame)(list(rows), index=frame.index)
-    return type(frame)(list(rows))
+        return type(frame)(columns, index=frame.index)
+    return type(frame)(columns)
 
 
 def html_of(rows: Sequence[Row]) -> str:

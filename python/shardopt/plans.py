@@ -23,6 +23,7 @@ from .errors import (
     list_known,
 )
 from .frames import Frame, is_frame, like, strategies_of
+from .frames import numbers_of as numbers_of_frame
 from .plan_files import SCHEMA, other_machines, read_plan_file, read_problem
 from .problem import (
     ASKED,
@@ -239,8 +240,15 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
     _check_kind(Problem, "problem", problem)
     ops = problem.model.ops
     if is_frame(strategies):
-        found = evaluate(problem, strategies_of(strategies, ops))
-        return like(strategies, [metrics.to_dict() for metrics in found])
+        planner = native()
+        rows: Any = numbers_of_frame(strategies, planner.degrees, planner.exchanges, ops)
+        if rows is None:
+            rows = strategies_of(strategies, ops)
+        found = list(zip(*evaluate(problem, rows))) or [()] * 6
+        latency = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
+        names = ("valid", "reason", "throughput", latency, "memory_gb")
+        columns = dict(zip(names, found))
+        return like(strategies, {name: columns[name] for name in (*names[2:], *names[:2])})
 
     def numbers_of(strategy: Any) -> list[int]:
         """Where dims have names, and where something is wrong."""

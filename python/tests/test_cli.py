@@ -9,9 +9,11 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from shardopt.cli import main
+from shardopt.programs import Verification
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = str(ROOT / "examples/models/small-moe.json")
@@ -289,6 +291,16 @@ class CommandTest(unittest.TestCase):
         code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000, *prices)
         self.assertEqual(code, 0)
         self.assertLess(out.index("h100_sxm"), out.index("h200_sxm"))
+
+    def test_a_program_that_computes_something_else_is_4(self):
+        path = self.planned("--set", "pins.tp=1")
+        wrong = {"ok": False, "max_rel": 0.5, "devices": 4, "small": True, "verdict": "far"}
+        with unittest.mock.patch(
+            "shardopt.programs.verify", return_value=Verification(**wrong)
+        ):
+            code, out, err = run("verify", path)
+        self.assertEqual((code, err), (4, ""))
+        self.assertIn("FAILED", out)
 
     def test_the_simplest_plan_and_the_next_command(self):
         code, out, _ = run("plan", *PROBLEM, "--simplest=1%", "--output-dir", self.folder)

@@ -161,6 +161,25 @@ class PlanTest(unittest.TestCase):
             self.assertEqual(list(found.index), list(frame.index))
         with self.assertRaisesRegex(so.ShardoptError, r"strategies\[0\]: a strategy has 'tpp'"):
             so.evaluate(problem, pandas.DataFrame([{"tpp": 1}]))
+        ops = problem.model.ops
+        named = [{**each, "embed": ops["embed"][each["embed"]]} for each in wide]
+        found = so.evaluate(problem, pandas.DataFrame(named))
+        self.assertEqual(found.to_dict("records"), wanted)
+        empty = so.evaluate(problem, frame[:0])
+        self.assertEqual((len(empty), list(empty)), (0, list(wanted[0])))
+        for name, value, message in [
+            ("tp", 0, r"strategies\[3\]: 'tp' is 0"),
+            ("tp", 1.5, r"strategies\[3\]: 'tp' is 1.5"),
+            ("tp", math.nan, r"strategies\[3\]: a strategy lacks 'tp'"),
+            ("dp", 1.5, r"strategies\[3\]: 'dp' is 1.5"),
+            ("cp", "x", r"strategies\[3\]: 'cp' is 'x'"),
+            ("exchange", "gossip", r"strategies\[3\]: 'exchange' is 'gossip'"),
+            ("embed", 7, r"strategies\[3\]: the dim of 'embed' is 7"),
+        ]:
+            rows = [dict(each) for each in wide]
+            rows[3][name] = value
+            with self.subTest(name), self.assertRaisesRegex(so.ShardoptError, message):
+                so.evaluate(problem, pandas.DataFrame(rows))
         front = so.pareto(problem, step=0.5)
         self.assertEqual(len(front.frame()), len(front))
         self.assertIn("<th>throughput</th>", front._repr_html_())
