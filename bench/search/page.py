@@ -67,8 +67,9 @@ bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median nu
 at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where fewer runs than that got there. *CPU s* is the median processor
 time of the process, start and proof of the optimum among it, of the version that was measured last; a process has one thread, so that
 this is its wall time where nothing else runs. Builds are release builds, but for 117e121 to e72e947, which have assertions and are two
-to three times as slow, and a8a4a3b ran beside much other work, which doubles processor times. `ppo-paper` multiplies with OpenBLAS since b327c2b. Optuna's TPE takes two minutes a run, and is run where few runs
-are needed. Bands of the curves hold the middle 80 % of the runs."""
+to three times as slow; a8a4a3b ran beside much other work, which doubles processor times, and 4bd9e2b and 60c64c3 beside some.
+`ppo-paper` multiplies with OpenBLAS since b327c2b. Optuna's TPE takes two minutes a run, and is run where few runs are needed. Bands
+of the curves hold the middle 80 % of the runs."""
 
 
 def wanted_runs(budget):
