@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 using namespace shardopt;
 
@@ -48,6 +49,7 @@ private:
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
   uint64_t defaultBudget(const search::StrategySpace &space) const;
+  uint64_t readFirstBudget() const;
   /// Opens the checkpoint, if one is asked for.
   std::optional<Error> openCheckpoint(const search::StrategySpace &space);
   /// Runs `searcher`, and measures what it found by the optimum.
@@ -78,6 +80,9 @@ private:
   const search::Objective objective;
   PlanSummary summary;
   uint64_t budget = 0; ///< of the request, or the default
+  /// What the searcher is made for: with a checkpoint the budget that it began
+  /// with, which may be less.
+  uint64_t firstBudget = 0;
   std::unique_ptr<const EngineSimulator> engine; ///< null: any plan will do
   std::unique_ptr<const search::ReplaySimulator> replay;
   /// What the search for the optimum bounded of the space; empty if there was
@@ -129,7 +134,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
                                   search::unowned(judge().decomposition()),
                                   objective};
   context.seed = request.seed;
-  context.budget = budget;
+  context.budget = firstBudget;
   context.threads = request.threads;
   context.stopRequested = [this] { return isStopped(); };
   context.options = request.options;
@@ -160,13 +165,22 @@ uint64_t Planner::defaultBudget(const search::StrategySpace &space) const {
   return std::max<uint64_t>(usual, space.degreeTuples().size() + 1);
 }
 
+uint64_t Planner::readFirstBudget() const {
+  std::optional<std::string> text =
+      request.checkpoint.empty()
+          ? std::nullopt
+          : search::EvaluationLog::readIdentity(request.checkpoint, "budget");
+  const uint64_t first = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+  return first ? std::min(first, budget) : budget;
+}
+
 std::optional<Error>
 Planner::openCheckpoint(const search::StrategySpace &space) {
   if (request.checkpoint.empty())
     return std::nullopt;
   auto log = search::EvaluationLog::open(
       request.checkpoint,
-      planIdentity(scenario, request, space, summary.searcher, budget),
+      planIdentity(scenario, request, space, summary.searcher, firstBudget),
       {scenario.opNames(), scenario.latencyKey()});
   if (!log)
     return log.error();
@@ -282,6 +296,7 @@ ErrorOr<PlanSummary> Planner::run() {
     return std::move(summary);
   }
   budget = request.budget ? request.budget : defaultBudget(*space);
+  firstBudget = readFirstBudget();
   if (auto *decomposition = judge().decomposition())
     isHopeless = [mask = std::make_shared<search::DegreeMask>(
                       *decomposition, space->dimDomains(), request.goal)](

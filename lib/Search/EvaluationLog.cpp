@@ -224,6 +224,21 @@ EvaluationLog::open(const std::string &path, const SearchIdentity &identity,
   return log;
 }
 
+std::optional<std::string>
+EvaluationLog::readIdentity(const std::string &path, const std::string &name) {
+  ErrorOr<std::string> text = readFile(path, maxBytes);
+  if (!text)
+    return std::nullopt;
+  std::string_view lines(*text);
+  ErrorOr<json::Document> document =
+      json::Document::parse(takeLine(lines), path);
+  if (!document || !document->root().isObject() ||
+      !document->root()["search"].isObject() ||
+      !document->root()["search"][name].isString())
+    return std::nullopt;
+  return document->root()["search"][name].string();
+}
+
 EvaluationLog::~EvaluationLog() {
   if (descriptor >= 0)
     ::close(descriptor);

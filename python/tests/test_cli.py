@@ -144,6 +144,23 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("'--checkpoint' is of one search", err)
 
+    def test_a_finished_search_is_given_more_budget(self):
+        kept = self.folder / "run.jsonl"
+
+        def report(budget):
+            code, out, err = run("plan", *PROBLEM, "--searcher", "genetic", "--budget", budget,
+                                 "--checkpoint", kept, "--format", "json")
+            return json.loads(out)["report"] if code == 0 else err
+
+        first, more = report(50), report(120)
+        self.assertEqual((first["evaluations"], more["evaluations"]), (50, 120))
+        self.assertGreaterEqual(more["resumed_evaluations"], 50)
+        self.assertGreaterEqual(more["best"]["throughput"], first["best"]["throughput"])
+        again = report(120)
+        self.assertEqual(again["best"], more["best"])
+        self.assertGreaterEqual(again["resumed_evaluations"], more["distinct_evaluations"])
+        self.assertIn("'budget' is '50', expected '30'", report(30))
+
     def interrupt_at(self, there, *words):
         """The exit code, what is printed, and the errors of a command that is
         interrupted as soon as `there` is."""

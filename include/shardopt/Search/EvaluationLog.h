@@ -50,6 +50,11 @@ public:
   static ErrorOr<std::unique_ptr<EvaluationLog>>
   open(const std::string &path, const SearchIdentity &identity, Format format);
 
+  /// The member `name` of the identity in the file at `path`; none where there
+  /// is no checkpoint to read.
+  static std::optional<std::string> readIdentity(const std::string &path,
+                                                 const std::string &name);
+
   EvaluationLog(const EvaluationLog &) = delete;
   EvaluationLog &operator=(const EvaluationLog &) = delete;
   ~EvaluationLog();
