@@ -226,6 +226,9 @@ EvaluationLog::open(const std::string &path, const SearchIdentity &identity,
 
 std::optional<std::string>
 EvaluationLog::readIdentity(const std::string &path, const std::string &name) {
+  struct stat status; // a pipe would be waited for
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
   ErrorOr<std::string> text = readFile(path, maxBytes);
   if (!text)
     return std::nullopt;

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -160,6 +161,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(again["best"], more["best"])
         self.assertGreaterEqual(again["resumed_evaluations"], more["distinct_evaluations"])
         self.assertIn("'budget' is '50', expected '30'", report(30))
+        # A file that is none is refused, and not waited for.
+        kept = self.folder / "pipe"
+        os.mkfifo(kept)
+        self.assertIn("pipe", report(50))
 
     def interrupt_at(self, there, *words):
         """The exit code, what is printed, and the errors of a command that is
