@@ -63,8 +63,10 @@ def start(paths):
 
 
 def exact_search(paths):
-    """Exact search over the whole space, six workloads, one thread; over measured
-    kernels in at most twice the time."""
+    """Exact search over the whole space, six workloads, one thread.
+
+    Over measured kernels it is asked for at most twice the time.
+    """
     for size in ("1.2T", "1.6T"):
         for context in (16384, 32768, 65536):
             module = f"gpt-moe-{size}-{context}.mlir"
