@@ -223,6 +223,11 @@ static bool saysNothing(const std::string &key, const json::Value &value) {
 // Keys that say nothing of some models
 //===----------------------------------------------------------------------===//
 
+/// Whether the name of the class of `config` begins with `family`.
+static bool isOfFamily(const ModelConfig &config, std::string_view family) {
+  return config.architecture.rfind(family, 0) == 0;
+}
+
 namespace {
 
 /// Where a key stands: in `holder`, of the config of a language model, `top`,
@@ -237,9 +242,6 @@ struct Place {
   bool isText(const char *key, std::string_view text) const {
     const json::Value value = holder[key];
     return value.isString() && value.string() == text;
-  }
-  bool isOf(std::string_view family) const {
-    return config.architecture.rfind(family, 0) == 0;
   }
   bool isListOf(const char *key, int64_t entry) const {
     const json::Value value = holder[key];
@@ -320,7 +322,7 @@ static const Idle idle[] = {
      [](const Place &at) { return at.config.layerNorm; },
      {"rms_norm_eps"}},
     {"its class does not look at it",
-     [](const Place &at) { return at.isOf("NemotronH"); },
+     [](const Place &at) { return isOfFamily(at.config, "NemotronH"); },
      {"attention_bias", "mamba_proj_bias", "sliding_window", "use_bias"}},
     {"every layer attends",
      [](const Place &at) { return at.isListOf("attn_type_list", 1); },
@@ -377,8 +379,7 @@ static const char *whyIgnored(const std::string &key, const Place &at) {
 static const Restatement *findRestatement(const std::string &key,
                                           const ModelConfig &config) {
   for (const Restatement &restatement : restatements)
-    if (key == restatement.key &&
-        config.architecture.rfind(restatement.family, 0) == 0)
+    if (key == restatement.key && isOfFamily(config, restatement.family))
       return &restatement;
   return nullptr;
 }

@@ -32,6 +32,13 @@ INDEXED = {
     "index_head_dim": 128,
     "index_topk": 2048,
 }
+LLAMA3_ROPE = {
+    "rope_type": "llama3",
+    "factor": 16.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 QWEN3_EXPERTS = {
     "head_dim": 128,
     "num_experts": 128,
@@ -289,13 +296,7 @@ MODELS = {
             "attention_chunk_size": 8192,
             "use_qk_norm": True,
             "rope_theta": 5e5,
-            "rope_scaling": {
-                "rope_type": "llama3",
-                "factor": 16.0,
-                "low_freq_factor": 1.0,
-                "high_freq_factor": 1.0001,
-                "original_max_position_embeddings": 8192,
-            },
+            "rope_scaling": {**LLAMA3_ROPE, "high_freq_factor": 1.0001},
         },
         107.8,
     ),
@@ -331,13 +332,7 @@ MODELS = {
             "sliding_window": 4096,
             "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * 16,
             "rope_theta": 1e6,
-            "rope_scaling": {
-                "rope_type": "llama3",
-                "factor": 16.0,
-                "low_freq_factor": 1.0,
-                "high_freq_factor": 4.0,
-                "original_max_position_embeddings": 8192,
-            },
+            "rope_scaling": LLAMA3_ROPE,
         },
         32.0,
     ),
@@ -575,13 +570,7 @@ ALIKE = {
         *("Cwm", 128256, 6144, 21504, 64, 48, 8),
         {
             "sliding_window": 8192,
-            "rope_scaling": {
-                "rope_type": "llama3",
-                "factor": 16.0,
-                "low_freq_factor": 1.0,
-                "high_freq_factor": 4.0,
-                "original_max_position_embeddings": 8192,
-            },
+            "rope_scaling": LLAMA3_ROPE,
         },
         None,
     ),
