@@ -75,7 +75,8 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 // Interrupts
 //===----------------------------------------------------------------------===//
 
-/// A token that stops one run after the other; its address stays.
+/// A token that stops what runs, in one thread of Python or several; its
+/// address stays, and what comes when all has ended is not stopped.
 class Interrupt {
 public:
   const StopToken *token() const { return &*stop; }
@@ -84,7 +85,7 @@ public:
   /// its own, so that Python sees an interrupt while it runs; `tick` is called
   /// in that of Python.
   template <typename Work, typename Tick> auto run(Work work, Tick tick) {
-    stop.emplace();
+    const Run one(*this);
     auto running = std::async(std::launch::async, work);
     constexpr auto period = std::chrono::milliseconds(50);
     while (true) {
@@ -99,14 +100,25 @@ public:
         stop->request(SIGINT);
       }
     }
-    // What comes next is not stopped.
     const bool isInterrupted = stop->requested();
-    stop.emplace();
     return std::pair(running.get(), isInterrupted);
   }
 
 private:
+  /// Begins and ends with Python's lock held, and ends behind its thread.
+  struct Run {
+    explicit Run(Interrupt &interrupt) : interrupt(interrupt) {
+      ++interrupt.runs;
+    }
+    ~Run() {
+      if (--interrupt.runs == 0)
+        interrupt.stop.emplace();
+    }
+    Interrupt &interrupt;
+  };
+
   std::optional<StopToken> stop{std::in_place};
+  int runs = 0;
 };
 
 //===----------------------------------------------------------------------===//

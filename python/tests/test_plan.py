@@ -1,5 +1,6 @@
 """Plans, their file, and errors."""
 
+import concurrent.futures
 import dataclasses
 import importlib.util
 import json
@@ -59,6 +60,12 @@ class PlanTest(unittest.TestCase):
         pinned = so.plan(small(pins={"tp": 2, "*qkv_proj": "heads"}))
         self.assertEqual(pinned.strategy.tp, 2)
         self.assertLessEqual(pinned.metrics.throughput, best.metrics.throughput)
+
+    def test_threads_plan_one_problem_at_once(self):
+        problem = small()
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            plans = list(threads.map(so.plan, [problem] * 8))
+        self.assertEqual({plan.strategy for plan in plans}, {so.plan(problem).strategy})
 
     def test_what_a_search_chooses_from(self):
         problem = small(pins={"tp": [1, 2], "*norm": "none"})
