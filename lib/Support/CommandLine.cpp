@@ -161,3 +161,7 @@ int shardopt::fail(const std::string &message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
   return 1;
 }
+
+void shardopt::warn(const std::string &message) {
+  std::fprintf(stderr, "warning: %s\n", message.c_str());
+}

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -122,6 +124,21 @@ void shardopt::handleSignals(StopToken *stop) {
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER | SA_ONSTACK;
     sigaction(signal, &action, nullptr);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void shardopt::endWithoutMemory() {
+  std::set_new_handler([] {
+    removeDoomed();
+    constexpr std::string_view message = "error: not enough memory\n";
+    // Nothing more can be done where this cannot be written either.
+    [[maybe_unused]] ssize_t written =
+        ::write(STDERR_FILENO, message.data(), message.size());
+    ::_exit(1);
+  });
 }
 
 //===----------------------------------------------------------------------===//

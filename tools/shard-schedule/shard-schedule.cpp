@@ -16,6 +16,7 @@
 #include "Report.h"
 #include "shardopt/Schedule/ScheduleText.h"
 #include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/RunTool.h"
 #include "shardopt/Support/Signals.h"
 #include "shardopt/Support/WriteFile.h"
 
@@ -93,14 +94,11 @@ static std::vector<Answer> solveAll(const Options &options,
         {&variant, schedule::solve(variant.problem.instance, solver)});
     const SolverResult &result = answers.back().result;
     if (isFallback(options, result))
-      std::fprintf(stderr,
-                   "warning: '%s' found no schedule before it ended: this one "
-                   "runs one operator after the other\n",
-                   options.backend.c_str());
+      warn("'" + options.backend +
+           "' found no schedule before it ended: this one runs one operator "
+           "after the other");
     if (const std::optional<Error> &mistake = result.mistake)
-      std::fprintf(stderr,
-                   "warning: a back-end offered what is no schedule: %s\n",
-                   mistake->message.c_str());
+      warn("a back-end offered what is no schedule: " + mistake->message);
   }
   return answers;
 }
@@ -176,8 +174,7 @@ static int searchJointly(const Options &options) {
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 
-int main(int argc, char **argv) {
-  secondsSinceStart();
+static int run(int argc, char **argv) {
   ErrorOr<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.error().message);
@@ -202,4 +199,9 @@ int main(int argc, char **argv) {
     return fail(variants.error().message);
   handleSignals(&stopToken);
   return search(*options, *variants);
+}
+
+int main(int argc, char **argv) {
+  secondsSinceStart();
+  return runTool([&] { return run(argc, argv); });
 }

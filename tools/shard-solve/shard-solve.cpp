@@ -18,6 +18,7 @@
 #include "shardopt/Solve/ProblemReader.h"
 #include "shardopt/Solve/Solver.h"
 #include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/RunTool.h"
 #include "shardopt/Support/Signals.h"
 #include "shardopt/Support/WriteFile.h"
 
@@ -133,6 +134,24 @@ static SolverOptions solverOptions(const Options &options) {
   return result;
 }
 
+/// Writes what was found where it is wanted, and prints it.
+static std::optional<Error> writeSolution(const Options &options,
+                                          const Problem &problem,
+                                          const SolverResult &result) {
+  if (!result.solution) {
+    if (options.contest)
+      std::puts("[]");
+    return std::nullopt;
+  }
+  if (!options.solution.empty())
+    if (std::optional<Error> error =
+            writeFile(options.solution, toJson(*result.solution) + "\n"))
+      return error;
+  if (!options.contest && options.solution != "-")
+    printSummary(problem, result);
+  return std::nullopt;
+}
+
 static int search(const Options &options, const Problem &problem) {
   SolverOptions solver = solverOptions(options);
   double readingSeconds = secondsSinceStart();
@@ -155,30 +174,23 @@ static int search(const Options &options, const Problem &problem) {
     };
 
   SolverResult result = solve::solve(problem, solver);
+  // The solution first: what tells of it may fail to be written.
+  if (std::optional<Error> error = writeSolution(options, problem, result))
+    return fail(error->message);
   if (trace)
     if (std::optional<Error> error = trace->keep())
-      return fail(error->message);
+      warn(error->message);
   if (!options.report.empty())
     if (std::optional<Error> error = writeFile(
             options.report, makeReport(options, problem, result, readingSeconds,
                                        secondsSinceStart())))
       return fail(error->message);
-  if (!result.solution) {
-    if (options.contest)
-      std::puts("[]");
+  if (!result.solution)
     return fail(describeShortage(options, problem, *result.shortage).message);
-  }
-  if (!options.solution.empty())
-    if (std::optional<Error> error =
-            writeFile(options.solution, toJson(*result.solution) + "\n"))
-      return fail(error->message);
-  if (!options.contest && options.solution != "-")
-    printSummary(problem, result);
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 
-int main(int argc, char **argv) {
-  secondsSinceStart();
+static int run(int argc, char **argv) {
   ErrorOr<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.error().message);
@@ -208,4 +220,9 @@ int main(int argc, char **argv) {
     return writeExport(*options, *problem);
   handleSignals(&stopToken);
   return search(*options, *problem);
+}
+
+int main(int argc, char **argv) {
+  secondsSinceStart();
+  return runTool([&] { return run(argc, argv); });
 }

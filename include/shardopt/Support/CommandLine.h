@@ -82,6 +82,8 @@ struct StandardOptions {
 
 /// Prints "error: …" and returns the exit code 1.
 int fail(const std::string &message);
+/// Prints "warning: …".
+void warn(const std::string &message);
 
 } // namespace shardopt
 

@@ -31,6 +31,11 @@ void removeOnSignal(const std::string &path);
 /// Takes back `removeOnSignal(path)`.
 void keepOnSignal(const std::string &path);
 
+/// From here on, this process ends with the exit code 1 and a message where
+/// there is not enough memory, and removes the files of `removeOnSignal`. For
+/// tools without LLVM, which sees to that itself.
+void endWithoutMemory();
+
 /// While it lives, a write of this thread to a pipe without a reader is EPIPE,
 /// not SIGPIPE.
 class BrokenPipesIgnored {
