@@ -38,7 +38,8 @@ struct Stream : z_stream {
 };
 } // namespace
 
-ErrorOr<Bytes> solve::inflateGzip(std::string_view compressed, size_t padding,
+ErrorOr<Bytes> solve::inflateGzip(std::string_view compressed,
+                                  uint64_t mostBytes, size_t padding,
                                   const std::string &name) {
   Stream stream;
   constexpr int gzipOnly = 16 + MAX_WBITS;
@@ -65,6 +66,9 @@ ErrorOr<Bytes> solve::inflateGzip(std::string_view compressed, size_t padding,
     int code = inflate(&stream, Z_NO_FLUSH);
     size_t written = room - stream.avail_out;
     bytes.size += written;
+    if (bytes.size > mostBytes)
+      return Error{name + ": larger than the limit of " +
+                   std::to_string(mostBytes) + " bytes once decompressed"};
 
     bool atEnd = stream.avail_in == 0 && left == 0;
     if (code == Z_STREAM_END) {

@@ -48,9 +48,10 @@ private:
 bool isGzip(std::string_view text);
 
 /// What gzip made `compressed` of, any number of members, followed by at least
-/// `padding` bytes of capacity. Errors name the file `name`.
-ErrorOr<Bytes> inflateGzip(std::string_view compressed, size_t padding,
-                           const std::string &name);
+/// `padding` bytes of capacity; more than `mostBytes` are an error. Errors name
+/// the file `name`.
+ErrorOr<Bytes> inflateGzip(std::string_view compressed, uint64_t mostBytes,
+                           size_t padding, const std::string &name);
 
 } // namespace shardopt::solve
 

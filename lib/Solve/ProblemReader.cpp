@@ -17,6 +17,7 @@
 #include "shardopt/Support/Json.h"
 #include "shardopt/Support/Suggest.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -54,6 +55,8 @@ private:
       return fail("expected " + wanted);
     case simdjson::CAPACITY:
       return fail("larger than 4 GB of text");
+    case simdjson::MEMALLOC:
+      return fail("not enough memory to parse it");
     default:
       return fail(std::string("not valid JSON: ") +
                   simdjson::error_message(code));
@@ -108,22 +111,22 @@ private:
     ondemand::object members;
     if (auto code = value.get_object().get(members))
       return fail(code, "an object");
+    std::vector<std::string> seen;
     for (auto member : members) {
-      ondemand::raw_json_string key;
+      std::string_view key;
       ondemand::value inner;
-      if (auto code = member.key().get(key))
+      if (auto code = member.unescaped_key().get(key))
         return fail(code, "a key");
       if (auto code = member.value().get(inner))
         return fail(code, "a value");
       size_t length = place.size();
-      // Keys that matter have no escapes.
-      const char *end = key.raw();
-      while (*end != '"' && end - key.raw() < 256)
-        end += *end == '\\' ? 2 : 1;
-      std::string text(key.raw(), size_t(end - key.raw()));
-      descend(text);
+      std::string text(key);
+      descend(abbreviate(text));
+      if (std::find(seen.begin(), seen.end(), text) != seen.end())
+        return fail("given twice");
       if (!each(text, inner))
         return false;
+      seen.push_back(std::move(text));
       place.resize(length);
     }
     return true;
@@ -131,8 +134,6 @@ private:
 
   template <typename T>
   bool rows(ondemand::value &value, Rows<T> &result, int64_t most) {
-    if (result.size())
-      return fail("given twice");
     size_t length = place.size();
     return array(value, [&](ondemand::value &row) {
       size_t first = result.values.size();
@@ -171,6 +172,8 @@ private:
 
 } // namespace
 
+/// Of a problem; what the library that parses it can hold.
+static constexpr uint64_t mostTextBytes = uint64_t(1) << 32;
 static constexpr int64_t mostInt64 = std::numeric_limits<int64_t>::max();
 static constexpr int64_t mostInt32 = std::numeric_limits<int32_t>::max();
 
@@ -277,17 +280,27 @@ ErrorOr<Problem> solve::parseProblem(std::string_view text,
   return parsePadded(pad(padded), name);
 }
 
+/// Whether a file can be JSON or gzip by how it begins, so that devices are not
+/// read to the limit.
+static bool mayBeProblem(std::string_view beginning) {
+  size_t first = beginning.find_first_not_of(" \n\r\t");
+  // An object, a mark of byte order, or gzip.
+  constexpr std::string_view begins = "{\xef\x1f";
+  return first == std::string_view::npos ||
+         begins.find(beginning[first]) != std::string_view::npos;
+}
+
 ErrorOr<Problem> solve::readProblem(const std::string &path) {
-  constexpr uint64_t limitBytes = uint64_t(1) << 32;
   ErrorOr<std::string> text =
-      readFile(path, limitBytes, simdjson::SIMDJSON_PADDING);
+      readFile(path, mostTextBytes, simdjson::SIMDJSON_PADDING, mayBeProblem);
   if (!text)
     return text.error();
   if (!isGzip(*text)) {
     text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
     return parsePadded(pad(*text), path);
   }
-  ErrorOr<Bytes> bytes = inflateGzip(*text, simdjson::SIMDJSON_PADDING, path);
+  ErrorOr<Bytes> bytes =
+      inflateGzip(*text, mostTextBytes, simdjson::SIMDJSON_PADDING, path);
   if (!bytes)
     return bytes.error();
   text->clear();

@@ -45,7 +45,9 @@ private:
 class Search {
 public:
   Search(const Problem &problem, const SolverOptions &options)
-      : problem(problem), options(options), clock(options.secondsBefore) {}
+      : problem(problem), options(options), clock(options.secondsBefore),
+        infinitiesDiffer(chooseScaling(problem, /*pays=*/false).forbiddenFrom ==
+                         infiniteCost) {}
 
   SolverResult run();
 
@@ -76,6 +78,8 @@ private:
   Clock clock;
   SolverResult result;
   Scaling scaling;
+  /// Whether finite costs sum to less than an infinite one.
+  bool infinitiesDiffer;
   double phaseStart = 0;
   /// Of the cheapest assignment of a network so far.
   double foundCost = std::numeric_limits<double>::infinity();
@@ -102,6 +106,8 @@ void Search::report() {
                     std::nullopt, result.bound};
   if (result.solution)
     progress.cost = result.cost;
+  progress.isForbidden = infinitiesDiffer && progress.cost >= infiniteCost &&
+                         result.bound < infiniteCost;
   options.onProgress(progress);
 }
 
@@ -161,9 +167,18 @@ bool Search::isOver() {
 
 /// Table entries that each worker visits in a round: few at first, so that
 /// solutions are seen early.
+static constexpr int64_t firstBudget = 5'000'000, largestBudget = 100'000'000;
 static uint64_t budgetOf(int64_t round) {
-  constexpr uint64_t step = 5000000, most = 100000000;
-  return std::min<uint64_t>(most, step * uint64_t(round + 1));
+  constexpr int64_t rising = largestBudget / firstBudget;
+  return uint64_t(firstBudget * std::min(rising, round + 1));
+}
+
+/// The sum of the budgets of the rounds before `rounds`.
+static double budgetBefore(int64_t rounds) {
+  constexpr int64_t rising = largestBudget / firstBudget;
+  double few = double(std::min(rising, rounds));
+  return double(firstBudget) * few * (few + 1) / 2 +
+         double(largestBudget) * (double(rounds) - few);
 }
 
 /// Where rounds end the search, they limit the steps to about half of what the
@@ -171,10 +186,8 @@ static uint64_t budgetOf(int64_t round) {
 void Search::chooseSchedule(Descent &descent) {
   constexpr int64_t fewest = 300, most = 9000;
   constexpr double share = 0.45;
-  double entries = 0;
-  for (int64_t round = 0; round < options.rounds; ++round)
-    entries += double(budgetOf(round));
-  double steps = options.rounds ? share * entries / double(descent.workOfStep())
+  double steps = options.rounds ? share * budgetBefore(options.rounds) /
+                                      double(descent.workOfStep())
                                 : double(most);
   descent.setSchedule(int64_t(std::clamp<double>(steps, fewest, most)));
 }

@@ -21,23 +21,27 @@ static Error cannotRead(const std::string &path, int code) {
 }
 
 /// Appends what is left of `descriptor` to `text`. Returns 0 or an errno.
-static int readRest(int descriptor, uint64_t limitBytes, std::string &text) {
+static int readRest(int descriptor, uint64_t limitBytes,
+                    bool (*mayBegin)(std::string_view), std::string &text) {
   char block[1 << 16];
   while (text.size() <= limitBytes) {
     ssize_t count = ::read(descriptor, block, sizeof(block));
     if (count == 0)
       return 0;
+    bool isFirst = text.empty();
     if (count > 0)
       text.append(block, count);
-    else if (errno != EINTR)
+    if (count > 0 && isFirst && mayBegin && !mayBegin(text))
+      return 0;
+    if (count < 0 && errno != EINTR)
       return errno;
   }
   return EFBIG;
 }
 
 ErrorOr<std::string> shardopt::readFile(const std::string &path,
-                                        uint64_t limitBytes,
-                                        size_t spareBytes) {
+                                        uint64_t limitBytes, size_t spareBytes,
+                                        bool (*mayBegin)(std::string_view)) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     return cannotRead(path, errno);
@@ -46,7 +50,7 @@ ErrorOr<std::string> shardopt::readFile(const std::string &path,
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
       uint64_t(status.st_size) <= limitBytes)
     text.reserve(status.st_size + spareBytes + 1);
-  int code = readRest(descriptor, limitBytes, text);
+  int code = readRest(descriptor, limitBytes, mayBegin, text);
   ::close(descriptor);
   if (code == EFBIG)
     return Error{path + ": larger than the limit of " +

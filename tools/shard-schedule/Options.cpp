@@ -50,7 +50,7 @@ of each device, and says how far that is from the best.
                         <n>..<m>: the front of time against memory
   --objective=<what>    makespan (default), own-span or memory
   --backend=<name>      portfolio (default) or one of its parts
-  --time-limit=<s>      seconds (default: 60; none with --rounds)
+  --time-limit=<s>      seconds; 0: no limit (default: 60, and 0 with --rounds)
   --rounds=<n>          steps of search; without a time limit, the result is
                         the same on every machine
   --threads=<n>         (default: 1)
@@ -188,8 +188,9 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
                             missing};
              return takeOneOf(options.backend, schedule::backendNames())(value);
            });
-  line.add("--time-limit", takeNumber(setLimit, 0, forever,
-                                      "a number of seconds of at least 0"));
+  line.add("--time-limit",
+           takeNumber(setLimit, 0, forever,
+                      "a number of seconds in [0, 1e9], 0 for no limit"));
   line.add("--rounds", takeInteger(options.rounds, 1, most));
   line.add("--threads", takeInteger(options.threads, 1, 256));
   line.add("--seed", takeInteger(options.seed, 0, most));

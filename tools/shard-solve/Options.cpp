@@ -22,8 +22,8 @@ Chooses a strategy for each node so that nodes and edges cost least and memory
 stays within its limit at all times.
 
   -o <file>             write the solution, a JSON array ('-': standard output)
-  --time-limit=<s>      seconds, reading included (default: 60; none with
-                        --iterations)
+  --time-limit=<s>      seconds, reading included; 0: no limit (default: 60,
+                        and 0 with --iterations)
   --iterations=<n>      rounds of search; without a time limit, the result is
                         the same on every machine
   --workers=<n>         searches that run beside each other (default: 2)
@@ -77,8 +77,9 @@ static CommandLine commandLine(Options &options) {
   line.add("--export", takeOneOf(options.exportFormat, {"cfn", "wcsp", "mps"}));
   line.add("--progress",
            takeOneOf(options.progress, {"auto", "lines", "bar", "none"}));
-  line.add("--time-limit", takeNumber(setLimit, 0, forever,
-                                      "a number of seconds of at least 0"));
+  line.add("--time-limit",
+           takeNumber(setLimit, 0, forever,
+                      "a number of seconds in [0, 1e9], 0 for no limit"));
   line.add("--gap", takeNumber(setGap, 0, 1, "a number in [0, 1]"));
   line.add("--iterations", takeInteger(options.iterations, 1, mostInt64));
   line.add("--workers", takeInteger(options.workers, 1, 256));

@@ -25,7 +25,8 @@ ProgressPrinter::~ProgressPrinter() {
 }
 
 static std::string gapText(const Progress &progress) {
-  if (!progress.cost || !progress.bound || *progress.cost <= 0)
+  if (!progress.cost || !progress.bound || *progress.cost <= 0 ||
+      progress.isForbidden)
     return "-";
   double gap =
       double(*progress.cost - *progress.bound) / double(*progress.cost);
@@ -41,9 +42,10 @@ static std::string numberText(const std::optional<Int128> &number) {
 void ProgressPrinter::print(const Progress &progress) {
   if (isSilent)
     return;
-  std::string text = "cost " + numberText(progress.cost) + ", bound " +
-                     numberText(progress.bound) + ", gap " + gapText(progress) +
-                     ", " + progress.phase;
+  std::string cost =
+      progress.isForbidden ? "none yet" : numberText(progress.cost);
+  std::string text = "cost " + cost + ", bound " + numberText(progress.bound) +
+                     ", gap " + gapText(progress) + ", " + progress.phase;
   if (isBar) {
     constexpr int width = 20;
     double part =

@@ -53,6 +53,27 @@ TEST(ProblemReader, TakesAnEmptyGraphAndNoLimit) {
   EXPECT_FALSE(problem->usageLimit.has_value());
 }
 
+TEST(ProblemReader, RefusesKeysGivenTwice) {
+  EXPECT_EQ(errorOf(makeText("\"usage_limit\": 5",
+                             "\"usage_limit\": 5, \"usage_limit\": 100")),
+            "x.json: /problem/usage_limit: given twice");
+  // An escape makes no other key of it, an empty array is an array.
+  EXPECT_EQ(errorOf(makeText("\"usage_limit\": 5",
+                             "\"usage_limit\": 5, \"n\\u0061me\": \"x\"")),
+            "x.json: /problem/name: given twice");
+  EXPECT_EQ(errorOf(makeText("\"costs\": [[1, 2], [3, 4]]",
+                             "\"costs\": [], \"costs\": [[1, 2], [3, 4]]")),
+            "x.json: /problem/nodes/costs: given twice");
+  EXPECT_EQ(errorOf(makeText("\"usages\"", "\"intervals\": [], \"usages\"")),
+            "x.json: /problem/nodes/intervals: given twice");
+}
+
+TEST(ProblemReader, ReadsKeysWhole) {
+  std::string begins = "usage_limit" + std::string(300, 'x');
+  EXPECT_NE(errorOf(makeText("usage_limit", begins)).find("unknown key"),
+            std::string::npos);
+}
+
 TEST(ProblemReader, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(errorOf(makeText("[3, 4]", "[3, -4]")),
             "x.json: /problem/nodes/costs/1/1: expected an integer in [0, "

@@ -21,6 +21,8 @@ struct Progress {
   double seconds; ///< since the start
   int64_t rounds;
   std::optional<Int128> cost, bound;
+  /// The cost has infinite ones in it, which may yet be avoided.
+  bool isForbidden = false;
 };
 
 /// How costs and memory are brought together.

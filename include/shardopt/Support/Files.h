@@ -20,8 +20,12 @@ namespace shardopt {
 /// The bytes of the file at `path`, which may be a pipe. Missing and unreadable
 /// files, folders, and files of more than `limitBytes` are errors that name the
 /// path and the reason. There is room for `spareBytes` behind those of a file.
+/// Unless it is null, `mayBegin` says whether what is wanted may begin with the
+/// first bytes of the file, as many as one read gives; if not, no more are read
+/// and those are returned.
 ErrorOr<std::string> readFile(const std::string &path, uint64_t limitBytes,
-                              size_t spareBytes = 0);
+                              size_t spareBytes = 0,
+                              bool (*mayBegin)(std::string_view) = nullptr);
 
 /// Takes the first line off `rest` and returns it without its end ("\n" or
 /// "\r\n"). The last line needs no end. Only for a `rest` that is not empty.
