@@ -2,7 +2,8 @@
 """Runs shard-schedule on pipelines with known bounds, and prints Markdown tables.
 
 `bubble` is the idle time of the device that works the most; `glued` is DualPipe
-as published, `re-timed` its order of single operators. A star is a schedule that
+as published, `re-timed` its order of single operators; a dash is an order that
+does not fit into the memory. A star is a schedule that
 is proved to be the best. `cpu s` are the seconds of one core.
 
 With --rounds, steps of search end each row before time does, so that rows do not
@@ -150,16 +151,23 @@ def measure_free(tool, graph, limits):
         return measure(tool, [str(path)], limits)
 
 
-def bubble_of(report, name):
+def memory_of(arguments):
+    """The `--memory` among them, or infinity."""
+    given = [word.partition("=")[2] for word in arguments if word.startswith("--memory=")]
+    return float(given[-1]) if given else float("inf")
+
+
+def bubble_of(report, name, memory):
+    """That of an expert's order, where it is one that fits."""
     baseline = report["baselines"].get(name)
-    return str(baseline["bubble"]) if baseline else "-"
+    return str(baseline["bubble"]) if baseline and baseline["peak"] <= memory else "-"
 
 
-def row(what, report, spent):
+def row(what, report, spent, memory):
     work = report["makespan"] - report["bubble"]
     cells = [what]
-    cells += [bubble_of(report, name) for name in ("1f1b", "zb1p", "dualpipe")]
-    cells += [bubble_of(report, "dualpipe_retimed")]
+    orders = ("1f1b", "zb1p", "dualpipe", "dualpipe_retimed")
+    cells += [bubble_of(report, name, memory) for name in orders]
     cells += [str(report["bubble"]) + (" *" if report["proved"] else "")]
     cells += [str(max(0, report["lower_bound"] - work))]
     cells += [str(max(report["peak_memory"])), report["found_by"], f"{spent:.2f}"]
@@ -185,7 +193,7 @@ def tables(tool, limits):
         for what, arguments in rows:
             found = measure(tool, arguments, limits)
             if found:
-                add(row(what, *found))
+                add(row(what, *found, memory_of(arguments)))
         add("")
     add("**Steady states, bidirectional, P=8, F = Bi = W = 1**", "")
     add(*header(["", "period", "bound", "latency", "peak", "bubble of M=20", "cpu s"]))

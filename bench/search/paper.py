@@ -102,6 +102,17 @@ class Facts:
     def ceilings(self):
         return [self.optimum[w.name] / self.walk[w.name].mean for w in WORKLOADS]
 
+    def ceilings_of(self, group):
+        """The same of the workloads of `group`; nothing where one is not measured."""
+        ratios = []
+        for workload in GROUPS[group].workloads:
+            values = tuple(run.best for run in self.measured.of(workload, WALK, ASKED))
+            optimum = self.measured.reference(workload)
+            if not values or not optimum:
+                return []
+            ratios.append(optimum / Sample(values).mean)
+        return ratios
+
     def runs(self, searcher):
         counts = {len(s.values) for s in (self.of.get(searcher) or self.walk).values()}
         return "–".join(map(str, sorted({min(counts), max(counts)})))
