@@ -7,432 +7,189 @@
 
 #include "shardopt/Solve/Export.h"
 
+#include "CompressedTimes.h"
+#include "Exported.h"
 #include "shardopt/Solve/Graph.h"
 
 #include <algorithm>
+#include <charconv>
+#include <set>
 
 using namespace shardopt;
 using namespace shardopt::solve;
 
-namespace {
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
 
-/// Costs of a set of nodes, each there once; row-major, the last one fastest.
-struct CostTable {
-  std::vector<int32_t> nodes;
-  std::vector<int64_t> costs;
-};
+TextStream &TextStream::addNumber(int64_t number) {
+  char digits[24];
+  char *end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+  return *this << std::string_view(digits, size_t(end - digits));
+}
 
-/// At some time, the strategies that use more than the least of their nodes,
-/// how much more each, and what of it fits.
-struct Capacity {
-  std::vector<std::pair<int32_t, int32_t>> takers; ///< node, strategy
-  std::vector<int64_t> usages;
-  Int128 slack = 0;
-};
+TextStream &TextStream::operator<<(Int128 number) {
+  return *this << toString(number);
+}
 
-/// What all formats say.
-struct ExportedProblem {
-  std::vector<size_t> sizes;
-  std::vector<CostTable> tables;
-  std::vector<Capacity> capacities;
-  /// No assignment without infinite costs costs as much.
-  Int128 top = 0;
-};
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
 
-} // namespace
+std::vector<int32_t> ExportedProblem::scope(size_t table) const {
+  if (table < numNodes())
+    return {int32_t(table)};
+  Span<const int32_t> members = problem.edgeNodes[table - numNodes()];
+  std::vector<int32_t> nodes(members.begin(), members.end());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
 
-static std::string number(Int128 value) { return toString(value); }
+void solve::nextEntry(const ExportedProblem &problem, const CostTable &table,
+                      std::vector<size_t> &digits) {
+  for (size_t d = digits.size(); d-- > 0;) {
+    if (++digits[d] < problem.size(table.nodes[d]))
+      return;
+    digits[d] = 0;
+  }
+}
 
-/// An edge, or the costs of a node.
-static CostTable makeTable(const Problem &problem, Span<const int32_t> members,
-                           Span<const int64_t> costs) {
-  CostTable table;
-  table.nodes.assign(members.begin(), members.end());
-  std::sort(table.nodes.begin(), table.nodes.end());
-  table.nodes.erase(std::unique(table.nodes.begin(), table.nodes.end()),
-                    table.nodes.end());
+CostTable ExportedProblem::makeTable(size_t table) const {
+  CostTable result{scope(table), {}};
+  if (table < numNodes()) {
+    result.costs.assign(problem.costs[table].begin(),
+                        problem.costs[table].end());
+    return result;
+  }
+  const size_t edge = table - numNodes();
+  Span<const int32_t> members = problem.edgeNodes[edge];
+  // How far a step of each node goes in the costs of the edge.
+  std::vector<size_t> strides(result.nodes.size(), 0);
+  for (size_t j = members.size(), stride = 1; j-- > 0;) {
+    strides[std::lower_bound(result.nodes.begin(), result.nodes.end(),
+                             members[j]) -
+            result.nodes.begin()] += stride;
+    stride *= size(members[j]);
+  }
   size_t count = 1;
-  for (int32_t node : table.nodes)
-    count *= problem.numStrategies(node);
-  std::vector<size_t> digits(problem.numNodes(), 0);
+  for (int32_t node : result.nodes)
+    count *= size(node);
+  std::vector<size_t> digits(result.nodes.size(), 0);
+  result.costs.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     size_t index = 0;
-    for (int32_t node : members)
-      index = index * problem.numStrategies(node) + digits[node];
-    table.costs.push_back(costs[index]);
-    for (size_t d = table.nodes.size(); d-- > 0;) {
-      int32_t node = table.nodes[d];
-      if (++digits[node] < problem.numStrategies(node))
-        break;
-      digits[node] = 0;
-    }
+    for (size_t d = 0; d < digits.size(); ++d)
+      index += strides[d] * digits[d];
+    result.costs.push_back(problem.edgeCosts[edge][index]);
+    nextEntry(*this, result, digits);
   }
-  return table;
-}
-
-/// The times at which an interval begins, which are all that matter, unless all
-/// that may be in use then fits.
-static std::vector<Capacity> findCapacities(const Problem &problem) {
-  std::vector<Capacity> capacities;
-  if (!problem.usageLimit)
-    return capacities;
-  std::vector<int64_t> times;
-  for (const Interval &interval : problem.intervals)
-    if (interval.begin < interval.end)
-      times.push_back(interval.begin);
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
-  for (int64_t time : times) {
-    Capacity capacity;
-    capacity.slack = *problem.usageLimit;
-    Int128 most = 0;
-    for (size_t i = 0; i < problem.numNodes(); ++i) {
-      const Interval &interval = problem.intervals[i];
-      if (time < interval.begin || time >= interval.end)
-        continue;
-      Span<const int64_t> usages = problem.usages[i];
-      auto [least, largest] = std::minmax_element(usages.begin(), usages.end());
-      capacity.slack -= *least;
-      most += *largest - *least;
-      for (size_t s = 0; s < usages.size(); ++s)
-        if (usages[s] > *least) {
-          capacity.takers.push_back({int32_t(i), int32_t(s)});
-          capacity.usages.push_back(usages[s] - *least);
-        }
-    }
-    if (most > capacity.slack)
-      capacities.push_back(std::move(capacity));
-  }
-  return capacities;
-}
-
-static ErrorOr<ExportedProblem> collect(const Problem &problem) {
-  ExportedProblem result;
-  Scaling scaling = chooseScaling(problem, /*pays=*/false);
-  if (scaling.forbiddenFrom != infiniteCost)
-    return Error{"finite costs sum to as much as an infinite one, 10^18: no "
-                 "other format tells them apart"};
-  for (size_t i = 0; i < problem.numNodes(); ++i) {
-    result.sizes.push_back(problem.numStrategies(i));
-    const int32_t node[] = {int32_t(i)};
-    result.tables.push_back(makeTable(problem, {node, 1}, problem.costs[i]));
-  }
-  for (size_t e = 0; e < problem.numEdges(); ++e)
-    result.tables.push_back(
-        makeTable(problem, problem.edgeNodes[e], problem.edgeCosts[e]));
-  for (const CostTable &table : result.tables) {
-    int64_t largest = 0;
-    for (int64_t cost : table.costs)
-      if (cost < infiniteCost)
-        largest = std::max(largest, cost);
-    result.top += largest;
-  }
-  ++result.top;
-  result.capacities = findCapacities(problem);
   return result;
 }
 
 //===----------------------------------------------------------------------===//
-// Cost function networks
+// Memory
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A variable of two values for each strategy of which memory depends, which is
-/// 1 if the strategy is not taken. Together, what is not taken is at least what
-/// does not fit: the one linear constraint that all versions of toulbar2 read.
-struct NetworkVariables {
-  explicit NetworkVariables(const ExportedProblem &problem) {
-    for (size_t size : problem.sizes)
-      offsets.push_back(offsets.back() + size);
-    notTaken.assign(offsets.back(), -1);
-    for (const Capacity &capacity : problem.capacities)
-      for (auto [node, strategy] : capacity.takers)
-        if (int32_t &variable = notTaken[offsets[node] + strategy];
-            variable < 0) {
-          variable = int32_t(problem.sizes.size() + links.size());
-          links.push_back({node, strategy});
-        }
-  }
-  int32_t of(std::pair<int32_t, int32_t> taker) const {
-    return notTaken[offsets[taker.first] + taker.second];
-  }
-
-  std::vector<size_t> offsets = {0};
-  std::vector<int32_t> notTaken; ///< the variable of each strategy, or -1
-  std::vector<std::pair<int32_t, int32_t>> links; ///< what each stands for
-};
-} // namespace
-
-/// What has to be not taken at least.
-static Int128 requirement(const Capacity &capacity) {
-  Int128 sum = -capacity.slack;
-  for (int64_t usage : capacity.usages)
-    sum += usage;
-  return sum;
+ExportedProblem::ExportedProblem(const Problem &problem) : problem(problem) {
+  top = sumLargest(problem, infiniteCost) + 1;
+  live.assign(numNodes(), {0, 0});
+  findCapacities();
 }
 
-/// The costs that tie a variable to the strategy it stands for.
-static std::vector<int64_t> linkCosts(size_t size, int32_t strategy) {
-  std::vector<int64_t> costs(2 * size, 0);
-  for (size_t s = 0; s < size; ++s)
-    costs[2 * s + (int32_t(s) == strategy)] = infiniteCost;
-  return costs;
-}
-
-static std::string writeWcsp(const ExportedProblem &problem) {
-  NetworkVariables variables(problem);
-  size_t count = problem.sizes.size() + variables.links.size();
-  size_t largest = variables.links.empty() ? 1 : 2;
-  for (size_t size : problem.sizes)
-    largest = std::max(largest, size);
-  size_t functions = problem.tables.size() + variables.links.size() +
-                     problem.capacities.size();
-  std::string text = "shardopt " + number(count) + " " + number(largest) + " " +
-                     number(functions) + " " + number(problem.top) + "\n";
-  for (size_t i = 0; i < count; ++i)
-    text += (i ? " " : "") +
-            number(i < problem.sizes.size() ? problem.sizes[i] : 2);
-  text += "\n";
-  auto cost = [&](int64_t value) {
-    return number(value >= infiniteCost ? problem.top : Int128(value));
+/// The times that say something, unless all that may be in use then fits.
+void ExportedProblem::findCapacities() {
+  if (!problem.usageLimit)
+    return;
+  const CompressedTimes times(problem);
+  // What begins and, negative, ends at each time; then what is there.
+  struct Change {
+    Int128 least = 0, most = 0, sum = 0;
+    int64_t numTakers = 0;
   };
-  for (const CostTable &table : problem.tables) {
-    text += number(table.nodes.size());
-    for (int32_t node : table.nodes)
-      text += " " + number(node);
-    size_t tuples = table.nodes.empty() ? 0 : table.costs.size();
-    text += " " + cost(tuples ? 0 : table.costs[0]) + " " + number(tuples);
-    text += "\n";
-    std::vector<size_t> digits(table.nodes.size(), 0);
-    for (size_t i = 0; i < tuples; ++i) {
-      for (size_t digit : digits)
-        text += number(digit) + " ";
-      text += cost(table.costs[i]) + "\n";
-      for (size_t d = digits.size(); d-- > 0;) {
-        if (++digits[d] < problem.sizes[table.nodes[d]])
-          break;
-        digits[d] = 0;
-      }
-    }
-  }
-  for (auto [node, strategy] : variables.links) {
-    size_t size = problem.sizes[node];
-    std::vector<int64_t> costs = linkCosts(size, strategy);
-    text += "2 " + number(node) + " " + number(variables.of({node, strategy})) +
-            " 0 " + number(size) + "\n";
-    for (size_t i = 0; i < costs.size(); ++i)
-      if (costs[i])
-        text +=
-            number(i / 2) + " " + number(i % 2) + " " + cost(costs[i]) + "\n";
-  }
-  for (const Capacity &capacity : problem.capacities) {
-    text += number(capacity.takers.size());
-    for (auto taker : capacity.takers)
-      text += " " + number(variables.of(taker));
-    text += " -1 knapsack " + number(requirement(capacity));
-    for (int64_t usage : capacity.usages)
-      text += " " + number(usage);
-    text += "\n";
-  }
-  return text;
-}
-
-static std::string writeCfn(const ExportedProblem &problem) {
-  NetworkVariables variables(problem);
-  std::string text = "{\"problem\": {\"name\": \"shardopt\", \"mustbe\": \"<" +
-                     number(problem.top) + "\"},\n\"variables\": {";
-  size_t count = problem.sizes.size() + variables.links.size();
-  auto name = [&](size_t variable) {
-    if (variable < problem.sizes.size())
-      return "\"x" + number(variable) + "\"";
-    auto [node, strategy] = variables.links[variable - problem.sizes.size()];
-    return "\"not" + number(node) + "_" + number(strategy) + "\"";
-  };
-  for (size_t i = 0; i < count; ++i)
-    text += (i ? ", " : "") + name(i) + ": " +
-            number(i < problem.sizes.size() ? problem.sizes[i] : 2);
-  text += "},\n\"functions\": {";
-  size_t functions = 0;
-  auto begin = [&](const std::vector<int32_t> &scope) {
-    text += functions ? ",\n" : "\n";
-    text += "\"f" + number(functions++) + "\": {\"scope\": [";
-    for (size_t i = 0; i < scope.size(); ++i)
-      text += (i ? ", " : "") + name(scope[i]);
-    text += "], ";
-  };
-  auto write = [&](const std::vector<int32_t> &scope,
-                   const std::vector<int64_t> &costs) {
-    begin(scope);
-    text += "\"costs\": [";
-    for (size_t i = 0; i < costs.size(); ++i)
-      text += (i ? ", " : "") +
-              number(costs[i] >= infiniteCost ? problem.top : Int128(costs[i]));
-    text += "]}";
-  };
-  for (const CostTable &table : problem.tables)
-    write(table.nodes, table.costs);
-  for (auto [node, strategy] : variables.links)
-    write({node, variables.of({node, strategy})},
-          linkCosts(problem.sizes[node], strategy));
-  for (const Capacity &capacity : problem.capacities) {
-    std::vector<int32_t> scope;
-    for (auto taker : capacity.takers)
-      scope.push_back(variables.of(taker));
-    begin(scope);
-    text += "\"type\": \"knapsack\", \"params\": {\"capacity\": " +
-            number(requirement(capacity)) + ", \"weights\": [";
-    for (size_t i = 0; i < capacity.usages.size(); ++i)
-      text += (i ? ", " : "") + number(capacity.usages[i]);
-    text += "]}}";
-  }
-  return text + "}}\n";
-}
-
-//===----------------------------------------------------------------------===//
-// Mixed-integer programs
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Columns are x<node>_<strategy>, of two values, and y<table>_<entry> in
-/// [0, 1], which is 1 if all nodes of the table take what the entry is for: for
-/// each node of a table and each of its strategies, the entries sum to x.
-class MpsWriter {
-public:
-  explicit MpsWriter(const ExportedProblem &problem) : problem(problem) {}
-  std::string write();
-
-private:
-  static bool isUnary(const CostTable &table) {
-    return table.nodes.size() == 1;
-  }
-  void addRows();
-  void addStrategies();
-  void addEntries();
-  void addRightSides();
-  void entry(const std::string &column, const std::string &row, Int128 value) {
-    if (value != 0)
-      text += " " + column + " " + row + " " + number(value) + "\n";
-  }
-  /// The row of a strategy of the d-th node of a table.
-  std::string link(size_t table, size_t d, size_t strategy) const {
-    return "l" + number(table) + "_" + number(d) + "_" + number(strategy);
-  }
-
-  const ExportedProblem &problem;
-  std::string text;
-  Int128 constant = 0;
-};
-} // namespace
-
-void MpsWriter::addRows() {
-  text += "NAME shardopt\nROWS\n N cost\n";
-  for (size_t i = 0; i < problem.sizes.size(); ++i)
-    text += " E one" + number(i) + "\n";
-  for (size_t t = 0; t < problem.capacities.size(); ++t)
-    text += " L memory" + number(t) + "\n";
-  for (size_t t = 0; t < problem.tables.size(); ++t) {
-    const CostTable &table = problem.tables[t];
-    for (size_t d = 0; !isUnary(table) && d < table.nodes.size(); ++d)
-      for (size_t s = 0; s < problem.sizes[table.nodes[d]]; ++s)
-        text += " E " + link(t, d, s) + "\n";
-  }
-}
-
-void MpsWriter::addStrategies() {
-  struct Element {
-    std::string row;
-    Int128 value;
-  };
-  std::vector<std::vector<std::vector<Element>>> columns;
-  for (size_t size : problem.sizes)
-    columns.emplace_back(size);
-  for (size_t t = 0; t < problem.tables.size(); ++t) {
-    const CostTable &table = problem.tables[t];
-    for (size_t d = 0; d < table.nodes.size(); ++d)
-      for (size_t s = 0; s < problem.sizes[table.nodes[d]]; ++s) {
-        auto &column = columns[table.nodes[d]][s];
-        if (!isUnary(table))
-          column.push_back({link(t, d, s), -1});
-        else if (table.costs[s] < infiniteCost)
-          column.push_back({"cost", table.costs[s]});
-      }
-  }
-  for (size_t t = 0; t < problem.capacities.size(); ++t) {
-    const Capacity &capacity = problem.capacities[t];
-    for (size_t i = 0; i < capacity.takers.size(); ++i)
-      columns[capacity.takers[i].first][capacity.takers[i].second].push_back(
-          {"memory" + number(t), capacity.usages[i]});
-  }
-  text += "COLUMNS\n M1 'MARKER' 'INTORG'\n";
-  for (size_t i = 0; i < columns.size(); ++i)
-    for (size_t s = 0; s < columns[i].size(); ++s) {
-      std::string column = "x" + number(i) + "_" + number(s);
-      entry(column, "one" + number(i), 1);
-      for (const Element &element : columns[i][s])
-        entry(column, element.row, element.value);
-    }
-  text += " M2 'MARKER' 'INTEND'\n";
-}
-
-void MpsWriter::addEntries() {
-  for (size_t t = 0; t < problem.tables.size(); ++t) {
-    const CostTable &table = problem.tables[t];
-    if (table.nodes.empty())
-      constant += table.costs[0];
-    if (isUnary(table) || table.nodes.empty())
+  std::vector<Change> changes(times.size() + 1);
+  for (size_t i = 0; i < numNodes(); ++i) {
+    Span<const int64_t> usages = problem.usages[i];
+    auto [least, most] = std::minmax_element(usages.begin(), usages.end());
+    leastUsages.push_back(*least);
+    const Interval &interval = problem.intervals[i];
+    if (interval.begin >= interval.end)
       continue;
-    std::vector<size_t> digits(table.nodes.size(), 0);
-    for (size_t i = 0; i < table.costs.size(); ++i) {
-      std::string column = "y" + number(t) + "_" + number(i);
-      if (table.costs[i] < infiniteCost) {
-        entry(column, "cost", table.costs[i]);
-        for (size_t d = 0; d < digits.size(); ++d)
-          entry(column, link(t, d, digits[d]), 1);
-      }
-      for (size_t d = digits.size(); d-- > 0;) {
-        if (++digits[d] < problem.sizes[table.nodes[d]])
-          break;
-        digits[d] = 0;
-      }
+    live[i] = {times.countBefore(interval.begin),
+               times.countBefore(interval.end)};
+    Int128 sum = 0;
+    int64_t numTakers = 0;
+    for (int64_t usage : usages) {
+      sum += usage - *least;
+      numTakers += usage > *least;
     }
+    for (auto [time, sign] :
+         {std::pair(live[i].first, 1), {live[i].second, -1}}) {
+      changes[time].least += sign * Int128(*least);
+      changes[time].most += sign * Int128(*most);
+      changes[time].sum += sign * sum;
+      changes[time].numTakers += sign * numTakers;
+    }
+  }
+  std::vector<int32_t> before; // of each time: capacities
+  Change now;
+  for (size_t t = 0; t < times.size(); ++t) {
+    before.push_back(int32_t(capacities.size()));
+    now.least += changes[t].least;
+    now.most += changes[t].most;
+    now.sum += changes[t].sum;
+    now.numTakers += changes[t].numTakers;
+    if (now.most > *problem.usageLimit)
+      capacities.push_back(
+          {now.numTakers, now.sum, *problem.usageLimit - now.least});
+  }
+  before.push_back(int32_t(capacities.size()));
+  for (auto &[first, last] : live) {
+    first = before[first];
+    last = before[last];
   }
 }
 
-void MpsWriter::addRightSides() {
-  text += "RHS\n";
-  entry("RHS", "cost", -constant);
-  for (size_t i = 0; i < problem.sizes.size(); ++i)
-    entry("RHS", "one" + number(i), 1);
-  for (size_t t = 0; t < problem.capacities.size(); ++t)
-    entry("RHS", "memory" + number(t), problem.capacities[t].slack);
-  text += "BOUNDS\n";
-  for (const CostTable &table : problem.tables)
-    for (size_t s = 0; isUnary(table) && s < table.costs.size(); ++s)
-      text += " UP BND x" + number(table.nodes[0]) + "_" + number(s) +
-              (table.costs[s] < infiniteCost ? " 1\n" : " 0\n");
-  text += "ENDATA\n";
+void ExportedProblem::forEachCapacity(
+    const std::function<void(const Capacity &, const std::vector<int32_t> &)>
+        &visit) const {
+  std::vector<std::vector<int32_t>> begins(capacities.size()),
+      ends(capacities.size() + 1);
+  for (size_t i = 0; i < numNodes(); ++i)
+    if (live[i].first < live[i].second) {
+      begins[live[i].first].push_back(int32_t(i));
+      ends[live[i].second].push_back(int32_t(i));
+    }
+  std::set<int32_t> nodes;
+  for (size_t t = 0; t < capacities.size(); ++t) {
+    for (int32_t node : ends[t])
+      nodes.erase(node);
+    nodes.insert(begins[t].begin(), begins[t].end());
+    visit(capacities[t], {nodes.begin(), nodes.end()});
+  }
 }
 
-std::string MpsWriter::write() {
-  addRows();
-  addStrategies();
-  addEntries();
-  addRightSides();
-  return std::move(text);
-}
+//===----------------------------------------------------------------------===//
+// Formats
+//===----------------------------------------------------------------------===//
 
-ErrorOr<std::string> solve::exportProblem(const Problem &problem,
-                                          ExportFormat format) {
-  ErrorOr<ExportedProblem> exported = collect(problem);
-  if (!exported)
-    return exported.error();
-  if (format == ExportFormat::Mps)
-    return MpsWriter(*exported).write();
+std::optional<Error> solve::exportProblem(const Problem &problem,
+                                          ExportFormat format,
+                                          const TextSink &sink) {
+  if (chooseScaling(problem, /*pays=*/false).forbiddenFrom != infiniteCost)
+    return Error{"finite costs sum to as much as an infinite one, 10^18: no "
+                 "other format tells them apart"};
+  const ExportedProblem exported(problem);
+  TextStream text(sink);
+  if (format == ExportFormat::Mps) {
+    writeMps(exported, text);
+    return std::nullopt;
+  }
   constexpr Int128 mostCost = Int128(512409557603043100); // of toulbar2
-  if (exported->top > mostCost)
-    return Error{"finite costs sum to up to " + number(exported->top - 1) +
-                 ", more than the " + number(mostCost - 1) +
+  if (exported.top > mostCost)
+    return Error{"finite costs sum to up to " + toString(exported.top - 1) +
+                 ", more than the " + toString(mostCost - 1) +
                  " of cost function networks"};
-  return format == ExportFormat::Cfn ? writeCfn(*exported)
-                                     : writeWcsp(*exported);
+  (format == ExportFormat::Cfn ? writeCfn : writeWcsp)(exported, text);
+  return std::nullopt;
 }

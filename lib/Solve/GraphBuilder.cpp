@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompressedTimes.h"
 #include "shardopt/Solve/Graph.h"
 
 #include <algorithm>
@@ -18,8 +19,7 @@ using namespace shardopt::solve;
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// The sum over nodes and edges of the largest cost below `limit`.
-static Int128 sumLargest(const Problem &problem, Int128 limit) {
+Int128 solve::sumLargest(const Problem &problem, Int128 limit) {
   Int128 sum = 0;
   for (const Rows<int64_t> *rows : {&problem.costs, &problem.edgeCosts})
     for (size_t row = 0; row < rows->size(); ++row) {
@@ -48,47 +48,6 @@ Scaling solve::chooseScaling(const Problem &problem, bool pays) {
 Cost solve::scaleCost(int64_t cost, const Scaling &scaling) {
   return cost >= scaling.forbiddenFrom ? forbidden : cost >> scaling.shift;
 }
-
-//===----------------------------------------------------------------------===//
-// Times
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Times at which no more nodes are live than at another one say nothing. What
-/// remains is, for each run of begins that is followed by an end, the time
-/// between them.
-class CompressedTimes {
-public:
-  explicit CompressedTimes(const Problem &problem) {
-    std::vector<int64_t> begins, ends;
-    for (const Interval &interval : problem.intervals)
-      if (interval.begin < interval.end) {
-        begins.push_back(interval.begin);
-        ends.push_back(interval.end);
-      }
-    std::sort(begins.begin(), begins.end());
-    std::sort(ends.begin(), ends.end());
-    size_t end = 0;
-    for (size_t i = 0; i < begins.size(); ++i) {
-      while (end < ends.size() && ends[end] <= begins[i])
-        ++end;
-      bool endComesNext = i + 1 == begins.size() || begins[i + 1] >= ends[end];
-      if (endComesNext)
-        times.push_back(begins[i]);
-    }
-  }
-
-  size_t size() const { return times.size(); }
-  /// The number of times before `time`.
-  int32_t countBefore(int64_t time) const {
-    return int32_t(std::lower_bound(times.begin(), times.end(), time) -
-                   times.begin());
-  }
-
-private:
-  std::vector<int64_t> times;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Nodes and edges

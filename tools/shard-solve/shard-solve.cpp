@@ -75,11 +75,16 @@ static int writeExport(const Options &options, const Problem &problem) {
   ExportFormat format = options.exportFormat == "cfn"    ? ExportFormat::Cfn
                         : options.exportFormat == "wcsp" ? ExportFormat::Wcsp
                                                          : ExportFormat::Mps;
-  ErrorOr<std::string> text = exportProblem(problem, format);
-  if (!text)
-    return fail(options.instance + ": " + text.error().message);
-  std::string path = options.solution.empty() ? "-" : options.solution;
-  if (std::optional<Error> error = writeFile(path, *text))
+  ErrorOr<OutputFile> output =
+      OutputFile::open(options.solution.empty() ? "-" : options.solution);
+  if (!output)
+    return fail(output.error().message);
+  if (std::optional<Error> error =
+          exportProblem(problem, format, [&output](std::string_view piece) {
+            output->write(piece);
+          }))
+    return fail(options.instance + ": " + error->message);
+  if (std::optional<Error> error = output->keep())
     return fail(error->message);
   return 0;
 }
@@ -216,8 +221,10 @@ static int run(int argc, char **argv) {
     return fail(problem.error().message);
   if (!options->verify.empty())
     return checkSolution(*options, *problem);
-  if (!options->exportFormat.empty())
+  if (!options->exportFormat.empty()) {
+    handleSignals(nullptr);
     return writeExport(*options, *problem);
+  }
   handleSignals(&stopToken);
   return search(*options, *problem);
 }

@@ -10,7 +10,8 @@
 
 #include "shardopt/Solve/Problem.h"
 
-#include <string>
+#include <functional>
+#include <string_view>
 
 namespace shardopt::solve {
 
@@ -20,14 +21,20 @@ enum class ExportFormat {
   Mps   ///< a mixed-integer program, free format
 };
 
-/// The problem, memory included, as a text in another format; its optimum is
-/// that of the problem. Nodes keep their numbers and strategies theirs: the
-/// first variables of a network are the nodes, and those after them say that a
-/// strategy is not taken; in a program, x<i>_<s> is 1 if node i takes s.
+/// Takes a text piece by piece.
+using TextSink = std::function<void(std::string_view)>;
+
+/// The problem, memory included, as a text in another format, which goes to
+/// `sink` while it is made; its optimum is that of the problem. Nodes keep
+/// their numbers and strategies theirs: the first variables of a network are
+/// the nodes, and those after them say that a strategy is not taken; in a
+/// program, x<i>_<s> is 1 if node i takes s.
 ///
 /// Infinite costs become what the format forbids with. An error where finite
-/// ones sum to more than the format holds, or to as much as an infinite one.
-ErrorOr<std::string> exportProblem(const Problem &problem, ExportFormat format);
+/// ones sum to more than the format holds, or to as much as an infinite one;
+/// `sink` gets nothing then.
+std::optional<Error> exportProblem(const Problem &problem, ExportFormat format,
+                                   const TextSink &sink);
 
 } // namespace shardopt::solve
 

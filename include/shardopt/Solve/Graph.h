@@ -55,6 +55,9 @@ struct Scaling {
   int shift = 0;
 };
 
+/// The sum over nodes and edges of the largest cost below `limit`.
+Int128 sumLargest(const Problem &problem, Int128 limit);
+
 /// Costs at which a graph is exact: infinite costs are forbidden where finite
 /// ones sum to less than a single infinite one. With `pays`, or where that does
 /// not hold, nothing is forbidden, and what would not fit 61 bits is rounded.
