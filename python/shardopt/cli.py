@@ -34,14 +34,19 @@ def _keep(plan: Any, folder: str) -> str:
 
 
 def _next(plan: Any, path: str) -> str:
-    """What leads from a plan to a launch."""
+    """What leads from a plan to a launch, for a shell."""
+    from .shell import as_path, command_line
+
+    def exporting(engine: str) -> str:
+        return command_line(["shardopt", "export", as_path(path), "--engine", engine])
+
     if plan.problem.engine:
-        return f"shardopt export {path} --engine {plan.problem.engine}"
+        return exporting(plan.problem.engine)
     engines = plan.report.get("engines") or {}
     runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
     if engines and runner is None:
         return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
-    return f"shardopt export {path} --engine {runner or 'vllm'}"
+    return exporting(runner or "vllm")
 
 
 def _resume(plan: Any, args: argparse.Namespace) -> str:

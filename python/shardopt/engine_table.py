@@ -10,22 +10,35 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any, Mapping
 
 from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
 from .plans import Plan
-from .problem import Model
+from .problem import Model, Problem
 
 Names = dict[str, Any]
+
+
+def _data(name: str) -> Any:
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 @functools.lru_cache(maxsize=None)
 def table() -> dict[str, dict[str, Any]]:
     """The rows of the table by engine."""
-    path = Path(__file__).with_name("engines.json")
-    rows = json.loads(path.read_text(encoding="utf-8"))["engines"]
-    return {row["engine"]: row for row in rows}
+    return {row["engine"]: row for row in _data("engines.json")["engines"]}
+
+
+@functools.lru_cache(maxsize=None)
+def flags_of(engine: str) -> dict[str, str]:
+    """Every flag that an engine's own parser has, and whether it is one of the
+    "switches", or of those with one of the "values", with "lists" or "optional"."""
+    kinds = _data("engine_flags.json")[engine]
+    return {
+        flag: kind for kind, flags in kinds.items() if kind != "version" for flag in flags
+    }
 
 
 def engines() -> dict[str, list[str]]:
@@ -45,13 +58,14 @@ def known_version(text: str) -> str:
     series = engines()[name]
     if not version:
         return series[-1]
+    series = series if re.fullmatch(r"[0-9][0-9A-Za-z.+]*", version) else []
     for known in series:
         rest = version[len(known) :] if version.startswith(known) else None
         if rest is not None and not (rest[:1].isdigit() and known[-1].isdigit()):
             return version
     raise UnknownVersion(
         f"unknown version '{version}' of {name}: its flags may be others; "
-        + list_known(version, series)
+        + list_known(version, engines()[name])
     )
 
 
@@ -69,6 +83,59 @@ def value_of(expression: str, names: Mapping[str, Any]) -> Any:
     functions: Names = {"ceil": math.ceil, "max": max, "min": min, "len": len}
     functions.update(set=set, map=map, str=str)
     return eval(expression, {"__builtins__": {}, **functions, **names})
+
+
+# Where configs say how long a sequence may be, and kinds of RoPE whose factor
+# lengthens that. (YaRN's and Llama 3's is in the number.)
+_LENGTHS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
+    "model_max_length", "max_sequence_length", "max_seq_length", "seq_len",
+)
+_LENGTHENING = ("linear", "dynamic")
+
+
+def longest_of(model: Model) -> int | None:
+    """The most tokens of a sequence that engines take the model's config for; None
+    where it does not say, as a module does not."""
+    config = model.config or {}
+    text = config.get("text_config")
+    config = text if isinstance(text, dict) else config
+    said = [config[key] for key in _LENGTHS if isinstance(config.get(key), int)]
+    if not said:
+        return None
+    rope = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    kind = rope.get("rope_type", rope.get("type")) if isinstance(rope, dict) else None
+    factor = rope.get("factor") if kind in _LENGTHENING else 1
+    return int(min(said) * (factor if isinstance(factor, (int, float)) else 1))
+
+
+def max_length_of(plan: Plan) -> int:
+    """The tokens of a request, prompt and answer, that a plan is for."""
+    problem, context = plan.problem, plan.problem.model.context
+    if problem.isl and problem.osl:
+        return problem.isl + problem.osl
+    longest = longest_of(problem.model)
+    return min(context + 1, longest) if longest else context + 1
+
+
+def load_of(plan: Plan) -> Names:
+    """Requests that show what was planned, within `max_length_of`: the fields of a
+    benchmark."""
+    problem, batch = plan.problem, plan.strategy.batch
+    length = max_length_of(plan)
+    if problem.isl and problem.osl:
+        output = problem.osl
+    elif problem.phase == "prefill":
+        output = 1
+    else:  # the last steps of requests, whose caches are as long as the context
+        length = min(length, problem.model.context)
+        output = min(128, max(1, length // 2))
+    return {
+        "input": max(1, length - output),
+        "output": output,
+        "batch": batch,
+        "prompts": 4 * batch,
+    }
 
 
 def facts_of(model: Model) -> Names:
@@ -93,32 +160,51 @@ def stage_layers(plan: Plan) -> list[int]:
     return stages
 
 
-def devices_per_node_of(plan: Plan) -> int:
+def devices_per_node_of(problem: Problem) -> int:
     """As many as the machine's domain has, and 4 where that is larger than a node."""
-    domain = int(plan.problem.machine_parameters()["domain"]["devices"])
+    domain = int(problem.machine_parameters()["domain"]["devices"])
     return domain if domain <= 8 else 4
 
 
-def fields_of(plan: Plan, devices_per_node: int | None) -> Names:
-    """The names of a plan in expressions of the table."""
+def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
+    """How many nodes a server of `ranks` replicas takes. Each has as many devices of
+    it as the others, as engines demand: whole replicas, else whole groups of `tp`,
+    else a share of one group."""
+    for unit, units in ((tp * pp, ranks), (tp, pp), (1, tp)):
+        fitting = [
+            count * unit
+            for count in range(1, units + 1)
+            if units % count == 0 and count * unit <= devices_per_node
+        ]
+        if fitting:
+            break
+    return tp * pp * ranks // max(fitting)
+
+
+def fields_of(plan: Plan, row: Names, devices_per_node: int | None) -> Names:
+    """The names of a plan in the expressions of an engine's row."""
     strategy, model = plan.strategy, plan.problem.model
-    per_server = strategy.tp * strategy.pp
-    if model.experts:
-        per_server *= strategy.replicas
     if devices_per_node is None:
-        devices_per_node = devices_per_node_of(plan)
+        devices_per_node = devices_per_node_of(plan.problem)
+    tp, pp = strategy.tp, strategy.pp
+    ranks = strategy.replicas if model.experts else 1
+    # An engine whose --tp-size spans them lays them out as one group.
+    groups = (tp * ranks, pp, 1) if row["tp_spans_ranks"] else (tp, pp, ranks)
     return {
         **facts_of(model),
-        "tp": strategy.tp,
+        "tp": tp,
         "dp": strategy.replicas,
         "ep": strategy.ep if model.experts else 1,
-        "pp": strategy.pp,
+        "pp": pp,
         "cp": strategy.cp,
         "gathers": strategy.exchange == "gather",
         "batch": strategy.batch,
         "replicas_apart": True,
-        "devices": per_server,
+        "ranks": ranks,
+        "devices": tp * pp * ranks,
         "devices_per_node": devices_per_node,
-        "nodes": -(-per_server // devices_per_node),
+        "nodes": nodes_of(*groups, devices_per_node),
         "stage_layers": stage_layers(plan),
+        "longest": longest_of(model),
+        "max_length": max_length_of(plan),
     }

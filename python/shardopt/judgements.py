@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Iterator
 
-from .engine_table import facts_of, table, value_of
+from .engine_table import devices_per_node_of, facts_of, flags_of, table, value_of
 from .errors import (
     Contradiction,
     Infeasible,
@@ -66,16 +67,24 @@ def _split(command: str) -> list[str]:
         raise ShardoptError(f"the command cannot be read: {error}") from None
 
 
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=")
+
+
 def _row_of(words: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The engine that a command starts, and the words after its program."""
+    """The engine that a command starts, and the words after its program: variables
+    may stand before it."""
+    if words[:1] == ["env"]:
+        words = words[1:]
+    while words and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    beginning = ["python3", *words[1:]] if words[:1] == ["python"] else words
+    starts = []
+    # The longest first: `trtllm-serve serve` begins as `trtllm-serve` does.
     for row in table().values():
-        size = len(row["program"])
-        if words[:size] == row["program"]:
-            return row, words[size:]
-        if row["program"][0] == "python3" and words[:1] == ["python"]:
-            if words[1:size] == row["program"][1:]:
-                return row, words[size:]
-    starts = [" ".join(row["program"]) for row in table().values()]
+        for program in sorted([row["program"], *row["programs"]], key=len, reverse=True):
+            if beginning[: len(program)] == program:
+                return row, words[len(program) :]
+            starts.append(" ".join(program))
     raise UnknownName(
         f"the command starts with '{' '.join(words[:3])}'; "
         + list_known(" ".join(words[:3]), starts)
@@ -86,39 +95,98 @@ def _key(flag: str) -> str:
     return flag.lstrip("-").replace("-", "_")
 
 
-def _number(flag: str, text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+_THOUSANDS = {
+    **{letter: 1000**power for power, letter in enumerate("kmgt", 1)},
+    **{letter: 1024**power for power, letter in enumerate("KMGT", 1)},
+}
+
+
+def _number(flag: str, text: str, readable: bool) -> int:
+    """A count; `readable` are "2k" (2000), "2K" (2048) and "1.5k" too."""
+    said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgtKMGT])", text) if readable else None
+    if said and (said[2].islower() or "." not in said[1]):
+        value = int(float(said[1]) * _THOUSANDS[said[2]])
+    else:
+        value = int(text) if text.isascii() and text.isdigit() else 0
+    if value < 1:
         raise WrongValue(f"'{flag}' is '{text}', expected a whole number above 0")
-    return int(text)
+    return value
+
+
+class _Flags:
+    """The flags of a command, as its engine's own parser tells them apart."""
+
+    def __init__(self, row: dict[str, Any]):
+        self.spelling = row["spelling"]
+        self.kinds = flags_of(row["engine"])
+        self.named = {
+            name: flag
+            for flag in row["flags"]
+            for name in (flag["flag"], *flag.get("aliases", ()))
+        }
+
+    def full(self, word: str) -> str:
+        """The flag that `word` is, abbreviates, or spells with underscores."""
+        if self.spelling["underscores"] and word.startswith("--"):
+            word = word.replace("_", "-")
+        if word in self.kinds or not self.spelling["abbreviations"]:
+            return word
+        if not word.startswith("--"):
+            return word
+        meant = [name for name in self.kinds if name.startswith(word)]
+        if len(meant) > 1:
+            raise ShardoptError(f"'{word}' abbreviates {' and '.join(sorted(meant)[:4])}")
+        return meant[0] if meant else word
+
+    def takes(self, name: str) -> str:
+        """Which values follow: "values" (one), "lists", "optional" or "switches"."""
+        return self.kinds.get(name.partition(".")[0], "optional")
+
+    def is_known(self, name: str) -> bool:
+        return name.partition(".")[0] in self.kinds  # --eplb-config.step 3
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and not re.fullmatch(r"-[0-9.]+", word)
+
+
+def _pairs(flags: _Flags, words: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Each flag as it is written, its full name, and its value."""
+    index = 0
+    while index < len(words):
+        written = words[index]
+        index += 1
+        if not _is_flag(written):
+            continue  # the model
+        word, has_value, value = written.partition("=")
+        name = flags.full(word)
+        takes = flags.takes(name)
+        if not has_value and takes != "switches":
+            end = index
+            while end < len(words) and not _is_flag(words[end]):
+                end += 1
+                if takes != "lists":
+                    break
+            if end == index and takes == "values":
+                raise ShardoptError(f"'{word}' has no value")
+            value, index = " ".join(words[index:end]), end
+        yield word, name, value
 
 
 def _read_flags(row: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The values of all flags of the table, and findings about the others."""
     values = {_key(flag["flag"]): flag["default"] for flag in row["flags"]}
-    named = {}
-    for flag in row["flags"]:
-        for name in (flag["flag"], *flag.get("aliases", ())):
-            named[name] = flag
+    flags = _Flags(row)
     findings: list[str] = []
     said: dict[str, str] = {}
-    index = 0
-    while index < len(words):
-        word, has_value, value = words[index].partition("=")
-        index += 1
-        if not word.startswith("-"):
-            continue  # the model
-        flag = named.get(word)
-        switch = word in row["switches"] or (flag and flag["kind"] == "bool")
-        if not has_value and not switch:
-            if index < len(words) and not words[index].startswith("-"):
-                value = words[index]
-                index += 1
-            elif flag:
-                raise ShardoptError(f"'{word}' has no value")
+    for word, name, value in _pairs(flags, words):
+        flag = flags.named.get(name)
+        negated = flags.named.get(f"--{name[5:]}") if name.startswith("--no-") else None
+        if negated is not None:
+            values[_key(negated["flag"])] = False
+        elif flag is None and not flags.is_known(name):
+            findings.append(f"unknown flag '{word}'; " + list_known(word, flags.kinds))
         if flag is None:
-            if word not in row["other_flags"]:
-                known = [*named, *row["other_flags"]]
-                findings.append(f"unknown flag '{word}'; " + list_known(word, known))
             continue
         key = _key(flag["flag"])
         if key in said and said[key] != value:
@@ -129,12 +197,10 @@ def _read_flags(row: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], 
         if flag["kind"] == "bool":
             values[key] = True
         elif flag["kind"] == "int":
-            values[key] = _number(word, value)
+            values[key] = _number(word, value, flag.get("readable", False))
+        elif flag["kind"] == "choice" and value not in flag["choices"]:
+            raise UnknownName(f"'{word}' is '{value}'; " + list_known(value, flag["choices"]))
         else:
-            if flag["kind"] == "choice" and value not in flag["choices"]:
-                raise UnknownName(
-                    f"'{word}' is '{value}'; " + list_known(value, flag["choices"])
-                )
             values[key] = value
     return values, findings
 
@@ -144,8 +210,12 @@ def judge(problem: Problem, command: str) -> Judgement:
     _check_kind(Problem, "problem", problem)
     row, words = _row_of(_split(_text("command", command)))
     values, findings = _read_flags(row, words)
+    values.update({key: value_of(text, values) for key, text in row.get("deprecated", {}).items()})
     names = {**facts_of(problem.model), **values, "replicas_apart": False}
     names["dp"] = names.get("data_parallel_size", 1)
+    meant = {name: value_of(text, names) for name, text in row["fields"].items()}
+    names["devices"] = meant["tp"] * meant["dp"] * meant["pp"]
+    names["devices_per_node"] = devices_per_node_of(problem)
     legal = True
     for rule in row["rules"]:
         if not value_of(rule["holds"], names):

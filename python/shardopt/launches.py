@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, NoReturn
 
-from .engine_table import engines, fields_of, find_engine, known_version, value_of
+from .engine_table import (
+    engines,
+    fields_of,
+    find_engine,
+    known_version,
+    load_of,
+    value_of,
+)
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
 from .problem import _check_kind, _text
+from .shell import Expansion, as_operand, command_line, quoted
 
 __all__ = ["Launch", "engines", "export"]
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What starts a plan: the same command on every node of every server."""
+    """What starts a plan: a script for every node of every server."""
 
     engine: str
     version: str
@@ -31,10 +38,18 @@ class Launch:
     benchmark: tuple[str, ...]
     servers: int
     nodes: int
+    later_args: tuple[str, ...] = ()
+    """What the command has too on all nodes but the first."""
 
     @property
     def command(self) -> str:
-        return " ".join(map(_quoted, self.args))
+        """The command of the first node."""
+        return command_line(self.args)
+
+    @property
+    def later_command(self) -> str:
+        """The command of the other nodes."""
+        return command_line([*self.args, *self.later_args])
 
     @property
     def script(self) -> str:
@@ -44,8 +59,13 @@ class Launch:
             lines.append(f"# launch {self.servers} servers like this one")
         if self.nodes > 1:
             lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
-        lines += [f"export {name}={value}" for name, value in self.env.items()]
-        return "\n".join([*lines, f"exec {self.command}", ""])
+        lines += [f"export {name}={quoted(value)}" for name, value in self.env.items()]
+        last = f"exec {self.command}"
+        if self.later_args:
+            later = command_line(self.later_args)
+            lines += ["set --", f'[ "$NODE_RANK" -eq 0 ] || set -- {later}']
+            last += ' "$@"'
+        return "\n".join([*lines, last, ""])
 
     def write(self, folder: "str | os.PathLike[str]") -> list[Path]:
         """Writes `launch.sh`, `benchmark.sh` and the engine's files."""
@@ -53,7 +73,7 @@ class Launch:
         place.mkdir(parents=True, exist_ok=True)
         texts = {
             "launch.sh": self.script,
-            "benchmark.sh": "#!/bin/sh\nexec " + shlex.join(self.benchmark) + "\n",
+            "benchmark.sh": f"#!/bin/sh\nexec {command_line(self.benchmark)}\n",
             **self.files,
         }
         for name, text in texts.items():
@@ -77,11 +97,6 @@ class Launch:
 
     def __str__(self) -> str:
         return self.script
-
-
-def _quoted(argument: str) -> str:
-    """Quoted for a shell, but for its variables."""
-    return argument if argument.startswith("$") else shlex.quote(argument)
 
 
 def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[str]:
@@ -113,18 +128,24 @@ def _cut(name: str) -> str:
     return "whole" if name == "none" else f"cut by {name}"
 
 
-def _nearest(plan: Plan, engine: str) -> Plan | None:
-    """The best that the engine runs under the same limits."""
+def _nearest(plan: Plan, engine: str, devices_per_node: int | None) -> Plan | None:
+    """The best that the engine runs under the same limits, if it can be exported."""
     problem = plan.problem.replace(engine=engine, space="serving", pins={})
     try:
-        return find_plan(problem.of_phase() if engine == "transformers" else problem)
+        if engine == "transformers":
+            return find_plan(problem.of_phase())
+        nearest = find_plan(problem)
+        fields = fields_of(nearest, find_engine(engine)[0], devices_per_node)
+        return None if inexpressible(nearest, engine, fields) else nearest
     except ShardoptError:
         return None
 
 
-def _refused(plan: Plan, engine: str, reasons: list[str]) -> Inexpressible:
+def _refused(
+    plan: Plan, engine: str, reasons: list[str], devices_per_node: int | None
+) -> Inexpressible:
     """That `engine` cannot run a plan, with what it can."""
-    nearest = _nearest(plan, engine)
+    nearest = _nearest(plan, engine, devices_per_node)
     message = f"{engine} cannot run this plan: " + "; ".join(reasons)
     if nearest:
         share = nearest.metrics.throughput / plan.metrics.throughput
@@ -138,7 +159,9 @@ def model_folder(plan: Plan) -> str:
     """What an engine is told to load."""
     model = plan.problem.model
     snapshot = Path(model.path).resolve()
-    return str(snapshot.parent if snapshot.name == "config.json" else model.name)
+    if snapshot.name == "config.json":
+        return str(snapshot.parent)
+    return as_operand(model.name, "name of the model")
 
 
 def export(
@@ -157,22 +180,16 @@ def export(
         try:
             return launch(plan, known_version(engine), model_folder(plan))
         except Inexpressible as error:
-            raise _refused(plan, "transformers", error.reasons) from None
+            raise _refused(plan, "transformers", error.reasons, None) from None
     row, version = find_engine(engine)
     name = row["engine"]
-    fields = fields_of(plan, devices_per_node)
+    fields = fields_of(plan, row, devices_per_node)
     reasons = inexpressible(plan, engine, fields)
     if reasons:
-        raise _refused(plan, name, reasons)
+        raise _refused(plan, name, reasons, devices_per_node)
 
-    model, folder = plan.problem.model, model_folder(plan)
-    args = [*row["program"], *([row["model"]] if row["model"] else []), folder]
-    for flag in row["flags"]:
-        if not value_of(flag["when"], fields):
-            continue
-        args.append(flag["flag"])
-        if flag["kind"] != "bool":
-            args.append(str(value_of(flag["value"], fields)))
+    folder = model_folder(plan)
+    flags = _flags(row, fields)
     env = {
         entry["name"]: str(value_of(entry["value"], fields))
         for entry in row["environment"]
@@ -183,29 +200,41 @@ def export(
         for entry in row.get("files", ())
         if value_of(entry["when"], fields)
     }
-    load = {
-        "model": folder,
-        "input": str(max(1, model.context - 1)),
-        "output": "1" if model.phase == "prefill" else "128",
-        "batch": str(plan.strategy.batch),
-        "prompts": str(4 * plan.strategy.batch),
-    }
+    load = {"model": folder, **{name: str(value) for name, value in load_of(plan).items()}}
     copies = plan.report["best"].get("replicas", 1)
-    servers = copies * (1 if model.experts else plan.strategy.replicas)
+    model = [row["model"], folder] if row["model"] else [folder]
     return Launch(
         name,
         version,
-        tuple(args),
+        (*row["program"], *model, *flags["all"]),
         env,
         files,
         tuple(part.format(**load) for part in row["benchmark"]),
-        servers,
+        copies * (1 if fields["experts"] else plan.strategy.replicas),
         fields["nodes"],
+        tuple(flags["later"]),
     )
 
 
+def _flags(row: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The words of the flags that are written: on all nodes, and on the later ones."""
+    words: dict[str, list[str]] = {"all": [], "later": []}
+    for flag in row["flags"]:
+        if not value_of(flag["when"], fields):
+            continue
+        nodes = words[flag.get("nodes", "all")]
+        nodes.append(flag["flag"])
+        if flag["kind"] != "bool":
+            text = str(value_of(flag["value"], fields))
+            nodes.append(Expansion(text) if flag.get("expands") else text)
+    return words
+
+
 def degrees_of(plan: Plan) -> str:
-    """ "tp 4, dp 16, ep 64, pp 1, batch 1232"."""
+    """ "tp 4, dp 16, ep 64, pp 1, batch 1232"; of a dense model, dp are the copies."""
     said = plan.strategy.to_dict()
     del said["dims"]
+    if not plan.problem.model.experts:
+        del said["ep"]
+        said = {"tp": said.pop("tp"), "dp": plan.strategy.replicas, **said}
     return ", ".join(f"{name} {value}" for name, value in said.items())

@@ -1,6 +1,8 @@
 """Commands of engines: written, refused and judged."""
 
+import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -9,7 +11,8 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
-from shardopt.engine_table import stage_layers, table
+from shardopt.engine_table import flags_of, nodes_of, stage_layers, table
+from shardopt.shell import Expansion, command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 QWEN = ROOT / "examples/configs/qwen3-235b-a22b.json"
@@ -55,13 +58,17 @@ class ExportTest(unittest.TestCase):
             problem(QWEN, engine="vllm", max_devices=16,
                     pins={"tp": 4, "dp": 4, "ep": 16, "exchange": "all_to_all", "batch": 256})
         )
+        launch = so.export(wide, "vllm")
         self.assertEqual(
-            so.export(wide, "vllm").command,
+            launch.command,
             "vllm serve qwen3-235b-a22b --tensor-parallel-size 4 --data-parallel-size 4 "
             "--enable-expert-parallel --all2all-backend deepep_low_latency "
             "--max-num-seqs 64 --max-model-len 4097 --data-parallel-size-local 2 "
-            "--data-parallel-address $MASTER_ADDR "
-            "--data-parallel-start-rank $((NODE_RANK * 2))",
+            '--data-parallel-address "$MASTER_ADDR"',
+        )
+        self.assertEqual(
+            launch.later_command,
+            launch.command + ' --headless --data-parallel-start-rank "$((NODE_RANK * 2))"',
         )
         sglang = so.plan(
             problem(QWEN, engine="sglang",
@@ -119,6 +126,83 @@ class ExportTest(unittest.TestCase):
                 plan = so.plan(so.Problem(model, machine="h200_sxm", max_devices=4, pins=pins))
                 self.assertEqual(stage_layers(plan), wanted)
 
+    def test_nodes_are_even_and_hold_whole_groups(self):
+        for tp in (1, 2, 3, 4, 8, 12, 16):
+            for pp in (1, 2, 3, 4):
+                for ranks in (1, 2, 3, 6, 8):
+                    for node in (1, 4, 6, 8):
+                        nodes, world = nodes_of(tp, pp, ranks, node), tp * pp * ranks
+                        here, rest = divmod(world, nodes)
+                        with self.subTest(tp=tp, pp=pp, ranks=ranks, node=node):
+                            self.assertEqual(rest, 0)
+                            self.assertLessEqual(here, node)
+                            if tp <= node:
+                                self.assertEqual(here % tp, 0)
+                            if tp * pp <= node:
+                                self.assertEqual(here % (tp * pp), 0)
+                            if world <= node:
+                                self.assertEqual(nodes, 1)
+
+    def test_replicas_over_nodes(self):
+        best = so.plan(
+            problem(QWEN, engine="vllm", max_devices=32,
+                    pins={"tp": 8, "dp": 2, "ep": 16, "pp": 2, "batch": 64})
+        )
+        launch = so.export(best, "vllm")
+        self.assertEqual(launch.nodes, 4)
+        self.assertIn('--nnodes 4 --node-rank "$NODE_RANK"', launch.command)
+        self.assertNotIn("--data-parallel-size-local", launch.command)
+        self.assertEqual(launch.later_args, ("--headless",))
+
+    def test_low_latency_dispatch_is_told_its_tokens(self):
+        for batch, flag, mode in [
+            (16 * 200, None, "low_latency"),
+            (16 * 600, "600", "low_latency"),
+            (16 * 1200, None, "high_throughput"),
+        ]:
+            pins = {"tp": 1, "dp": 16, "ep": 16, "exchange": "all_to_all", "batch": batch}
+            model = so.load_model(QWEN, so.Decode(context=64))
+            asked = so.Problem(model, machine="h200_sxm", max_devices=16, pins=pins, engine="vllm",
+                               tpot_ms=1000)
+            words = so.export(so.plan(asked), "vllm").args
+            self.assertIn(f"deepep_{mode}", words)
+            self.assertEqual("--max-num-batched-tokens" in words, flag is not None)
+            self.assertTrue(flag is None or flag in words)
+            launch = so.export(so.plan(asked.replace(engine="sglang")), "sglang")
+            limit = launch.env.get("SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK")
+            self.assertEqual(limit, str(batch // 16) if mode == "low_latency" else None)
+
+    def test_requests_fit_the_server(self):
+        def value(words, flag):
+            return int(words[words.index(flag) + 1])
+
+        def lengths(words):
+            return [value(words, f"--random-{end}-len") for end in ("input", "output")]
+
+        for workload in (so.Decode(4096), so.Decode(131072), so.Prefill(2048), so.Decode(1)):
+            model = so.load_model(LLAMA, workload)
+            for engine, flag in (("vllm", "--max-model-len"), ("sglang", "--context-length")):
+                asked = so.Problem(model, machine="h200_sxm", max_devices=8, engine=engine,
+                                   pins={"tp": 8, "pp": 1})
+                launch = so.export(so.plan(asked), engine)
+                limit = value(launch.args, flag)
+                with self.subTest(workload, engine=engine):
+                    self.assertLessEqual(limit, 131072)
+                    self.assertLessEqual(sum(lengths(launch.benchmark)), limit)
+        model = so.load_model(LLAMA, so.Decode(context=2150))
+        asked = so.Problem(model, machine="h200_sxm", max_devices=8, isl=2000, osl=300,
+                           engine="vllm")
+        launch = so.export(so.plan(asked), "vllm")
+        self.assertEqual(lengths(launch.benchmark), [2000, 300])
+        self.assertEqual(value(launch.args, "--max-model-len"), 2300)
+
+    def test_a_context_that_the_model_lacks_is_refused(self):
+        model = so.load_model(LLAMA, so.Decode(context=140000))
+        pins = {"tp": 8, "pp": 1, "batch": 8}
+        best = so.plan(so.Problem(model, machine="h200_sxm", max_devices=8, pins=pins))
+        with self.assertRaisesRegex(so.Inexpressible, "140000 tokens.*allows 131072"):
+            so.export(best, "vllm")
+
     def test_unknown_engines_and_versions(self):
         best = so.plan(problem(LLAMA, engine="vllm", pins={"tp": 8, "batch": 64}))
         with self.assertRaisesRegex(so.ShardoptError, "unknown engine 'vlm'; known: vllm"):
@@ -128,6 +212,58 @@ class ExportTest(unittest.TestCase):
                 continue
             with self.assertRaisesRegex(so.ShardoptError, "known: 0.33"):
                 so.export(best, f"vllm=={version}")
+
+
+HOSTILE = [
+    "$(touch pwned)", "$HOME/$(touch pwned)", "`touch pwned`", "a;touch pwned", "a b",
+    "$NODE_RANK", "'", '"', "\\", "a\nb", "*", "~", "!x", "&", "|", "é",
+]
+
+
+class QuotingTest(unittest.TestCase):
+    def test_words_come_back_from_a_shell(self):
+        lists = [HOSTILE, *([f"{a}{b}"] for a in HOSTILE for b in HOSTILE)]
+        for words in lists:
+            line = command_line(["printf", "%s\\0", *words])
+            said = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
+            self.assertEqual(said.stdout.decode().split("\0")[:-1], words)
+
+    def test_only_tables_expand(self):
+        line = command_line(["echo", Expansion("$((NODE_RANK * 2))"), "$NODE_RANK"])
+        said = subprocess.run(["sh", "-c", line], capture_output=True, text=True,
+                              env={**os.environ, "NODE_RANK": "3"})
+        self.assertEqual(said.stdout, "6 $NODE_RANK\n")
+        for text in ("$(touch x)", "`x`", "$a;b", "x", "$((A * $(touch x)))"):
+            with self.assertRaises(ValueError):
+                Expansion(text)
+
+    def test_names_of_models_are_words(self):
+        text = problem(LLAMA).model.mlir
+        for name in [*HOSTILE, "--trust-remote-code", "-x $(touch pwned)"]:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                module = Path(folder, "m.mlir")
+                spelled = json.dumps(name, ensure_ascii=False).replace("\\n", "\\0A")
+                module.write_text(
+                    re.sub('llm.model = "[^"]*"', lambda _: f"llm.model = {spelled}", text)
+                )
+                model = so.load_model(module)
+                self.assertEqual(model.name, name)
+                for engine in ("vllm", "sglang", "trtllm"):
+                    best = so.plan(so.Problem(model, machine="h200_sxm", devices=8,
+                                              pins={"pp": 1}, engine=engine))
+                    if name.startswith("-"):
+                        with self.assertRaisesRegex(so.ShardoptError, "as a flag"):
+                            so.export(best, engine)
+                        continue
+                    launch = so.export(best, engine)
+                    words = shlex.split(launch.command)
+                    self.assertEqual(words.count(name), 1)
+                    self.assertEqual(words, list(launch.args))
+
+    def test_a_version_is_no_line_of_a_script(self):
+        best = so.plan(problem(LLAMA, engine="vllm", pins={"tp": 8, "batch": 64}))
+        with self.assertRaisesRegex(so.ShardoptError, "unknown version"):
+            so.export(best, "vllm==0.33.0\ntouch pwned")
 
 
 class ServeTest(unittest.TestCase):
@@ -171,12 +307,45 @@ class JudgeTest(unittest.TestCase):
         self.assertLess(found.share, 1)
         self.assertIn("of the optimum's throughput", str(found))
 
+    def test_commands_as_they_are_written(self):
+        for command, degrees in [
+            ("VLLM_USE_DEEP_GEMM=1 A= vllm serve x --tensor_parallel_size=8", (8, 1)),
+            ("env A=b vllm serve x --tensor-parallel 8", (8, 1)),
+            ("python -m vllm.entrypoints.openai.api_server --model x -tp 8", (8, 1)),
+            ("vllm serve x -tp 8 --max-num-batched-tokens 8k --kv-transfer-config {}", (8, 1)),
+            ("vllm serve x -tp 8 --eplb-config.num_redundant_experts 2", (8, 1)),
+            ("vllm serve x -tp 8 -ep --no-enable-expert-parallel", (8, 1)),
+            ("vllm serve x -tp 4 --data-parallel-size 2", (4, 2)),
+            ("sglang serve --model-path x --tp 8 --attention-backend fa3", (8, 1)),
+            ("python3 -m sglang.launch_server --tp 8 --lora-paths a b --port 8", (8, 1)),
+            ("trtllm-serve serve x --tp_size 8", (8, 1)),
+        ]:
+            with self.subTest(command):
+                found = self.judged(command)
+                self.assertEqual(found.findings[:-1], ())
+                self.assertIn("the batch is not said", found.findings[-1])
+                strategy = found.plan.strategy
+                self.assertEqual((strategy.tp, strategy.replicas), degrees)
+        found = self.judged("vllm serve x -tp 4 -dp 2")
+        self.assertIn("tp 4, dp 2, pp 1", str(found))
+        found = self.judged("python -m sglang.launch_server --tp 8 --dp 8 --ep 8 "
+                            "--enable-dp-attention --max-running-requests 64", QWEN)
+        self.assertEqual(found.findings, ())
+        self.assertEqual((found.plan.strategy.tp, found.plan.strategy.replicas), (1, 8))
+        self.assertEqual(found.plan.strategy.batch, 64)
+
+    def test_more_devices_than_a_node_are_said(self):
+        for command in ("vllm serve x -tp 16", "sglang serve --tp 16"):
+            found = so.judge(problem(LLAMA, max_devices=16), command)
+            self.assertIsNone(found.plan)
+            self.assertIn("16 devices, a node has 8", found.findings[0])
+            found = so.judge(problem(LLAMA, max_devices=16), command + " --nnodes 2")
+            self.assertIsNotNone(found.plan)
+
     def test_illegal_and_ignored_flags(self):
         found = self.judged("vllm serve x -tp 8 -ep")
         self.assertIn("--enable-expert-parallel is ignored: the model has no experts", found.findings)
         self.assertIn("the batch is not said: the best one is taken", found.findings)
-        found = self.judged("vllm serve x -tp 4 -dp 2")
-        self.assertIsNone(found.plan)
         found = self.judged("vllm serve x -tp 3")
         self.assertIsNone(found.plan)
         self.assertIn("tp 3 does not divide", " ".join(found.findings))
@@ -204,6 +373,9 @@ class JudgeTest(unittest.TestCase):
             ("vllm serve x --all2all-backend naive", "'naive'; known"),
             ("vlm serve x", "known: vllm serve"),
             ("vllm serve 'x", "cannot be read"),
+            ("vllm serve x --max-num-batched-tokens 1.5K", "expected a whole number"),
+            ("vllm serve x --max-num-seqs 1k", "'1k', expected a whole number"),
+            ("vllm serve x --max-num 8", "'--max-num' abbreviates --max-num-"),
         ]:
             with self.subTest(command), self.assertRaisesRegex(so.ShardoptError, message):
                 self.judged(command)
@@ -219,9 +391,10 @@ class TableTest(unittest.TestCase):
             ]
             with self.subTest(engine):
                 self.assertEqual(len(names), len(set(names)))
-                self.assertLessEqual(set(row["switches"]), set(row["other_flags"]))
-                self.assertFalse(set(names) & set(row["other_flags"]))
-                shlex.split(" ".join(row["program"]))
+                kinds = flags_of(engine)
+                self.assertLessEqual(set(names), set(kinds))
+                for flag in row["flags"]:
+                    self.assertEqual(flag["kind"] == "bool", kinds[flag["flag"]] == "switches")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""Words of commands: the one place where text becomes a shell's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Iterable
+
+from .errors import ShardoptError
+
+# `"$NODE_RANK"`, `"$((NODE_RANK * 2))"`, `"$MASTER_ADDR":5000`.
+_EXPANSION = re.compile(r"\$(?:[A-Z_]+|\(\([A-Z_]+ [*+] [0-9]+\)\))(?::[0-9]+)?")
+
+
+class Expansion(str):
+    """A word whose variable the shell replaces. Only tables of ours make one: a
+    word that comes from outside is a `str`, whatever it looks like."""
+
+    def __new__(cls, text: str) -> "Expansion":
+        if not _EXPANSION.fullmatch(text):
+            raise ValueError(f"'{text}' is no variable with an offset or a port")
+        return super().__new__(cls, text)
+
+
+def quoted(word: str) -> str:
+    """`word` as a shell reads it back: quoted by its type, never by its looks."""
+    if isinstance(word, Expansion):
+        return f'"{word}"'
+    if "\0" in word:
+        raise ShardoptError(f"{word!r:.60} has a zero byte, which no command can hold")
+    return shlex.quote(word)
+
+
+def command_line(words: Iterable[str]) -> str:
+    return " ".join(map(quoted, words))
+
+
+def as_operand(text: str, what: str) -> str:
+    """`text`, where a command reads it beside flags: `what` names it in the error."""
+    if not text or text.startswith("-"):
+        raise ShardoptError(
+            f"the {what} is '{text}', expected a name that a command does not read "
+            "as a flag"
+        )
+    return text
+
+
+def as_path(text: str) -> str:
+    """A path that no command reads as a flag."""
+    return f"./{text}" if text.startswith("-") else text
