@@ -78,7 +78,8 @@ CONFIGS = {
         "attention_bias": True,
         "swiglu_limit": 7.0,
         "sliding_window": 4,
-        "layer_types": ["full_attention"] * 2,
+        "num_key_value_heads": 2,
+        "layer_types": ["sliding_attention", "full_attention"],
         "rope_scaling": {
             "rope_type": "yarn",
             "factor": 32.0,
@@ -245,14 +246,17 @@ def moved(strategy, rows):
 
 def draw(model, phase, rng):
     """A strategy whose degrees divide all sizes."""
-    tp, pp = rng.choice((1, 2, 2, 4, 4)), rng.choice((1, 2))
+    windowed = phase == "decode" and any(layer.window for layer in model.layers)
+    tp, pp = rng.choice((2, 4) if windowed else (1, 2, 2, 4, 4)), rng.choice((1, 2))
     ep = rng.choice((1, 2, 4)) if model.E else rng.choice((1, 2))
     # Each expert gets equally many copies of the tokens of each rank.
     batch = rng.choice((8, 16)) * ep * pp
     dims = []
     for name in model.op_names():
         is_whole = name.endswith("attention") and (model.mla or phase == "prefill")
-        dims.append(rng.choice((0, 2) if is_whole else (0, 1, 2)))
+        # Scores are reduced where heads are cut, of what a window lets a row see.
+        is_cut = windowed and name.endswith("attention")
+        dims.append(1 if is_cut else rng.choice((0, 2) if is_whole else (0, 1, 2)))
     return Strategy(tp, ep, pp, batch, tuple(dims))
 
 

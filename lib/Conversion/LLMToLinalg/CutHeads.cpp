@@ -14,13 +14,26 @@
 #include "Lowering.h"
 #include "Rope.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-Values llm::lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &) {
+/// The places of the cache that any row sees.
+static OpFoldResult visiblePlaces(LoopBuilder &b, Value cache,
+                                  const RowPlaces &places) {
+  OpFoldResult all = sizeOf(b, cache, 1);
+  if (!places.window)
+    return all;
+  return arith::MinSIOp::create(b, scalar(b, all), places.window).getResult();
+}
+
+Values llm::lower(LoopBuilder &b, AttentionScoresOp op,
+                  const Lowering &lowering) {
   int64_t heads = op.getHeads(), kv = op.getKvHeads(), size = op.getHeadDim();
-  RowPlaces places = {op.getPositions(), /*sequence=*/1, /*window=*/Value()};
+  RowPlaces places = {op.getPositions(), /*sequence=*/1,
+                      lowering.windowOf(b, op), op.getChunked()};
   Value own = splitLast(b, op.getInput(), {heads + kv, size});
   if (op.getRope())
     own = rotate(b, own,
@@ -38,8 +51,8 @@ Values llm::lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &) {
       writeCache(b, op.getCache(), slice(b, own, offsets, sizes), places);
 
   // What a row does not see stays zero.
-  Value scores =
-      zeros(b, {sizes[0], b.getIndexAttr(heads), sizeOf(b, op.getCache(), 1)});
+  Value scores = zeros(b, {sizes[0], b.getIndexAttr(heads),
+                           visiblePlaces(b, op.getCache(), places)});
   scores = visitRows(
       b, places, heads, scores,
       [&](LoopBuilder &b, const Visit &visit, Value scores) {
@@ -48,7 +61,7 @@ Values llm::lower(LoopBuilder &b, AttentionScoresOp op, const Lowering &) {
                                b.getIndexAttr(size));
         Value own =
             timesVector(b, visibleOf(b, cache, visit, head, size), query);
-        return storeVector(b, own, scores, visit, visit.begin);
+        return storeVector(b, own, scores, visit, b.getIndexAttr(0));
       });
   return {scores, cache};
 }
@@ -66,10 +79,11 @@ Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
       b, places, heads, result,
       [&](LoopBuilder &b, const Visit &visit, Value result) {
         Value head = kvHeadOf(b, visit.head, op.getGroup(), Value(), kv);
-        Value scores = capped(b,
-                              vectorOf(b, op.getScores(), visit, visit.begin,
-                                       OpFoldResult(visit.count)),
-                              op.getSoftCap());
+        Value scores =
+            capped(b,
+                   vectorOf(b, op.getScores(), visit, b.getIndexAttr(0),
+                            OpFoldResult(visit.count)),
+                   op.getSoftCap());
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
         Value taken = vectorTimes(b, softmax(b, scores, sink),
                                   visibleOf(b, cache, visit, head, size));

@@ -252,6 +252,15 @@ func.func @attention_scores_group(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: 
 
 // -----
 
+func.func @attention_scores_window(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
+  // (C4)
+  // expected-error @+1 {{'window' must be positive, found 0}}
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35, window = 0} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
+  return
+}
+
+// -----
+
 func.func @attention_values_input(%s: tensor<?x8x?xf32>, %x: tensor<?x16xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) {
   // (C1)
   // expected-error @+1 {{'llm.attention_values' op 'input' must have 8 columns, kv_heads * head_dim, found 16}}

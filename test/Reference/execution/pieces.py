@@ -61,8 +61,14 @@ def scale_rows(op, input, weights):
 # ---------------------------------------------------------------------------
 
 
-@semantics("llm.attention_scores", "input positions cache pair_offset")
-def attention_scores(op, input, positions, cache, pair_offset):
+def seen_by(op, position, length, window):
+    """Where the positions are that a row sees, of `length` in its cache."""
+    window, chunked = op.get("window", window), op.get("chunked", False)
+    return np.flatnonzero(numerics.visible(position, length, window, chunked))
+
+
+@semantics("llm.attention_scores", "input positions cache pair_offset", context="window")
+def attention_scores(op, input, positions, cache, pair_offset, window):
     heads, size = op["heads"], op["head_dim"]
     x = numerics.split_last(input, -1, size)
     pairs = slice(pair_offset, pair_offset + size // 2)
@@ -70,7 +76,12 @@ def attention_scores(op, input, positions, cache, pair_offset):
     keys = write_cache(cache, x[:, heads:], positions, 1)
     readers = kv_head_of(heads, op["kv_heads"], op["group"], 0)
     queries = tempered(op, x[:, :heads], positions)
-    scores = np.einsum("rhd,rlhd->rhl", queries, keys[:, :, readers]) * op["scale"]
+    everywhere = np.einsum("rhd,rlhd->rhl", queries, keys[:, :, readers]) * op["scale"]
+    length = keys.shape[1]
+    scores = np.zeros((*everywhere.shape[:2], min(length, op.get("window", window) or length)))
+    for row, position in enumerate(positions):
+        seen = seen_by(op, position, length, window)
+        scores[row, :, : len(seen)] = everywhere[row][:, seen]
     return [scores, keys]
 
 
@@ -100,12 +111,10 @@ def attention_values(op, scores, input, positions, cache, sinks, window):
     for row, position in enumerate(positions):
         if position < 0:
             continue
-        seen = numerics.visible(
-            position, scores.shape[-1], op.get("window", window), op.get("chunked", False)
-        )
-        capped = numerics.soft_cap(scores[row], op.get("soft_cap"))
-        weights = numerics.attend(capped, seen, sinks)
-        result[row] = np.einsum("hl,lhd->hd", weights, values[row][:, readers])
+        seen = seen_by(op, position, values.shape[1], window)
+        capped = numerics.soft_cap(scores[row, :, : len(seen)], op.get("soft_cap"))
+        weights = numerics.attend(capped, True, sinks)
+        result[row] = np.einsum("hl,lhd->hd", weights, values[row, seen][:, readers])
     return [numerics.merge_last(result), values]
 
 

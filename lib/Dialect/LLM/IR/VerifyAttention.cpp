@@ -322,6 +322,9 @@ LogicalResult AttentionScoresOp::verify() {
   Operation *op = getOperation();
   if (failed(verifyHalf(*this)))
     return failure();
+  // (C4)
+  if (getWindow() && failed(expectPositive(op, "window", *getWindow())))
+    return failure();
   // (C1)
   if (getHeadDim() % 2 != 0)
     return emitOpError() << "'head_dim' must be even, found " << getHeadDim();

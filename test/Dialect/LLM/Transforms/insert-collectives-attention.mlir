@@ -185,7 +185,7 @@ func.func @sinks_of_heads(%x: tensor<?x32xf32>, %p: tensor<?xi32>, %k: tensor<?x
 // CHECK: %[[PART:.*]] = shard.all_slice %[[SELECTED]] on @grid grid_axes = [2] slice_axis = 1 : tensor<?x32xf32> -> tensor<?x16xf32>
 // CHECK: %[[SELECTED1:.*]] = llm.select_columns %[[PART]] {{.*}}runs = array<i64: 0, 12, 1, 1, 0>{{.*}} : tensor<?x16xf32> -> tensor<?x12xf32>
 // CHECK: %[[SELECTED2:.*]] = llm.select_columns %[[PART]] {{.*}}runs = array<i64: 12, 4, 1, 1, 0>{{.*}} : tensor<?x16xf32> -> tensor<?x4xf32>
-// CHECK: %[[SCORES:.*]], %{{.*}} = llm.attention_scores %[[SELECTED1]] at(%{{.*}}) cache(%{{.*}}) pair_offset(%{{.*}}) {{.*}}head_dim = 2{{.*}}heads = 4{{.*}}kv_heads = 2{{.*}} : tensor<?x12xf32> -> tensor<?x4x?xf32>
+// CHECK: %[[SCORES:.*]], %{{.*}} = llm.attention_scores %[[SELECTED1]] at(%{{.*}}) cache(%{{.*}}) pair_offset(%{{.*}}) {{.*}}head_dim = 2{{.*}}heads = 4{{.*}}kv_heads = 2{{.*}}window = 8{{.*}} : tensor<?x12xf32> -> tensor<?x4x?xf32>
 // CHECK: %[[SUM:.*]] = shard.all_reduce %[[SCORES]] on @grid grid_axes = [2] {{.*}}cause = "attention"{{.*}} : tensor<?x4x?xf32> -> tensor<?x4x?xf32>
 // CHECK: %[[RESULT:.*]], %{{.*}} = llm.attention_values %[[SUM]], %[[SELECTED2]] at(%{{.*}}) cache(%{{.*}}) sinks(%{{.*}}) {{.*}}head_dim = 2{{.*}}heads = 4{{.*}}kv_heads = 2{{.*}}window = 8{{.*}} : tensor<?x4x?xf32>, tensor<?x4xf32> -> tensor<?x8xf32>
 // CHECK: %[[ALL:.*]] = shard.all_gather %[[RESULT]] on @grid grid_axes = [2] gather_axis = 1 {{.*}}cause = "return"{{.*}} : tensor<?x8xf32> -> tensor<?x16xf32>

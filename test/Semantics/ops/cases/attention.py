@@ -131,17 +131,18 @@ def mla_attentions():
 
 def cut_heads():
     cache = "tensor<?x?x2x4xf32>"
-    for offset in (0, 2, 4, 6):  # of five pairs: whole, half padding, all padding
+    pairs = [(f" of pairs from {offset}", offset, "") for offset in (0, 2, 4, 6)]
+    windows = [(" of a window", 0, ", window = 3"), (" of chunks", 0, ", window = 3, chunked")]
+    for name, offset, more in pairs + windows:  # of five pairs: some are padding
         yield op(
-            f"attention_scores of pairs from {offset}",
+            "attention_scores" + name,
             "attention_scores",
             {"%x": "tensor<?x32xf32>", "%p": "tensor<?xi32>", "%k": cache, "%o": "index"},
             ["tensor<?x6x?xf32>", cache],
             "heads = 6, kv_heads = 2, head_dim = 4, group = 3, scale = 0.3, "
-            "rope = #llm.rope<dim = 10, theta = 1.0e2>",
+            "rope = #llm.rope<dim = 10, theta = 1.0e2>" + more,
             form="{} at({}) cache({}) pair_offset({})",
             given={"p": DECODE, "k": random(5, LENGTH, 2, 4), "ot": i32(offset)},
-            visible=True,
         )
     values = {
         "%s": "tensor<?x6x?xf32>",
@@ -152,6 +153,7 @@ def cut_heads():
     results = ["tensor<?x24xf32>", cache]
     sizes = "heads = 6, kv_heads = 2, head_dim = 4, group = 3"
     given = {"s": random(5, 6, LENGTH), "p": DECODE, "v": random(5, LENGTH, 2, 4)}
+    windowed = {**given, "s": random(5, 6, 3)}
     form = "{}, {} at({}) cache({})"
     yield op("attention_values", "attention_values", values, results, sizes, form=form, given=given)
     yield op(
@@ -170,7 +172,7 @@ def cut_heads():
         results,
         sizes + ", window = 3, chunked",
         form=form,
-        given=given,
+        given=windowed,
     )
     yield op(
         "attention_values with sinks and a window",
@@ -179,7 +181,7 @@ def cut_heads():
         results,
         sizes + ", window = 3",
         form=form + " sinks({})",
-        given=given,
+        given=windowed,
     )
 
 

@@ -10,7 +10,6 @@ class Case:
     """A function, by its arguments' types, its results' and its body.
 
     rows: the size that `?` stands for; arguments with others are given.
-    visible: whether only positions that rows see are compared (of scores).
     """
 
     name: str
@@ -19,7 +18,6 @@ class Case:
     body: str
     rows: int = 5
     given: dict = dataclasses.field(default_factory=dict)
-    visible: bool = False
 
     @property
     def types(self):

@@ -161,14 +161,17 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
     queries and then `kv_heads` keys, of `head_dim` local features: the first
     half of them are first halves of pairs, from pair `pair_offset` on. Turns
     queries and keys by `rope`, multiplies queries as `temperature` says, writes the keys into the cache, and returns the
-    partial products `scale * q.k` of row, head and cache position in f32, to be
-    all-reduced.
+    partial products `scale * q.k` of row, head and visible position in f32, to be
+    all-reduced. A row sees the positions from 0 to its own (the last `window` of
+    them), with `chunked` as in `llm.attention`: entry i is of the i-th one, and those
+    behind the row's own are zeros. There are as many entries as the cache has
+    positions, or `window` where that is less.
 
     Constraints:
     - (C1) the input has `(heads + kv_heads) * head_dim` columns, `head_dim` even
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
-    - (C3) the scores are `[rows, heads, positions]`
-    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive
+    - (C3) the scores are `[rows, heads, visible positions]`
+    - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` is where present
 
     ```mlir
     func.func @f(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) -> tensor<?x8x?xf32> {
@@ -181,7 +184,8 @@ def LLM_AttentionScoresOp : LLM_Piece<"attention_scores"> {
                        LLM_Cache:$cache, Index:$pair_offset, I64Attr:$heads,
                        I64Attr:$kv_heads, I64Attr:$head_dim, I64Attr:$group,
                        F64Attr:$scale, OptionalAttr<LLM_TemperatureAttr>:$temperature,
-                       OptionalAttr<LLM_RopeAttr>:$rope);
+                       OptionalAttr<LLM_RopeAttr>:$rope,
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$chunked);
   let results = (outs TensorRankOf<[F32], [3]>:$scores, LLM_Cache:$new_cache);
   let operandSyntax = ["", "at", "cache", "pair_offset"];
   let typeRule = "typesOfAttentionScores";
@@ -192,16 +196,16 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
   let summary = "Softmax of reduced scores, and the weighted values";
   let description = [{
     The second half: writes the values, `kv_heads` of `head_dim` local features,
-    into the cache, takes the softmax of the scores over positions from 0 to the
-    row's own (the last `window` of them), with `chunked`, `sinks` and `soft_cap` as in
-    `llm.attention`, and returns `heads * head_dim` columns.
+    into the cache, takes the softmax of the scores, which are of the visible
+    positions as `llm.attention_scores` has them, with `window`, `chunked`, `sinks` and
+    `soft_cap` as in `llm.attention`, and returns `heads * head_dim` columns.
 
     Constraints:
     - (C1) the input has `kv_heads * head_dim` columns, the result `heads * head_dim`
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
     - (C3) `sinks` has one entry a head
     - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` and `soft_cap` are where present
-    - (C5) the scores are `[rows, heads, positions]`
+    - (C5) the scores are `[rows, heads, visible positions]`
 
     ```mlir
     func.func @f(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) -> tensor<?x32xbf16> {

@@ -225,7 +225,8 @@ static LogicalResult partitionPairs(OpPartition &p, AttentionOp op) {
       TypeRange{scoresType, caches[0].getType()}, queriesAndKeys, positions,
       caches[0], p.getOffset(localDim / 2), i64(heads), i64(kvHeads),
       i64(localDim), op.getGroupAttr(), op.getScaleAttr(),
-      op.getTemperatureAttr(), op.getRopeAttr());
+      op.getTemperatureAttr(), op.getRopeAttr(), op.getWindowAttr(),
+      op.getChunkedAttr());
   Value reduced = p.allReduce(scores.getScores(), p.own("scores"));
   Value sinks = p.sliceVector(op.getSinks(), nullptr);
   auto weighted = p.create<AttentionValuesOp>(
