@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Execution/Build.h"
+#include "CheckRows.h"
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Runtime/Symbols.h"
 
@@ -112,6 +114,8 @@ ErrorOr<Built> execution::build(ModuleOp module, const BuildOptions &options,
     return *endless;
   if (auto sized = checkCasts(module))
     return *sized;
+  if (!llm::isPartitioned(module) && failed(checkRows(module)))
+    return Error{"the module cannot be executed"};
   auto error = runPasses(
       module,
       [&](OpPassManager &manager) {

@@ -90,10 +90,26 @@ static void visitMicroBatches(const ProgramInterface &interface, int64_t rank,
     visit(place, interface.stages[place.coordinate(Axis::Pp)]);
 }
 
-Expected execution::assemble(const ProgramInterface &interface,
-                             const std::vector<RankOutcome> &outcomes,
-                             const RunRequest &request) {
+static Error shapeError(const Operand &operand, const Tensor &found,
+                        const Shape &wanted, const std::string &where) {
+  return Error{"'" + operand.name + "' has the shape " +
+               toString(found.shape()) + ", expected " + toString(wanted) +
+               " (" + where + ")"};
+}
+
+/// "rank 1, micro-batch 0".
+static std::string describe(const Place &place) {
+  std::string text = "rank " + std::to_string(place.rank);
+  if (place.microBatches > 1)
+    text += ", micro-batch " + std::to_string(place.microBatch);
+  return text;
+}
+
+ErrorOr<Expected> execution::assemble(const ProgramInterface &interface,
+                                      const std::vector<RankOutcome> &outcomes,
+                                      const RunRequest &request) {
   Expected whole;
+  std::optional<Error> failure;
   const std::vector<Operand> &results = interface.stages.back().results;
   for (size_t step = 0; step < request.steps.size(); ++step) {
     auto &tensors = whole.results.emplace_back();
@@ -107,10 +123,15 @@ Expected execution::assemble(const ProgramInterface &interface,
         [&](const Place &place, const Entry &stage) {
           auto write = [&](const Tensor &part, const Operand &operand,
                            Tensor &global) {
-            put(part,
-                entriesOf(operand.slice, global.shape(), request.prompts,
-                          place),
-                global);
+            Shape wanted = localShape(operand.slice, global.shape(),
+                                      request.prompts, place);
+            if (part.shape() == wanted)
+              put(part,
+                  entriesOf(operand.slice, global.shape(), request.prompts,
+                            place),
+                  global);
+            else if (!failure)
+              failure = shapeError(operand, part, wanted, describe(place));
           };
           for (size_t i = 0; i < stage.caches.size(); ++i) {
             const Operand &cache = stage.caches[i];
@@ -135,6 +156,8 @@ Expected execution::assemble(const ProgramInterface &interface,
             }
         });
   }
+  if (failure)
+    return *failure;
   return whole;
 }
 
@@ -155,23 +178,25 @@ execution::compare(const Expected &expected, const ProgramInterface &interface,
   auto check = [&](const Tensor &global, const Operand &operand,
                    const Place &place, const Tensor &found, double scale,
                    const std::string &where, ResultError &error) {
+    if (!canCut(operand.slice, global.shape(), request.prompts)) {
+      if (!failure)
+        failure = shapeError(operand, global, resolveShape(operand, request),
+                             "the unsharded program");
+      return;
+    }
     Tensor part = take(global, entriesOf(operand.slice, global.shape(),
                                          request.prompts, place));
     if (part.shape() == found.shape())
       return accumulate(part, found, scale, where, error);
     if (!failure)
-      failure = Error{"'" + operand.name + "' has the shape " +
-                      toString(found.shape()) + ", expected " +
-                      toString(part.shape()) + " (" + where + ")"};
+      failure = shapeError(operand, found, part.shape(), where);
   };
   for (size_t rank = 0; rank < outcomes.size(); ++rank) {
     const RankOutcome &outcome = outcomes[rank];
     visitMicroBatches(
         interface, int64_t(rank), request.prompts,
         [&](const Place &place, const Entry &stage) {
-          std::string at = "rank " + std::to_string(rank);
-          if (place.microBatches > 1)
-            at += ", micro-batch " + std::to_string(place.microBatch);
+          std::string at = describe(place);
           for (size_t i = 0; i < stage.caches.size(); ++i) {
             const Operand &cache = stage.caches[i];
             auto known = expected.caches.find(cache.name);

@@ -117,6 +117,8 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
     if (isFeatures && (coordinate >= int64_t(part->site->columns.size()) ||
                        width > int64_t(part->site->columns[coordinate].size())))
       return std::nullopt;
+    if (begin + value.shape()[0] > rows) // devices disagree
+      return std::nullopt;
     for (int64_t row = 0; row < value.shape()[0]; ++row)
       for (int64_t i = 0; i < width; ++i) {
         int64_t column = isFeatures ? part->site->columns[coordinate][i] : i;

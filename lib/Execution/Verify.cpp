@@ -248,7 +248,10 @@ execution::verify(const std::vector<ModuleOp> &modules,
     }
     if (!world.isLeader())
       continue;
-    partCaches = assemble(parts->interface, *found, forParts).caches;
+    ErrorOr<Expected> assembled = assemble(parts->interface, *found, forParts);
+    if (!assembled)
+      return assembled.error();
+    partCaches = std::move(assembled->caches);
     wholeCaches = std::move(right.caches);
   }
   return verdict;

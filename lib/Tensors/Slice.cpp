@@ -99,6 +99,21 @@ static Held heldOf(const Slice &slice, size_t dim, int64_t size,
   return {nullptr, {own.begin * each, own.end * each}};
 }
 
+bool tensors::canCut(const Slice &slice, const Shape &shape, int64_t prompts) {
+  if (slice.dims.empty())
+    return true;
+  if (slice.dims.size() != shape.size())
+    return false;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    const SliceDim &cut = slice.dims[dim];
+    if (cut.axis && shape[dim] != slice.shape[dim])
+      return false;
+    if (cut.isRows && shape[dim] % prompts != 0)
+      return false;
+  }
+  return true;
+}
+
 Entries tensors::entriesOf(const Slice &slice, size_t dim, int64_t size,
                            int64_t prompts, const Place &place) {
   return heldOf(slice, dim, size, prompts, place).entries();

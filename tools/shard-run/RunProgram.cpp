@@ -158,7 +158,7 @@ static std::optional<Error> readInputs(const Options &options,
 }
 
 /// Logits of steps as one tensor: [prompts, steps, vocabulary] in decode,
-/// [prompts, vocabulary] in prefill. Token ids likewise.
+/// [prompts, vocabulary] in prefill. Token ids likewise. All are of one shape.
 static Tensor stackSteps(const std::vector<const Tensor *> &steps,
                          bool isPrefill) {
   const Tensor &first = *steps.front();
@@ -179,16 +179,23 @@ static Tensor stackSteps(const std::vector<const Tensor *> &steps,
   return stacked;
 }
 
-/// Results of all steps by name.
-static std::map<std::string, Tensor>
+/// Results of all steps by name. Errors: one that has another shape in another
+/// step.
+static ErrorOr<std::map<std::string, Tensor>>
 stackResults(const Expected &whole, const ProgramInterface &interface,
              bool isPrefill) {
   std::map<std::string, Tensor> tensors;
   const std::vector<Operand> &results = interface.stages.back().results;
   for (size_t i = 0; i < results.size(); ++i) {
     std::vector<const Tensor *> steps;
-    for (const auto &step : whole.results)
+    for (const auto &step : whole.results) {
       steps.push_back(&step[i]);
+      if (step[i].shape() != steps.front()->shape())
+        return Error{"'" + results[i].name + "' has the shape " +
+                     toString(step[i].shape()) + " in step " +
+                     std::to_string(steps.size() - 1) + ", expected " +
+                     toString(steps.front()->shape()) + " as in step 0"};
+    }
     tensors[results[i].name] = stackSteps(steps, isPrefill);
   }
   return tensors;
@@ -375,8 +382,13 @@ static ErrorOr<Run> execute(const Options &options, mlir::ModuleOp module,
   if (!outcomes)
     return outcomes.error();
   run.outcomes = std::move(*outcomes);
-  if (world.isLeader())
-    run.whole = assemble(run.interface, run.outcomes, session.request);
+  if (!world.isLeader())
+    return run;
+  ErrorOr<Expected> whole =
+      assemble(run.interface, run.outcomes, session.request);
+  if (!whole)
+    return whole.error();
+  run.whole = std::move(*whole);
   return run;
 }
 
@@ -394,11 +406,11 @@ ErrorOr<Verdict> run::expectLogits(const Options &options,
     before = std::move(*run);
     if (!world.isLeader())
       continue;
-    if (auto error =
-            compareLogits(options, before->session,
-                          stackResults(before->whole, before->interface,
-                                       before->session.isPrefill),
-                          verdict))
+    auto results = stackResults(before->whole, before->interface,
+                                before->session.isPrefill);
+    if (!results)
+      return results.error();
+    if (auto error = compareLogits(options, before->session, *results, verdict))
       return *error;
   }
   return verdict;
@@ -429,17 +441,19 @@ int run::runProgram(const Options &options,
       return fail(error->message);
   auto results =
       stackResults(run->whole, run->interface, run->session.isPrefill);
+  if (!results)
+    return fail(results.error().message);
   if (!options.output.empty())
-    if (auto error = writeSafeTensors(options.output, results))
+    if (auto error = writeSafeTensors(options.output, *results))
       return fail(error->message);
   if (options.output == "-")
     return 0; // the standard output is the file
-  for (const auto &[name, tensor] : results)
+  for (const auto &[name, tensor] : *results)
     llvm::outs() << name << ": " << toString(tensor.shape()) << '\n';
   if (options.expect.empty())
     return 0;
   Verdict verdict;
-  if (auto error = compareLogits(options, run->session, results, verdict))
+  if (auto error = compareLogits(options, run->session, *results, verdict))
     return fail(error->message);
   llvm::outs() << verdict.line() << '\n';
   return verdict.isEqual ? 0 : 1;

@@ -139,3 +139,14 @@ TEST(Slice, RowsOfAPromptStayTogether) {
   // 3 prompts of 2 rows; the second device holds the third prompt.
   EXPECT_EQ(entriesOf(slice, 0, 6, 3, place), (Entries{4, 5}));
 }
+
+TEST(Slice, OfOtherSizesIsNone) {
+  Slice slice = columnsOverTp();
+  EXPECT_TRUE(canCut(slice, {3, 4}, 1));
+  EXPECT_FALSE(canCut(slice, {3, 5}, 1)); // entries are of four columns
+  EXPECT_FALSE(canCut(slice, {4}, 1));
+  slice.dims[0].isRows = true;
+  EXPECT_TRUE(canCut(slice, {6, 4}, 3));
+  EXPECT_FALSE(canCut(slice, {4, 4}, 3)); // no prompt has as many as another
+  EXPECT_TRUE(canCut(Slice(), {5, 7}, 2));
+}

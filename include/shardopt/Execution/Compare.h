@@ -36,9 +36,10 @@ struct Expected {
 Expected collect(const ProgramInterface &interface, RankOutcome outcome);
 
 /// Puts together what the ranks of a program have; of copies the last one.
-Expected assemble(const ProgramInterface &interface,
-                  const std::vector<RankOutcome> &outcomes,
-                  const RunRequest &request);
+/// Errors: a part of another shape than its slice.
+ErrorOr<Expected> assemble(const ProgramInterface &interface,
+                           const std::vector<RankOutcome> &outcomes,
+                           const RunRequest &request);
 
 /// Compares what every rank has with its slice of what is right: one entry a
 /// result, and one for each cache. Errors: a result of another shape.

@@ -68,6 +68,11 @@ struct Slice {
   std::vector<SliceDim> dims;
 };
 
+/// Whether a tensor with global sizes `shape` can be cut so: a dim of rows has
+/// as many for every prompt, and a dim of listed entries has the size of the
+/// list's.
+bool canCut(const Slice &slice, const Shape &shape, int64_t prompts);
+
 /// The entries of dim `dim`, of global size `size`. Where the dim is one of
 /// rows, `size` is a multiple of `prompts`.
 Entries entriesOf(const Slice &slice, size_t dim, int64_t size, int64_t prompts,

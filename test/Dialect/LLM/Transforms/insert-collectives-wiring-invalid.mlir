@@ -203,3 +203,34 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
     return %nv, %nv : tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
   }
 }
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  func.func @layer_yields_copies(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
+    %y = llm.repeat 2 init(%r = %x : tensor<?x32xbf16>) invariants(%rw = %w : tensor<32x8xbf16>) {
+      %t, %i, %s = llm.router "router" dim<none> %r, %rw {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+      // expected-note@+1 {{'dispatch' sends these rows to experts}}
+      %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+      // expected-error@+1 {{'llm.yield' op reads rows of experts, expected rows of tokens}}
+      llm.yield %d : tensor<?x32xbf16>
+    }
+    return %y : tensor<?x32xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
+  func.func @layer_yields_sum_of_copies(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
+    %y = llm.repeat 2 init(%r = %x : tensor<?x32xbf16>) invariants(%rw = %w : tensor<32x8xbf16>) {
+      %t, %i, %s = llm.router "router" dim<none> %r, %rw {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+      // expected-note@+1 {{'dispatch' sends these rows to experts}}
+      %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
+      %sum = llm.add %d, %d : tensor<?x32xbf16>
+      // expected-error@+1 {{'llm.yield' op reads rows of experts, expected rows of tokens}}
+      llm.yield %sum : tensor<?x32xbf16>
+    }
+    return %y : tensor<?x32xbf16>
+  }
+}

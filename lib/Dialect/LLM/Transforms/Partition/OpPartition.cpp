@@ -115,15 +115,7 @@ StepCharges OpPartition::chargeReshard(Value activation, Layout from,
 }
 
 LogicalResult OpPartition::expectRows(Value activation, const RowSpace *space) {
-  const RowSpace *found = getPlaced(activation).space;
-  if (found == space)
-    return success();
-  auto diagnostic = op.emitOpError("reads rows of ")
-                    << found->name << ", expected rows of " << space->name;
-  if (DispatchOp dispatch = found->dispatch)
-    diagnostic.attachNote(dispatch.getLoc())
-        << "'" << dispatch.getName() << "' sends these rows to experts";
-  return diagnostic;
+  return llm::expectRows(op, getPlaced(activation).space, space);
 }
 
 /// Where a value of the source program ended up, for those who compare the two.

@@ -420,11 +420,12 @@ LogicalResult Partitioner::writeBody(RepeatOp op, RepeatOp local,
 
 LogicalResult Partitioner::runOnYield(YieldOp op) {
   auto repeat = cast<RepeatOp>(op->getParentOp());
-  LocalCopy residual =
-      state.values.lookup(repeat.getResidual(), op)->copies.front();
+  const LocalValues::Placed *first =
+      state.values.lookup(repeat.getResidual(), op);
   const LocalValues::Placed *last = state.values.lookup(op.getOperand(0), op);
-  if (!last)
+  if (!first || !last || failed(expectRows(op, last->space, first->space)))
     return failure();
+  LocalCopy residual = first->copies.front();
   Emitter emit = emitFor(op, getTarget(repeat.getResidual(), Layout::R).cause);
   SmallVector<Value> values;
   if (op.getOperand(0).getDefiningOp<AddOp>()) {

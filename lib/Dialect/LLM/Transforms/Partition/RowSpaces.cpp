@@ -136,3 +136,15 @@ const RowSpace *RowSpaces::addExperts(DispatchOp dispatch, double copies) {
       RowSpace{"experts", {}, copies, dispatch, Axis::Etp}));
   return experts.back().get();
 }
+
+LogicalResult llm::expectRows(Operation *op, const RowSpace *found,
+                              const RowSpace *wanted) {
+  if (found == wanted)
+    return success();
+  auto diagnostic = op->emitOpError("reads rows of ")
+                    << found->name << ", expected rows of " << wanted->name;
+  if (DispatchOp dispatch = found->dispatch)
+    diagnostic.attachNote(dispatch.getLoc())
+        << "'" << dispatch.getName() << "' sends these rows to experts";
+  return diagnostic;
+}

@@ -31,6 +31,10 @@ struct RowSpace {
   int64_t outer = 1;
 };
 
+/// Fails at `op`, which reads rows of `found`, unless these are `wanted`.
+::mlir::LogicalResult expectRows(::mlir::Operation *op, const RowSpace *found,
+                                 const RowSpace *wanted);
+
 /// The row spaces of a function.
 class RowSpaces {
 public:
