@@ -37,9 +37,10 @@ static std::vector<fs::path> ownFolders() {
 }
 
 std::vector<std::string> moduleCandidates(const std::string &file) {
-  // Of a program and of a shared library, in a build tree and installed.
+  // Of a program, of a shared library and of the Python package, in a build
+  // tree and installed.
   const fs::path places[] = {
-      fs::path("..") / "lib", ".",
+      fs::path("..") / "lib", ".", fs::path("..") / ".." / "lib",
       fs::path("..") / SHARDOPT_INSTALL_LIBDIR / "shardopt", "shardopt"};
   std::vector<std::string> candidates;
   for (const fs::path &folder : ownFolders())

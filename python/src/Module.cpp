@@ -28,6 +28,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -81,30 +82,40 @@ class Interrupt {
 public:
   const StopToken *token() const { return &*stop; }
 
-  /// What `work` gives, and whether an interrupt ended it. It has a thread of
-  /// its own, so that Python sees an interrupt while it runs; `tick` is called
-  /// in that of Python.
+  /// The result of `work`, and whether an interrupt ended it. It runs in a
+  /// thread of its own, so that Python sees signals while it does; `tick` is
+  /// called in that of Python. What `tick` or a signal handler raises stops the
+  /// work, and is raised again when that has ended.
   template <typename Work, typename Tick> auto run(Work work, Tick tick) {
     const Run one(*this);
     auto running = std::async(std::launch::async, work);
-    constexpr auto period = std::chrono::milliseconds(50);
-    while (true) {
-      {
-        py::gil_scoped_release release;
-        if (running.wait_for(period) == std::future_status::ready)
-          break;
-      }
-      tick();
-      if (PyErr_CheckSignals() != 0) {
-        PyErr_Clear();
+    std::exception_ptr raised;
+    while (!isReady(running)) {
+      try {
+        if (!stop->requested())
+          tick();
+        if (PyErr_CheckSignals() != 0)
+          throw py::error_already_set();
+      } catch (py::error_already_set &error) {
+        if (!raised && !error.matches(PyExc_KeyboardInterrupt))
+          raised = std::current_exception();
         stop->request(SIGINT);
       }
     }
+    if (raised)
+      std::rethrow_exception(raised);
     const bool isInterrupted = stop->requested();
     return std::pair(running.get(), isInterrupted);
   }
 
 private:
+  /// Waits for a moment without Python's lock.
+  template <typename Future> static bool isReady(const Future &running) {
+    constexpr auto period = std::chrono::milliseconds(50);
+    const py::gil_scoped_release release;
+    return running.wait_for(period) == std::future_status::ready;
+  }
+
   /// Begins and ends with Python's lock held, and ends behind its thread.
   struct Run {
     explicit Run(Interrupt &interrupt) : interrupt(interrupt) {
@@ -331,13 +342,16 @@ struct Problem::Told {
       best = *entry.best;
   }
 
-  /// Tells `show` of it, in the thread of Python.
+  /// Tells `show` of it, in the thread of Python; the search goes on meanwhile.
   void show(const py::object &show) {
-    std::lock_guard lock(mutex);
-    if (best)
-      show(charged, best->throughput, best->latencyMs);
+    std::unique_lock lock(mutex);
+    const uint64_t count = charged;
+    const std::optional<Evaluation> found = best;
+    lock.unlock();
+    if (found)
+      show(count, found->throughput, found->latencyMs);
     else
-      show(charged, py::none(), py::none());
+      show(count, py::none(), py::none());
   }
 };
 
