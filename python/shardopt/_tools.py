@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,13 +20,15 @@ def find_tool(name: str) -> str:
             f"'{name}' is not there, expected it in {beside.parent} or in PATH: "
             "the tools come with ./dev build, the wheel has none"
         )
-    return found
+    return os.path.abspath(found)
 
 
-def run_tool(name: str, args: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Runs a tool to its end; its output and errors are texts."""
+def run_tool(
+    name: str, args: Sequence[str], cwd: str
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a tool in the folder `cwd` to its end; its output and errors are texts."""
     return subprocess.run(
-        [find_tool(name), *args], capture_output=True, text=True, errors="replace"
+        [find_tool(name), *args], capture_output=True, text=True, errors="replace", cwd=cwd
     )
 
 

@@ -67,14 +67,24 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         dest="changes",
         help="change a setting: pins.tp=8, pins.*.qkv_proj=heads",
     )
+    _add_trust(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("table", "json"), default="table")
 
 
+def _add_trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-simulator",
+        action="store_true",
+        help="run the program that a plan file names as its simulator",
+    )
+
+
 def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", help="plan file")
+    _add_trust(parser)
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -133,6 +143,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made = verb("diff", "how two plans differ")
     made.add_argument("first")
     made.add_argument("second")
+    _add_trust(made)
     made = verb("explain", "what the other dims of an op would cost")
     _add_plan(made)
     made.add_argument("op", nargs="?", help="default: all ops")

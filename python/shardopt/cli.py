@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -25,11 +26,46 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=1))
 
 
-def _keep(plan: Any, folder: str) -> str:
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / f"{plan.problem.phase}.json"
-    plan.to_json(path)
+def _problems(args: argparse.Namespace) -> list[Any]:
+    from .settings import problems_of
+
+    return problems_of(_settings(args), args.allow_simulator)
+
+
+def _read_plan(args: argparse.Namespace, path: str | None = None) -> Any:
+    from .plans import Plan
+
+    return Plan.from_json(path or args.plan, args.allow_simulator)
+
+
+def _inputs(args: argparse.Namespace, problems: Sequence[Any]) -> list[str | None]:
+    """The files that a command reads, which it does not write."""
+    options = ("model", "plan", "config", "machine", "prefill_machine", "checkpoint")
+    named = [getattr(args, name, None) for name in options]
+    for problem in problems:
+        named += [problem.model.path, problem.machine, problem.prefill_machine]
+        named.append(problem.decode_machine)
+    return named
+
+
+def _place(problem: Any, folder: str) -> Path:
+    """Where the plan file of a problem is written."""
+    return Path(folder) / f"{problem.phase}.json"
+
+
+def _check_places(args: argparse.Namespace, problems: Sequence[Any]) -> None:
+    """Refuses plan files in the place of what is read, before anything is planned."""
+    from .border import check_outputs
+
+    if args.output_dir:
+        places = [_place(problem, args.output_dir) for problem in problems]
+        check_outputs(places, _inputs(args, problems))
+
+
+def _keep(plan: Any, args: argparse.Namespace) -> str:
+    path = _place(plan.problem, args.output_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plan.to_json(path, _inputs(args, [plan.problem]))
     return str(path)
 
 
@@ -58,7 +94,8 @@ def _resume(plan: Any, args: argparse.Namespace) -> str:
 
 
 def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
-    paths = [_keep(plan, args.output_dir) for plan in plans if args.output_dir]
+    plans = [dataclasses.replace(plan, command=args.words) for plan in plans]
+    paths = [_keep(plan, args) for plan in plans if args.output_dir]
     if args.format == "json":
         files = [plan.to_dict() for plan in plans]
         _print_json(files[0] if len(files) == 1 else files)
@@ -80,11 +117,11 @@ def _plan(args: argparse.Namespace) -> int:
     from .bars import searching
     from .errors import ShardoptError
     from .plans import plan
-    from .settings import problems_of
     from .simplicity import parse_share, simplest
 
     share = parse_share(args.simplest) if args.simplest else None
-    problems = problems_of(_settings(args))
+    problems = _problems(args)
+    _check_places(args, problems)
     if args.checkpoint and len(problems) > 1:
         raise ShardoptError(
             "'--checkpoint' is of one search, expected --context and --phase instead of "
@@ -104,9 +141,8 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _one_problem(args: argparse.Namespace) -> Any:
     from .errors import ShardoptError
-    from .settings import problems_of
 
-    problems = problems_of(_settings(args))
+    problems = _problems(args)
     if len(problems) > 1:
         raise ShardoptError(
             f"'{args.verb}' is about one phase, expected --context and --phase "
@@ -176,10 +212,12 @@ def _fit(args: argparse.Namespace) -> int:
     from .frontier import least_cost, min_devices
 
     prices = _prices(args.prices)
+    problem = _one_problem(args)
+    _check_places(args, [problem])
     if not prices:
-        plan = min_devices(_one_problem(args), args.tokens)
+        plan = min_devices(problem, args.tokens)
     else:
-        offers = least_cost(_one_problem(args), args.tokens, prices)
+        offers = least_cost(problem, args.tokens, prices)
         if args.format == "table":
             rows = [_offer_row(offer) for offer in offers]
             print(_rows(rows), end="\n\n")
@@ -210,23 +248,24 @@ def _sweep(args: argparse.Namespace) -> int:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
+    from .border import parse_json, read_text
     from .errors import ShardoptError
-    from .plans import Plan, Strategy, evaluate, given
+    from .plans import Strategy, evaluate, given
 
-    plan = Plan.from_json(args.plan)
+    plan = _read_plan(args)
     if not args.strategies:
         args.output_dir = None
         return _show([given(plan.problem, plan.strategy)], args)
     strategies = []
-    text = Path(args.strategies).read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_text(args.strategies).splitlines(), 1):
         if not line.strip():
             continue
+        place = f"{args.strategies}:{number}"
+        values = parse_json(line, place)
         try:
-            values = json.loads(line)
             strategies.append(Strategy.from_dict(values, plan.problem.model.ops))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise ShardoptError(f"{args.strategies}:{number}: {error}") from None
+        except (ValueError, TypeError) as error:
+            raise ShardoptError(f"{place}: {error}") from None
     rows = [metrics.to_dict() for metrics in evaluate(plan.problem, strategies)]
     if args.format == "json":
         for row in rows:
@@ -238,9 +277,8 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _diff(args: argparse.Namespace) -> int:
     from .explanations import diff
-    from .plans import Plan
 
-    found = diff(Plan.from_json(args.first), Plan.from_json(args.second))
+    found = diff(_read_plan(args, args.first), _read_plan(args, args.second))
     if args.format == "json":
         _print_json({"summary": found.summary, "ops": found.ops})
     else:
@@ -250,9 +288,8 @@ def _diff(args: argparse.Namespace) -> int:
 
 def _explain(args: argparse.Namespace) -> int:
     from .explanations import explain
-    from .plans import Plan
 
-    found = explain(Plan.from_json(args.plan), args.op)
+    found = explain(_read_plan(args), args.op)
     if args.format == "json":
         _print_json(
             [
@@ -270,12 +307,9 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    import dataclasses
-
-    from .plans import Plan
     from .programs import verify
 
-    found = verify(Plan.from_json(args.plan), args.whole, args.steps, args.seed)
+    found = verify(_read_plan(args), args.whole, args.steps, args.seed)
     if args.format == "json":
         _print_json(dataclasses.asdict(found))
     else:
@@ -284,12 +318,15 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _lower(args: argparse.Namespace) -> int:
-    from .plans import Plan
+    from .border import check_outputs, write_whole
     from .programs import lower
 
-    text = lower(Plan.from_json(args.plan), args.split_stages)
+    plan = _read_plan(args)
+    inputs = _inputs(args, [plan.problem])
+    check_outputs([args.output], inputs)
+    text = lower(plan, args.split_stages)
     if args.output:
-        Path(args.output).write_text(text, encoding="utf-8")
+        write_whole(args.output, text, inputs)
     if args.format == "json":
         _print_json({"module": args.output or text})
     elif not args.output:
@@ -299,13 +336,10 @@ def _lower(args: argparse.Namespace) -> int:
 
 def _export(args: argparse.Namespace) -> int:
     from .launches import export
-    from .plans import Plan
 
-    launch = export(Plan.from_json(args.plan), args.engine, args.devices_per_node)
+    launch = export(_read_plan(args), args.engine, args.devices_per_node)
     paths = launch.write(args.output_dir) if args.output_dir else []
     if args.format == "json":
-        import dataclasses
-
         _print_json(dataclasses.asdict(launch))
     else:
         print(launch.script, end="")
@@ -318,7 +352,7 @@ def _serve(args: argparse.Namespace) -> int:
     from .launches import export
     from .plans import Plan
 
-    launch = export(Plan.from_json(args.plan), args.engine, args.devices_per_node)
+    launch = export(_read_plan(args), args.engine, args.devices_per_node)
     if args.dry_run:
         print(launch.script, end="")
         return FEASIBLE
@@ -347,18 +381,20 @@ def _judge(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace) -> int:
     from .figures import searched, timeline
     from .frontier import pareto
+    from .border import check_outputs, write_whole
     from .pages import report
-    from .plans import Plan
     from .sensitivity import sweep
 
-    plan = Plan.from_json(args.plan)
+    plan = _read_plan(args)
+    inputs = _inputs(args, [plan.problem])
+    check_outputs([args.output, args.timeline], inputs)
     front = None if args.no_front else pareto(plan.problem, step=args.step)
     changes = None if args.no_sweep else sweep(plan.problem)
     search = None if args.no_search else searched(plan)
-    report(plan, args.output, front, changes, search)
+    report(plan, args.output, front, changes, search, inputs)
     if args.timeline:
         text = json.dumps(timeline(plan), indent=1) + "\n"
-        Path(args.timeline).write_text(text, encoding="utf-8")
+        write_whole(args.timeline, text, inputs)
     if args.format == "json":
         _print_json({"page": args.output, "timeline": args.timeline})
     else:
@@ -399,6 +435,7 @@ def _run(words: list[str]) -> int:
     parser, options = make_parser()
     _refuse_unknown(parser, words)
     args, others = parser.parse_known_args(words)
+    args.words = ("shardopt", *words)
     if args.version:
         from .problem import version
 
@@ -419,6 +456,7 @@ def _run(words: list[str]) -> int:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command line; returns the exit code."""
+    from .border import WRONG_INPUT
     from .errors import (
         BudgetExhausted,
         Inexpressible,
@@ -437,8 +475,8 @@ def main(words: Sequence[str] | None = None) -> int:
         print(error.table, end="")
         print(f"error: {error}", file=sys.stderr)
         return INFEASIBLE
-    except (ShardoptError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ShardoptError, ImportError, *WRONG_INPUT) as error:
+        print(f"error: {error or type(error).__name__}", file=sys.stderr)
         if isinstance(error, (Inexpressible, TooFewDevices)):
             return INFEASIBLE
         return EXHAUSTED if isinstance(error, BudgetExhausted) else USAGE

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
+from .border import shown
 from .errors import (
     ClusterLost,
     ShardoptError,
@@ -36,7 +37,7 @@ class Driven:
     device_seconds: float
     stopped: str
     """"done", "device_seconds", "callback", "simulator" where it cannot be started
-    any more, "cluster" where that is gone, or "interrupted"."""
+    any more, "cluster" where that or the executor is gone, or "interrupted"."""
     why: str = ""
     """What ended the simulator or the cluster."""
     requeued: int = 0
@@ -91,9 +92,15 @@ class _Host:
 
     def submit(self, strategies: Sequence[Strategy]) -> list[Any]:
         """For each a future of what `timed` gives."""
-        return [
-            self._executor.submit(timed, self._simulator, strategy) for strategy in strategies
-        ]
+        try:
+            return [
+                self._executor.submit(timed, self._simulator, strategy)
+                for strategy in strategies
+            ]
+        except Exception as error:
+            raise ClusterLost(
+                f"the executor takes no more work: {type(error).__name__}: {error}"
+            ) from error
 
     def under_way(self, parallel: int, left: int) -> int:
         """How many evaluations of `left` should be under way, in any order."""
@@ -121,6 +128,10 @@ class _Drive:
             found, seconds = future.result()
         except (ClusterLost, SimulatorLost):
             raise
+        except concurrent.futures.BrokenExecutor as error:  # and all that it had
+            raise ClusterLost(
+                f"the executor is broken: {type(error).__name__}: {error}"
+            ) from error
         except Exception as error:  # the executor lost it
             found, seconds = Failed(f"{type(error).__name__}: {error}"), 0.0
         self.busy += seconds
@@ -202,9 +213,9 @@ def drive(
     """
     orders = ("deterministic", "async")
     if order not in orders:
-        raise UnknownName(f"unknown order {order!r}; " + list_known(str(order), orders))
+        raise UnknownName(f"unknown order {shown(order)}; " + list_known(str(order), orders))
     if isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1:
-        raise WrongValue(f"'parallel' is {parallel!r}, expected a number above 0")
+        raise WrongValue(f"'parallel' is {shown(parallel)}, expected a number above 0")
     if device_seconds is not None:
         _seconds("device_seconds", device_seconds)
     told, why = len(search.history), ""

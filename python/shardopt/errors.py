@@ -84,11 +84,16 @@ class Inexpressible(ShardoptError):
         self.nearest = nearest
 
 
+#: No name of ours is longer.
+_MOST_NAME = 200
+
+
 def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
     """The end of a message about an unknown name: "known: …", closest first."""
     from ._native import native
 
-    names = native().closest_first(str(name), sorted(known))
+    text = str(name)[:_MOST_NAME].encode(errors="replace").decode()
+    names = native().closest_first(text, sorted(known))
     more = len(names) - most
     others = f" and {more} others" if more > 0 else ""
     return "known: " + ", ".join(names[:most]) + others

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
+from .border import real, shown
 from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
 from .plans import Plan, plan
@@ -59,9 +60,8 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
     plan that there is. With `step=0` every point of the front is found.
     """
     _check_kind(Problem, "problem", problem)
-    is_number = isinstance(step, (int, float)) and not isinstance(step, bool)
-    if not is_number or not 0 <= step < 1:
-        raise WrongValue(f"'step' is {step!r}, expected a number from 0 to below 1")
+    if not 0 <= real(step) < 1:
+        raise WrongValue(f"'step' is {shown(step)}, expected a number from 0 to below 1")
     limit = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
     fastest = plan(problem, objective="latency")
     point = plan(problem)
@@ -85,8 +85,8 @@ def min_devices(problem: Problem, rate: float, most: int = 4096) -> Plan:
     few wherever the searches are proved.
     """
     _check_kind(Problem, "problem", problem)
-    if not (isinstance(rate, (int, float)) and 0 < rate < math.inf):
-        raise WrongValue(f"'rate' is {rate!r}, expected tokens a second above 0")
+    if not 0 < real(rate) < math.inf:
+        raise WrongValue(f"'rate' is {shown(rate)}, expected tokens a second above 0")
     tried: dict[int, Plan | None] = {}
 
     def serving(devices: int) -> Plan | None:
@@ -141,12 +141,12 @@ def least_cost(
     the same, so that the fewest are the cheapest, which `min_devices` proves.
     """
     if not isinstance(prices, Mapping):
-        raise WrongValue(f"'prices' is {prices!r:.60}, expected numbers by machine")
+        raise WrongValue(f"'prices' is {shown(prices)}, expected numbers by machine")
     for machine, price in prices.items():
         good = isinstance(price, (int, float)) and not isinstance(price, bool)
         if not good or not 0 < price < math.inf:
             raise WrongValue(
-                f"the price of '{machine}' is {price!r}, expected a number above 0"
+                f"the price of '{machine}' is {shown(price)}, expected a number above 0"
             )
     if not prices:
         raise ShardoptError("no prices, expected that of a device for each machine")

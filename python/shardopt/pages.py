@@ -7,9 +7,9 @@ import html
 import json
 import os
 import shlex
-from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
+from .border import write_whole
 from .figures import charts
 from .errors import ShardoptError
 from .frontier import Frontier
@@ -112,6 +112,8 @@ def report(
     frontier: Frontier | None = None,
     changes: Sequence[Change] | None = None,
     search: Search | None = None,
+    inputs: Iterable[Any] = (),
 ) -> None:
-    """Writes the page to `path`."""
-    Path(path).write_text(page(plan, frontier, changes, search), encoding="utf-8")
+    """Writes the page to `path`, whole or not at all, and not where that is one of
+    the files `inputs`."""
+    write_whole(path, page(plan, frontier, changes, search), inputs)

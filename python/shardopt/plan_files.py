@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 from typing import Any, Mapping
 
-from .errors import WrongPlan, list_known
-from .problem import ASKED, Problem, model_of_text, parameters_of, read_limits
+from .border import check_text, parse_json, read_text, shown
+from .errors import ShardoptError, WrongPlan, list_known
+from .problem import ASKED, Problem, model_of_text, parameters_for, parameters_of, read_limits
 
 SCHEMA = 1
 
@@ -22,36 +22,39 @@ def is_plan_file(path: "str | os.PathLike[str]") -> bool:
     if place.suffix != ".json" or not place.is_file():
         return False
     try:
-        values = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = parse_json(read_text(place), f"'{place}'")
+    except ShardoptError:
         return False
     return isinstance(values, dict) and "shardopt_plan" in values
 
 
-def problem_of_file(path: "str | os.PathLike[str]") -> Problem:
-    """What the plan of a plan file answers."""
-    return read_problem(read_plan_file(Path(path)), str(path))
+def problem_of_file(
+    path: "str | os.PathLike[str]", allow_simulator: bool = False, simulator: Any = None
+) -> Problem:
+    """What the plan of a plan file answers, with `simulator` in the place of its own
+    where one is given."""
+    return read_problem(read_plan_file(Path(path)), str(path), allow_simulator, simulator)
 
 
 def read_plan_file(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongPlan(f"'{path}' cannot be read: {error}") from None
+        text = read_text(path)
+    except ShardoptError as error:
+        raise WrongPlan(str(error)) from None
     if path.suffix == ".html":
         found = re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.S)
         if not found:
             raise WrongPlan(f"'{path}' is a page without a plan")
         text = found.group(1)
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise WrongPlan(f"'{path}' is no plan file: {error}") from None
+        values = parse_json(text, f"'{path}' is no plan file")
+    except ShardoptError as error:
+        raise WrongPlan(str(error)) from None
     if not isinstance(values, dict) or "shardopt_plan" not in values:
         raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
     if values["shardopt_plan"] != SCHEMA:
         raise WrongPlan(
-            f"'{path}': 'shardopt_plan' is {values['shardopt_plan']!r}, expected "
+            f"'{path}': 'shardopt_plan' is {shown(values['shardopt_plan'])}, expected "
             f"{SCHEMA}, the version that this program reads"
         )
     for key in ("problem", "machine", "strategy", "model"):
@@ -60,13 +63,30 @@ def read_plan_file(path: Path) -> dict[str, Any]:
     return values
 
 
-def read_problem(values: Mapping[str, Any], name: str) -> Problem:
+#: Simulators that are programs of whoever wrote the file.
+_PROGRAMS = ("exec:", "plugin:")
+
+
+def read_problem(
+    values: Mapping[str, Any], name: str, allow_simulator: bool = False, own: Any = None
+) -> Problem:
+    """The problem of a plan file, with the simulator `own` of the user where there is
+    one. A file that names a program as its simulator is an error, before anything
+    of it runs, unless `allow_simulator`."""
     asked = dict(values["problem"])
     for key in asked:
         if key not in ASKED:
             raise WrongPlan(
                 f"'{name}': /problem/{key}: unknown; " + list_known(key, ASKED)
             )
+    simulator = asked.get("simulator")
+    is_program = isinstance(simulator, str) and simulator.startswith(_PROGRAMS)
+    if is_program and not allow_simulator and own is None:
+        raise WrongPlan(
+            f"'{name}': /problem/simulator: {shown(simulator)} would run a program that "
+            "the file names; expected --allow-simulator (allow_simulator=True), where "
+            "you know what it does"
+        )
     read_limits(asked)
     module = values["model"].get("module")
     if not isinstance(module, str):
@@ -74,9 +94,12 @@ def read_problem(values: Mapping[str, Any], name: str) -> Problem:
     path = values["model"].get("path", name)
     if not isinstance(path, str):
         raise WrongPlan(f"'{name}': /model/path: expected a text")
+    check_text("/model/path", path)
     config = values["model"].get("config")
     if not isinstance(config, (dict, type(None))):
         raise WrongPlan(f"'{name}': /model/config: expected an object or null")
+    if own is not None:
+        asked["simulator"] = own
     problem = Problem(model_of_text(module, path, config), **asked)
     others = values.get("other_machines", {})
     if not isinstance(others, dict):
@@ -87,7 +110,8 @@ def read_problem(values: Mapping[str, Any], name: str) -> Problem:
                 f"'{name}': /other_machines/{machine}: missing, expected an object"
             )
     of_problem = problem.machine or problem.machine_name
-    _check_machine(name, of_problem, problem.machine_parameters(), values["machine"])
+    now = parameters_for(of_problem, simulator)
+    _check_machine(name, of_problem, now, values["machine"])
     for machine, then in others.items():
         _check_machine(name, machine, parameters_of(machine), then)
     return problem

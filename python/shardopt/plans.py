@@ -7,12 +7,11 @@ import hashlib
 import json
 import math
 import os
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
+from .border import parse_json, real, shown, write_whole
 from .errors import (
     BudgetExhausted,
     Infeasible,
@@ -80,7 +79,7 @@ class Strategy:
         dims = values["dims"]
         if not isinstance(dims, Mapping):
             if not isinstance(dims, (list, tuple)):
-                raise WrongValue(f"'dims' is {dims!r}, expected a dim for each op")
+                raise WrongValue(f"'dims' is {shown(dims)}, expected a dim for each op")
             if len(dims) != len(ops):
                 raise ShardoptError(
                     f"'dims' has {len(dims)} dims, expected one for each of "
@@ -104,7 +103,7 @@ class Strategy:
         exchange = values.get("exchange", "all_to_all")
         if exchange not in native().exchanges:
             raise UnknownName(
-                f"'exchange' is {exchange!r}; "
+                f"'exchange' is {shown(exchange)}; "
                 + list_known(str(exchange), native().exchanges)
             )
         if degrees.get("dp") == degrees["ep"]:
@@ -112,7 +111,7 @@ class Strategy:
         stages = values.get("stages", ())
         if not isinstance(stages, (list, tuple)):
             raise WrongValue(
-                f"'stages' is {stages!r}, expected the layers of each stage"
+                f"'stages' is {shown(stages)}, expected the layers of each stage"
             )
         layers = tuple(_whole("stages", count, least=1) for count in stages)
         cut = pairs_of((op, dim_of(op, dims[op], ops[op])) for op in ops)
@@ -162,12 +161,12 @@ def _checked_strategy(
         _check_dims(strategy.dims)
         if not isinstance(strategy.stages, (list, tuple)):
             raise WrongValue(
-                f"'stages' is {strategy.stages!r:.60}, expected the layers of each stage"
+                f"'stages' is {shown(strategy.stages)}, expected the layers of each stage"
             )
         strategy = strategy.to_dict()
     if not isinstance(strategy, Mapping):
         raise WrongValue(
-            f"{strategy!r:.60} is no strategy, expected a Strategy, a dictionary as "
+            f"{shown(strategy)} is no strategy, expected a Strategy, a dictionary as "
             "its 'to_dict' makes them, or a list of integers as 'numbers' does"
         )
     return Strategy.from_dict(strategy, ops)
@@ -179,10 +178,10 @@ def _check_dims(dims: Any) -> None:
     for pair in dims if isinstance(dims, (list, tuple)) else [dims]:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise WrongValue(
-                f"'dims' has {pair!r:.60}, expected pairs of an op and its dim"
+                f"'dims' has {shown(pair)}, expected pairs of an op and its dim"
             )
         if not isinstance(pair[0], str):
-            raise WrongValue(f"'dims' has the op {pair[0]!r:.60}, expected a name")
+            raise WrongValue(f"'dims' has the op {shown(pair[0])}, expected a name")
         if pair[0] in named:
             raise ShardoptError(f"'dims' has '{pair[0]}' twice, expected each op once")
         named.add(pair[0])
@@ -259,13 +258,13 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
 
     if isinstance(strategies, (Strategy, Mapping, str)):
         raise WrongValue(
-            f"'strategies' is {strategies!r:.60}, expected a list of strategies"
+            f"'strategies' is {shown(strategies)}, expected a list of strategies"
         )
     try:
         rows = list(strategies)
     except TypeError:
         raise WrongValue(
-            f"'strategies' is {strategies!r:.60}, expected a list of strategies"
+            f"'strategies' is {shown(strategies)}, expected a list of strategies"
         ) from None
     return _checked(problem.handle.evaluate, rows, Metrics, Strategy, numbers_of)
 
@@ -378,22 +377,28 @@ class Plan(Verbs):
             },
         }
 
-    def to_json(self, path: "str | os.PathLike[str] | None" = None) -> str:
-        """The text of the plan file, written to `path` where it is given."""
+    def to_json(
+        self, path: "str | os.PathLike[str] | None" = None, inputs: Iterable[Any] = ()
+    ) -> str:
+        """The text of the plan file, written to `path` where it is given: whole or
+        not at all, and not where `path` is one of the files `inputs`."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_whole(path, text, inputs)
         return text
 
     @classmethod
-    def from_json(cls, source: "str | os.PathLike[str]") -> "Plan":
+    def from_json(
+        cls, source: "str | os.PathLike[str]", allow_simulator: bool = False
+    ) -> "Plan":
         """Reads a plan file, or a page that holds one, and evaluates the plan
         again: where its metrics are what they were, what the search said of it
-        holds too. A file of another version, and one of which a machine is no
-        longer what it was, are errors."""
+        holds too. A file of another version, one of which a machine is no longer
+        what it was, and one that names a program as its simulator are errors, the
+        last unless `allow_simulator`."""
         values = read_plan_file(_path(source))
         name = str(source)
-        problem = read_problem(values, name)
+        problem = read_problem(values, name, allow_simulator)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
         command = values.get("command", [])
         if not isinstance(command, list):
@@ -514,4 +519,4 @@ def _planned(
             raise BudgetExhausted(why or "the search ended without a plan")
         raise Infeasible(why or "nothing fits", table, report)
     strategy = Strategy.from_dict(best["strategy"], problem.model.ops)
-    return Plan(problem, strategy, report, table, interrupted, tuple(sys.argv))
+    return Plan(problem, strategy, report, table, interrupted)

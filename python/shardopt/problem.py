@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
+from .border import check_text, parse_json, read_text, real, shown
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 
 
@@ -33,6 +34,14 @@ def parameters_of(machine: str) -> dict[str, Any]:
     constants = _checked(native().constants_of, machine)
     if constants is not None:
         found["constants"] = dict(zip(("date", "fingerprint"), constants))
+    return found
+
+
+def parameters_for(machine: str, simulator: Any) -> dict[str, Any]:
+    """The parameters of a machine without those that `simulator` does not read."""
+    found = parameters_of(machine)
+    if simulator not in (None, "auto", "calibrated"):
+        found.pop("constants", None)
     return found
 
 
@@ -57,14 +66,19 @@ class Prefill:
 
 
 def _checked(call: Any, *args: Any) -> Any:
+    """What the planner answers; what it raises itself is a `ShardoptError`."""
     try:
         return call(*args)
     except ShardoptError:
         raise
-    except ValueError as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        assert error.__traceback__
+        if error.__traceback__.tb_next:  # of a function of the user's
+            raise
         # The planner lists what is known of a name that is not.
         is_name = re.search("[;,] known: ", str(error))
-        raise (UnknownName if is_name else ShardoptError)(str(error)) from None
+        text = str(error) if isinstance(error, ValueError) else str(error).split("\n")[0]
+        raise (UnknownName if is_name else ShardoptError)(text) from None
 
 
 @dataclass(frozen=True)
@@ -131,9 +145,10 @@ def load_model(
     """The model of a Hugging Face config.json, of a folder that holds one, or of
     a module (.mlir), which says its workload itself."""
     place = _path(path)
+    check_text("path", str(place))
     if workload is not None and not isinstance(workload, (Decode, Prefill)):
         raise WrongValue(
-            f"'workload' is {workload!r:.60}, expected Decode(context=…) or "
+            f"'workload' is {shown(workload)}, expected Decode(context=…) or "
             "Prefill(tokens=…)"
         )
     if place.is_dir():
@@ -158,7 +173,7 @@ def load_model(
         )
     context = _whole("context", workload.context, least=1)
     handle = _checked(native().import_config, str(place), workload.phase, context)
-    config = json.loads(place.read_text(encoding="utf-8"))
+    config = parse_json(read_text(place), f"'{place}'")
     return Model(handle, str(place), handle.module, config)
 
 
@@ -177,26 +192,26 @@ def _whole(name: str, value: Any, least: int = 0) -> int:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not is_whole or not least <= value <= MOST:
         raise WrongValue(
-            f"'{name}' is {value!r}, expected a whole number from {least} to {MOST}"
+            f"'{name}' is {shown(value)}, expected a whole number from {least} to {MOST}"
         )
     return int(value)
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise WrongValue(f"'{name}' is {value!r}, expected a text")
-    return value
+        raise WrongValue(f"'{name}' is {shown(value)}, expected a text")
+    return check_text(name, value)
 
 
 def _check_kind(kind: type, name: str, value: Any) -> None:
     """That `value` is one of ours."""
     if not isinstance(value, kind):
-        raise WrongValue(f"'{name}' is {value!r:.60}, expected a {kind.__name__}")
+        raise WrongValue(f"'{name}' is {shown(value)}, expected a {kind.__name__}")
 
 
 def _path(value: Any) -> Path:
     if not isinstance(value, (str, os.PathLike)):
-        raise WrongValue(f"the path is {value!r:.60}, expected a text or a path")
+        raise WrongValue(f"the path is {shown(value)}, expected a text or a path")
     return Path(value)
 
 
@@ -207,22 +222,20 @@ def _name(name: str, value: Any) -> str:
 
 
 def _limit(name: str, value: Any) -> float:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not good or math.isnan(value) or value <= 0:
+    if not real(value) > 0:
         raise WrongValue(
-            f"'{name}' is {value!r}, expected milliseconds above 0, or inf for "
+            f"'{name}' is {shown(value)}, expected milliseconds above 0, or inf for "
             "no limit"
         )
-    return float(value)
+    return real(value)
 
 
 def _seconds(name: str, value: Any) -> float:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not good or not 0 < value < math.inf:
+    if not 0 < real(value) < math.inf:
         raise WrongValue(
-            f"'{name}' is {value!r}, expected a finite number of seconds above 0"
+            f"'{name}' is {shown(value)}, expected a finite number of seconds above 0"
         )
-    return float(value)
+    return real(value)
 
 
 Pins = Mapping[str, "int | str | Sequence[int]"]
@@ -332,8 +345,8 @@ class Problem:
     def _check_requests(self) -> None:
         for name in native().requests:
             value = getattr(self, name)
-            if value is not None and isinstance(value, bool | str | list | dict):
-                raise WrongValue(f"'{name}' is {value!r}, expected a number")
+            if value is not None and math.isnan(real(value)):
+                raise WrongValue(f"'{name}' is {shown(value)}, expected a number")
         _checked(native().check_requests, self.requests)
         if not self.is_service:
             for name in (
@@ -394,20 +407,19 @@ class Problem:
         stages: list[int] = []
         degrees, ops = native().degrees, self.model.ops
         if not isinstance(self.pins, Mapping):
-            raise WrongValue(f"'pins' is {self.pins!r}, expected values by name")
+            raise WrongValue(f"'pins' is {shown(self.pins)}, expected values by name")
         for name, value in self.pins.items():
             _text("pins", name)
             if name == "stages":
                 if not isinstance(value, (list, tuple)):
                     raise WrongValue(
-                        f"'stages' is {value!r}, expected the layers of each stage"
+                        f"'stages' is {shown(value)}, expected the layers of each stage"
                     )
                 stages = [_whole("stages", layers, least=1) for layers in value]
                 continue
             if name in degrees:
-                if isinstance(value, (list, tuple)):
-                    value = ",".join(map(str, value))
-                lists[name] = str(value)
+                several = value if isinstance(value, (list, tuple)) else [value]
+                lists[name] = ",".join(_listed(name, each) for each in several)
                 continue
             found = fnmatch.filter(ops, name)
             if not found:
@@ -478,10 +490,7 @@ class Problem:
 
     def machine_parameters(self) -> dict[str, Any]:
         """What the planner knows of the machine."""
-        found = parameters_of(self.machine or self.machine_name)
-        if self.simulator not in (None, "auto", "calibrated"):
-            found.pop("constants", None)  # which are not read
-        return found
+        return parameters_for(self.machine or self.machine_name, self.simulator)
 
 
 #: What is asked of a model, by the names that files, flags and plans have for it.
@@ -497,6 +506,13 @@ def _remade(model: tuple[Any, ...], asked: dict[str, Any]) -> Problem:
     return Problem(model_of_text(*model), **asked)
 
 
+def _listed(name: str, value: Any) -> str:
+    """A value of a degree in a list of them, or several as a text."""
+    if not isinstance(value, str) and not abs(real(value)) <= MOST:
+        raise WrongValue(f"'{name}' is pinned to {shown(value)}, expected whole numbers")
+    return _text(name, str(value))
+
+
 def read_limits(asked: dict[str, Any]) -> None:
     """Replaces the limits that a file spells "inf", for which JSON has no number."""
     for name in ("tpot_ms", "ttft_ms"):
@@ -510,4 +526,4 @@ def dim_of(op: str, value: Any, choices: Mapping[int, str]) -> int:
         if value in (dim, name) or value == str(dim):
             return dim
     wanted = ", ".join(f"{dim} ({name})" for dim, name in choices.items())
-    raise WrongValue(f"the dim of '{op}' is {value!r}, expected one of {wanted}")
+    raise WrongValue(f"the dim of '{op}' is {shown(value)}, expected one of {wanted}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from .border import check_text, shown
 from .errors import ShardoptError, SimulatorLost, WrongValue
 from .plans import Metrics, Strategy, evaluate
 from .problem import Problem, _check_kind, _seconds
@@ -28,9 +29,10 @@ class Process:
         kinds = ("exec:", "plugin:")
         if not isinstance(simulator, str) or not simulator.startswith(kinds):
             raise WrongValue(
-                f"the simulator is {simulator!r}, expected exec:<command> or "
+                f"the simulator is {shown(simulator)}, expected exec:<command> or "
                 "plugin:<file>"
             )
+        check_text("simulator", simulator)
         _check_kind(Problem, "problem", problem)
         self.problem = problem
         self.simulator = simulator

@@ -12,7 +12,7 @@ from pathlib import Path
 from ._tools import complaint, run_tool
 from .errors import ShardoptError
 from .plans import Plan, Strategy
-from .problem import Model, _check_kind
+from .problem import Model, _check_kind, _whole
 from .shrinking import shrink
 
 
@@ -21,9 +21,8 @@ class Verification:
     """Whether the devices together computed what one computes."""
 
     ok: bool
-    max_rel: float | None
-    """The largest error, of the largest magnitude of its result; None where
-    there was nothing to compare."""
+    max_rel: float
+    """The largest error, of the largest magnitude of its result."""
     devices: int
     small: bool
     """Whether the model that was executed is a smaller one."""
@@ -38,12 +37,15 @@ class Verification:
         )
 
 
-def _write(folder: str, model: Model, strategy: Strategy) -> tuple[str, str]:
+#: Files of the folder that a tool runs in: so that options have no path in them.
+_MODULE, _STRATEGIES = "model.mlir", "strategy.jsonl"
+
+
+def _write(folder: str, model: Model, strategy: Strategy) -> None:
     """The module and a list of one strategy, as files."""
-    module, listed = Path(folder) / "model.mlir", Path(folder) / "strategy.jsonl"
-    module.write_text(model.mlir, encoding="utf-8")
-    listed.write_text(json.dumps(strategy.to_dict()) + "\n", encoding="utf-8")
-    return str(module), str(listed)
+    Path(folder, _MODULE).write_text(model.mlir, encoding="utf-8")
+    listed = json.dumps(strategy.to_dict()) + "\n"
+    Path(folder, _STRATEGIES).write_text(listed, encoding="utf-8")
 
 
 def lower(plan: Plan, split_stages: bool = False) -> str:
@@ -51,15 +53,15 @@ def lower(plan: Plan, split_stages: bool = False) -> str:
     `split_stages` each pipeline stage is a function of its own."""
     _check_kind(Plan, "plan", plan)
     with tempfile.TemporaryDirectory() as folder:
-        module, listed = _write(folder, plan.problem.model, plan.strategy)
+        _write(folder, plan.problem.model, plan.strategy)
         passes = [
-            f"--llm-apply-strategy=strategies={listed}",
+            f"--llm-apply-strategy=strategies={_STRATEGIES}",
             "--llm-insert-collectives",
             "--llm-optimize-collectives",
         ]
         if split_stages:
             passes.append("--llm-split-stages")
-        done = run_tool("shard-opt", [module, *passes, "-o", "-"])
+        done = run_tool("shard-opt", [_MODULE, *passes, "-o", "-"], folder)
     if done.returncode != 0:
         raise ShardoptError(f"the plan cannot be lowered: {complaint(done)}")
     return done.stdout
@@ -71,23 +73,28 @@ def verify(
     """Executes the sharded program and the unsharded one on the same random
     weights and inputs, and compares all results on all devices, which are
     threads. The model is a small one of the same ops, with the plan's degrees
-    and dims, or with `whole` the plan's own."""
+    and dims, or with `whole` the plan's own. Where nothing can be compared, for
+    want of memory say, that is an error."""
     _check_kind(Plan, "plan", plan)
+    _whole("steps", steps, least=1)
+    _whole("seed", seed)
     model, strategy = plan.problem.model, plan.strategy
     if not whole and model.config is not None:
         model, strategy = shrink(model, strategy)
     with tempfile.TemporaryDirectory() as folder:
-        module, listed = _write(folder, model, strategy)
-        words = ["--verify", module, f"--strategies={listed}"]
+        _write(folder, model, strategy)
+        words = ["--verify", _MODULE, f"--strategies={_STRATEGIES}"]
         words += [f"--steps={steps}", f"--seed={seed}", "--optimize-collectives"]
-        done = run_tool("shard-run", words)
+        done = run_tool("shard-run", words, folder)
     found = re.search(r"^verify: (OK|FAILED)(.*?)(?: line=0)?$", done.stdout, re.M)
     if not found:
         raise ShardoptError(f"the plan cannot be executed: {complaint(done)}")
-    error = re.search(r"max_rel=([0-9.e+-]+)", found.group(2))
+    error = re.search(r"max_rel=([0-9.einfa+-]+)", found.group(2))
+    if not error:
+        raise ShardoptError(f"nothing was compared: {found.group(2).strip()}")
     return Verification(
         found.group(1) == "OK",
-        float(error.group(1)) if error else None,
+        float(error.group(1)),
         plan.strategy.devices,
         model is not plan.problem.model,
         found.group(2).strip(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 from ._native import native
+from .border import real, shown
 from .errors import ShardoptError, UnknownName, UnknownTrial, WrongValue, list_known
 from .frames import frame_of, html_of
 from .plans import Metrics, Strategy, pairs_of
@@ -47,13 +48,14 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
     the names of reports. Where that does not say whether the strategy is valid,
     the limits of the problem do."""
     if isinstance(found, Failed):
+        _text("why", found.why)
         return Metrics(False, "failed", 0.0, 0.0, 0.0, problem.phase)
     latency = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
     if isinstance(found, Metrics):
         found = found.to_dict()
     if not isinstance(found, Mapping):
         raise WrongValue(
-            f"the metrics are {found!r}, expected Metrics, Failed, or a mapping"
+            f"the metrics are {shown(found)}, expected Metrics, Failed, or a mapping"
         )
     known = ("throughput", latency, "memory_gb", "valid", "reason")
     for name in found:
@@ -62,12 +64,11 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
     numbers = []
     for name in known[:3]:
         value = found.get(name)
-        good = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not good or not 0 <= value < math.inf:  # type: ignore[operator]
+        if not 0 <= real(value) < math.inf:
             raise WrongValue(
-                f"'{name}' is {value!r}, expected a finite number of at least 0"
+                f"'{name}' is {shown(value)}, expected a finite number of at least 0"
             )
-        numbers.append(float(value))  # type: ignore[arg-type]
+        numbers.append(real(value))
     reason = ""
     if numbers[2] > problem.memory_gb:
         reason = "memory"
@@ -75,13 +76,13 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
         reason = "slo"
     valid = found.get("valid", not reason)
     if not isinstance(valid, bool):
-        raise WrongValue(f"'valid' is {valid!r}, expected true or false")
+        raise WrongValue(f"'valid' is {shown(valid)}, expected true or false")
     if not valid:
         reason = found.get("reason") or reason or "structural"
         reasons = ("structural", "memory", "slo", "failed")
         if reason not in reasons:
             raise UnknownName(
-                f"'reason' is {reason!r}; " + list_known(str(reason), reasons)
+                f"'reason' is {shown(reason)}; " + list_known(str(reason), reasons)
             )
     elif numbers[0] == 0 or numbers[1] == 0:
         raise ShardoptError(f"valid, but 'throughput' or '{latency}' is 0")
@@ -164,16 +165,25 @@ class Search:
         return said
 
     def _replay(self, event: Mapping[str, Any], place: str) -> None:
+        try:
+            self._repeat(event)
+        except ShardoptError as error:
+            raise ShardoptError(f"{place}: {error}") from None
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ShardoptError(f"{place}: is no ask and no tell: {error}") from None
+
+    def _repeat(self, event: Mapping[str, Any]) -> None:
         if "ask" in event:
             found = self._ask(event["ask"])
             if [trial.strategy.numbers() for trial in found] != event["strategies"]:
-                raise ShardoptError(f"{place}: the searcher now asks for other strategies")
+                raise ShardoptError("the searcher now asks for other strategies")
         else:
             trial = self._pending.pop(event["tell"], None)
             if trial is None:
-                raise ShardoptError(f"{place}: trial {event['tell']} is not pending")
+                raise ShardoptError(f"trial {event['tell']} is not pending")
             self.device_seconds += event.get("device_seconds", 0.0)
-            self._learn(trial, Metrics(**event["metrics"]), event.get("why", ""))
+            metrics = read_metrics(self.problem, Metrics(**event["metrics"]))
+            self._learn(trial, metrics, event.get("why", ""))
 
     def _ask(self, n: int) -> list[Trial]:
         trials = []
@@ -226,6 +236,8 @@ class Search:
         """At most `n` trials, as many as the budget has left. Fewer, or none,
         where the searcher has to be told of pending ones first, or is done."""
         _whole("n", n, least=1)
+        if self._log:
+            self._log.check_open()
         if self._orphans:
             found, self._orphans = self._orphans[:n], self._orphans[n:]
             return found
@@ -239,7 +251,7 @@ class Search:
     def take(self, number: int) -> Trial:
         """A pending trial whose evaluation still goes on: it does not come again."""
         if number not in self._pending:
-            raise UnknownTrial(f"trial {number!r} is not pending")
+            raise UnknownTrial(f"trial {shown(number)} is not pending")
         trial = self._pending[number]
         self._orphans = [other for other in self._orphans if other != trial]
         return trial
@@ -250,13 +262,14 @@ class Search:
         known = self._pending.get(getattr(trial, "number", -1))
         if known is None or known != trial:
             raise UnknownTrial(
-                f"{trial!r} is not pending: it was never asked, or is told already"
+                f"{shown(trial)} is not pending: it was never asked, or is told already"
             )
+        if self._log:
+            self._log.check_open()
         metrics = read_metrics(self.problem, found)
-        good = isinstance(device_seconds, (int, float)) and not isinstance(device_seconds, bool)
-        if not good or not 0 <= device_seconds < math.inf:
+        if not 0 <= real(device_seconds) < math.inf:
             raise WrongValue(
-                f"'device_seconds' is {device_seconds!r}, expected a finite number of at "
+                f"'device_seconds' is {shown(device_seconds)}, expected a finite number of at "
                 "least 0"
             )
         why = found.why if isinstance(found, Failed) else ""
@@ -267,9 +280,9 @@ class Search:
             if why:
                 event["why"] = why
             if device_seconds:
-                event["device_seconds"] = device_seconds
+                event["device_seconds"] = real(device_seconds)
             self._log.append(event)
-        self.device_seconds += device_seconds
+        self.device_seconds += real(device_seconds)
         self._learn(trial, metrics, why)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
+from .border import parse_json, read_text, reading, shown
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
 from .problem import (
@@ -34,30 +34,52 @@ def parse_value(text: str) -> Any:
     return text
 
 
+#: Values of a settings file at most, those of aliases counted where they are used.
+_MOST_VALUES = 100_000
+
+
+def _size(node: Any, known: dict[Any, int]) -> int:
+    """How many values a node of YAML stands for; too many where it holds itself."""
+    if node not in known:
+        known[node] = _MOST_VALUES + 1
+        inner = node.value if isinstance(node.value, list) else []
+        pairs = (each if isinstance(each, tuple) else (each,) for each in inner)
+        known[node] = 1 + sum(_size(each, known) for pair in pairs for each in pair)
+    return known[node]
+
+
+def _parse_yaml(text: str, path: str) -> Any:
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError:
+        raise ShardoptError(
+            f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
+        ) from None
+    with reading(f"'{path}'"):
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            if _size(node, {}) > _MOST_VALUES:
+                raise ShardoptError(
+                    f"'{path}' stands for more than {_MOST_VALUES} values by its "
+                    "aliases, expected settings"
+                )
+            return loader.construct_document(node)
+        except yaml.YAMLError as error:
+            raise ShardoptError(f"'{path}': {error}") from None
+        finally:
+            loader.dispose()
+
+
 def read_file(path: str) -> dict[str, Any]:
     """The settings of a YAML or JSON file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ShardoptError(f"'{path}' cannot be read: {error}") from None
+    text = read_text(path)
     if path.endswith(".json"):
-        import json
-
-        try:
-            values = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ShardoptError(f"'{path}': {error}") from None
+        values = parse_json(text, f"'{path}'")
     else:
-        try:
-            import yaml  # type: ignore[import-untyped]
-        except ImportError:
-            raise ShardoptError(
-                f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
-            ) from None
-        try:
-            values = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError) as error:
-            raise ShardoptError(f"'{path}': {error}") from None
+        values = _parse_yaml(text, path)
     if not isinstance(values, dict):
         raise ShardoptError(f"'{path}' holds no settings, expected 'name: value' lines")
     return values
@@ -71,13 +93,15 @@ def merged(
     values.update({name: value for name, value in flags.items() if value is not None})
     pins = values.get("pins") or {}
     if not isinstance(pins, dict):
-        raise WrongValue(f"'pins' is {pins!r}, expected values by name")
+        raise WrongValue(f"'pins' is {shown(pins)}, expected values by name")
     values["pins"] = dict(pins)
     for change in changes:
         path, found, text = change.partition("=")
         if not found:
             raise ShardoptError(f"'--set {change}' has no '=', expected path=value")
         if path.startswith("pins."):
+            if not isinstance(values["pins"], dict):
+                raise WrongValue(f"'pins' is {shown(values['pins'])}, expected values by name")
             values["pins"][path[len("pins.") :]] = parse_value(text)
         else:
             values[path] = parse_value(text)
@@ -91,7 +115,7 @@ def _tokens(values: Mapping[str, Any], name: str) -> int:
     value = values[name]
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise WrongValue(
-            f"'{name}' is {value!r}, expected a whole number of tokens above 0"
+            f"'{name}' is {shown(value)}, expected a whole number of tokens above 0"
         )
     return value
 
@@ -107,14 +131,16 @@ def _is_service(asked: Mapping[str, Any]) -> bool:
     return _checked(native().constants_of, machine) is not None
 
 
-def _problem_of_plan(path: str, values: Mapping[str, Any]) -> Problem:
+def _problem_of_plan(
+    path: str, values: Mapping[str, Any], allow_simulator: bool
+) -> Problem:
     """The problem of a plan file, with what else is said in the place of its own."""
     for name in ("phase", "context", "isl", "osl"):
         if name in values:
             raise Contradiction(
                 f"'{name}' does not go with the plan file '{path}', which says its workload"
             )
-    problem = problem_of_file(path)
+    problem = problem_of_file(path, allow_simulator, values.get("simulator"))
     changes = {name: value for name, value in values.items() if name not in _WORKLOAD}
     changes["pins"] = {**problem.pins, **changes.get("pins", {})}
     for one, other in (("devices", "max_devices"), ("max_devices", "devices")):
@@ -124,10 +150,13 @@ def _problem_of_plan(path: str, values: Mapping[str, Any]) -> Problem:
     return problem.replace(**changes)
 
 
-def problems_of(values: Mapping[str, Any]) -> list[Problem]:
+def problems_of(
+    values: Mapping[str, Any], allow_simulator: bool = False
+) -> list[Problem]:
     """One problem, of a plan file its own; or for `isl` and `osl` two, decode at the longest sequence and
     prefill of a prompt: of one service, or without constants of the machine, and
-    with another simulator, each for servers of its own."""
+    with another simulator, each for servers of its own. A plan file that names a
+    program as its simulator is an error unless `allow_simulator`."""
     if "model" not in values:
         raise ShardoptError("no model, expected a config.json, its folder or a module")
     common = {
@@ -136,7 +165,7 @@ def problems_of(values: Mapping[str, Any]) -> list[Problem]:
     read_limits(common)
     model = str(values["model"])
     if is_plan_file(model):
-        return [_problem_of_plan(model, values)]
+        return [_problem_of_plan(model, values, allow_simulator)]
     if "isl" in values or "osl" in values:
         for name in ("isl", "osl"):
             if name not in values:

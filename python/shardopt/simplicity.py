@@ -7,6 +7,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Iterator
 
+from .border import real, shown
 from .errors import WrongValue
 from .plans import Plan, Strategy, evaluate, given
 from .problem import _check_kind
@@ -108,10 +109,9 @@ def simplest(plan: Plan, most_loss: float) -> Simplified:
     optimum itself is what is left where no engine runs its degrees.
     """
     _check_kind(Plan, "plan", plan)
-    is_number = isinstance(most_loss, (int, float)) and not isinstance(most_loss, bool)
-    if not is_number or not 0 <= most_loss < 1:
+    if not 0 <= real(most_loss) < 1:
         raise WrongValue(
-            f"'most_loss' is {most_loss!r}, expected a share from 0 to below 1"
+            f"'most_loss' is {shown(most_loss)}, expected a share from 0 to below 1"
         )
     run: Simplified | None = None
     for engine, strategy in _own_plans(plan):

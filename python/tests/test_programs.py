@@ -65,15 +65,14 @@ class ProgramTest(unittest.TestCase):
         self.assertLess(found.max_rel, 2e-5)
         self.assertEqual(found.devices, plan.strategy.devices)
 
-    def test_a_plan_that_is_no_program_is_not_ok(self):
+    def test_what_cannot_be_compared_is_an_error(self):
         plan = plan_of(MOE, pins={"tp": 1})
         # 6 heads of 8 cannot be cut further than this.
         wrong = dataclasses.replace(
             plan.strategy, tp=16, dims=tuple((op, 1) for op, _ in plan.strategy.dims)
         )
-        found = so.verify(dataclasses.replace(plan, strategy=wrong))
-        self.assertFalse(found.ok)
-        self.assertIsNone(found.max_rel)
+        with self.assertRaisesRegex(so.ShardoptError, "nothing was compared: .*head size"):
+            so.verify(dataclasses.replace(plan, strategy=wrong))
 
 
 class StagesTest(unittest.TestCase):

@@ -1,0 +1,153 @@
+"""The border to the outside: texts, numbers and files of users, whatever is in them.
+
+What is wrong with them is a `ShardoptError`, and nothing is written half, or over
+what was read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import numbers
+import os
+import re
+import reprlib
+import stat
+from pathlib import Path
+from typing import Any, Iterable, Iterator
+
+from .errors import ShardoptError, WrongValue
+
+#: What reading outside input raises.
+WRONG_INPUT = (
+    ValueError,  # and those of JSON and Unicode
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    OSError,
+)
+_counter = itertools.count()
+
+
+class _Shown(reprlib.Repr):
+    def __init__(self, most: int):
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = most
+
+    def repr_int(self, value: int, level: int) -> str:
+        if value.bit_length() > 128:
+            return f"a number of {value.bit_length()} bits"
+        return repr(value)
+
+
+def shown(value: object, most: int = 60) -> str:
+    """`value` for a message, in a line and never long."""
+    return _Shown(most).repr(value)
+
+
+@contextlib.contextmanager
+def reading(place: str) -> Iterator[None]:
+    """What is raised inside is a `ShardoptError` that begins with `place`."""
+    try:
+        yield
+    except ShardoptError:
+        raise
+    except WRONG_INPUT as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        text = " ".join(str(why or error or type(error).__name__).split())
+        raise ShardoptError(f"{place}: {text[:300]}") from None
+
+
+def real(value: object) -> float:
+    """`value` as a float; NaN where it is no number, or too large for a float."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+def check_text(name: str, text: str) -> str:
+    """`text`, which can be the name of a file and be written as UTF-8."""
+    if "\0" in text or not text.isascii() and re.search("[\ud800-\udfff]", text):
+        raise WrongValue(
+            f"'{name}' is {shown(text)}, expected a text without NUL and halves of "
+            "surrogate pairs"
+        )
+    return text
+
+
+def parse_json(text: str, place: str) -> Any:
+    """The value of a JSON text, all of whose texts can be written as UTF-8."""
+    with reading(place):
+        value = json.loads(text)
+        if re.search(r"\\u[dD][89a-fA-F]", text):
+            json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def read_text(path: "str | os.PathLike[str]") -> str:
+    """The text of a regular file."""
+    with reading(f"'{path}' cannot be read"):
+        place = Path(path)
+        if place.exists() and not place.is_dir() and not place.is_file():
+            raise ShardoptError(f"'{path}' is a device or a pipe, expected a file")
+        return place.read_text(encoding="utf-8")
+
+
+def is_same(one: "str | os.PathLike[str]", other: "str | os.PathLike[str]") -> bool:
+    """Whether two names are of one file, there or not: by links of any kind too."""
+    try:
+        return os.path.samefile(one, other)
+    except FileNotFoundError:
+        return os.path.realpath(one) == os.path.realpath(other)
+    except (OSError, ValueError):
+        return False
+
+
+def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
+    """That no output is a file that is read, or another output."""
+    known = [(each, "read") for each in inputs if each and os.path.exists(each)]
+    for output in outputs:
+        if output is None:
+            continue
+        for other, how in known:
+            if is_same(output, other):
+                raise ShardoptError(
+                    f"'{output}' would be written, and is {how} too"
+                    + (f" as '{other}'" if str(other) != str(output) else "")
+                    + "; expected another file"
+                )
+        known.append((output, "written"))
+
+
+def write_whole(
+    path: "str | os.PathLike[str]", text: str, inputs: Iterable[Any] = ()
+) -> None:
+    """Writes `text` beside `path`, and then in its place, which has all of it or what
+    it had; links are followed, and what is no regular file is written directly. An
+    error where `path` is one of the `inputs`."""
+    with reading(f"'{path}' cannot be written"):
+        check_outputs([path], inputs)
+        place = Path(os.path.realpath(path))
+        mode = place.stat().st_mode if place.exists() else None
+        data = text.encode("utf-8")
+        if mode is not None and not stat.S_ISREG(mode):
+            Path(path).write_bytes(data)
+            return
+        if mode is not None and not os.access(place, os.W_OK):
+            raise PermissionError(0, "Permission denied")
+        name = f".shardopt-{os.getpid()}-{next(_counter)}.tmp"
+        beside = place.with_name(name)
+        try:
+            with open(beside, "xb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), stat.S_IMODE(mode))
+                file.write(data)
+            os.replace(beside, place)
+        finally:
+            beside.unlink(missing_ok=True)
