@@ -337,8 +337,10 @@ def _lower(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from .launches import export
 
-    launch = export(_read_plan(args), args.engine, args.devices_per_node)
-    paths = launch.write(args.output_dir) if args.output_dir else []
+    plan = _read_plan(args)
+    launch = export(plan, args.engine, args.devices_per_node)
+    inputs = _inputs(args, [plan.problem])
+    paths = launch.write(args.output_dir, inputs) if args.output_dir else []
     if args.format == "json":
         _print_json(dataclasses.asdict(launch))
     else:
@@ -350,13 +352,13 @@ def _export(args: argparse.Namespace) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     from .launches import export
-    from .plans import Plan
 
-    launch = export(_read_plan(args), args.engine, args.devices_per_node)
+    plan = _read_plan(args)
+    launch = export(plan, args.engine, args.devices_per_node)
     if args.dry_run:
         print(launch.script, end="")
         return FEASIBLE
-    launch.run(args.output_dir)
+    launch.run(args.output_dir, _inputs(args, [plan.problem]))
 
 
 def _judge(args: argparse.Namespace) -> int:

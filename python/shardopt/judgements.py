@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any, Iterator
 
+from .border import reading, shown
 from .engine_table import devices_per_node_of, facts_of, flags_of, table, value_of
 from .errors import (
     Contradiction,
@@ -19,7 +20,7 @@ from .errors import (
 from .launches import degrees_of
 from .plans import Plan
 from .plans import plan as find_plan
-from .problem import Problem, _check_kind, _text
+from .problem import MOST, Problem, _check_kind, _text
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,17 @@ class Judgement:
         return "\n".join(lines)
 
 
+#: Of a command; splitting takes the square of the longest word's.
+_MOST_CHARACTERS = 100_000
+
+
 def _split(command: str) -> list[str]:
-    try:
+    if len(command) > _MOST_CHARACTERS:
+        raise WrongValue(
+            f"the command has {len(command)} characters, expected {_MOST_CHARACTERS} at most"
+        )
+    with reading("the command cannot be read"):
         return shlex.split(command)
-    except ValueError as error:
-        raise ShardoptError(f"the command cannot be read: {error}") from None
 
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=")
@@ -103,13 +110,15 @@ _THOUSANDS = {
 
 def _number(flag: str, text: str, readable: bool) -> int:
     """A count; `readable` are "2k" (2000), "2K" (2048) and "1.5k" too."""
-    said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgtKMGT])", text) if readable else None
+    said = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([kmgtKMGT])", text) if readable else None
     if said and (said[2].islower() or "." not in said[1]):
         value = int(float(said[1]) * _THOUSANDS[said[2]])
     else:
-        value = int(text) if text.isascii() and text.isdigit() else 0
-    if value < 1:
-        raise WrongValue(f"'{flag}' is '{text}', expected a whole number above 0")
+        value = int(text) if re.fullmatch("[0-9]{1,18}", text) else 0
+    if not 1 <= value <= MOST:
+        raise WrongValue(
+            f"'{flag}' is {shown(text)}, expected a whole number from 1 to {MOST}"
+        )
     return value
 
 

@@ -7,8 +7,9 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, NoReturn
+from typing import Any, Iterable, Mapping, NoReturn
 
+from .border import check_outputs, write_whole
 from .engine_table import (
     engines,
     fields_of,
@@ -20,7 +21,7 @@ from .engine_table import (
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
-from .problem import _check_kind, _text
+from .problem import _check_kind, _text, _whole
 from .shell import Expansion, as_operand, command_line, quoted
 
 __all__ = ["Launch", "engines", "export"]
@@ -67,8 +68,11 @@ class Launch:
             last += ' "$@"'
         return "\n".join([*lines, last, ""])
 
-    def write(self, folder: "str | os.PathLike[str]") -> list[Path]:
-        """Writes `launch.sh`, `benchmark.sh` and the engine's files."""
+    def write(
+        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
+    ) -> list[Path]:
+        """Writes `launch.sh`, `benchmark.sh` and the engine's files, none of them over
+        one of the files `inputs`."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         texts = {
@@ -76,11 +80,14 @@ class Launch:
             "benchmark.sh": f"#!/bin/sh\nexec {command_line(self.benchmark)}\n",
             **self.files,
         }
+        check_outputs([place / name for name in texts], inputs)
         for name, text in texts.items():
-            (place / name).write_text(text, encoding="utf-8")
+            write_whole(place / name, text)
         return [place / name for name in texts]
 
-    def run(self, folder: "str | os.PathLike[str]") -> NoReturn:
+    def run(
+        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
+    ) -> NoReturn:
         """Writes `folder` and becomes the engine, in the place of this process."""
         if not shutil.which(self.args[0]):
             raise ShardoptError(
@@ -91,7 +98,7 @@ class Launch:
                 raise ShardoptError(
                     f"the plan takes {self.nodes} nodes, and '{name}' is not set"
                 )
-        self.write(folder)
+        self.write(folder, inputs)
         os.chdir(folder)
         os.execv("/bin/sh", ["sh", "launch.sh"])
 
@@ -174,6 +181,8 @@ def export(
     the machine's domain up to 8, else 4.
     """
     _check_kind(Plan, "plan", plan)
+    if devices_per_node is not None:
+        _whole("devices_per_node", devices_per_node, least=1)
     if _text("engine", engine).partition("==")[0] == "transformers":
         from .tp_plans import launch
 

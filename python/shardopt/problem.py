@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .border import check_text, parse_json, read_text, real, shown
+from .border import check_text, parse_json, read_text, reading, real, shown
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 
 
@@ -151,13 +151,14 @@ def load_model(
             f"'workload' is {shown(workload)}, expected Decode(context=…) or "
             "Prefill(tokens=…)"
         )
-    if place.is_dir():
-        place = place / "config.json"
-    if not place.exists():
-        raise ShardoptError(
-            f"'{place}' is not there, expected a config.json, a folder that "
-            "holds one, or a module (.mlir)"
-        )
+    with reading(f"'{place}' cannot be read"):
+        if place.is_dir():
+            place = place / "config.json"
+        if not place.exists():
+            raise ShardoptError(
+                f"'{place}' is not there, expected a config.json, a folder that "
+                "holds one, or a module (.mlir)"
+            )
     if place.suffix == ".mlir":
         if workload is not None:
             raise Contradiction(

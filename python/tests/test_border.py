@@ -301,6 +301,15 @@ class ValuesTest(unittest.TestCase):
             with self.assertRaises(so.ShardoptError):
                 call()
 
+    def test_odd_commands_of_engines(self):
+        for number in ("²", "9" * 5000, "9" * 4000 + "k", "2147483649", "-1", "٣", "1e3"):
+            for engine in ("vllm serve x --tensor-parallel-size", "vllm serve x --max-num-seqs"):
+                with self.subTest(number[:9]), self.assertRaises(so.ShardoptError) as caught:
+                    so.judge(small(), f"{engine}={number}")
+                self.assertLess(len(str(caught.exception)), 300)
+        with self.assertRaisesRegex(so.ShardoptError, "characters"):
+            so.judge(small(), "vllm serve " + "x" * 10**7)
+
     def test_tells(self):
         search = so.Search(small(), "random", budget=12)
         (trial,) = search.ask()
