@@ -9,7 +9,7 @@ from .engine_table import devices_per_node_of
 from .errors import UnknownName, list_known
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
-from .problem import _check_kind
+from .problem import _check_kind, _text
 from .searching import Search
 from .sensitivity import Change, sweep
 
@@ -469,7 +469,7 @@ def chart(
     if name == "convergence" and search is None:
         search = searched(plan)
     found = charts(plan, frontier, changes, search)
-    if name not in found:
+    if _text("name", name) not in found:
         known = dict.fromkeys([*found, "convergence", "sensitivity"])
         raise UnknownName(f"unknown chart '{name}'; " + list_known(name, known))
     return found[name]

@@ -33,6 +33,7 @@ class Blame(unittest.TestCase):
         self.assertEqual(blame("while True: pass", seconds=1), "no end within N s")
         self.assertEqual(blame("x = b'1' * (300 << 20)", peak_bytes=200 << 20), "more than N MB")
         self.assertEqual(blame("print('verify: FAILED max_abs=1')"), "verify: FAILED max_abs")
+        self.assertEqual(blame("print('FINDING a file was lost: x')"), "FINDING a file was lost")
         self.assertIsNone(blame("print('verify: FAILED the module cannot be lowered')"))
 
 

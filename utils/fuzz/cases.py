@@ -229,6 +229,14 @@ def protocol(case):
     yield case.search(MODELS[0], searcher=searcher, simulator=simulator, **more)
 
 
+def package(case):
+    """The command `shardopt` and the Python package, used oddly."""
+    folder = pathlib.Path(case.corpus.tools["shard-opt"]).parents[1] / "python"
+    if list(folder.glob("shardopt/_shardopt*.so")):
+        script = pathlib.Path(__file__).with_name("package.py")
+        yield Command([sys.executable, script, case.rng.randrange(1 << 30), folder])
+
+
 def tensors(case):
     """Files of tensors."""
     rng = case.rng
@@ -261,5 +269,6 @@ KINDS = {
     checkpoint: 2,
     options: 3,
     protocol: 2,
+    package: 6,
     tensors: 2,
 }

@@ -90,6 +90,7 @@ CONFESSIONS = (
     re.compile(r"ThreadSanitizer: .*"),
     re.compile(r"terminate called .*"),
     re.compile(r"failed to (?:legalize|materialize).*"),
+    re.compile(r"^FINDING [^:\n]*", re.M),
     # Not a module that is refused.
     re.compile(r"verify: FAILED (?:max_abs|crashed)"),
 )
