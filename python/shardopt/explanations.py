@@ -9,7 +9,7 @@ from typing import Any
 from .errors import UnknownName, WrongPlan, list_known
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
-from .problem import _check_kind
+from .problem import _check_kind, _text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def explain(plan: Plan, op: str | None = None) -> list[Explanation]:
     """What the dims of `op`, or of every op, are worth."""
     _check_kind(Plan, "plan", plan)
     ops = plan.problem.model.ops
-    if op is not None and op not in ops:
+    if op is not None and _text("op", op) not in ops:
         raise UnknownName(f"the plan has no op '{op}'; " + list_known(op, ops))
     best = plan.metrics.throughput
     found = []

@@ -290,6 +290,7 @@ class ValuesTest(unittest.TestCase):
         ):
             with self.subTest(list(change)), self.assertRaises(so.ShardoptError):
                 problem.replace(**change)
+        plan = so.plan(problem)
         for call in (
             lambda: so.load_model("a\0b", so.Decode(context=4)),
             lambda: so.load_model("\ud800", so.Decode(context=4)),
@@ -297,6 +298,10 @@ class ValuesTest(unittest.TestCase):
             lambda: so.min_devices(problem, 10**400),
             lambda: so.evaluate(problem, ["\ud800"]),
             lambda: so.Plan.from_json("a\0b"),
+            lambda: so.load_model("x" * 5000, so.Decode(context=4)),
+            lambda: so.explain(plan, {}),
+            lambda: so.chart(plan, {}),
+            lambda: so.export(plan, "vllm", "x"),
         ):
             with self.assertRaises(so.ShardoptError):
                 call()
