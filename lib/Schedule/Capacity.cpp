@@ -26,77 +26,105 @@ static std::vector<std::vector<bool>> findAncestors(const Instance &instance) {
   return before;
 }
 
-/// Of each device, the most bytes of one micro-batch that live at once whatever
-/// the order: those that were born before an operator, or by it, and wait for
-/// it or for what comes after it.
-static std::vector<int64_t> leastPeaks(const Instance &instance,
-                                       const std::vector<int32_t> &devices) {
+namespace {
+
+/// What a device holds at its worst time, at least.
+struct LeastPeak {
+  int64_t activations = 0; ///< that something frees, of a single micro-batch
+  int64_t kept = 0;        ///< that nothing frees, of all micro-batches
+  int64_t bytes() const { return activations + kept; }
+};
+
+} // namespace
+
+static void raise(LeastPeak &peak, const LeastPeak &other) {
+  if (other.bytes() > peak.bytes())
+    peak = other;
+}
+
+/// Of each device, what lives at the start of an operator whatever the order:
+/// bytes that were born before it, or by it, and wait for it or for what comes
+/// after it. When its last repetition starts, what is before it has run in all
+/// of them, and what nothing frees is there as often.
+static std::vector<LeastPeak> leastPeaks(const Instance &instance,
+                                         const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
-  std::vector<int64_t> peaks(instance.numDevices(), 0);
+  const int32_t count = instance.period();
+  std::vector<LeastPeak> peaks(instance.numDevices()), ends(peaks);
   auto deviceOf = [&](int32_t i) { return devices[graph.ops[i].group]; };
-  for (int32_t i = 0; i < instance.period(); ++i)
-    if (deviceOf(i) >= 0)
-      peaks[deviceOf(i)] =
-          std::max(peaks[deviceOf(i)], graph.ops[i].birthBytes);
+  for (int32_t i = 0; i < count; ++i) {
+    const int64_t bytes = graph.ops[i].birthBytes;
+    if (deviceOf(i) < 0)
+      continue;
+    if (instance.freers(i).empty())
+      ends[deviceOf(i)].kept += bytes * instance.copies();
+    else
+      raise(peaks[deviceOf(i)], {bytes, 0});
+  }
+  for (int32_t d = 0; d < instance.numDevices(); ++d)
+    raise(peaks[d], ends[d]);
   constexpr int32_t mostOps = 1500;
-  if (instance.period() > mostOps)
+  if (count > mostOps)
     return peaks;
   std::vector<std::vector<bool>> before = findAncestors(instance);
-  auto isLive = [&](int32_t birth, int32_t at) {
-    if (birth != at && !before[at][birth])
-      return false;
-    const std::vector<int32_t> &freers = instance.freers(birth);
-    return freers.empty() ||
-           std::any_of(freers.begin(), freers.end(), [&](int32_t freer) {
-             return freer == at || before[freer][at];
-           });
-  };
-  for (int32_t at = 0; at < instance.period(); ++at) {
-    std::vector<int64_t> bytes(instance.numDevices(), 0);
-    for (int32_t birth = 0; birth < instance.period(); ++birth)
-      if (graph.ops[birth].birthBytes && deviceOf(birth) >= 0 &&
-          isLive(birth, at))
-        bytes[deviceOf(birth)] += graph.ops[birth].birthBytes;
+  for (int32_t at = 0; at < count; ++at) {
+    std::vector<LeastPeak> live(instance.numDevices());
+    for (int32_t birth = 0; birth < count; ++birth) {
+      const int64_t bytes = graph.ops[birth].birthBytes;
+      if (!bytes || deviceOf(birth) < 0 || (birth != at && !before[at][birth]))
+        continue;
+      const std::vector<int32_t> &freers = instance.freers(birth);
+      LeastPeak &peak = live[deviceOf(birth)];
+      if (freers.empty())
+        peak.kept += bytes * instance.copies();
+      else if (std::any_of(freers.begin(), freers.end(), [&](int32_t freer) {
+                 return freer == at || before[freer][at];
+               }))
+        peak.activations += bytes;
+    }
     for (int32_t d = 0; d < instance.numDevices(); ++d)
-      peaks[d] = std::max(peaks[d], bytes[d]);
+      raise(peaks[d], live[d]);
   }
   return peaks;
 }
 
-/// Bytes without an operator that frees them stay for all micro-batches.
-static std::vector<int64_t> keptBytes(const Instance &instance,
-                                      const std::vector<int32_t> &devices) {
-  std::vector<int64_t> kept(instance.numDevices(), 0);
-  for (int32_t i = 0; i < instance.period(); ++i) {
-    const PlanOp &op = instance.graph().ops[i];
-    if (devices[op.group] >= 0 && instance.freers(i).empty())
-      kept[devices[op.group]] += op.birthBytes * (instance.copies() - 1);
-  }
-  return kept;
+static std::vector<int64_t> sumParameters(const Instance &instance,
+                                          const std::vector<int32_t> &devices) {
+  std::vector<int64_t> parameters(instance.numDevices(), 0);
+  for (const PlanOp &op : instance.graph().ops)
+    if (devices[op.group] >= 0)
+      parameters[devices[op.group]] += op.parameterBytes;
+  return parameters;
+}
+
+std::vector<int64_t>
+schedule::leastMemory(const Instance &instance,
+                      const std::vector<int32_t> &devices) {
+  std::vector<int64_t> bytes = sumParameters(instance, devices);
+  const std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
+  for (size_t d = 0; d < bytes.size(); ++d)
+    bytes[d] += peaks[d].bytes();
+  return bytes;
 }
 
 std::optional<Error>
 schedule::checkCapacity(const Instance &instance,
                         const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
-  std::vector<int64_t> parameters(instance.numDevices(), 0);
-  for (const PlanOp &op : graph.ops)
-    if (devices[op.group] >= 0)
-      parameters[devices[op.group]] += op.parameterBytes;
-  std::vector<int64_t> activations = leastPeaks(instance, devices);
-  std::vector<int64_t> kept = keptBytes(instance, devices);
+  const std::vector<int64_t> parameters = sumParameters(instance, devices);
+  const std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
   for (int32_t d = 0; d < instance.numDevices(); ++d) {
     const std::optional<int64_t> &memory = graph.devices[d].memory;
-    int64_t wanted = parameters[d] + activations[d] + kept[d];
+    const LeastPeak &peak = peaks[d];
+    int64_t wanted = parameters[d] + peak.bytes();
     if (!memory || wanted <= *memory)
       continue;
     std::string text =
-        "device " + std::to_string(d) +
-        " cannot hold even one micro-batch: " + std::to_string(activations[d]) +
-        " of activations and " + std::to_string(parameters[d]) +
-        " of parameters";
-    if (kept[d])
-      text += " and " + std::to_string(kept[d]) + " that nothing frees";
+        "device " + std::to_string(d) + " cannot hold even one micro-batch: " +
+        std::to_string(peak.activations) + " of activations and " +
+        std::to_string(parameters[d]) + " of parameters";
+    if (peak.kept)
+      text += " and " + std::to_string(peak.kept) + " that nothing frees";
     return Error{text + " are " + std::to_string(wanted - *memory) +
                  " more than its memory of " + std::to_string(*memory) +
                  "; a memory of " + std::to_string(wanted) + " would fit"};

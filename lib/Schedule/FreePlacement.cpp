@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Starts from two placements, that of HEFT and cuts of equal load along the
-// topological order, and anneals the better one: a step moves a group, swaps
+// Starts from that of HEFT, cuts of equal load along the topological order, and
+// the best one known, and anneals the best of them: a step moves a group, swaps
 // two, or swaps the urgency of two operators, and list scheduling tells what it
 // is worth.
 //
 //===----------------------------------------------------------------------===//
 
+#include "FittingOrder.h"
 #include "shardopt/Schedule/Backends.h"
 #include "shardopt/Schedule/Coarsen.h"
 #include "shardopt/Schedule/Heft.h"
@@ -208,6 +209,7 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   if (!incumbent.exists())
     if (std::optional<Schedule> first = scheduleByEarliestFinish(instance))
       incumbent.offer(*first, name());
+  improveByFitting(incumbent, budget, name());
   if (!anneals || budget.isOver())
     return;
   if (instance.period() > mostOpsToAnneal)
@@ -221,11 +223,13 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
                ? makespanOf(instance, schedule)
                : incumbent.valueOf(*validate(instance, schedule));
   };
-  for (bool isByFinish : {true, false}) {
+  std::vector<std::vector<int32_t>> starts = {search.byEarliestFinish(),
+                                              search.byEqualLoad()};
+  if (incumbent.exists())
+    starts.push_back(incumbent.schedule().devices);
+  for (const std::vector<int32_t> &devices : starts) {
     if (budget.isOver())
       return;
-    std::vector<int32_t> devices =
-        isByFinish ? search.byEarliestFinish() : search.byEqualLoad();
     if (devices.empty())
       continue;
     Candidate candidate = search.makeCandidate(devices);

@@ -75,6 +75,13 @@ Instance Instance::withMemory(std::optional<int64_t> memory) const {
   return other;
 }
 
+Instance Instance::withAtMost(int64_t memory) const {
+  Instance other = *this;
+  for (PlanDevice &device : other.plan.devices)
+    device.memory = std::min(device.memory.value_or(memory), memory);
+  return other;
+}
+
 int64_t schedule::makespanOf(const Instance &instance,
                              const Schedule &schedule) {
   int64_t makespan = 0;

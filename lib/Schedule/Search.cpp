@@ -40,7 +40,14 @@ bool Budget::isOver() const {
 
 Incumbent::Incumbent(const Instance &instance, Objective objective)
     : problem(instance), aim(objective),
-      limits(computeBounds(instance, instance.placement())) {}
+      limits(computeBounds(instance, instance.placement())) {
+  if (objective != Objective::Memory)
+    return;
+  for (const PlanOp &op : instance.graph().ops)
+    leastBytes = std::max(leastBytes, op.birthBytes + op.parameterBytes);
+  for (int64_t bytes : leastMemory(instance, instance.placement()))
+    leastBytes = std::max(leastBytes, bytes);
+}
 
 int64_t Incumbent::valueOf(const Verdict &verdict) const {
   switch (aim) {
@@ -58,7 +65,6 @@ int64_t Incumbent::value() const { return valueOf(best); }
 
 int64_t Incumbent::bound() const {
   const PlanGraph &graph = problem.graph();
-  int64_t bound = 0;
   switch (aim) {
   case Objective::Makespan:
     return limits.makespan();
@@ -75,11 +81,9 @@ int64_t Incumbent::bound() const {
     return *std::max_element(work.begin(), work.end());
   }
   case Objective::Memory:
-    for (const PlanOp &op : graph.ops)
-      bound = std::max(bound, op.birthBytes + op.parameterBytes);
-    return bound;
+    return leastBytes;
   }
-  return bound;
+  return 0;
 }
 
 bool Incumbent::offer(const Schedule &schedule, const std::string &finder) {
@@ -102,4 +106,8 @@ bool Incumbent::offer(const Schedule &schedule, const std::string &finder) {
 
 void Incumbent::raiseBound(int64_t makespan) {
   limits.refuted = std::max(limits.refuted, makespan);
+}
+
+void Incumbent::raiseMemoryBound(int64_t bytes) {
+  leastBytes = std::max(leastBytes, bytes);
 }

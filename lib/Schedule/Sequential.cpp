@@ -7,6 +7,7 @@
 
 #include "shardopt/Schedule/Sequential.h"
 
+#include "FittingOrder.h"
 #include "shardopt/Schedule/Backends.h"
 
 #include <algorithm>
@@ -24,35 +25,46 @@ public:
 
 } // namespace
 
-Schedule schedule::scheduleSequentially(const Instance &instance,
-                                        const std::vector<int32_t> &devices) {
+Schedule schedule::scheduleInOrder(const Instance &instance,
+                                   const std::vector<int32_t> &devices,
+                                   const std::vector<int32_t> &order) {
   const PlanGraph &graph = instance.graph();
   Schedule schedule{devices, {}};
   schedule.starts.assign(instance.numOps(), 0);
   int64_t now = 0;
-  for (int32_t c = 0; c < instance.copies(); ++c)
-    for (int32_t i : instance.order()) {
-      int32_t first = c * instance.period(),
-              device = schedule.devices[graph.ops[i].group];
-      int64_t start = now;
-      for (const Arc &arc : instance.predecessors(i))
-        if (schedule.devices[graph.ops[arc.op].group] != device)
-          start = std::max(start, schedule.end(instance, first + arc.op) +
-                                      graph.link.time(arc.bytes));
-      schedule.starts[first + i] = start;
-      now = start + graph.time(i, device);
-    }
+  for (int32_t op : order) {
+    const int32_t i = op % instance.period(), first = op - i;
+    const int32_t device = schedule.deviceOf(instance, op);
+    int64_t start = now;
+    for (const Arc &arc : instance.predecessors(i))
+      if (schedule.deviceOf(instance, first + arc.op) != device)
+        start = std::max(start, schedule.end(instance, first + arc.op) +
+                                    graph.link.time(arc.bytes));
+    schedule.starts[op] = start;
+    now = start + graph.time(i, device);
+  }
   return schedule;
 }
 
-void Sequential::improve(Incumbent &incumbent, const Budget &) {
+Schedule schedule::scheduleSequentially(const Instance &instance,
+                                        const std::vector<int32_t> &devices) {
+  std::vector<int32_t> order;
+  order.reserve(instance.numOps());
+  for (int32_t c = 0; c < instance.copies(); ++c)
+    for (int32_t i : instance.order())
+      order.push_back(c * instance.period() + i);
+  return scheduleInOrder(instance, devices, order);
+}
+
+void Sequential::improve(Incumbent &incumbent, const Budget &budget) {
   const Instance &instance = incumbent.instance();
   if (incumbent.exists() || !instance.isPlaced())
     return;
   Schedule schedule = scheduleSequentially(instance, instance.placement());
-  // Where memory is too small even for this, another order may fit.
   if (validate(instance, schedule))
     incumbent.offer(schedule, name());
+  else // another order may fit
+    improveByFitting(incumbent, budget, name());
 }
 
 std::unique_ptr<Backend> schedule::makeSequential() {

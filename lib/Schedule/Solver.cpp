@@ -58,6 +58,8 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
   add(makeSequential(), 1);
   bool isExact = asked == "sat" || asked == "mip" || asked == "big-m";
   add(makeFreePlacement(options.seed, !isExact), 0.25);
+  if (options.objective == Objective::Memory)
+    add(makeLeastMemory(), 0.25);
   if (asked == "rules")
     add(makeRuleSweep(options.threads), 1);
   if (asked == "local")
@@ -87,25 +89,23 @@ static std::string whyStopped(const Incumbent &incumbent,
     return "proved";
   if (budget.stopToken() && budget.stopToken()->requested())
     return "signal";
-  return budget.isOver() ? "time" : "rounds";
+  if (budget.isOver())
+    return "time";
+  return budget.rounds() ? "rounds" : "exhausted";
 }
 
 /// Of the schedules with as little memory, a short one: `least` is solved for
 /// its makespan within that.
 static void shorten(const Instance &instance, const SolverOptions &options,
                     const Budget &budget, SolverResult &least) {
-  PlanGraph graph = instance.graph();
-  for (PlanDevice &device : graph.devices)
-    device.memory = std::min(device.memory.value_or(least.value), least.value);
-  ErrorOr<Instance> limited =
-      Instance::expand(std::move(graph), instance.copies());
-  if (!limited || budget.isOver())
+  if (budget.isOver())
     return;
+  const Instance limited = instance.withAtMost(least.value);
   SolverOptions own = options;
   own.objective = Objective::Makespan;
   own.timeLimit = options.timeLimit > 0 ? budget.secondsLeft() : 0;
   own.known = {{least.finder, *least.schedule}};
-  SolverResult shorter = schedule::solve(*limited, own);
+  SolverResult shorter = schedule::solve(limited, own);
   least.phases.insert(least.phases.end(), shorter.phases.begin(),
                       shorter.phases.end());
   if (!shorter.schedule || shorter.verdict.makespan >= least.verdict.makespan)
@@ -131,7 +131,8 @@ SolverResult schedule::solve(const Instance &instance,
       incumbent.offer(schedule, name);
   double before = 0;
   for (const Turn &turn : makeTurns(options)) {
-    if (incumbent.isProved() || (incumbent.exists() && budget.isOver()))
+    if (incumbent.isProved() || incumbent.isImpossible() ||
+        (incumbent.exists() && budget.isOver()))
       break;
     turn.backend->improve(incumbent, budget.part(turn.part));
     double now = budget.seconds();
@@ -144,6 +145,10 @@ SolverResult schedule::solve(const Instance &instance,
   result.stopped = whyStopped(incumbent, budget);
   if (incumbent.numRejected())
     result.mistake = Error{incumbent.rejection()};
+  if (incumbent.isImpossible())
+    result.shortage = Error{"no schedule fits: no order of the operators, on "
+                            "any devices that they may have, keeps within the "
+                            "memory of all devices"};
   if (!incumbent.exists())
     return result;
   result.schedule = incumbent.schedule();

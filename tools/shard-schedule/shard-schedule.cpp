@@ -123,15 +123,20 @@ static std::string drawFront(const std::vector<Answer> &answers) {
   return toFrontPlot(points);
 }
 
+static std::string describeFailure(const SolverResult &result) {
+  return result.stopped == "exhausted"
+             ? "no schedule found, and none refuted: every back-end gave up; "
+               "more memory helps"
+             : "no schedule found: stopped by " + result.stopped;
+}
+
 static int search(const Options &options,
                   const std::vector<Variant> &variants) {
   std::vector<Answer> answers = solveAll(options, variants);
   std::optional<size_t> best = findBest(answers);
   if (!best) {
     const SolverResult &last = answers.back().result;
-    return fail(last.shortage
-                    ? last.shortage->message
-                    : "no schedule found: stopped by " + last.stopped);
+    return fail(last.shortage ? last.shortage->message : describeFailure(last));
   }
   const Problem &problem = answers[*best].variant->problem;
   const SolverResult &result = answers[*best].result;

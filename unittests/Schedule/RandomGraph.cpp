@@ -28,7 +28,8 @@ Instance schedule::makeRandomInstance(uint64_t seed,
   for (int32_t i = 0; i < options.ops; ++i) {
     PlanOp op;
     op.id = "op" + std::to_string(i);
-    op.times = {int64_t(rng.below(options.mostTime + 1))};
+    op.times = {options.leastTime +
+                int64_t(rng.below(options.mostTime - options.leastTime + 1))};
     if (chance(options.commPercent))
       op.machine = MachineKind::Comm;
     op.group = i;

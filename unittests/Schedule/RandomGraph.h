@@ -16,7 +16,7 @@ struct RandomGraphOptions {
   int32_t ops = 6;
   int32_t devices = 2;
   int32_t copies = 1;
-  int64_t mostTime = 3;
+  int64_t leastTime = 0, mostTime = 3;
   int32_t edgePercent = 30;
   int32_t commPercent = 20;
   int32_t birthPercent = 40;

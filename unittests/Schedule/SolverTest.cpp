@@ -204,6 +204,116 @@ TEST(Solver, TimesOfManyUnitsAreNotCounted) {
   EXPECT_LE(result.bound, result.value);
 }
 
+/// Where any schedule fits, one is found, and where none does, that is said.
+static void expectFitting(const RandomGraphOptions &options, int numSeeds) {
+  // All operators one after the other, and one more.
+  const int64_t limit = options.ops * options.copies * options.mostTime + 1;
+  int found = 0, refuted = 0;
+  for (int seed = 0; seed < numSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Instance instance = makeRandomInstance(uint64_t(seed), options);
+    SolverResult result = schedule::solve(instance, withRounds(20));
+    bool exists = findBestMakespan(instance, limit).has_value();
+    EXPECT_EQ(result.schedule.has_value(), exists);
+    EXPECT_EQ(result.shortage.has_value(), !exists);
+    EXPECT_FALSE(result.mistake);
+    ++(exists ? found : refuted);
+  }
+  EXPECT_GE(found, numSeeds / 10);
+  EXPECT_GE(refuted, numSeeds / 10);
+}
+
+TEST(Solver, FindsPlacementsWithLittleMemory) {
+  RandomGraphOptions options;
+  options.ops = 4;
+  options.devices = 2;
+  options.leastTime = 1;
+  options.mostTime = 2;
+  options.edgePercent = 20;
+  options.birthPercent = 80;
+  options.mostBytes = 0;
+  options.isPlaced = false;
+  options.memory = 2;
+  expectFitting(options, 100);
+}
+
+TEST(Solver, FindsOrdersWithLittleMemory) {
+  RandomGraphOptions options;
+  options.ops = 3;
+  options.copies = 2;
+  options.devices = 1;
+  options.leastTime = options.mostTime = 1;
+  options.edgePercent = 20;
+  options.birthPercent = 80;
+  options.mostBytes = 0;
+  options.memory = 4;
+  expectFitting(options, 100);
+}
+
+/// The work of all micro-batches first, then what stays of each.
+TEST(Solver, BytesThatStayNeedNotComeBetween) {
+  PlanGraph graph;
+  graph.deviceKinds = {"device"};
+  graph.devices = {{0, 20}};
+  graph.groups = {{"all", 0}};
+  graph.ops.resize(3);
+  for (PlanOp &op : graph.ops) {
+    op.group = 0;
+    op.times = {1};
+  }
+  graph.ops[0].birthBytes = 20;
+  graph.ops[1].frees = {0};
+  graph.ops[2].birthBytes = 10;
+  graph.edges = {{0, 1}, {1, 2}};
+  SolverResult result =
+      schedule::solve(*Instance::expand(graph, 2), withRounds(10));
+  ASSERT_TRUE(result.schedule);
+  EXPECT_EQ(result.verdict.peakMemory(), 20);
+}
+
+/// No placement of a pipeline holds more than the least that it can.
+TEST(Solver, MemoryOfAllPlacementsIsTheLeast) {
+  for (Placement placement : {Placement::Linear, Placement::Bidirectional,
+                              Placement::V, Placement::Wave}) {
+    Instance instance = makePipeline(placement, 4, 8, 32);
+    SolverOptions options = withRounds(50);
+    options.objective = Objective::Memory;
+    SolverResult result = schedule::solve(instance, options);
+    ASSERT_TRUE(result.schedule);
+    EXPECT_TRUE(result.proved);
+    EXPECT_EQ(result.verdict.peakMemory(), result.value);
+    Instance smaller = instance.withMemory(result.value - 1);
+    EXPECT_TRUE(checkCapacity(smaller, smaller.placement()));
+  }
+}
+
+/// The least memory of small graphs is that below which nothing fits.
+TEST(Solver, LeastMemoryIsWhereSchedulesBegin) {
+  RandomGraphOptions options;
+  options.ops = 4;
+  options.leastTime = 1;
+  options.mostTime = 2;
+  options.edgePercent = 20;
+  options.birthPercent = 80;
+  options.mostBytes = 0;
+  options.isPlaced = false;
+  const int64_t limit = 9; // all operators one after the other, and one more
+  SolverOptions memory = withRounds(20);
+  memory.objective = Objective::Memory;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Instance instance = makeRandomInstance(seed, options);
+    SolverResult result = schedule::solve(instance, memory);
+    ASSERT_TRUE(result.schedule);
+    EXPECT_TRUE(result.proved);
+    EXPECT_TRUE(findBestMakespan(instance.withMemory(result.value), limit));
+    if (result.value > 0) {
+      EXPECT_FALSE(
+          findBestMakespan(instance.withMemory(result.value - 1), limit));
+    }
+  }
+}
+
 /// One micro-batch after the other takes the least memory there is; of those
 /// schedules, the shortest.
 TEST(Solver, MemoryIsAnObjective) {

@@ -44,6 +44,10 @@ std::unique_ptr<Backend> makeMipBackend();
 /// (BigMBackend.cpp); null in a build without CBC.
 std::unique_ptr<Backend> makeBigMBackend();
 
+/// Of a memory objective: bisects the least memory in which one operator after
+/// the other fits.
+std::unique_ptr<Backend> makeLeastMemory();
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_BACKENDS_H

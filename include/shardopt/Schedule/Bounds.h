@@ -56,9 +56,14 @@ Bounds computeBounds(const Instance &instance,
 int64_t leastPeriod(const Instance &instance,
                     const std::vector<int32_t> &devices);
 
+/// Of each device, bytes that it holds at some time in any schedule, those of
+/// free groups (-1 in `devices`) left out.
+std::vector<int64_t> leastMemory(const Instance &instance,
+                                 const std::vector<int32_t> &devices);
+
 /// Why nothing fits, whatever the order: a device whose memory does not hold
-/// its parameters and the bytes of a single micro-batch. Says how much is
-/// missing and what would fit.
+/// its parameters and the bytes that live at once. Says how much is missing and
+/// what would hold them.
 std::optional<Error> checkCapacity(const Instance &instance,
                                    const std::vector<int32_t> &devices);
 

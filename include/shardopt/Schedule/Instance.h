@@ -64,6 +64,8 @@ public:
 
   /// The same with other limits of memory.
   Instance withMemory(std::optional<int64_t> memory) const;
+  /// The same with at most so much memory for each device.
+  Instance withAtMost(int64_t memory) const;
 
 private:
   struct Arcs {

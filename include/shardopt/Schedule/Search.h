@@ -58,6 +58,11 @@ public:
   bool offer(const Schedule &schedule, const std::string &by);
   /// No schedule has a makespan of less.
   void raiseBound(int64_t makespan);
+  /// None has a peak of less.
+  void raiseMemoryBound(int64_t bytes);
+  /// There is no schedule at all.
+  void refuteAll() { impossible = true; }
+  bool isImpossible() const { return impossible; }
 
   /// What repetitions tend to, for the report.
   void setSteadyState(SteadyState state) { steady = std::move(state); }
@@ -89,6 +94,8 @@ private:
   std::optional<SteadyState> steady;
   std::string by, reason;
   int64_t rejected = 0;
+  int64_t leastBytes = 0; ///< of the worst device
+  bool impossible = false;
 };
 
 /// A way to find schedules, or to refute that there are better ones.

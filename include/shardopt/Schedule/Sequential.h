@@ -18,6 +18,11 @@ namespace shardopt::schedule {
 Schedule scheduleSequentially(const Instance &instance,
                               const std::vector<int32_t> &devices);
 
+/// One operator after the other, in `order`, which keeps edges.
+Schedule scheduleInOrder(const Instance &instance,
+                         const std::vector<int32_t> &devices,
+                         const std::vector<int32_t> &order);
+
 } // namespace shardopt::schedule
 
 #endif // SHARDOPT_SCHEDULE_SEQUENTIAL_H

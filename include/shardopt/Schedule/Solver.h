@@ -38,7 +38,9 @@ struct SolverResult {
   int64_t value = 0, bound = 0;     ///< of the objective
   bool proved = false;              ///< that no schedule is better
   std::string finder;               ///< the back-end that found the schedule
-  std::string stopped;              ///< "proved", "rounds", "time", "signal"
+  /// "proved", "rounds", "time", "signal", or "exhausted": no back-end knew
+  /// more to try.
+  std::string stopped;
   std::vector<PhaseTime> phases;
   std::optional<SteadyState> steady; ///< where the back-end for it ran
   std::optional<Error> shortage;     ///< why there is no schedule
