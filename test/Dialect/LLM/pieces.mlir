@@ -40,8 +40,10 @@ func.func @attention_halves(%x: tensor<?x40xbf16>, %y: tensor<?x8xbf16>, %p: ten
   %0, %k1 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35, rope = #llm.rope<dim = 8, theta = 1.0e4>} : tensor<?x40xbf16> -> tensor<?x8x?xf32>
   // CHECK: llm.attention_values %[[S]], %{{.*}} at(%{{.*}}) cache(%{{.*}}) {group = 4, head_dim = 4, heads = 8, kv_heads = 2}
   %1, %v1 = llm.attention_values %0, %y at(%p) cache(%k) {heads = 8, kv_heads = 2, head_dim = 4, group = 4} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
-  // CHECK: llm.attention_values %[[S]], %{{.*}} at(%{{.*}}) cache(%{{.*}}) sinks(%{{.*}}) {{{.*}}window = 128}
-  %2, %v2 = llm.attention_values %0, %y at(%p) cache(%k) sinks(%s) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 128} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
+  // CHECK: %[[W:.*]], %{{.*}} = llm.attention_scores {{.*}}window = 128}
+  %w, %kw = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35, window = 128} : tensor<?x40xbf16> -> tensor<?x8x?xf32>
+  // CHECK: llm.attention_values %[[W]], %{{.*}} at(%{{.*}}) cache(%{{.*}}) sinks(%{{.*}}) {{{.*}}window = 128}
+  %2, %v2 = llm.attention_values %w, %y at(%p) cache(%k) sinks(%s) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 128} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
   return
 }
 

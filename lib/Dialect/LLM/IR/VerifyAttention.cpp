@@ -8,6 +8,8 @@
 #include "Verify.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -337,6 +339,21 @@ LogicalResult AttentionScoresOp::verify() {
                     sizeOf(getScores(), 1));
 }
 
+/// (C6): what the scores are of, where an op of this block gave them.
+static LogicalResult verifyScores(AttentionValuesOp op) {
+  Value scores = op.getScores();
+  if (auto sum = scores.getDefiningOp<shard::AllReduceOp>())
+    scores = sum.getInput();
+  auto made = scores.getDefiningOp<AttentionScoresOp>();
+  if (!made || (made.getWindowAttr() == op.getWindowAttr() &&
+                made.getChunked() == op.getChunked()))
+    return success();
+  InFlightDiagnostic error = op.emitOpError(
+      "must have the 'window' and 'chunked' of what made the scores");
+  error.attachNote(made.getLoc()) << "scores from here";
+  return error;
+}
+
 LogicalResult AttentionValuesOp::verify() {
   Operation *op = getOperation();
   if (failed(verifyHalf(*this)))
@@ -355,7 +372,8 @@ LogicalResult AttentionValuesOp::verify() {
     return failure();
   // (C5)
   if (failed(expectSize(op, "scores", "planes", getHeads(), "one a query head",
-                        sizeOf(getScores(), 1))))
+                        sizeOf(getScores(), 1))) ||
+      failed(verifyScores(*this)))
     return failure();
   // (C3)
   if (!getSinks())

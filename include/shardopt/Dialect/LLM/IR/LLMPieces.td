@@ -206,6 +206,7 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
     - (C3) `sinks` has one entry a head
     - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` and `soft_cap` are where present
     - (C5) the scores are `[rows, heads, visible positions]`
+    - (C6) an `llm.attention_scores` that made the scores has the same `window` and `chunked`
 
     ```mlir
     func.func @f(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) -> tensor<?x32xbf16> {
