@@ -104,6 +104,13 @@ public:
 
   /// This value, or an absent one at the same place if it is null.
   Value nullAsAbsent() const;
+  /// An absent value at the same place.
+  Value asAbsent() const { return Value(state, nullptr, path); }
+  /// This value, or where it is absent, what `other` is, as if it stood here:
+  /// errors name this place. `other` is of a document that lives as long.
+  Value orElse(const Value &other) const {
+    return Value(state, node ? node : other.node, path);
+  }
 
   /// The member `key`; absent if there is none. Anything but an object or an
   /// absent value is an error.
