@@ -65,6 +65,12 @@ for solver in ("toulbar2", "glpsol"):
     if shutil.which(solver):
         config.available_features.add(solver)
 
+# Transformers, where ./dev test could install it.
+transformers = os.path.join(config.build_root, "transformers-venv")
+if os.path.exists(os.path.join(transformers, "installed.txt")):
+    config.available_features.add("transformers")
+    config.substitutions.append(("%transformers", os.path.join(transformers, "bin/python")))
+
 data = os.environ.get(
     "SHARDOPT_DATA", os.path.join(config.source_root, "../shared/data")
 )

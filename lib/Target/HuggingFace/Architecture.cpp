@@ -31,7 +31,6 @@ static Architecture llama() {
   Architecture row;
   row.name = "LlamaForCausalLM";
   row.dividesWidth = true;
-  row.kvHeadsOptional = true;
   row.mlpBias = BiasRule::Asked;
   return row;
 }
@@ -67,7 +66,6 @@ static Architecture mixtral() {
   row.name = "MixtralForCausalLM";
   row.inputBias = BiasRule::Never;
   row.outputBias = BiasRule::Never;
-  row.theta = 1e6;
   row.windows = WindowRule::Always;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::Normalized;
@@ -112,7 +110,6 @@ static Architecture deepseekV2() {
 static Architecture qwen2Moe() {
   Architecture row;
   row.name = "Qwen2MoeForCausalLM";
-  row.inputBias = BiasRule::UnlessToldNot;
   row.outputBias = BiasRule::Never;
   row.biasFlag = "qkv_bias";
   row.windows = WindowRule::AlternatingFirst;
@@ -128,10 +125,7 @@ static Architecture qwen2Moe() {
 static Architecture gptOss() {
   Architecture row;
   row.name = "GptOssForCausalLM";
-  row.inputBias = BiasRule::UnlessToldNot;
-  row.outputBias = BiasRule::UnlessToldNot;
   row.sinks = true;
-  row.theta = 1.5e5;
   row.ropeScaled = true;
   row.windows = WindowRule::Alternating;
   row.expertLayers = ExpertLayers::All;
@@ -148,16 +142,12 @@ static Architecture gptOss() {
 static Architecture starcoder2() {
   Architecture row;
   row.name = "Starcoder2ForCausalLM";
-  row.inputBias = BiasRule::UnlessToldNot;
-  row.outputBias = BiasRule::UnlessToldNot;
   row.biasFlag = "use_bias";
   row.windows = WindowRule::Always;
   row.gated = false;
-  row.activation = ActivationConfig::Kind::GeluTanh;
-  row.mlpBias = BiasRule::UnlessToldNot;
+  row.mlpBias = BiasRule::Asked;
   row.mlpBiasFlag = "use_bias";
   row.layerNorm = true;
-  row.tied = true;
   row.names.denseUp = "c_fc";
   row.names.denseDown = "c_proj";
   return row;
@@ -168,8 +158,8 @@ static Architecture phi3() {
   row.name = "Phi3ForCausalLM";
   row.inputBias = BiasRule::Never;
   row.outputBias = BiasRule::Never;
-  row.kvHeadsOptional = true;
-  row.ropeShare = 1;
+  row.ropeShares = true;
+  row.yarnIsLong = true;
   row.windows = WindowRule::Always;
   row.names.fusedQkv = "qkv_proj";
   row.names.fusedUp = "gate_up_proj";
@@ -179,7 +169,6 @@ static Architecture phi3() {
 static Architecture granite() {
   Architecture row;
   row.name = "GraniteForCausalLM";
-  row.kvHeadsOptional = true;
   row.mlpBias = BiasRule::Asked;
   row.multipliers = true;
   return row;
@@ -188,11 +177,9 @@ static Architecture granite() {
 static Architecture smolLm3() {
   Architecture row;
   row.name = "SmolLM3ForCausalLM";
-  row.theta = 2e6;
   row.windows = WindowRule::AllIfUsed;
   row.mlpBias = BiasRule::Asked;
   row.layerRopes = LayerRopes::NoneInSome;
-  row.tied = true;
   return row;
 }
 
@@ -200,11 +187,9 @@ static Architecture ernie45() {
   Architecture row;
   row.name = "Ernie4_5ForCausalLM";
   row.biasFlag = "use_bias";
-  row.theta = 5e5;
   row.ropeInterleaved = true;
   row.mlpBias = BiasRule::Asked;
   row.mlpBiasFlag = "use_bias";
-  row.tied = true;
   return row;
 }
 
@@ -226,23 +211,17 @@ static Architecture gemma() {
   row.name = "GemmaForCausalLM";
   row.embeddingScale = EmbeddingScale::RootOfHidden;
   row.normPlusOne = true;
-  row.activation = ActivationConfig::Kind::GeluTanh;
   row.geluIsTanh = true;
-  row.tied = true;
-  row.vocab = 256000;
-  row.heads = row.kvHeads = 16;
-  row.headDim = 256;
   return row;
 }
 
 static Architecture gemma2() {
   Architecture row = gemma();
-  row.geluIsTanh = false;
   row.name = "Gemma2ForCausalLM";
+  row.geluIsTanh = false;
+  row.activationKey = "hidden_activation";
   row.windows = WindowRule::Alternating;
-  row.heads = 8;
-  row.kvHeads = 4;
-  row.queryScalar = 256;
+  row.queryScalar = true;
   row.softCaps = true;
   row.names.attentionPostNorm = "post_attention_layernorm";
   row.names.networkNorm = "pre_feedforward_layernorm";
@@ -254,10 +233,8 @@ static Architecture gemma3() {
   Architecture row = gemma2();
   row.name = "Gemma3ForCausalLM";
   row.capsScores = false;
-  row.vocab = 262208;
   row.windows = WindowRule::AllButEveryNth;
   row.layerRopes = LayerRopes::LocalInWindows;
-  row.theta = 1e6;
   row.qkNorm = true;
   return row;
 }
@@ -267,7 +244,7 @@ static Architecture glm4() {
   row.name = "Glm4ForCausalLM";
   row.outputBias = BiasRule::Never;
   row.ropeInterleaved = true;
-  row.ropeShare = .5;
+  row.ropeShares = true;
   row.names.fusedUp = "gate_up_proj";
   row.names.attentionPostNorm = "post_self_attn_layernorm";
   row.names.networkPostNorm = "post_mlp_layernorm";
@@ -278,7 +255,7 @@ static Architecture glm4Moe() {
   Architecture row;
   row.name = "Glm4MoeForCausalLM";
   row.outputBias = BiasRule::Never;
-  row.ropeShare = .5;
+  row.ropeShares = true;
   row.qkNormAsked = true;
   row.expertLayers = ExpertLayers::FromFirst;
   row.router = RouterRule::GroupedSigmoid;
@@ -291,7 +268,6 @@ static Architecture glm4Moe() {
 static Architecture olmo2() {
   Architecture row;
   row.name = "Olmo2ForCausalLM";
-  row.kvHeadsOptional = true;
   row.qkNorm = true;
   row.qkNormWhole = true;
   row.names.attentionNorm = "";
@@ -306,8 +282,6 @@ static Architecture olmo3() {
   row.name = "Olmo3ForCausalLM";
   row.windows = WindowRule::AllButEveryFourth;
   row.layerRopes = LayerRopes::LocalInWindows;
-  row.theta = 5e5;
-  row.localTheta = 5e5;
   return row;
 }
 
@@ -318,8 +292,7 @@ static Architecture miniMaxM2() {
   row.outputBias = BiasRule::Never;
   row.qkNorm = true;
   row.qkNormWhole = true;
-  row.theta = 5e6;
-  row.ropeShare = 1;
+  row.ropeShares = true;
   row.expertLayers = ExpertLayers::All;
   row.router = RouterRule::CorrectedSigmoid;
   row.expertWidth = "intermediate_size";
@@ -333,8 +306,6 @@ static Architecture miniMaxM2() {
 static Architecture cohere() {
   Architecture row;
   row.name = "CohereForCausalLM";
-  row.kvHeadsOptional = true;
-  row.theta = 5e5;
   row.ropeInterleaved = true;
   row.qkNormAsked = true;
   row.qkNormMean = true;
@@ -343,7 +314,6 @@ static Architecture cohere() {
   row.normEpsilon = "layer_norm_eps";
   row.logitScale = true;
   row.parallelBlock = true;
-  row.tied = true;
   row.names.networkNorm = "";
   return row;
 }
@@ -355,7 +325,6 @@ static Architecture cohere2() {
   row.qkNormAsked = false;
   row.windows = WindowRule::AllButEveryFourth;
   row.layerRopes = LayerRopes::OnlyInWindows;
-  row.theta = 1e4;
   return row;
 }
 
@@ -363,11 +332,9 @@ static Architecture cohere2() {
 static Architecture llama4() {
   Architecture row;
   row.name = "Llama4ForCausalLM";
-  row.theta = 5e5;
   row.ropeInterleaved = true;
   row.layerRopes = LayerRopes::NoneInSome;
   row.qkNormAsked = true;
-  row.qkNormDefault = true;
   row.qkNormPlain = true;
   row.windows = WindowRule::Chunks;
   row.temperature = true;
@@ -391,7 +358,7 @@ static Architecture qwen3Next() {
   row.normPlusOne = true;
   row.gatedAttention = true;
   row.mixers = MixerRule::DeltaNet;
-  row.ropeShare = .25;
+  row.ropeShares = true;
   row.expertLayers = ExpertLayers::Sparse;
   row.router = RouterRule::NormTopkProb;
   row.sharedWidth = "shared_expert_intermediate_size";
@@ -441,7 +408,7 @@ static Architecture bamba() {
   row.name = "BambaForCausalLM";
   row.multipliers = false;
   row.layerRopes = LayerRopes::Alike;
-  row.ropeShare = .5;
+  row.ropeShares = true;
   row.mlpBias = BiasRule::Asked;
   row.expertLayers = ExpertLayers::None;
   row.router = RouterRule::None;
@@ -465,7 +432,6 @@ static Architecture nemotronH() {
                 "use_bias",        "mamba_hidden_act"};
   row.inputBias = BiasRule::Never;
   row.outputBias = BiasRule::Never;
-  row.headDim = 128;
   row.readsRope = false;
   row.layerRopes = LayerRopes::None;
   row.rmsEpsilon = "layer_norm_epsilon";
@@ -473,7 +439,6 @@ static Architecture nemotronH() {
   row.router = RouterRule::GroupedSigmoid;
   row.gated = false;
   row.activationKey = "mlp_hidden_act";
-  row.activation = ActivationConfig::Kind::SquaredRelu;
   row.mlpBias = BiasRule::Asked;
   row.sharedBias = true;
   row.sharedWidth = "moe_shared_expert_intermediate_size";
@@ -530,7 +495,6 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   row.isByKeys = true;
   row.readsRope = false;
   row.latentAttention = has("kv_lora_rank");
-  row.kvHeadsOptional = true;
   row.names = qwenNames;
   row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);
   const std::string family = root["model_type"].nullAsAbsent().string("");

@@ -16,7 +16,6 @@
 
 #include "shardopt/Target/HuggingFace/ModelConfig.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +26,7 @@ namespace shardopt::hf {
 enum class BiasRule : uint8_t {
   Never,
   Always,
-  Asked,        ///< where the config's flag is true
-  UnlessToldNot ///< unless it is false
+  Asked ///< where the config's flag is true
 };
 
 /// Which layers attend to a sliding window only.
@@ -133,21 +131,14 @@ struct Architecture {
   bool splitDeltaNet = false; ///< its projections are tensors of their own
   /// The model is that of `text_config`; what else there is, is left out.
   bool isNested = false;
-  int64_t headDim = 0; ///< where the config has none; 0: a share of the width
   /// Whether its class in Transformers refuses a width that heads do not
   /// divide.
   bool dividesWidth = false;
-  /// The same sizes of its class in Transformers; 0: a config must say them.
-  int64_t vocab = 0, heads = 0, kvHeads = 0;
   /// Whether the text says that the head is the embedding, where the whole may
   /// say otherwise: its language model is one with a head of its own.
   bool tiesByText = false;
   /// What the `model_type` of `text_config` must be, where it can be another.
   std::string_view textType;
-  /// Whether an absent `num_key_value_heads` means as many as heads.
-  bool kvHeadsOptional = false;
-  double theta = 1e4;      ///< where the config has none
-  double localTheta = 1e4; ///< the same of layers with `LayerRope::Local`
   /// Whether rotary frequencies are scaled always, so that a config without
   /// their parameters says too little.
   bool ropeScaled = false;
@@ -157,13 +148,15 @@ struct Architecture {
   /// Whether rotary pairs of latent attention are neighbours where
   /// `rope_interleave` does not say that they are not.
   bool latentInterleaves = true;
-  /// Which share of a head turns where the config does not say; without one,
-  /// heads turn whole, and a config that says otherwise is refused.
-  std::optional<double> ropeShare;
+  /// Whether a part of each head may turn; else heads turn whole, and a config
+  /// that says otherwise is refused.
+  bool ropeShares = false;
+  /// Whether "yarn" in its old files means longrope.
+  bool yarnIsLong = false;
   LayerRopes layerRopes = LayerRopes::Alike;
-  /// Scores are divided by the root of `query_pre_attn_scalar`, of this where
-  /// the config has none; 0: by that of the features of a head.
-  double queryScalar = 0;
+  /// Scores are divided by the root of `query_pre_attn_scalar`, else by that of
+  /// the features of a head.
+  bool queryScalar = false;
   /// `attn_logit_softcapping` and `final_logit_softcapping` are read.
   bool softCaps = false;
   /// Whether both do what they say: a whole that sees does not look at the key
@@ -181,15 +174,11 @@ struct Architecture {
   bool qkNormWhole = false;   ///< over all heads at once
   /// `attn_temperature_tuning`, `floor_scale` and `attn_scale` are read.
   bool temperature = false;
-  bool qkNormAsked = false;   ///< where `use_qk_norm` is true
-  bool qkNormMean = false;    ///< as `AttentionConfig::qkNormMean`
-  bool qkNormPlain = false;   ///< as `AttentionConfig::qkNormPlain`
-  bool qkNormDefault = false; ///< where there is no `use_qk_norm`
+  bool qkNormAsked = false; ///< where `use_qk_norm` is true
+  bool qkNormMean = false;  ///< as `AttentionConfig::qkNormMean`
+  bool qkNormPlain = false; ///< as `AttentionConfig::qkNormPlain`
   WindowRule windows = WindowRule::Never;
   ExpertLayers expertLayers = ExpertLayers::None;
-  /// With `ExpertLayers::Typed`, layers in front without experts where the
-  /// config does not say.
-  int64_t firstDense = 1;
   RouterRule router = RouterRule::None;
   /// The key that scales the weights of experts which `CorrectedSigmoid`
   /// chooses, or empty.
@@ -198,11 +187,7 @@ struct Architecture {
   std::string_view denseWidth = "intermediate_size";
   std::string_view expertWidth = "moe_intermediate_size";
   bool gated = true;
-  /// The key of the activation, if it is neither `hidden_act` nor
-  /// `hidden_activation`.
-  std::string_view activationKey;
-  /// Where the config has none.
-  ActivationConfig::Kind activation = ActivationConfig::Kind::Silu;
+  std::string_view activationKey = "hidden_act";
   bool geluIsTanh = false; ///< "gelu" in its configs means "gelu_pytorch_tanh"
   bool clampedSwiglu = false; ///< of gpt-oss: limit, alpha, and 1 added to up
   BiasRule mlpBias = BiasRule::Never; ///< of dense layers
@@ -223,11 +208,7 @@ struct Architecture {
   bool normBias = true;
   std::string_view normEpsilon = "norm_epsilon";
   std::string_view rmsEpsilon = "rms_norm_eps"; ///< of norms that do not
-  /// Of root-mean-square norms, where its published configs leave it out; 0
-  /// where a config must say it.
-  double epsilon = 0;
-  bool tied = false;      ///< where the config has no `tie_word_embeddings`
-  bool neverTied = false; ///< whatever it says
+  bool neverTied = false;                       ///< whatever it says
   HubNames names;
 };
 

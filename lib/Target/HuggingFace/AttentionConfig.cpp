@@ -13,18 +13,12 @@
 using namespace shardopt;
 using namespace shardopt::hf;
 
-/// `head_dim`, or the share of a head in `hidden_size`, rounded down.
-static int64_t readHeadDim(const json::Value &root,
+/// `head_dim`, or where the class has none, the share of a head in
+/// `hidden_size`, rounded down.
+static int64_t readHeadDim(const ConfigRoot &root,
                            const Architecture &architecture, int64_t heads) {
-  const int64_t otherwise = architecture.headDim;
-  json::Value given = root["head_dim"].nullAsAbsent();
-  // The older form of Nemotron-H.
-  if (!given && otherwise)
-    given = root["attention_head_dim"].nullAsAbsent();
-  if (given)
+  if (const json::Value given = root["head_dim"].nullAsAbsent())
     return readSize(given);
-  if (otherwise)
-    return otherwise;
   int64_t hidden = readSize(root["hidden_size"]);
   if (heads > hidden || (architecture.dividesWidth && hidden % heads != 0))
     root["num_attention_heads"].failExpected(
@@ -34,14 +28,13 @@ static int64_t readHeadDim(const json::Value &root,
   return std::max<int64_t>(hidden / heads, 1);
 }
 
-static void readGrouped(const json::Value &root,
+static void readGrouped(const ConfigRoot &root,
                         const Architecture &architecture,
                         AttentionConfig &attention) {
   json::Value kvHeads = root["num_key_value_heads"];
-  bool asHeads = kvHeads.isNull() || architecture.kvHeadsOptional;
-  attention.kvHeads =
-      readSize(kvHeads, asHeads ? std::optional(attention.heads)
-                                : classSize(architecture.kvHeads));
+  const bool asHeads = kvHeads.isNull() || architecture.isByKeys;
+  attention.kvHeads = readSize(kvHeads, asHeads ? std::optional(attention.heads)
+                                                : std::optional<int64_t>());
   if (attention.heads % attention.kvHeads != 0)
     kvHeads.failExpected("a divisor of num_attention_heads " +
                          std::to_string(attention.heads));
@@ -49,10 +42,9 @@ static void readGrouped(const json::Value &root,
   if (attention.headDim % 2 != 0)
     root["head_dim"].fail("expected heads of an even size, found " +
                           std::to_string(attention.headDim));
-  attention.qkNorm =
-      architecture.qkNorm ||
-      (architecture.qkNormAsked &&
-       readFlag(root["use_qk_norm"], architecture.qkNormDefault));
+  attention.qkNorm = architecture.qkNorm ||
+                     (architecture.qkNormAsked &&
+                      readFlag(root["use_qk_norm"], /*otherwise=*/false));
   attention.qkNormWhole =
       architecture.qkNormWhole ||
       (architecture.isByKeys &&
@@ -65,28 +57,22 @@ static void readGrouped(const json::Value &root,
         "expected no factor of what is turned, because it is normed then");
   attention.chunked = architecture.windows == WindowRule::Chunks;
   if (architecture.temperature &&
-      readFlag(root["attn_temperature_tuning"], /*otherwise=*/true)) {
-    attention.temperatureFloor =
-        readSize(root["floor_scale"], /*otherwise=*/8192);
-    attention.temperatureScale =
-        root["attn_scale"].nullAsAbsent().nonNegativeNumber(/*otherwise=*/.1);
+      readFlag(root["attn_temperature_tuning"], /*otherwise=*/false)) {
+    attention.temperatureFloor = readSize(root["floor_scale"]);
+    attention.temperatureScale = root["attn_scale"].nonNegativeNumber();
   }
   attention.sinks = architecture.sinks;
   attention.gated = architecture.gatedAttention;
-  if (attention.gated && !readFlag(root["attn_output_gate"], true))
-    root["attn_output_gate"].failExpected(
-        "true: " + std::string(architecture.name) +
-        " gates what attention gives");
+  const json::Value gate = root.file()["attn_output_gate"];
+  if (attention.gated && !readFlag(gate, true))
+    gate.failExpected("true: " + std::string(architecture.name) +
+                      " gates what attention gives");
   attention.scale = 1 / std::sqrt(double(attention.headDim));
-  if (architecture.queryScalar != 0)
+  if (architecture.queryScalar)
     attention.scale =
-        1 /
-        std::sqrt(root["query_pre_attn_scalar"].nullAsAbsent().positiveNumber(
-            architecture.queryScalar));
+        1 / std::sqrt(root["query_pre_attn_scalar"].positiveNumber());
   if (architecture.multipliers)
-    attention.scale =
-        root["attention_multiplier"].nullAsAbsent().positiveNumber(
-            /*otherwise=*/1);
+    attention.scale = root["attention_multiplier"].positiveNumber();
   if (json::Value cap = root["attn_logit_softcapping"].nullAsAbsent();
       cap && architecture.softCaps)
     attention.softCap =
@@ -120,7 +106,7 @@ static void expectIndexers(const json::Value &root) {
 }
 
 /// What chooses the positions that are read.
-static void readIndexer(const json::Value &root,
+static void readIndexer(const ConfigRoot &root,
                         const Architecture &architecture,
                         AttentionConfig &attention) {
   attention.indexTopk = readSize(root["index_topk"]);
@@ -138,27 +124,27 @@ static void readIndexer(const json::Value &root,
   if (attention.inputBias)
     root[architecture.biasFlag].failExpected(
         "false: a bias beside an indexer is not read");
-  if (readFlag(root["indexer_rope_interleave"],
-               architecture.indexInterleaves) != architecture.indexInterleaves)
-    root["indexer_rope_interleave"].failExpected(
+  const json::Value interleaves = root.file()["indexer_rope_interleave"];
+  if (readFlag(interleaves, architecture.indexInterleaves) !=
+      architecture.indexInterleaves)
+    interleaves.failExpected(
         std::string(architecture.indexInterleaves ? "true" : "false") +
         ", as Transformers turns the indexer of " +
         std::string(architecture.name));
-  expectIndexers(root);
+  expectIndexers(root.file());
 }
 
 /// Whether an unknown family has an indexer that fits its attention. What does
 /// not is not read, and named as every key that is not understood.
-static bool hasIndexer(const json::Value &root,
+static bool hasIndexer(const ConfigRoot &root,
                        const AttentionConfig &attention) {
   return root["index_topk"].nullAsAbsent() && attention.queryRank != 0 &&
          readSize(root["index_head_dim"]) >= attention.ropeDim;
 }
 
-static void readLatent(const json::Value &root,
-                       const Architecture &architecture,
+static void readLatent(const ConfigRoot &root, const Architecture &architecture,
                        AttentionConfig &attention) {
-  json::Value kvHeads = root["num_key_value_heads"].nullAsAbsent();
+  json::Value kvHeads = root.file()["num_key_value_heads"].nullAsAbsent();
   if (!architecture.isByKeys && kvHeads && readSize(kvHeads) != attention.heads)
     kvHeads.failExpected("num_attention_heads, " +
                          std::to_string(attention.heads) +
@@ -178,12 +164,11 @@ static void readLatent(const json::Value &root,
                     std::sqrt(double(attention.nopeDim + attention.ropeDim));
 }
 
-AttentionConfig shardopt::hf::readAttention(const json::Value &root,
+AttentionConfig shardopt::hf::readAttention(const ConfigRoot &root,
                                             const Architecture &architecture) {
   AttentionConfig attention;
   attention.latent = architecture.latentAttention;
-  attention.heads =
-      readSize(root["num_attention_heads"], classSize(architecture.heads));
+  attention.heads = readSize(root["num_attention_heads"]);
   if (architecture.readsRope)
     readRopes(root, architecture, attention);
   const std::string_view outputFlag = architecture.outputBiasFlag.empty()
@@ -200,14 +185,14 @@ AttentionConfig shardopt::hf::readAttention(const json::Value &root,
   return attention;
 }
 
-DeltaNetConfig shardopt::hf::readDeltaNet(const json::Value &root,
+DeltaNetConfig shardopt::hf::readDeltaNet(const ConfigRoot &root,
                                           const Architecture &architecture) {
   DeltaNetConfig net;
-  net.heads = readSize(root["linear_num_key_heads"], /*otherwise=*/16);
-  net.valueHeads = readSize(root["linear_num_value_heads"], /*otherwise=*/32);
-  net.keyDim = readSize(root["linear_key_head_dim"], /*otherwise=*/128);
-  net.valueDim = readSize(root["linear_value_head_dim"], /*otherwise=*/128);
-  net.taps = readSize(root["linear_conv_kernel_dim"], /*otherwise=*/4);
+  net.heads = readSize(root["linear_num_key_heads"]);
+  net.valueHeads = readSize(root["linear_num_value_heads"]);
+  net.keyDim = readSize(root["linear_key_head_dim"]);
+  net.valueDim = readSize(root["linear_value_head_dim"]);
+  net.taps = readSize(root["linear_conv_kernel_dim"]);
   net.isSplit = architecture.splitDeltaNet;
   if (net.valueHeads % net.heads != 0)
     root["linear_num_value_heads"].failExpected(
@@ -238,7 +223,7 @@ static void readStepLimits(const json::Value &limits, Mamba2Config &space) {
     limits.failExpected("a largest step above the least");
 }
 
-Mamba2Config shardopt::hf::readMamba2(const json::Value &root,
+Mamba2Config shardopt::hf::readMamba2(const ConfigRoot &root,
                                       const Architecture &architecture) {
   const Mamba2Keys &keys = architecture.mamba2;
   Mamba2Config space;
@@ -246,16 +231,15 @@ Mamba2Config shardopt::hf::readMamba2(const json::Value &root,
   space.groups = readSize(root[keys.groups]);
   space.stateDim = readSize(root[keys.stateDim]);
   space.taps = readSize(root[keys.taps]);
-  space.convBias = readFlag(root[keys.convBias], /*otherwise=*/true);
+  space.convBias = readFlag(root[keys.convBias], /*otherwise=*/false);
   space.projBias = readFlag(root[keys.projBias], /*otherwise=*/false);
   const json::Value headDim = root[keys.headDim];
   if (architecture.mixers == MixerRule::OneEach) {
     space.headDim = readSize(headDim);
-    space.stepMin =
-        root["time_step_min"].nullAsAbsent().nonNegativeNumber(.001);
+    space.stepMin = root["time_step_min"].nonNegativeNumber();
   } else {
     const int64_t inner =
-        readSize(root["mamba_expand"], 2) * readSize(root["hidden_size"]);
+        readSize(root["mamba_expand"]) * readSize(root["hidden_size"]);
     const bool isShare = headDim.isString() && headDim.string() == "auto";
     space.headDim =
         isShare ? std::max<int64_t>(inner / space.heads, 1) : readSize(headDim);

@@ -188,7 +188,8 @@ static constexpr Restatement restatements[] = {
     {"MiniMaxM2", "shared_moe_mode", "\"sigmoid\""},
     {"MiniMaxM2", "use_qk_norm", "true"},
     {"MiniMaxM2", "use_routing_bias", "true"},
-    {"Phi3", "full_attn_mod", "1"}};
+    {"Phi3", "full_attn_mod", "1"},
+    {"Qwen3Moe", "use_qk_norm", "true"}};
 
 static bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
@@ -338,16 +339,35 @@ static const Idle idle[] = {
      {"attn_rotary_emb"}},
     {"another key says it",
      [](const Place &at) {
+       return at.holder["attention_head_dim"].found() ==
+              std::to_string(at.config.attention.headDim);
+     },
+     {"attention_head_dim"}},
+    {"another key says it",
+     [](const Place &at) {
        return at.top["dtype"].present() || at.top["torch_dtype"].present();
      },
      {"dtype", "torch_dtype"}},
+    {"its class does not look at it",
+     [](const Place &at) {
+       return at.config.architecture == "GemmaForCausalLM";
+     },
+     {"hidden_activation"}},
+    {"its class does not look at it",
+     [](const Place &at) { return isOfFamily(at.config, "DeepseekV2"); },
+     {"norm_topk_prob"}},
     // The parameters of scaled frequencies say it where it is not read.
     {"rotary frequencies are not scaled",
      [](const Place &at) {
        return at.config.attention.rope.scaling == RopeConfig::Scaling::None;
      },
      {"original_max_position_embeddings"}},
-    {"another key says it",
+    {"the one beside these parameters holds",
+     [](const Place &at) {
+       return at.top["original_max_position_embeddings"].wasRead();
+     },
+     {"original_max_position_embeddings"}},
+    {"the parameters of the scaling say it",
      [](const Place &) { return true; },
      {"original_max_position_embeddings"}}};
 

@@ -15,6 +15,7 @@
 #define SHARDOPT_LIB_TARGET_HUGGINGFACE_CONFIGREADERS_H
 
 #include "Architecture.h"
+#include "ConfigClasses.h"
 
 namespace shardopt::hf {
 
@@ -43,31 +44,31 @@ bool expectEntries(const json::Value &list, size_t found, size_t layers);
 
 /// `rope_parameters`, or `rope_theta` and `rope_scaling`, into `rope` and
 /// `localRope`.
-void readRopes(const json::Value &root, const Architecture &architecture,
+void readRopes(const ConfigRoot &root, const Architecture &architecture,
                AttentionConfig &attention);
 
 /// Records an error where they do not fit the heads.
-void checkRopes(const json::Value &root, const AttentionConfig &attention);
+void checkRopes(const ConfigRoot &root, const AttentionConfig &attention);
 
-AttentionConfig readAttention(const json::Value &root,
+AttentionConfig readAttention(const ConfigRoot &root,
                               const Architecture &architecture);
 
 /// The sizes of gated delta nets, for layers that have them.
-DeltaNetConfig readDeltaNet(const json::Value &root,
+DeltaNetConfig readDeltaNet(const ConfigRoot &root,
                             const Architecture &architecture);
 
 /// The sizes of state spaces, for layers that have them.
-Mamba2Config readMamba2(const json::Value &root,
+Mamba2Config readMamba2(const ConfigRoot &root,
                         const Architecture &architecture);
 
 /// Reads what `layers` need: the width of dense layers only where there are
 /// some, and likewise with experts.
-FeedForwardConfig readFeedForward(const json::Value &root,
+FeedForwardConfig readFeedForward(const ConfigRoot &root,
                                   const Architecture &architecture,
                                   const std::vector<LayerConfig> &layers);
 
 /// One entry a layer: whether it has experts, and its window.
-std::vector<LayerConfig> readLayers(const json::Value &root,
+std::vector<LayerConfig> readLayers(const ConfigRoot &root,
                                     const Architecture &architecture);
 
 /// `dtype`, or `torch_dtype`; bfloat16 where there is neither.

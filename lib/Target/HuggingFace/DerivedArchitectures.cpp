@@ -29,7 +29,6 @@ struct Derivation {
 
 static void changeToSeedOss(Architecture &row) {
   row.dividesWidth = false;
-  row.inputBias = BiasRule::UnlessToldNot;
   row.outputBiasFlag = "attention_out_bias";
 }
 
@@ -48,16 +47,12 @@ static void dropNormsBehind(Architecture &row) {
   row.names.networkPostNorm = "";
 }
 
-static void changeToArcee(Architecture &row) {
-  row.gated = false;
-  row.activation = ActivationConfig::Kind::SquaredRelu;
-}
+static void changeToArcee(Architecture &row) { row.gated = false; }
 
 static void changeToCwm(Architecture &row) {
   row.inputBias = BiasRule::Never;
   row.outputBias = BiasRule::Never;
   row.mlpBias = BiasRule::Never;
-  row.theta = 1e6;
   row.ropeScaled = true;
   row.windows = WindowRule::AllButFourthFromFirst;
 }
@@ -65,7 +60,6 @@ static void changeToCwm(Architecture &row) {
 static void changeToYoutu(Architecture &row) {
   row.expertLayers = ExpertLayers::None;
   row.router = RouterRule::None;
-  row.tied = true;
 }
 
 static void changeToMiniCpm3(Architecture &row) {
@@ -124,12 +118,10 @@ static void changeToGlm4MoeLite(Architecture &row) {
 static void changeToDeepseekV32(Architecture &row) {
   row.indexer = true;
   row.expertLayers = ExpertLayers::Typed;
-  row.firstDense = 3;
 }
 
 static void changeToSolarOpen(Architecture &row) {
-  row.ropeShare = 1;
-  row.theta = 1e6;
+  row.ropeShares = true;
   row.qkNormAsked = false;
   row.expertLayers = ExpertLayers::All;
 }
@@ -137,7 +129,6 @@ static void changeToSolarOpen(Architecture &row) {
 static void changeToHyV3(Architecture &row) {
   changeToSharedSigmoids(row);
   row.windows = WindowRule::Never;
-  row.theta = 11158840;
   row.expertLayers = ExpertLayers::Typed;
   row.router = RouterRule::CorrectedSigmoid;
   row.routerScale = "router_scaling_factor";

@@ -277,8 +277,14 @@ std::string shardopt::hf::explainImport(const json::Document &document,
   text += "by default\n";
   for (const char *key :
        {"vocab_size", "num_attention_heads", "tie_word_embeddings",
-        "num_key_value_heads", "head_dim", "attention_bias", "sliding_window",
+        "num_key_value_heads", "head_dim", "attention_bias",
+        "attn_logit_softcapping", "final_logit_softcapping", "sliding_window",
         "hidden_act", "rope_theta"}) {
+    // Most families have no caps.
+    if ((key == std::string("attn_logit_softcapping") &&
+         config.attention.softCap == 0) ||
+        (key == std::string("final_logit_softcapping") && config.logitCap == 0))
+      continue;
     const bool isRead =
         key != std::string("hidden_act") && key != std::string("rope_theta");
     const bool isThere = (config.isByKeys && !isRead) || model[key].wasRead() ||

@@ -12,23 +12,17 @@
 using namespace shardopt;
 using namespace shardopt::hf;
 
-static ActivationConfig readActivation(const json::Value &root,
+static ActivationConfig readActivation(const ConfigRoot &root,
                                        const Architecture &architecture) {
   using Kind = ActivationConfig::Kind;
   ActivationConfig activation;
   activation.gated = architecture.gated;
-  json::Value name = root["hidden_activation"].nullAsAbsent();
-  if (!name)
-    name = root["hidden_act"].nullAsAbsent();
-  if (!architecture.activationKey.empty())
-    name = root[architecture.activationKey].nullAsAbsent();
+  const json::Value name = root[architecture.activationKey].nullAsAbsent();
   if (architecture.clampedSwiglu) {
     // Its code does not look at `hidden_act`.
     expectString(name, "silu");
-    activation.alpha = root["swiglu_alpha"].nullAsAbsent().positiveNumber(
-        /*otherwise=*/1.702);
-    activation.limit =
-        root["swiglu_limit"].nullAsAbsent().positiveNumber(/*otherwise=*/7);
+    activation.alpha = root["swiglu_alpha"].positiveNumber();
+    activation.limit = root["swiglu_limit"].positiveNumber();
     activation.shift = 1;
     return activation;
   }
@@ -41,7 +35,7 @@ static ActivationConfig readActivation(const json::Value &root,
                                        {"gelu_pytorch_tanh", Kind::GeluTanh},
                                        {"relu", Kind::Relu},
                                        {"relu2", Kind::SquaredRelu}},
-                                      /*otherwise=*/architecture.activation);
+                                      /*otherwise=*/Kind::Silu);
   if (architecture.geluIsTanh && activation.kind == Kind::Gelu)
     activation.kind = Kind::GeluTanh;
   return activation;
@@ -49,7 +43,7 @@ static ActivationConfig readActivation(const json::Value &root,
 
 /// The number of experts, for which there are four names. A file may repeat
 /// it.
-static int64_t readExpertCount(const json::Value &root) {
+static int64_t readExpertCount(const ConfigRoot &root) {
   json::Value first = root["num_local_experts"].nullAsAbsent();
   for (const char *name :
        {"num_experts", "n_routed_experts", "moe_num_experts"}) {
@@ -69,7 +63,7 @@ static int64_t readExpertCount(const json::Value &root) {
 
 /// Groups of experts of which only some can be chosen (DeepSeek-V3, arXiv
 /// 2412.19437, section 2.1.2). A group is ranked by its two best experts.
-static void readGroups(const json::Value &root, RouterConfig &router) {
+static void readGroups(const ConfigRoot &root, RouterConfig &router) {
   router.groups = readSize(root["n_group"]);
   router.topGroups = readSize(root["topk_group"]);
   if (router.experts % router.groups != 0 ||
@@ -89,7 +83,7 @@ static void readGroups(const json::Value &root, RouterConfig &router) {
         std::to_string(router.topK));
 }
 
-static RouterConfig readRouter(const json::Value &root,
+static RouterConfig readRouter(const ConfigRoot &root,
                                const Architecture &architecture) {
   RouterConfig router;
   router.experts = readExpertCount(root);
@@ -123,9 +117,9 @@ static RouterConfig readRouter(const json::Value &root,
     break;
   case RouterRule::GroupedSigmoid:
     // dots.llm1 calls the one by the name of the other.
-    if (const json::Value scoring = root["scoring_func"].nullAsAbsent())
+    if (const json::Value scoring = root.file()["scoring_func"].nullAsAbsent())
       scoring.choice<bool>({{"sigmoid", true}, {"noaux_tc", true}});
-    expectString(root["topk_method"], "noaux_tc");
+    expectString(root.file()["topk_method"], "noaux_tc");
     router.sigmoid = true;
     router.correction = true;
     router.normalize = root["norm_topk_prob"].boolean();
@@ -158,12 +152,13 @@ static RouterConfig readRouter(const json::Value &root,
   return router;
 }
 
-static void readExpertNetworks(const json::Value &root,
+static void readExpertNetworks(const ConfigRoot &root,
                                const Architecture &architecture,
                                FeedForwardConfig &network) {
   network.router = readRouter(root, architecture);
   network.expertBias = architecture.expertBias;
-  if (const json::Value latent = root["moe_latent_size"].nullAsAbsent()) {
+  if (const json::Value latent =
+          root.file()["moe_latent_size"].nullAsAbsent()) {
     if (!architecture.latentExperts)
       latent.failExpected("null: the experts of " +
                           std::string(architecture.name) +
@@ -207,7 +202,7 @@ static void readExpertNetworks(const json::Value &root,
 }
 
 FeedForwardConfig
-shardopt::hf::readFeedForward(const json::Value &root,
+shardopt::hf::readFeedForward(const ConfigRoot &root,
                               const Architecture &architecture,
                               const std::vector<LayerConfig> &layers) {
   auto count = [&](bool experts) {

@@ -34,7 +34,7 @@ static void visitListed(const json::Value &list,
 }
 
 /// The window of windowed layers, 0 if there are none.
-static int64_t readWindow(const json::Value &root, WindowRule rule) {
+static int64_t readWindow(const ConfigRoot &root, WindowRule rule) {
   bool asked = rule == WindowRule::LastLayers ||
                rule == WindowRule::AlternatingFirst ||
                rule == WindowRule::AllIfUsed;
@@ -45,7 +45,7 @@ static int64_t readWindow(const json::Value &root, WindowRule rule) {
     return 0;
   if (rule == WindowRule::Chunks) {
     json::Value chunk = root["attention_chunk_size"];
-    return chunk.isNull() ? 0 : readSize(chunk, /*otherwise=*/8192);
+    return chunk.isNull() ? 0 : readSize(chunk);
   }
   json::Value window = root["sliding_window"];
   bool optional = rule == WindowRule::Always || rule == WindowRule::ByKeys;
@@ -72,7 +72,7 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
 }
 
 /// Which layers have `state`, a gated delta net or a state space.
-static void readMixers(const json::Value &root, Mixer state,
+static void readMixers(const ConfigRoot &root, Mixer state,
                        std::vector<LayerConfig> &layers) {
   json::Value types = root["layer_types"].nullAsAbsent();
   if (!types && state == Mixer::Mamba2) {
@@ -85,8 +85,7 @@ static void readMixers(const json::Value &root, Mixer state,
     return;
   }
   if (!types) {
-    const size_t interval =
-        readSize(root["full_attention_interval"], /*otherwise=*/4);
+    const size_t interval = readSize(root["full_attention_interval"]);
     for (size_t i = 0; i < layers.size(); ++i)
       if ((i + 1) % interval != 0)
         layers[i].mixer = Mixer::DeltaNet;
@@ -120,7 +119,7 @@ static LayerConfig layerOf(OneOf one) {
 }
 
 /// Layers by words, or by letters: M, *, - and E.
-static std::vector<LayerConfig> readLayersOfOne(const json::Value &root) {
+static std::vector<LayerConfig> readLayersOfOne(const ConfigRoot &root) {
   std::vector<LayerConfig> layers;
   json::Value types = root["layers_block_type"].nullAsAbsent();
   if (!types)
@@ -151,14 +150,14 @@ static std::vector<LayerConfig> readLayersOfOne(const json::Value &root) {
         .failExpected("from 1 to " + std::to_string(hf::maxLayers) + " layers");
     return std::vector<LayerConfig>(1);
   }
-  if (const json::Value count = root["num_hidden_layers"].nullAsAbsent())
+  if (const json::Value count = root.file()["num_hidden_layers"].nullAsAbsent())
     if (count.integer(std::nullopt, 1, hf::maxLayers) != int64_t(layers.size()))
       count.failExpected(std::to_string(layers.size()) +
                          ", the layers that are listed");
   return layers;
 }
 
-static void readWindows(const json::Value &root, WindowRule rule,
+static void readWindows(const ConfigRoot &root, WindowRule rule,
                         std::vector<LayerConfig> &layers) {
   int64_t window = readWindow(root, rule);
   json::Value types = root["layer_types"].nullAsAbsent();
@@ -168,14 +167,14 @@ static void readWindows(const json::Value &root, WindowRule rule,
   if (window == 0)
     return;
   size_t first = 0, step = 1;
-  if (rule == WindowRule::LastLayers)
-    first = root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize);
-  if (rule == WindowRule::FromLayer)
-    first = root["max_window_layers"].integer(/*otherwise=*/62, 0, maxSize);
+  const auto bound = [&] {
+    return root["max_window_layers"].integer(std::nullopt, 0, maxSize);
+  };
+  if (rule == WindowRule::LastLayers || rule == WindowRule::FromLayer)
+    first = bound();
   size_t end = layers.size();
   if (rule == WindowRule::AlternatingFirst)
-    end = std::min<size_t>(
-        end, root["max_window_layers"].integer(/*otherwise=*/28, 0, maxSize));
+    end = std::min<size_t>(end, bound());
   if (rule == WindowRule::Alternating || rule == WindowRule::AlternatingFirst)
     step = 2;
   // Every layer but one in so many.
@@ -194,7 +193,7 @@ static void readWindows(const json::Value &root, WindowRule rule,
       layers[i].window = window;
 }
 
-static void readSparseLayers(const json::Value &root,
+static void readSparseLayers(const ConfigRoot &root,
                              std::vector<LayerConfig> &layers) {
   const int64_t step =
       readSize(root["decoder_sparse_step"],
@@ -206,7 +205,7 @@ static void readSparseLayers(const json::Value &root,
                 [](LayerConfig &layer) { layer.experts = false; });
 }
 
-static void readListedLayers(const json::Value &root,
+static void readListedLayers(const ConfigRoot &root,
                              std::vector<LayerConfig> &layers) {
   if (json::Value listed = root["moe_layers"].nullAsAbsent())
     return visitListed(listed, layers,
@@ -219,19 +218,19 @@ static void readListedLayers(const json::Value &root,
 
 /// Records an error if `moe_layer_freq` leaves layers out from
 /// `first_k_dense_replace` on.
-static void expectEveryLayer(const json::Value &root) {
-  const json::Value frequency = root["moe_layer_freq"].nullAsAbsent();
+static void expectEveryLayer(const ConfigRoot &root) {
+  const json::Value frequency = root.file()["moe_layer_freq"].nullAsAbsent();
   if (frequency && frequency.integer() != 1)
     frequency.failExpected("1: experts in every layer from "
                            "first_k_dense_replace on");
 }
 
-static void readTypedLayers(const json::Value &root, int64_t firstDense,
+static void readTypedLayers(const ConfigRoot &root,
                             std::vector<LayerConfig> &layers) {
   json::Value types = root["mlp_layer_types"].nullAsAbsent();
   if (!types) {
     const int64_t first = root["first_k_dense_replace"].nullAsAbsent().integer(
-        firstDense, 0, maxSize);
+        /*otherwise=*/1, 0, maxSize);
     expectEveryLayer(root);
     for (int64_t i = first; i < int64_t(layers.size()); ++i)
       layers[i].experts = true;
@@ -245,7 +244,7 @@ static void readTypedLayers(const json::Value &root, int64_t firstDense,
         elements[i].choice<bool>({{"dense", false}, {"sparse", true}});
 }
 
-static void readIntervals(const json::Value &root,
+static void readIntervals(const ConfigRoot &root,
                           std::vector<LayerConfig> &layers) {
   auto read = [&](const char *key, int64_t otherwise, int64_t least) {
     return root[key].nullAsAbsent().integer(otherwise, least, maxSize);
@@ -259,7 +258,7 @@ static void readIntervals(const json::Value &root,
     layers[i].experts = first <= i && i <= last && (i + 1) % interval == 0;
 }
 
-static void readExperts(const json::Value &root,
+static void readExperts(const ConfigRoot &root,
                         const Architecture &architecture,
                         std::vector<LayerConfig> &layers) {
   const ExpertLayers rule = architecture.expertLayers;
@@ -274,7 +273,7 @@ static void readExperts(const json::Value &root,
   if (rule == ExpertLayers::Interval)
     return readIntervals(root, layers);
   if (rule == ExpertLayers::Typed)
-    return readTypedLayers(root, architecture.firstDense, layers);
+    return readTypedLayers(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
     first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
@@ -287,7 +286,7 @@ static void readExperts(const json::Value &root,
 
 /// `no_rope_layers`, in which 0 says that a layer does not turn its heads, or
 /// every `no_rope_layer_interval`-th.
-static void readLayersWithoutRope(const json::Value &root,
+static void readLayersWithoutRope(const ConfigRoot &root,
                                   std::vector<LayerConfig> &layers) {
   json::Value given = root["no_rope_layers"].nullAsAbsent();
   if (!given || (given.isArray() && given.elements().empty())) {
@@ -305,7 +304,7 @@ static void readLayersWithoutRope(const json::Value &root,
       layers[i].rope = LayerRope::None;
 }
 
-static void readLayerRopes(const json::Value &root, LayerRopes rule,
+static void readLayerRopes(const ConfigRoot &root, LayerRopes rule,
                            WindowRule windows,
                            std::vector<LayerConfig> &layers) {
   if (rule == LayerRopes::NoneInSome) {
@@ -338,7 +337,7 @@ static void readLayerRopes(const json::Value &root, LayerRopes rule,
 }
 
 std::vector<LayerConfig>
-shardopt::hf::readLayers(const json::Value &root,
+shardopt::hf::readLayers(const ConfigRoot &root,
                          const Architecture &architecture) {
   std::vector<LayerConfig> layers;
   if (architecture.mixers == MixerRule::OneEach) {

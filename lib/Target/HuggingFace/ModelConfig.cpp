@@ -45,8 +45,6 @@ bool shardopt::hf::hasBias(const json::Value &flag, BiasRule rule) {
     return true;
   case BiasRule::Asked:
     return readFlag(flag, /*otherwise=*/false);
-  case BiasRule::UnlessToldNot:
-    return readFlag(flag, /*otherwise=*/true);
   }
   return false;
 }
@@ -194,8 +192,8 @@ double shardopt::hf::countParameters(const ModelConfig &config) {
 }
 
 /// Factors of embedding, residual and logits.
-static void readScales(const json::Value &root,
-                       const Architecture &architecture, ModelConfig &config) {
+static void readScales(const ConfigRoot &root, const Architecture &architecture,
+                       ModelConfig &config) {
   if (architecture.embeddingScale == EmbeddingScale::RootOfHidden)
     config.embeddingScale = std::sqrt(double(config.hidden));
   if (architecture.softCaps)
@@ -203,24 +201,20 @@ static void readScales(const json::Value &root,
       config.logitCap =
           cap.positiveNumber() * (architecture.capsLogits ? 1 : 0);
   if (architecture.logitScale)
-    config.logitScale =
-        root["logit_scale"].nullAsAbsent().positiveNumber(/*otherwise=*/.0625);
+    config.logitScale = root["logit_scale"].positiveNumber();
   if (architecture.depthScales) {
-    config.embeddingScale = root["scale_emb"].nullAsAbsent().positiveNumber(12);
+    config.embeddingScale = root["scale_emb"].positiveNumber();
     const double depth = double(config.layers.size());
     const json::Value ofDepth = root["scale_depth"];
     config.residualScale =
-        ofDepth.isNull() ? 1 : ofDepth.positiveNumber(1.4) / std::sqrt(depth);
+        ofDepth.isNull() ? 1 : ofDepth.positiveNumber() / std::sqrt(depth);
     const json::Value base = root["dim_model_base"];
-    config.logitScale = base.isNull() ? 1
-                                      : double(base.integer(256, 1, maxSize)) /
-                                            double(config.hidden);
+    config.logitScale =
+        base.isNull() ? 1 : double(readSize(base)) / double(config.hidden);
   }
   if (!architecture.multipliers)
     return;
-  auto read = [&](const char *key) {
-    return root[key].nullAsAbsent().positiveNumber(/*otherwise=*/1);
-  };
+  auto read = [&](const char *key) { return root[key].positiveNumber(); };
   config.embeddingScale = read("embedding_multiplier");
   config.residualScale = read("residual_multiplier");
   config.logitScale = 1 / read("logits_scaling");
@@ -251,15 +245,18 @@ static double widestTensor(const ModelConfig &config) {
 }
 
 static ErrorOr<ModelConfig> readModel(const json::Document &document,
-                                      const json::Value &root,
+                                      const json::Value &given,
                                       const Architecture *architecture,
                                       bool forSizes) {
+  const ConfigRoot root(given, architecture->isByKeys
+                                   ? nullptr
+                                   : findConfigClass(architecture->name));
   ModelConfig config;
   config.architecture = architecture->name;
   config.isByKeys = architecture->isByKeys;
   config.isNested = architecture->isNested;
   config.names = architecture->names;
-  config.vocab = readSize(root["vocab_size"], classSize(architecture->vocab));
+  config.vocab = readSize(root["vocab_size"]);
   config.hidden = readSize(root["hidden_size"]);
   config.layers = readLayers(root, *architecture);
   config.layerNorm = architecture->layerNorm;
@@ -274,14 +271,11 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
     config.epsilon = 1e-5; // of a program that nothing executes
   else if (config.layerNorm || forSizes)
     config.epsilon = epsilon.nullAsAbsent().positiveNumber(1e-5);
-  else if (architecture->epsilon != 0)
-    config.epsilon =
-        epsilon.nullAsAbsent().positiveNumber(architecture->epsilon);
   else
     config.epsilon = epsilon.positiveNumber();
   // Transformers asks the whole, where the model is nested and has no head of
   // its own.
-  const bool tied = readFlag(root["tie_word_embeddings"], architecture->tied);
+  const bool tied = readFlag(root["tie_word_embeddings"], false);
   const bool whole = readFlag(document.root()["tie_word_embeddings"], tied);
   config.tiedEmbeddings =
       !architecture->neverTied && (architecture->tiesByText ? tied : whole);
@@ -301,8 +295,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   // What holds for a nested model may stand beside it.
   auto holder = [&](std::initializer_list<const char *> keys) {
     for (const char *key : keys)
-      if (root[key].nullAsAbsent())
-        return root;
+      if (root.file()[key].nullAsAbsent())
+        return root.file();
     return document.root();
   };
   config.type = readType(holder({"dtype", "torch_dtype"}));

@@ -28,20 +28,11 @@ struct Nesting {
 
 static void changeNothing(Architecture &) {}
 
-static void changeToGemma3(Architecture &row) {
-  row.epsilon = 1e-6;
-  row.capsLogits = false;
-}
+static void changeToGemma3(Architecture &row) { row.capsLogits = false; }
 
-static void changeToLlama4(Architecture &row) {
-  row.epsilon = 1e-5;
-  row.tiesByText = true;
-}
-
-static void changeToQwen2Vl(Architecture &row) { row.theta = 1e6; }
+static void changeToLlama4(Architecture &row) { row.tiesByText = true; }
 
 static void changeToQwen3Vl(Architecture &row) {
-  row.theta = 5e5;
   row.windows = WindowRule::Never;
 }
 
@@ -63,9 +54,9 @@ static constexpr Nesting nestings[] = {
     {"Mistral3ForConditionalGeneration", "MistralForCausalLM",
      "language_model.model", "language_model.lm_head", changeToMistral3},
     {"Qwen2VLForConditionalGeneration", "Qwen2ForCausalLM", "model", "lm_head",
-     changeToQwen2Vl},
+     changeNothing},
     {"Qwen2_5_VLForConditionalGeneration", "Qwen2ForCausalLM", "model",
-     "lm_head", changeToQwen2Vl},
+     "lm_head", changeNothing},
     {"Qwen3VLForConditionalGeneration", "Qwen3ForCausalLM",
      "model.language_model", "lm_head", changeToQwen3Vl},
     {"Qwen3VLMoeForConditionalGeneration", "Qwen3MoeForCausalLM",

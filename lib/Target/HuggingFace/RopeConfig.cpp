@@ -25,21 +25,43 @@ static double yarnTemperature(double factor, double mscale) {
   return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
 }
 
-/// The object with the parameters of the embedding, absent for the plain one.
-/// As in Transformers, that of version 4 wins if both are there. `kind` are the
-/// layers for which they are, where the families' layers differ.
-static json::Value ropeParameters(const json::Value &root, const char *kind) {
-  json::Value scaling = root["rope_scaling"].nullAsAbsent();
-  if (scaling)
-    return scaling;
-  json::Value parameters = root["rope_parameters"].nullAsAbsent();
-  if (kind && parameters)
-    if (json::Value own = parameters[kind].nullAsAbsent())
-      return own;
-  return parameters;
+namespace {
+
+/// The parameters of the embedding: a key of `over` wins over one of `under`.
+/// Plain ones may have neither.
+struct RopeParameters {
+  json::Value over, under;
+  bool byKind = false; ///< whether kinds of layers have parameters of their own
+
+  bool present() const { return over || under; }
+  json::Value operator[](std::string_view key) const {
+    return over ? over[key].orElse(under[key]) : under[key];
+  }
+};
+
+} // namespace
+
+/// The parameters of all layers. As in Transformers, those of version 4 win
+/// where both are there, unless they are empty.
+static RopeParameters ropeParameters(const ConfigRoot &root) {
+  const json::Value scaling = root["rope_scaling"].nullAsAbsent();
+  const json::Value parameters = root["rope_parameters"].nullAsAbsent();
+  const bool isEmpty = scaling.isObject() && scaling.members().empty();
+  return {scaling.asAbsent(), scaling && !isEmpty ? scaling : parameters};
 }
 
-static void readLlama3(const json::Value &parameters, RopeConfig &rope) {
+/// Those of the layers of `kind`, where kinds have their own: version 4 changes
+/// those of full attention. What stands beside the kinds is not read.
+static RopeParameters ropeParameters(const ConfigRoot &root,
+                                     std::string_view kind) {
+  const json::Value scaling = root["rope_scaling"].nullAsAbsent();
+  const json::Value all = root["rope_parameters"].nullAsAbsent();
+  const bool isScaled = kind == "full_attention";
+  return {isScaled ? scaling : scaling.asAbsent(), all[kind].nullAsAbsent(),
+          /*byKind=*/true};
+}
+
+static void readLlama3(const RopeParameters &parameters, RopeConfig &rope) {
   rope.factor = parameters["factor"].positiveNumber();
   rope.lowFreqFactor = parameters["low_freq_factor"].positiveNumber();
   rope.highFreqFactor = parameters["high_freq_factor"].positiveNumber();
@@ -48,7 +70,7 @@ static void readLlama3(const json::Value &parameters, RopeConfig &rope) {
         "a number above low_freq_factor");
 }
 
-static void readYarn(const json::Value &root, const json::Value &parameters,
+static void readYarn(const ConfigRoot &root, const RopeParameters &parameters,
                      const Architecture &architecture, RopeConfig &rope) {
   json::Value factor = parameters["factor"].nullAsAbsent();
   rope.factor = factor ? factor.positiveNumber()
@@ -58,7 +80,10 @@ static void readYarn(const json::Value &root, const json::Value &parameters,
       parameters["beta_fast"].nullAsAbsent().positiveNumber(/*otherwise=*/32);
   rope.betaSlow =
       parameters["beta_slow"].nullAsAbsent().positiveNumber(/*otherwise=*/1);
-  rope.truncate = readFlag(parameters["truncate"], /*otherwise=*/true);
+  // Of parameters by kind, Transformers looks for it beside the kinds.
+  if (!parameters.byKind)
+    rope.truncate = !parameters["truncate"].isNull() &&
+                    parameters["truncate"].boolean(/*otherwise=*/true);
 
   double mscale =
       parameters["mscale"].nullAsAbsent().nonNegativeNumber(/*otherwise=*/0);
@@ -86,8 +111,8 @@ static std::vector<double> readDivisors(const json::Value &list) {
 }
 
 /// LongRoPE (arXiv 2402.13753), with the magnitude that Transformers gives it.
-static void readLongRope(const json::Value &root, const json::Value &parameters,
-                         RopeConfig &rope) {
+static void readLongRope(const ConfigRoot &root,
+                         const RopeParameters &parameters, RopeConfig &rope) {
   rope.shortDivisors = readDivisors(parameters["short_factor"]);
   rope.longDivisors = readDivisors(parameters["long_factor"]);
   const double original = double(rope.originalContext);
@@ -102,19 +127,21 @@ static void readLongRope(const json::Value &root, const json::Value &parameters,
 }
 
 /// Which share of a head turns.
-static double readShare(const json::Value &root, const json::Value &parameters,
+static double readShare(const ConfigRoot &root,
+                        const RopeParameters &parameters,
                         const Architecture &architecture) {
-  double share = architecture.ropeShare.value_or(1);
+  double share = 1;
   // The older form of MiniMax-M2.
   if (json::Value turned = root["rotary_dim"].nullAsAbsent();
-      turned && architecture.ropeShare)
+      turned && architecture.ropeShares)
     share = double(readSize(turned)) / double(readSize(root["head_dim"]));
-  for (const json::Value &holder : {root, parameters}) {
-    json::Value part = holder["partial_rotary_factor"].nullAsAbsent();
+  for (json::Value part :
+       {root["partial_rotary_factor"], parameters["partial_rotary_factor"]}) {
+    part = part.nullAsAbsent();
     if (!part)
       continue;
     share = part.positiveNumber();
-    if (share != 1 && !architecture.ropeShare)
+    if (share != 1 && !architecture.ropeShares)
       part.failExpected("1: " + std::string(architecture.name) +
                         " turns whole heads");
     else if (share > 1)
@@ -123,15 +150,48 @@ static double readShare(const json::Value &root, const json::Value &parameters,
   return share;
 }
 
+/// How frequencies are scaled.
+static RopeConfig::Scaling readScaling(const RopeParameters &parameters,
+                                       const Architecture &architecture) {
+  using Scaling = RopeConfig::Scaling;
+  json::Value type = parameters["rope_type"].nullAsAbsent();
+  // The older word; full attention is plain unless `rope_type` says otherwise.
+  if (!type && (!parameters.byKind || parameters.under))
+    type = parameters["type"].nullAsAbsent();
+  const auto scaling =
+      type.choice<Scaling>({{"default", Scaling::None},
+                            {"linear", Scaling::Linear},
+                            {"llama3", Scaling::Llama3},
+                            {"yarn", Scaling::Yarn},
+                            {"longrope", Scaling::LongRope},
+                            {"su", Scaling::LongRope},
+                            // Of text, all of whose positions agree.
+                            {"mrope", Scaling::None}},
+                           /*otherwise=*/Scaling::None);
+  return scaling == Scaling::Yarn && architecture.yarnIsLong ? Scaling::LongRope
+                                                             : scaling;
+}
+
+/// How many tokens there were before frequencies were scaled.
+static int64_t readOriginalContext(const ConfigRoot &root,
+                                   const RopeParameters &parameters) {
+  static constexpr std::string_view key = "original_max_position_embeddings";
+  for (json::Value original : {root[key], parameters[key]})
+    if ((original = original.nullAsAbsent()))
+      return readSize(original);
+  return readSize(root["max_position_embeddings"]);
+}
+
 /// `thetaKey` holds the base where the parameters do not.
-static RopeConfig readRope(const json::Value &root,
-                           const json::Value &parameters, const char *thetaKey,
-                           double otherwise, const Architecture &architecture) {
+static RopeConfig readRope(const ConfigRoot &root,
+                           const RopeParameters &parameters,
+                           const char *thetaKey,
+                           const Architecture &architecture) {
   RopeConfig rope;
   json::Value theta = parameters["rope_theta"].nullAsAbsent();
   if (!theta)
     theta = root[thetaKey].nullAsAbsent();
-  rope.theta = theta.positiveNumber(otherwise);
+  rope.theta = theta.positiveNumber(/*otherwise=*/1e4);
   if (rope.theta <= 1)
     theta.failExpected("a number above 1");
   rope.interleaved =
@@ -139,42 +199,22 @@ static RopeConfig readRope(const json::Value &root,
       (architecture.latentAttention && architecture.latentInterleaves &&
        readFlag(root["rope_interleave"], /*otherwise=*/true));
   rope.share = readShare(root, parameters, architecture);
-  if (!parameters) {
+  if (!parameters.present()) {
     if (architecture.ropeScaled)
       root["rope_parameters"].failExpected("the scaling of rotary frequencies");
     return rope;
   }
 
-  for (const auto &[key, value] : parameters.members())
-    if (value.isObject())
-      value.failExpected("a number: rotary parameters by kind of layer are not "
-                         "supported");
-  json::Value type = parameters["rope_type"].nullAsAbsent();
-  if (!type)
-    type = parameters["type"].nullAsAbsent();
+  for (const json::Value &holder : {parameters.over, parameters.under})
+    if (holder)
+      for (const auto &[key, value] : holder.members())
+        if (value.isObject())
+          value.failExpected("a number: rotary parameters by kind of layer are "
+                             "not supported");
   using Scaling = RopeConfig::Scaling;
-  rope.scaling = type.choice<Scaling>({{"default", Scaling::None},
-                                       {"linear", Scaling::Linear},
-                                       {"llama3", Scaling::Llama3},
-                                       {"yarn", Scaling::Yarn},
-                                       {"longrope", Scaling::LongRope},
-                                       {"su", Scaling::LongRope},
-                                       // Of text, all of whose positions agree.
-                                       {"mrope", Scaling::None}},
-                                      /*otherwise=*/Scaling::None);
-  // Of old files of Phi-3.
-  if (rope.scaling == Scaling::Yarn && parameters["short_factor"].present())
-    rope.scaling = Scaling::LongRope;
-
-  if (rope.scaling == Scaling::Llama3 || rope.scaling == Scaling::Yarn ||
-      rope.scaling == Scaling::LongRope) {
-    json::Value original =
-        parameters["original_max_position_embeddings"].nullAsAbsent();
-    if (!original && rope.scaling == Scaling::LongRope)
-      original = root["original_max_position_embeddings"].nullAsAbsent();
-    rope.originalContext =
-        readSize(original ? original : root["max_position_embeddings"]);
-  }
+  rope.scaling = readScaling(parameters, architecture);
+  if (rope.scaling != Scaling::None && rope.scaling != Scaling::Linear)
+    rope.originalContext = readOriginalContext(root, parameters);
   switch (rope.scaling) {
   case Scaling::None:
     break;
@@ -194,25 +234,23 @@ static RopeConfig readRope(const json::Value &root,
   return rope;
 }
 
-void shardopt::hf::readRopes(const json::Value &root,
+void shardopt::hf::readRopes(const ConfigRoot &root,
                              const Architecture &architecture,
                              AttentionConfig &attention) {
-  const bool hasLocal = architecture.layerRopes == LayerRopes::LocalInWindows;
-  json::Value global =
-      ropeParameters(root, hasLocal ? "full_attention" : nullptr);
-  attention.rope =
-      readRope(root, global, "rope_theta", architecture.theta, architecture);
-  if (!hasLocal)
+  if (architecture.layerRopes != LayerRopes::LocalInWindows) {
+    attention.rope =
+        readRope(root, ropeParameters(root), "rope_theta", architecture);
     return;
+  }
+  attention.rope = readRope(root, ropeParameters(root, "full_attention"),
+                            "rope_theta", architecture);
   // The older form has a base for them and no scaling.
-  json::Value local = root["rope_parameters"]
-                          .nullAsAbsent()["sliding_attention"]
-                          .nullAsAbsent();
-  attention.localRope = readRope(root, local, "rope_local_base_freq",
-                                 architecture.localTheta, architecture);
+  attention.localRope =
+      readRope(root, ropeParameters(root, "sliding_attention"),
+               "rope_local_base_freq", architecture);
 }
 
-void shardopt::hf::checkRopes(const json::Value &root,
+void shardopt::hf::checkRopes(const ConfigRoot &root,
                               const AttentionConfig &attention) {
   const RopeConfig &rope = attention.rope;
   const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
@@ -225,7 +263,7 @@ void shardopt::hf::checkRopes(const json::Value &root,
   if (rope.scaling != RopeConfig::Scaling::LongRope)
     return;
   const auto pairs = size_t(turned) / 2;
-  const json::Value parameters = ropeParameters(root, nullptr);
+  const RopeParameters parameters = ropeParameters(root);
   for (const auto &[key, divisors] :
        {std::pair("short_factor", &rope.shortDivisors),
         std::pair("long_factor", &rope.longDivisors)})

@@ -50,7 +50,7 @@ QWEN3_EXPERTS = {
 SIGMOIDS = {"n_group": 1, "topk_group": 1, "norm_topk_prob": True}
 # name: (architecture, vocabulary, hidden, inner, layers, heads, kv heads, other keys, billions)
 MODELS = {
-    "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6}, 7.25),
+    "mistral-7b-v0.3": ("Mistral", 32768, 4096, 14336, 32, 32, 8, {"rope_theta": 1e6, "sliding_window": None}, 7.25),
     "phi-4": ("Phi3", 100352, 5120, 17920, 40, 40, 10, {"rope_theta": 250000.0}, 14.7),
     "phi-4-mini": (
         *("Phi3", 200064, 3072, 8192, 32, 24, 8),
@@ -582,7 +582,7 @@ ALIKE = {
     ),
     "mistral-small-3.1-24b": (
         *("Mistral3", 131072, 5120, 32768, 40, 32, 8),
-        {"model_type": "mistral", "head_dim": 128, "rope_theta": 1e9},
+        {"model_type": "mistral", "head_dim": 128, "rope_theta": 1e9, "sliding_window": None},
         23.6,
     ),
     "qwen2.5-vl-7b": ("Qwen2_5_VL", 152064, 3584, 18944, 28, 28, 4, {}, 7.62),
