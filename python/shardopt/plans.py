@@ -420,14 +420,34 @@ class Plan(Verbs):
 
     def _is_like(self, other: "Plan") -> bool:
         """Whether a report that was read says what `other` does."""
-        try:
-            return (
-                set(other.report) - {"engines"} <= set(self.report)
-                and self.metrics == other.metrics
-                and self.report["best"]["strategy"] == other.report["best"]["strategy"]
+        engines = self.report.get("engines") or {}
+        return (
+            all(
+                key == "engines" or key in self.report and _is_shaped(self.report[key], like)
+                for key, like in other.report.items()
             )
-        except (KeyError, TypeError):
-            return False
+            and self.report["best"] == other.report["best"]
+            and isinstance(engines, dict)
+            and all(_is_shaped(row, _ENGINE) for row in engines.values())
+        )
+
+
+#: What a report says of an engine.
+_ENGINE = {"runs_plan": True, "best": None, "why_not": None}
+
+
+def _is_shaped(value: Any, like: Any) -> bool:
+    """Whether `value` has the members and types of `like`; what is None in one of
+    them may be anything in the other."""
+    if value is None or like is None:
+        return True
+    if isinstance(like, dict):
+        return isinstance(value, dict) and all(
+            key in value and _is_shaped(value[key], inner) for key, inner in like.items()
+        )
+    if isinstance(like, bool) or not isinstance(like, (int, float)):
+        return isinstance(value, type(like))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _evaluated(

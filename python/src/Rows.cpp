@@ -168,6 +168,13 @@ static int64_t readExact(PyObject *number) {
              : 0;
 }
 
+/// What a message says of any object, never long.
+static std::string shown(PyObject *object) {
+  return py::module_::import("shardopt.border")
+      .attr("shown")(py::handle(object))
+      .cast<std::string>();
+}
+
 void RowReader::readList(PyObject *row) {
   if (!PyList_Check(row))
     throw py::type_error("a strategy is no list");
@@ -181,7 +188,7 @@ void RowReader::readList(PyObject *row) {
       continue;
     PyErr_Clear();
     throw py::value_error("number " + std::to_string(i) + " of a strategy is " +
-                          abbreviate(py::repr(number).cast<std::string>()) +
+                          shown(number) +
                           ", expected an integer of at most 64 bits");
   }
 }

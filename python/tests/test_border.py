@@ -129,6 +129,33 @@ class CommandFilesTest(InFolder):
         self.assertEqual([plan], list(self.folder.iterdir()))
 
 
+class PlanFileTest(InFolder):
+    def test_a_report_that_is_another_is_made_anew(self):
+        path = self.planned()
+        whole = so.Plan.from_json(path)
+        for place, value in (
+            (("best", "breakdown", 0), 7),
+            (("best", "memory_parts_gb"), {"weights": "x"}),
+            (("best",), None),
+            (("baselines",), []),
+            (("binding_constraint", "kind"), {}),
+            (("engines",), [1]),
+            (("engines", "vllm"), {}),
+        ):
+            values = json.loads(path.read_text())
+            holder = values["report"]
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = value
+            odd = self.folder / "odd.json"
+            odd.write_text(json.dumps(values))
+            with self.subTest(place):
+                found = so.Plan.from_json(odd)
+                self.assertEqual(found.breakdown, whole.breakdown)
+                self.assertEqual(found.memory, whole.memory)
+                self.assertEqual(run("export", odd, "--engine", "vllm")[0], 0)
+
+
 class ProgramsOfFilesTest(InFolder):
     def test_a_plan_file_runs_nothing_by_itself(self):
         plan, evil, ran = self.planned(), self.folder / "evil.json", self.folder / "ran"
@@ -343,6 +370,9 @@ class ValuesTest(unittest.TestCase):
         nested = [1]
         for _ in range(60):
             nested = [nested, nested]
+        numbers = so.plan(small()).strategy.numbers()
+        with self.assertRaisesRegex(so.ShardoptError, "number 0 of a strategy is "):
+            so.evaluate(small(), [[nested, *numbers[1:]]])
         for value in (nested, "x" * 10**6, 10**10**5, {"a": nested}):
             text = border.shown(value)
             self.assertLess(len(text), 1000)
