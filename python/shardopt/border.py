@@ -28,6 +28,8 @@ WRONG_INPUT = (
     MemoryError,
     OSError,
 )
+#: Of a file that is read as a whole.
+_MOST_BYTES = 256 << 20
 _counter = itertools.count()
 
 
@@ -91,12 +93,13 @@ def parse_json(text: str, place: str) -> Any:
 
 
 def read_text(path: "str | os.PathLike[str]") -> str:
-    """The text of a regular file."""
+    """The text of a file or a pipe, which has an end."""
     with reading(f"'{path}' cannot be read"):
-        place = Path(path)
-        if place.exists() and not place.is_dir() and not place.is_file():
-            raise ShardoptError(f"'{path}' is a device or a pipe, expected a file")
-        return place.read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES >> 20} MB")
+        return data.decode("utf-8").replace("\r\n", "\n")
 
 
 def is_same(one: "str | os.PathLike[str]", other: "str | os.PathLike[str]") -> bool:

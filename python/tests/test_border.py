@@ -66,6 +66,15 @@ class WriterTest(InFolder):
         write_whole("/dev/null", "text")
         self.assertFalse(os.path.isfile("/dev/null"))
 
+    def test_what_is_read_has_an_end(self):
+        with self.assertRaisesRegex(so.ShardoptError, "more than 256 MB"):
+            border.read_text("/dev/zero")
+        ours, theirs = os.pipe()
+        os.write(theirs, b"text\r\n")
+        os.close(theirs)
+        self.assertEqual(border.read_text(f"/dev/fd/{ours}"), "text\n")
+        os.close(ours)
+
     def test_names_of_one_file(self):
         file, other = self.folder / "file", self.folder / "other"
         self.assertTrue(is_same(file, self.folder / "." / "file"))  # neither is there
