@@ -181,6 +181,36 @@ def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
     return tp * pp * ranks // max(fitting)
 
 
+# What only the roles of a service say, where a plan of a phase is launched alone.
+ALONE: Names = {
+    "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0,
+    "memory_share": 0, "transceiver": "",
+}
+
+
+def has_low_latency(ep: int, ranks: int, gathers: bool, phase: str, batch: int) -> bool:
+    """Whether DeepEP's low-latency kernels, which take at most 1024 tokens of a rank,
+    exchange the rows of a decode step."""
+    return ep > 1 and not gathers and phase == "decode" and batch <= 1024 * ranks
+
+
+_CACHE = re.compile(r"tensor<[0-9?x]*x([a-zA-Z0-9]+)> \{llm\.role = \"cache\"")
+_WEIGHT = re.compile(r"llm\.param @\S+ : tensor<[0-9?x]*x(f8[a-zA-Z0-9]+)>")
+
+
+def types_of(model: Model) -> Names:
+    """The types that an engine must be told: that of KV caches which are not 16 bits wide,
+    and fp8 weights that the config, which engines read themselves, does not mention."""
+    caches = set(_CACHE.findall(model.mlir))
+    config = model.config or {}
+    is_told = any("quantization_config" in part for part in (config, config.get("text_config") or {}))
+    is_fp8 = bool(_WEIGHT.search(model.mlir)) and not is_told
+    return {
+        "cache_type": "fp8" if any(kind.startswith("f8") for kind in caches) else "",
+        "quantization": "fp8" if is_fp8 else "",
+    }
+
+
 def fields_of(plan: Plan, row: Names, devices_per_node: int | None) -> Names:
     """The names of a plan in the expressions of an engine's row."""
     strategy, model = plan.strategy, plan.problem.model
@@ -191,7 +221,13 @@ def fields_of(plan: Plan, row: Names, devices_per_node: int | None) -> Names:
     # An engine whose --tp-size spans them lays them out as one group.
     groups = (tp * ranks, pp, 1) if row["tp_spans_ranks"] else (tp, pp, ranks)
     return {
+        **ALONE,
         **facts_of(model),
+        **types_of(model),
+        "low_latency": has_low_latency(
+            strategy.ep if model.experts else 1, ranks, strategy.exchange == "gather",
+            model.phase, strategy.batch,
+        ),
         "tp": tp,
         "dp": strategy.replicas,
         "ep": strategy.ep if model.experts else 1,

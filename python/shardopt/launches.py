@@ -198,7 +198,45 @@ def export(
         raise _refused(plan, name, reasons, devices_per_node)
 
     folder = model_folder(plan)
-    flags = _flags(row, fields)
+    command = command_of(row, fields, folder)
+    load = {"model": folder, **{name: str(value) for name, value in load_of(plan).items()}}
+    copies = plan.report["best"].get("replicas", 1)
+    return Launch(
+        name,
+        version,
+        command.args,
+        command.env,
+        command.files,
+        tuple(part.format(**load) for part in row["benchmark"]),
+        copies * (1 if fields["experts"] else plan.strategy.replicas),
+        fields["nodes"],
+        command.later_args,
+    )
+
+
+@dataclass(frozen=True)
+class Command:
+    """What starts a server on its first node, and `later_args`, which other nodes add."""
+
+    args: tuple[str, ...]
+    later_args: tuple[str, ...]
+    env: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) -> Command:
+    """The command of an engine's row for the fields of a plan or a role."""
+    words: dict[str, list[str]] = {"all": [], "later": []}
+    for flag in row["flags"]:
+        if not value_of(flag["when"], fields):
+            continue
+        nodes = words[flag.get("nodes", "all")]
+        nodes.append(flag["flag"])
+        if flag["kind"] != "bool":
+            value = value_of(flag["value"], fields)
+            if not isinstance(value, Expansion):
+                value = Expansion(value) if flag.get("expands") else str(value)
+            nodes.append(value)
     env = {
         entry["name"]: str(value_of(entry["value"], fields))
         for entry in row["environment"]
@@ -209,34 +247,18 @@ def export(
         for entry in row.get("files", ())
         if value_of(entry["when"], fields)
     }
-    load = {"model": folder, **{name: str(value) for name, value in load_of(plan).items()}}
-    copies = plan.report["best"].get("replicas", 1)
-    model = [row["model"], folder] if row["model"] else [folder]
-    return Launch(
-        name,
-        version,
-        (*row["program"], *model, *flags["all"]),
-        env,
-        files,
-        tuple(part.format(**load) for part in row["benchmark"]),
-        copies * (1 if fields["experts"] else plan.strategy.replicas),
-        fields["nodes"],
-        tuple(flags["later"]),
-    )
+    operand = [row["model"], model] if row["model"] else [model]
+    args = (*row["program"], *operand, *words["all"])
+    return Command(args, tuple(words["later"]), env, files)
 
 
-def _flags(row: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The words of the flags that are written: on all nodes, and on the later ones."""
-    words: dict[str, list[str]] = {"all": [], "later": []}
-    for flag in row["flags"]:
-        if not value_of(flag["when"], fields):
-            continue
-        nodes = words[flag.get("nodes", "all")]
-        nodes.append(flag["flag"])
-        if flag["kind"] != "bool":
-            text = str(value_of(flag["value"], fields))
-            nodes.append(Expansion(text) if flag.get("expands") else text)
-    return words
+def engine_of(plan: Plan) -> str:
+    """The engine that a plan was made for."""
+    if not plan.problem.engine:
+        raise ShardoptError(
+            "the plan names no engine, expected --engine with one of " + ", ".join(engines())
+        )
+    return plan.problem.engine
 
 
 def degrees_of(plan: Plan) -> str:

@@ -8,8 +8,9 @@ from typing import Iterable
 
 from .errors import ShardoptError
 
-# `"$NODE_RANK"`, `"$((NODE_RANK * 2))"`, `"$MASTER_ADDR":5000`.
-_EXPANSION = re.compile(r"\$(?:[A-Z_]+|\(\([A-Z_]+ [*+] [0-9]+\)\))(?::[0-9]+)?")
+# "$NODE_RANK", "$((NODE_RANK * 2))", "$MASTER_ADDR:5000", "http://$HOST_1:8100".
+_NAME = r"[A-Z][A-Z_0-9]*"
+_EXPANSION = re.compile(rf"(?:http://)?\$(?:{_NAME}|\(\({_NAME} [*+] [0-9]+\)\))(?::[0-9]+)?")
 
 
 class Expansion(str):
