@@ -1,0 +1,50 @@
+"""Services as files that platforms run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import ModuleType
+
+from ..errors import UnknownName, list_known
+from ..shell import as_path, command_line
+from . import shell, slurm
+from .folder import write_folder
+from .pairs import why_not_paired
+from .service import Deployment, Load, Role, deployment_of
+from .settings import Settings
+
+__all__ = [
+    "Deployment", "Load", "Role", "Settings", "TARGETS", "deployment_of", "files_of",
+    "next_step", "why_not_paired", "write",
+]
+
+#: What each target is written by; a module says which versions it was `WRITTEN_FOR`.
+TARGETS: dict[str, ModuleType] = {
+    "shell": shell,
+    "slurm": slurm,
+}
+
+
+def files_of(deployment: Deployment, target: str, settings: Settings) -> dict[str, str]:
+    """The files of a target by name, and the service that they are for."""
+    if target not in TARGETS:
+        raise UnknownName(f"unknown target '{target}'; " + list_known(target, TARGETS))
+    said = json.dumps(deployment.to_dict(), indent=1) + "\n"
+    return {**TARGETS[target].files_of(deployment, settings), "plan/service.json": said}
+
+
+def write(
+    deployment: Deployment,
+    target: str,
+    folder: "str | os.PathLike[str]",
+    settings: Settings = Settings(),
+) -> list[Path]:
+    """Writes the files of `target` into a new folder: all or none."""
+    return write_folder(folder, files_of(deployment, target, settings))
+
+
+def next_step(deployment: Deployment, target: str, folder: "str | os.PathLike[str]") -> str:
+    """The command that tries what was written and changes nothing, for a shell."""
+    return command_line(TARGETS[target].trial(deployment, as_path(os.fspath(folder))))

@@ -1,0 +1,58 @@
+"""Names that go into manifests: all pass through here."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import ShardoptError
+
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+# Image references: registry, path, tag or digest.
+_IMAGE = re.compile(r"[a-z0-9]([a-zA-Z0-9._/:@-]*[a-zA-Z0-9])?")
+
+#: Platforms add roles, revisions and ordinals, and names of pods have 63 characters.
+MOST_OF_A_NAME = 36
+
+
+def label(text: str, what: str, most: int = MOST_OF_A_NAME) -> str:
+    """`text`, where Kubernetes takes it as a name (RFC 1123, and no digit first)."""
+    if len(text) > most or not _LABEL.fullmatch(text):
+        raise ShardoptError(
+            f"the {what} is '{text:.80}', expected 1 to {most} lower case letters, "
+            "digits and '-', beginning with a letter and ending with none of '-'"
+        )
+    return text
+
+
+def label_of(asked: str | None, model: str) -> str:
+    """The name asked for, else one made of the model's."""
+    if asked is not None:
+        return label(asked, "name")
+    made = re.sub(r"[^a-z0-9]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-")
+    made = re.sub(r"^[0-9-]+", "", made)[:MOST_OF_A_NAME].strip("-")
+    return made or "service"
+
+
+def image(text: str) -> str:
+    if len(text) > 255 or not _IMAGE.fullmatch(text):
+        raise ShardoptError(
+            f"the image is '{text:.80}', expected a reference such as "
+            "registry/path/name:tag"
+        )
+    return text
+
+
+def path(text: str, what: str) -> str:
+    """An absolute path inside a container."""
+    if not re.fullmatch(r"/[^\0\n:]*", text):
+        raise ShardoptError(f"the {what} is '{text:.80}', expected an absolute path")
+    return text
+
+
+def word(text: str, what: str) -> str:
+    """A word of a scheduler: no blanks, quotes or newlines."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:,+-]*", text):
+        raise ShardoptError(
+            f"the {what} is '{text:.80}', expected letters, digits and any of '_.:,+-'"
+        )
+    return text

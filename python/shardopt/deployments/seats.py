@@ -1,0 +1,76 @@
+"""Where workers sit on machines that have no scheduler of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import Inexpressible
+from .service import Deployment, Role
+
+#: The first ports of a machine; further workers on it have the next ones.
+PORT, SIDE_PORT = 8100, 5600
+ROUTER_PORT = 8000
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A node's share of a worker: `hosts` are those of the worker, from 1."""
+
+    role: Role
+    worker: int
+    rank: int
+    hosts: tuple[int, ...]
+    gpus: tuple[int, ...]
+    slot: int
+
+    @property
+    def host(self) -> int:
+        return self.hosts[self.rank]
+
+    @property
+    def port(self) -> int:
+        return PORT + 10 * self.slot
+
+    @property
+    def side_port(self) -> int:
+        return SIDE_PORT + 100 * self.slot
+
+
+def seats_of(deployment: Deployment) -> list[Seat]:
+    """A seat for each node of each worker. Workers of several nodes have machines that
+    they share with no other such worker; the others fill machines from the first."""
+    kinds = {(role.machine, role.devices_per_node) for role in deployment.roles}
+    if len(kinds) > 1:
+        why = "its roles are on different machines, and here all machines are alike"
+        raise Inexpressible(f"the service cannot be placed: {why}", [why], None)
+    used: list[list[int]] = []  # of each host: devices in use, workers
+    found = []
+    widest_first = sorted(deployment.roles, key=lambda role: -deployment.nodes(role))
+    for role in widest_first:
+        here, nodes = deployment.devices_here(role), deployment.nodes(role)
+        for worker in range(role.workers):
+            hosts = _hosts(used, here, nodes, role.devices_per_node)
+            first, slot = used[hosts[0]]
+            for rank, host in enumerate(hosts):
+                gpus = tuple(range(used[host][0], used[host][0] + here))
+                names = tuple(one + 1 for one in hosts)
+                found.append(Seat(role, worker, rank, names, gpus, slot))
+            for host in hosts:
+                used[host][0] += here
+                used[host][1] += 1
+    order = {role.name: number for number, role in enumerate(deployment.roles)}
+    return sorted(found, key=lambda seat: (order[seat.role.name], seat.worker, seat.rank))
+
+
+def _hosts(used: list[list[int]], here: int, nodes: int, devices: int) -> list[int]:
+    if nodes == 1:
+        for host, (taken, _) in enumerate(used):
+            if taken + here <= devices:
+                return [host]
+    first = len(used)
+    used.extend([0, 0] for _ in range(nodes))
+    return list(range(first, first + nodes))
+
+
+def hosts_of(seats: list[Seat]) -> int:
+    return max(seat.host for seat in seats)

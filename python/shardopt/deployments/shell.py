@@ -1,0 +1,128 @@
+"""The service as shell scripts: one a role, and one that starts all."""
+
+from __future__ import annotations
+
+from ..shell import Expansion, command_line, quoted
+from .routing import benchmark_command, router_command
+from .seats import ROUTER_PORT, Seat, hosts_of, seats_of
+from .service import Deployment, Role
+from .settings import Settings
+
+WRITTEN_FOR = "POSIX sh, ssh"
+
+_ON = r"""
+quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
+on() { # HOST LOG WORD...: runs the words there, in the background
+  host=$1 log=$2; shift 2
+  if [ -n "$dry" ]; then echo "$host: $*"; return; fi
+  if [ "$host" = localhost ]; then "$@" >"$log" 2>&1 &
+  else
+    words=; for word in "$@"; do words="$words $(quote "$word")"; done
+    ssh -n -- "$host" "$words" >"$log" 2>&1 &
+  fi
+}
+"""
+
+
+def role_script(deployment: Deployment, role: Role) -> str:
+    """Starts one node of one worker; what differs between them it reads from variables."""
+    port, side_port = Expansion("$PORT"), Expansion("$SIDE_PORT")
+    command = deployment.command(role, port, side_port)
+    nodes = deployment.nodes(role)
+    lines = [
+        "#!/bin/sh",
+        f"# {role.name}: {deployment.engine} {deployment.version}, a worker has "
+        f"{role.devices} devices on {nodes} nodes",
+        "# reads PORT, SIDE_PORT, HOST" + (", NODE_RANK, MASTER_ADDR" if nodes > 1 else ""),
+        "set -eu",
+        'cd "$(dirname "$0")"',
+        *(f"export {name}={quoted(value)}" for name, value in command.env.items()),
+    ]
+    known = {"host": Expansion("$HOST"), "side_port": side_port}
+    if deployment.is_disaggregated:
+        for name, field in deployment.row["environment_of_roles"].items():
+            lines.append(f"export {name}={quoted(known[field])}")
+    last = f"exec {command_line(command.args)}"
+    if command.later_args:
+        later = command_line(command.later_args)
+        lines += ["set --", f'[ "$NODE_RANK" -eq 0 ] || set -- {later}']
+        last += ' "$@"'
+    return "\n".join([*lines, last, ""])
+
+
+def urls(seats: list[Seat]) -> dict[str, list[tuple[str, str]]]:
+    """By role, the URL and the side port of each worker."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for seat in seats:
+        if seat.rank == 0:
+            url = Expansion(f"http://$HOST_{seat.host}:{seat.port}")
+            found.setdefault(seat.role.name, []).append((url, str(seat.side_port)))
+    return found
+
+
+def script(command: list[str]) -> str:
+    return f"#!/bin/sh\nexec {command_line(command)}\n"
+
+
+def shared_files(deployment: Deployment, seats: list[Seat]) -> dict[str, str]:
+    """The scripts of roles, router and benchmark, and the files that engines read."""
+    files = {f"{role.name}.sh": role_script(deployment, role) for role in deployment.roles}
+    for role in deployment.roles:
+        files.update(deployment.command(role, 0).files)
+    entrance = next(iter(urls(seats).values()))[0][0]
+    if deployment.is_routed:
+        files["router.sh"] = script(router_command(deployment, urls(seats), ROUTER_PORT))
+        entrance = Expansion(f"http://$HOST_1:{ROUTER_PORT}")
+    files["benchmark.sh"] = script(benchmark_command(deployment, entrance))
+    return files
+
+
+def variables(seat: Seat) -> list[str]:
+    """What a role's script reads, as words of `env`."""
+    devices = ",".join(map(str, seat.gpus))
+    return [
+        f"CUDA_VISIBLE_DEVICES={devices}",
+        f"PORT={seat.port}",
+        f"SIDE_PORT={seat.side_port}",
+        f"NODE_RANK={seat.rank}",
+        f'HOST="$HOST_{seat.host}"',
+        f'MASTER_ADDR="$HOST_{seat.hosts[0]}"',
+    ]
+
+
+def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
+    seats = seats_of(deployment)
+    count = hosts_of(seats)
+    names = " ".join(f"HOST_{number}" for number in range(1, count + 1))
+    lines = [
+        "#!/bin/sh",
+        f"# Starts {deployment.name} on {count} machines that share this folder by its path.",
+        f"# usage: start.sh [--dry-run] {names}; localhost is this machine",
+        "set -eu",
+        "dry=; if [ \"${1-}\" = --dry-run ]; then dry=yes; shift; fi",
+        f'if [ $# -ne {count} ]; then echo "usage: $0 [--dry-run] {names}" >&2; exit 2; fi',
+        *(f"HOST_{number}=${{{number}}}" for number in range(1, count + 1)),
+        f"export {names}",
+        'here=$(cd "$(dirname "$0")" && pwd)',
+        'mkdir -p "$here/logs"',
+        _ON.strip("\n"),
+        "trap 'kill 0' INT TERM",
+    ]
+    for seat in seats:
+        log = f"{seat.role.name}-{seat.worker}-{seat.rank}"
+        lines.append(
+            f'on "$HOST_{seat.host}" "$here/logs/{log}.log" env {" ".join(variables(seat))} '
+            f'sh "$here/{seat.role.name}.sh"'
+        )
+    if deployment.is_routed:
+        hosts = " ".join(f'HOST_{n}="$HOST_{n}"' for n in range(1, count + 1))
+        lines.append(
+            f'on "$HOST_1" "$here/logs/router.log" env {hosts} sh "$here/router.sh"'
+        )
+    lines += ["wait", ""]
+    return {"start.sh": "\n".join(lines), **shared_files(deployment, seats)}
+
+
+def trial(deployment: Deployment, folder: str) -> list[str]:
+    hosts = [f"HOST_{n}" for n in range(1, hosts_of(seats_of(deployment)) + 1)]
+    return ["sh", f"{folder}/start.sh", "--dry-run", *hosts]
