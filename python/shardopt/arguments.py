@@ -87,6 +87,25 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     _add_trust(parser)
 
 
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    """What an export of a service says beside the plan."""
+    group = parser.add_argument_group("the whole service (--target)")
+    add = group.add_argument
+    add("--target", metavar="T", help="shell, compose, slurm, kubernetes, dynamo or llm-d")
+    add("--name", help="of the service (default: the model's)")
+    add("--model", help="folder or hub name that engines load (default: the plan's)")
+    add("--max-length", type=int, metavar="N", help="tokens of the longest request")
+    add("--namespace", help="of Kubernetes (default: default)")
+    add("--image", help="of the engine")
+    add("--router-image", metavar="IMAGE", help="of the router, or of llm-d's sidecar")
+    add("--claim", help="volume claim that holds models (default: models)")
+    add("--models", metavar="DIR", help="where containers see it (default: /models)")
+    add("--secret", help="secret with HF_TOKEN, for models of a hub")
+    add("--partition", help="of Slurm")
+    add("--account", help="of Slurm")
+    add("--time", help="of Slurm (default: 04:00:00)")
+
+
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser, and that of each verb."""
     parser = _Parser(
@@ -158,11 +177,12 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument(
         "--split-stages", action="store_true", help="a function for each stage"
     )
-    made = verb("export", "the command that launches a plan in a serving engine")
+    made = verb("export", "the command that launches a plan, or files that a platform runs")
     _add_plan(made)
-    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--engine", help="vllm, sglang==0.5.23, … (default: the plan's)")
     made.add_argument("--devices-per-node", type=int, metavar="N")
-    made.add_argument("--output-dir", metavar="DIR", help="where files are written")
+    made.add_argument("-o", "--output-dir", metavar="DIR", help="where files are written")
+    _add_target(made)
     made = verb("serve", "start the serving engine with a plan, in this process's place")
     _add_plan(made)
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")

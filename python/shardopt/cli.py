@@ -335,10 +335,13 @@ def _lower(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from .launches import export
+    from .launches import engine_of, export
 
     plan = _read_plan(args)
-    launch = export(plan, args.engine, args.devices_per_node)
+    if args.target:
+        return _export_service(args, plan)
+    _refuse_settings_alone(args)
+    launch = export(plan, args.engine or engine_of(plan), args.devices_per_node)
     inputs = _inputs(args, [plan.problem])
     paths = launch.write(args.output_dir, inputs) if args.output_dir else []
     if args.format == "json":
@@ -347,6 +350,49 @@ def _export(args: argparse.Namespace) -> int:
         print(launch.script, end="")
         for path in paths:
             print(f"# written: {path}")
+    return FEASIBLE
+
+
+# What `export` takes for a target alone.
+_OF_TARGETS = (
+    "namespace", "image", "router_image", "claim", "models", "secret", "partition",
+    "account", "time",
+)
+_OF_SERVICES = ("name", "model", "max_length")
+
+
+def _refuse_settings_alone(args: argparse.Namespace) -> None:
+    from .errors import ShardoptError
+
+    for name in (*_OF_SERVICES, *_OF_TARGETS):
+        if getattr(args, name) is not None:
+            flag = name.replace("_", "-")
+            raise ShardoptError(f"'--{flag}' is of a whole service, expected --target too")
+
+
+def _export_service(args: argparse.Namespace, plan: Any) -> int:
+    from .deployments import Settings, deployment_of, next_step, write
+    from .errors import ShardoptError
+
+    if not args.output_dir:
+        raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
+    asked = {name: getattr(args, name) for name in _OF_TARGETS}
+    settings = Settings(**{name: value for name, value in asked.items() if value is not None})
+    deployment = deployment_of(
+        plan,
+        args.engine,
+        devices_per_node=args.devices_per_node,
+        **{name: getattr(args, name) for name in _OF_SERVICES},
+    )
+    paths = write(deployment, args.target, args.output_dir, settings)
+    if args.format == "json":
+        _print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
+        return FEASIBLE
+    for line in str(deployment).splitlines():
+        print(f"  {line}")
+    for path in paths:
+        print(f"  written   {path}")
+    print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
     return FEASIBLE
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from ..errors import UnknownName, list_known
 from ..shell import as_path, command_line
-from . import shell, slurm
+from . import compose, dynamo, kubernetes, llm_d, shell, slurm
 from .folder import write_folder
 from .pairs import why_not_paired
 from .service import Deployment, Load, Role, deployment_of
@@ -23,7 +23,11 @@ __all__ = [
 #: What each target is written by; a module says which versions it was `WRITTEN_FOR`.
 TARGETS: dict[str, ModuleType] = {
     "shell": shell,
+    "compose": compose,
     "slurm": slurm,
+    "kubernetes": kubernetes,
+    "dynamo": dynamo,
+    "llm-d": llm_d,
 }
 
 

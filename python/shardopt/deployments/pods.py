@@ -1,0 +1,150 @@
+"""What is common to all manifests: images, containers, probes, labels."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, Sequence
+
+from ..launches import Command
+from ..shell import command_line, quoted
+from . import names
+from .service import Deployment, Role
+from .settings import Settings
+
+#: Inside a pod, which has its own address.
+PORT, SIDE_PORT = 8000, 5600
+GPU = "nvidia.com/gpu"
+
+
+def container_model(deployment: Deployment, settings: Settings) -> Deployment:
+    """The same, where a model that is a folder of this machine is one of the volume."""
+    if not deployment.model.startswith("/"):
+        return deployment
+    folder = deployment.model.rstrip("/").rsplit("/", 1)[-1]
+    return dataclasses.replace(deployment, model=f"{settings.models}/{folder}")
+
+
+def images_of(deployment: Deployment, settings: Settings) -> tuple[str, str]:
+    """Of the engine and of the router."""
+    row = deployment.row
+    router = (row["router"] or row)["image"]
+    return names.image(settings.image or row["image"]), settings.router_image or router
+
+
+def labels(deployment: Deployment, role: "Role | None" = None) -> dict[str, str]:
+    said = {"app.kubernetes.io/name": deployment.name}
+    if role is not None:
+        said["shardopt/role"] = role.name
+    return said
+
+
+def literal(word: str) -> str:
+    """`word` where Kubernetes replaces `$(NAME)` and reads `$$` as a dollar."""
+    return re.sub(r"\$(?=[$(])", "$$", word)
+
+
+def script_of(deployment: Deployment, role: Role, command: Command, is_later: bool) -> str:
+    """Starts a node of a worker inside a pod."""
+    lines = ["set -eu"]
+    if deployment.nodes(role) > 1:
+        lines += ['export NODE_RANK="$LWS_WORKER_INDEX" MASTER_ADDR="$LWS_LEADER_ADDRESS"']
+    for name, text in command.files.items():
+        lines.append(f"printf %s {quoted(text)} > {quoted(name)}")
+    words = [*command.args, *(command.later_args if is_later else ())]
+    lines.append(f"exec {command_line(words)}")
+    return "\n".join(lines) + "\n"
+
+
+def environment(
+    deployment: Deployment, command: Command, settings: Settings, side_port: int = SIDE_PORT
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "value": literal(value)} for name, value in command.env.items()
+    ]
+    if deployment.is_disaggregated:
+        own: dict[str, dict[str, Any]] = {
+            "host": {"valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            "side_port": {"value": str(side_port)},
+        }
+        for name, field in deployment.row["environment_of_roles"].items():
+            found.append({"name": name, **own[field]})
+    if settings.secret:
+        token = {"secretKeyRef": {"name": settings.secret, "key": "HF_TOKEN"}}
+        found.append({"name": "HF_TOKEN", "valueFrom": token})
+    return found
+
+
+def volumes(settings: Settings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Of a pod, and where its containers see them."""
+    claim = {"claimName": settings.claim, "readOnly": True}
+    return (
+        [
+            {"name": "models", "persistentVolumeClaim": claim},
+            {"name": "shm", "emptyDir": {"medium": "Memory"}},
+        ],
+        [
+            {"name": "models", "mountPath": settings.models, "readOnly": True},
+            {"name": "shm", "mountPath": "/dev/shm"},
+        ],
+    )
+
+
+def probes(port: int) -> dict[str, Any]:
+    health = {"httpGet": {"path": "/health", "port": port}}
+    return {
+        "startupProbe": {**health, "periodSeconds": 10, "failureThreshold": 360},
+        "readinessProbe": {**health, "periodSeconds": 10, "failureThreshold": 3},
+        "livenessProbe": {**health, "periodSeconds": 30, "failureThreshold": 6},
+    }
+
+
+def pod_spec(
+    deployment: Deployment, role: Role, settings: Settings, is_later: bool = False,
+    port: int = PORT,
+) -> dict[str, Any]:
+    """The pod of a worker's first node, or of a later one, which answers no requests."""
+    command = deployment.command(role, port, SIDE_PORT)
+    of_pod, of_container = volumes(settings)
+    script = script_of(deployment, role, command, is_later)
+    env = environment(deployment, command, settings)
+    container = {
+        "name": "engine",
+        "image": images_of(deployment, settings)[0],
+        "command": ["/bin/sh", "-c"],
+        "args": [literal(script)],
+        **({"env": env} if env else {}),
+        **({} if is_later else {"ports": [{"name": "http", "containerPort": port}]}),
+        "resources": {"limits": {GPU: str(deployment.devices_here(role))}},
+        **({} if is_later else probes(port)),
+        "volumeMounts": of_container,
+    }
+    return {"containers": [container], "volumes": of_pod}
+
+
+def job(
+    deployment: Deployment, settings: Settings, words: Sequence[str], name: str
+) -> dict[str, Any]:
+    """A job that runs a command in the engine's image, without GPUs."""
+    of_pod, of_container = volumes(settings)
+    container = {
+        "name": "client",
+        "image": images_of(deployment, settings)[0],
+        "command": [literal(word) for word in words],
+        "volumeMounts": of_container,
+    }
+    pod = {"restartPolicy": "Never", "containers": [container], "volumes": of_pod}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata(deployment, settings, name),
+        "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+    }
+
+
+def metadata(deployment: Deployment, settings: Settings, name: str) -> dict[str, Any]:
+    return {
+        "name": names.label(name, "name of an object", 63),
+        "namespace": settings.namespace,
+        "labels": labels(deployment),
+    }
