@@ -74,7 +74,11 @@ def _next(plan: Any, path: str) -> str:
     from .shell import as_path, command_line
 
     def exporting(engine: str) -> str:
-        return command_line(["shardopt", "export", as_path(path), "--engine", engine])
+        words = ["shardopt", "export", as_path(path)]
+        if plan.service:  # whose engine is that of all its workers
+            engines = ["--engine", engine] if engine != plan.problem.engine else []
+            return command_line([*words, *engines, "--target", "shell", "-o", "launch"])
+        return command_line([*words, "--engine", engine])
 
     if plan.problem.engine:
         return exporting(plan.problem.engine)

@@ -41,6 +41,8 @@ class Launch:
     nodes: int
     later_args: tuple[str, ...] = ()
     """What the command has too on all nodes but the first."""
+    is_part: bool = False
+    """Whether this is one worker of a service, alone."""
 
     @property
     def command(self) -> str:
@@ -56,7 +58,9 @@ class Launch:
     def script(self) -> str:
         """A shell script: environment, command."""
         lines = ["#!/bin/sh", f"# {self.engine} {self.version}"]
-        if self.servers > 1:
+        if self.is_part:
+            lines.append("# one worker of a service, alone: `export --target` writes all of them")
+        elif self.servers > 1:
             lines.append(f"# launch {self.servers} servers like this one")
         if self.nodes > 1:
             lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
@@ -200,7 +204,7 @@ def export(
     folder = model_folder(plan)
     command = command_of(row, fields, folder)
     load = {"model": folder, **{name: str(value) for name, value in load_of(plan).items()}}
-    copies = plan.report["best"].get("replicas", 1)
+    copies = copies_of(plan)
     return Launch(
         name,
         version,
@@ -211,6 +215,7 @@ def export(
         copies * (1 if fields["experts"] else plan.strategy.replicas),
         fields["nodes"],
         command.later_args,
+        plan.service is not None,
     )
 
 
@@ -250,6 +255,11 @@ def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) ->
     operand = [row["model"], model] if row["model"] else [model]
     args = (*row["program"], *operand, *words["all"])
     return Command(args, tuple(words["later"]), env, files)
+
+
+def copies_of(plan: Plan) -> int:
+    """How many copies of a plan are at work on the devices that there are."""
+    return _whole("replicas", plan.report["best"].get("replicas", 1), least=1)
 
 
 def engine_of(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Iterator, Mapping
 
 from .engine_table import stage_layers
 from .errors import Infeasible, Inexpressible, ShardoptError, UnknownName, list_known
-from .launches import Launch
+from .launches import Launch, copies_of
 from .plans import Plan
 from .plans import plan as find_plan
 from .problem import Model, Problem
@@ -351,7 +351,7 @@ def launch(plan: Plan, version: str, folder: str) -> Launch:
     batch = str(max(1, sequences // min(strategy.pp, sequences)))
     processes = strategy.tp * strategy.pp
     args = ("torchrun", f"--nproc-per-node={processes}", "load.py", folder, batch, length)
-    copies = plan.report["best"].get("replicas", 1)
+    copies = copies_of(plan)
     return Launch(
         "transformers",
         version,

@@ -473,6 +473,30 @@ class PlanTest(unittest.TestCase):
             with self.assertRaisesRegex(so.ShardoptError, why):
                 d.deployment_of(plan, max_length=length)
 
+    def test_services_of_files_are_checked(self):
+        plan = self.plan(isl=4096, osl=512, ttft_ms=2000, mode="disaggregated")
+        text = json.dumps(plan.service)
+        for path, value in [
+            ("mode", "x"), ("mode", None), ("mode", []), ("disaggregated", 1),
+            ("disaggregated/decoders", None), ("disaggregated/readers", []),
+            ("disaggregated/decoders/tp", "2\ntouch pwned"), ("disaggregated/decoders/count", 0),
+            ("disaggregated/readers/dp", 1.5), ("disaggregated/readers/ep", 1e400),
+            ("disaggregated/concurrency", "9"), ("disaggregated/concurrency", float("nan")),
+        ]:
+            service = json.loads(text)
+            *places, name = path.split("/")
+            inner = service
+            for place in places:
+                inner = inner[place]
+            inner[name] = value
+            with self.subTest(path, value=value), self.assertRaises(so.ShardoptError):
+                d.deployment_of(dataclasses.replace(plan, service=service))
+
+    def test_one_worker_of_a_service_says_so(self):
+        plan = self.plan(isl=4096, osl=512, ttft_ms=2000, mode="disaggregated")
+        self.assertIn("one worker of a service, alone", so.export(plan, "vllm").script)
+        self.assertNotIn("alone", so.export(self.plan(), "vllm").script)
+
     def test_a_plan_of_a_phase_is_a_service_too(self):
         plan = self.plan()
         made = d.deployment_of(plan)

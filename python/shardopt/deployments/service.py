@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from ..border import real, shown
 from ..engine_table import (
     Names,
     ALONE,
@@ -22,10 +23,10 @@ from ..engine_table import (
     types_of,
     value_of,
 )
-from ..errors import Inexpressible, ShardoptError
-from ..launches import Command, command_of, engine_of, model_folder
+from ..errors import Inexpressible, ShardoptError, WrongPlan
+from ..launches import Command, command_of, copies_of, engine_of, model_folder
 from ..plans import Plan
-from ..problem import Model
+from ..problem import MOST, Model, _whole
 from ..shell import as_operand
 from .names import label_of
 from .pairs import why_not_paired
@@ -263,18 +264,11 @@ def _roles_of(plan: Plan, devices_per_node: int) -> tuple[list[Role], Load]:
     kinds = types_of(problem.model)
     isl, osl = problem.isl, problem.osl
     if plan.service and isl and osl:
-        found = plan.service[plan.service["mode"]]
-        total = found["concurrency"]
-        rows = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}
-        roles = [
-            _role_of(plan, name, found[key], total, devices_per_node, kinds)
-            for name, key in rows.items()
-            if key in found
-        ]
+        roles, total = _roles_of_service(plan, plan.service, devices_per_node, kinds)
         return roles, Load(isl, osl, max(1, math.ceil(total)), problem.rate)
     model = problem.model
     ranks = strategy.replicas if model.experts else 1
-    copies = plan.report["best"].get("replicas", 1) * (strategy.replicas // ranks)
+    copies = copies_of(plan) * (strategy.replicas // ranks)
     batch = strategy.batch * ranks // strategy.replicas
     role = Role(
         SERVE,
@@ -296,30 +290,57 @@ def _roles_of(plan: Plan, devices_per_node: int) -> tuple[list[Role], Load]:
     return [role], Load(length - answer, answer, max(1, batch * copies))
 
 
+_ROWS = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}
+
+
+def _roles_of_service(
+    plan: Plan, service: Mapping[str, Any], devices_per_node: int, kinds: Mapping[str, Any]
+) -> tuple[list[Role], float]:
+    """The roles of a plan's service, which may come from a file, and the requests that
+    all workers have in flight."""
+    mode = service.get("mode")
+    found = service.get(str(mode))
+    rows = found if isinstance(found, dict) else {}
+    total = real(rows.get("concurrency"))
+    named = {name: rows[key] for name, key in _ROWS.items() if isinstance(rows.get(key), dict)}
+    if list(named) not in ([SERVE], [PREFILL, DECODE]) or not 0 < total < MOST:
+        raise WrongPlan(
+            f"the plan's service of mode {shown(mode)} has no replicas, or no readers and "
+            "decoders, with a concurrency: expected a plan file as `shardopt plan` writes it"
+        )
+    roles = [
+        _role_of(plan, name, row, total, devices_per_node, kinds) for name, row in named.items()
+    ]
+    return roles, total
+
+
 def _role_of(
     plan: Plan, name: str, row: Mapping[str, Any], total: float,
     devices_per_node: int, kinds: Mapping[str, Any],
 ) -> Role:
-    """A role of the service that a plan has."""
     strategy, experts = plan.strategy, plan.problem.model.experts
-    ranks = row["dp"] if experts else 1
-    pp = row.get("pp", 1)
-    is_planned = (row["tp"], pp, row["ep"]) == (strategy.tp, strategy.pp, strategy.ep)
-    workers = row["count"] * (1 if experts else row["dp"])
+
+    def count(key: str, default: int | None = None) -> int:
+        return _whole(f"service/{name}/{key}", row.get(key, default), least=1)
+
+    tp, dp, ep, pp = count("tp"), count("dp"), count("ep"), count("pp", 1)
+    ranks = dp if experts else 1
+    is_planned = (tp, pp, ep) == (strategy.tp, strategy.pp, strategy.ep)
+    workers = count("count") * (1 if experts else dp)
     share = 1 if name == PREFILL else total / workers
     return Role(
         name,
         workers=workers,
-        tp=row["tp"],
-        in_flight=max(ranks, math.ceil(row.get("in_flight", share))),
+        tp=tp,
+        in_flight=max(ranks, math.ceil(share)),
         ranks=ranks,
-        ep=row["ep"] if experts else 1,
+        ep=ep if experts else 1,
         pp=pp,
-        cp=row.get("cp", 1),
+        cp=count("cp", 1),
         gathers=strategy.exchange == "gather" if is_planned else True,
         stages=tuple(stage_layers(plan)) if is_planned else (),
         devices_per_node=devices_per_node,
-        machine=row.get("machine", ""),
+        machine=str(row.get("machine", "")),
         **kinds,
     )
 

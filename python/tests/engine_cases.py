@@ -1,0 +1,60 @@
+"""Services whose commands the engines' own parsers have been asked about."""
+
+import itertools
+from pathlib import Path
+
+import shardopt as so
+from shardopt import deployments as d
+from shardopt.deployments import service
+from shardopt.deployments.shell import role_script
+from shardopt.engine_table import longest_of
+
+CONFIGS = Path(__file__).resolve().parents[2] / "examples/configs"
+DENSE, EXPERTS = "llama-3.1-70b", "qwen3-235b-a22b"
+
+#: Degrees by config: (tp, ranks, ep, pp), and devices of a node.
+LAYOUTS = {
+    DENSE: [(1, 1, 1, 1), (8, 1, 1, 1), (4, 1, 1, 2), (8, 1, 1, 2), (16, 1, 1, 1), (4, 1, 1, 3)],
+    EXPERTS: [
+        (8, 1, 1, 1), (4, 1, 4, 1), (4, 2, 8, 1), (1, 8, 8, 1), (2, 16, 32, 1), (4, 6, 24, 1),
+        (4, 1, 1, 3), (16, 1, 16, 1), (8, 2, 16, 2),
+    ],
+}
+#: What else flags say: requests in flight of a rank, exchange, types.
+WAYS = [
+    {"each": 16, "gathers": True},
+    {"each": 300, "gathers": False, "batched_tokens": 2048},
+    {"each": 700, "gathers": True, "cache_type": "fp8", "memory_share": 0.85},
+]
+
+
+def cases():
+    """The name of each case, its role, its config, and the script of a node."""
+    for config in LAYOUTS:
+        model = so.load_model(CONFIGS / f"{config}.json", so.Decode(context=4096))
+        facts = service._facts_of(model, longest_of(model))
+        for engine in ("vllm", "sglang"):
+            for layout, (number, way) in itertools.product(LAYOUTS[config], enumerate(WAYS)):
+                for name in ("serve",) if number else ("serve", "prefill", "decode"):
+                    role = _role(name, layout, **way)
+                    made = d.Deployment("m", config, "m", engine, "", (role,),
+                                        d.Load(1024, 256, 64), 8192, facts)
+                    key = f"{engine} {config} {name} {layout} {way}"
+                    yield key, made, role, CONFIGS / f"{config}.json", role_script(made, role)
+
+
+def _role(name, layout, each, **others):
+    tp, ranks, ep, pp = layout
+    return d.Role(name, 1, tp, each * ranks, ranks, ep, pp, **others)
+
+
+def meaning(role):
+    """What an engine must make of the command of a role."""
+    return {"tp": role.tp, "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
+            "devices": role.devices}
+
+
+def commands(script):
+    """The lines of a script that an engine reads."""
+    return [line for line in script.splitlines()
+            if line.startswith(("exec ", "export ", "[ ")) and "SIDE_CHANNEL" not in line]
