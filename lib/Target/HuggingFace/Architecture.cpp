@@ -502,11 +502,16 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
     row.qkNorm |= family.rfind(known, 0) == 0;
   row.windows = WindowRule::ByKeys;
   row.sharedCount = "n_shared_experts";
-  if (has("num_local_experts") || has("num_experts") ||
-      has("n_routed_experts")) {
+  for (std::string_view known : {"apertus", "nanochat"})
+    row.gated &= family.rfind(known, 0) != 0;
+  const bool hasExperts = has("num_local_experts") || has("num_experts") ||
+                          has("n_routed_experts") || has("moe_num_experts");
+  if (hasExperts && root["is_moe"].nullAsAbsent().boolean(true)) {
     row.router = RouterRule::ByKeys;
     row.expertLayers =
-        has("first_k_dense_replace") ? ExpertLayers::FromFirst
+        has("mlp_layer_types") ? ExpertLayers::Typed
+        : has("first_k_dense_replace") || has("num_dense_layers")
+            ? ExpertLayers::FromFirst
         : has("decoder_sparse_step") || has("interleave_moe_layer_step")
             ? ExpertLayers::Sparse
             : ExpertLayers::All;

@@ -137,6 +137,9 @@ struct Architecture {
   /// Whether the text says that the head is the embedding, where the whole may
   /// say otherwise: its language model is one with a head of its own.
   bool tiesByText = false;
+  /// Whether the whole of a nested model says by default that the head is the
+  /// embedding.
+  bool wholeTies = false;
   /// What the `model_type` of `text_config` must be, where it can be another.
   std::string_view textType;
   /// Whether rotary frequencies are scaled always, so that a config without

@@ -71,6 +71,10 @@ FeedForwardConfig readFeedForward(const ConfigRoot &root,
 std::vector<LayerConfig> readLayers(const ConfigRoot &root,
                                     const Architecture &architecture);
 
+/// Whether a model without a row, whose language model is `root`, has other
+/// sizes than its keys say; records an error that names a key.
+bool hasOtherSizes(const json::Value &root, const json::Value &architectures);
+
 /// `dtype`, or `torch_dtype`; bfloat16 where there is neither.
 ElementType readType(const json::Value &root);
 

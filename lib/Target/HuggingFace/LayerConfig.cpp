@@ -276,8 +276,10 @@ static void readExperts(const ConfigRoot &root,
     return readTypedLayers(root, layers);
   size_t first = 0;
   if (rule == ExpertLayers::FromFirst) {
-    first = root["first_k_dense_replace"].integer(/*otherwise=*/std::nullopt, 0,
-                                                  maxSize);
+    json::Value dense = root["first_k_dense_replace"];
+    if (architecture.isByKeys && !dense)
+      dense = root["num_dense_layers"];
+    first = dense.integer(/*otherwise=*/std::nullopt, 0, maxSize);
     expectEveryLayer(root);
   }
   for (size_t i = first; i < layers.size(); ++i)

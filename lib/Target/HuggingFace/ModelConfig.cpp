@@ -276,7 +276,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   // Transformers asks the whole, where the model is nested and has no head of
   // its own.
   const bool tied = readFlag(root["tie_word_embeddings"], false);
-  const bool whole = readFlag(document.root()["tie_word_embeddings"], tied);
+  const bool isTied =
+      tied && (config.isByKeys || !config.isNested || architecture->wholeTies);
+  const bool whole = readFlag(document.root()["tie_word_embeddings"], isTied);
   config.tiedEmbeddings =
       !architecture->neverTied && (architecture->tiesByText ? tied : whole);
   config.normShift = architecture->normPlusOne ? 1 : 0;
@@ -362,7 +364,8 @@ static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
   const json::Value text = root["text_config"].nullAsAbsent();
   if (text)
     root = text;
-  if (hasOtherMixers(root))
+  if (hasOtherMixers(root) ||
+      hasOtherSizes(root, document.root()["architectures"]))
     return document.error();
   Architecture deduced = deduceArchitecture(root);
   deduced.isNested = text.present();

@@ -28,7 +28,10 @@ struct Nesting {
 
 static void changeNothing(Architecture &) {}
 
-static void changeToGemma3(Architecture &row) { row.capsLogits = false; }
+static void changeToGemma3(Architecture &row) {
+  row.capsLogits = false;
+  row.wholeTies = true;
+}
 
 static void changeToLlama4(Architecture &row) { row.tiesByText = true; }
 
