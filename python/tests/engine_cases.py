@@ -24,6 +24,8 @@ LAYOUTS = {
 WAYS = [
     {"each": 16, "gathers": True},
     {"each": 300, "gathers": False, "batched_tokens": 2048},
+    {"each": 3000, "gathers": True},
+    {"each": 9000, "gathers": False},
     {"each": 700, "gathers": True, "cache_type": "fp8", "memory_share": 0.85},
 ]
 
