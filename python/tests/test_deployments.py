@@ -209,7 +209,7 @@ class FolderTest(unittest.TestCase):
             with self.assertRaisesRegex(so.ShardoptError, "no folder"):
                 folder.write_folder(file, {"z": ""})
             self.assertEqual(file.read_text(), "kept")
-            with self.assertRaises(OSError):
+            with self.assertRaisesRegex(so.ShardoptError, "new"):
                 folder.write_folder(Path(place, "new"), {"a": "1", "a/b": "2"})
             self.assertEqual(sorted(os.listdir(place)), ["a", "file"])
 
@@ -469,9 +469,15 @@ class PlanTest(unittest.TestCase):
         self.assertEqual((made.load.isl, made.load.osl, made.load.rate), (4096, 512, 20))
         self.assertEqual(made.max_length, 4608)
         self.assertEqual(d.deployment_of(plan, max_length=8192).max_length, 8192)
-        for length, why in [(4607, "at least 4608"), (40961, "at most 40960")]:
-            with self.assertRaisesRegex(so.ShardoptError, why):
-                d.deployment_of(plan, max_length=length)
+        for asked, why in [
+            ({"max_length": 4607}, "at least 4608"), ({"max_length": 40961}, "at most 40960"),
+            ({"max_length": 0}, "at least 4608"), ({"devices_per_node": 0}, "whole number from 1"),
+            ({"model": ""}, "the model is ''"), ({"model": "-x"}, "as a flag"),
+            ({"model": "\ud800"}, "model"), ({"engine": "x"}, "unknown engine 'x'"),
+            ({"engine": "transformers"}, "no server"),
+        ]:
+            with self.subTest(asked), self.assertRaisesRegex(so.ShardoptError, why):
+                d.deployment_of(plan, **asked)
 
     def test_services_of_files_are_checked(self):
         plan = self.plan(isl=4096, osl=512, ttft_ms=2000, mode="disaggregated")

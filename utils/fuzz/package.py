@@ -207,6 +207,7 @@ class Run:
         }.get(verb, [])
         if verb == "export":
             more += rng.choice(([], ["--output-dir", rng.choice(("out", self.name()))]))
+            more += self.of_service() if rng.random() < 0.5 else []
         if path.startswith("-"):
             words = [verb, *[each for each in more if each != path], "--", path]
             words += [path] if verb == "diff" else []
@@ -215,6 +216,16 @@ class Run:
         self.command(*words)
         for script in pathlib.Path("out").glob("*.sh"):
             self.shell(script.read_text(errors="replace"))
+
+    def of_service(self):
+        """Flags of an export to a platform."""
+        rng = self.rng
+        targets = ("shell", "compose", "slurm", "kubernetes", "dynamo", "llm-d", self.name())
+        words = ["--target", rng.choice(targets)]
+        flags = "name model max-length namespace image claim models secret partition time".split()
+        for flag in rng.sample(flags, rng.choice((0, 1, 1, 2))):
+            words.append(f"--{flag}={self.name()}")
+        return words
 
     def ask_settings(self):
         """A verb with odd flags and settings."""

@@ -8,19 +8,25 @@ import tempfile
 from pathlib import Path
 from typing import Mapping
 
+from ..border import reading, shown
 from ..errors import ShardoptError
 
 
 def write_folder(folder: "str | os.PathLike[str]", files: Mapping[str, str]) -> list[Path]:
     """Writes `files` (names with '/' are in subfolders) beside `folder`, which must be
     new or empty, and renames them into its place."""
-    place = Path(folder).absolute()
+    with reading(shown(folder)):
+        return _write(Path(folder), files)
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    place = folder.absolute()
     if os.path.lexists(place) and (place.is_symlink() or not place.is_dir()):
         raise ShardoptError(f"'{folder}' is there and no folder, expected a new or empty folder")
     if place.is_dir() and any(place.iterdir()):
         raise ShardoptError(f"'{folder}' has files, expected a new or empty folder")
     place.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+    beside = Path(tempfile.mkdtemp(prefix=".shardopt-", dir=place.parent))
     try:
         for name, text in files.items():
             path = beside / name
@@ -33,4 +39,4 @@ def write_folder(folder: "str | os.PathLike[str]", files: Mapping[str, str]) -> 
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
-    return [Path(folder) / name for name in files]
+    return [folder / name for name in files]

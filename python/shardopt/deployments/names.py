@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..border import check_text
 from ..errors import ShardoptError
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -16,7 +17,7 @@ MOST_OF_A_NAME = 36
 
 def label(text: str, what: str, most: int = MOST_OF_A_NAME) -> str:
     """`text`, where Kubernetes takes it as a name (RFC 1123, and no digit first)."""
-    if len(text) > most or not _LABEL.fullmatch(text):
+    if not isinstance(text, str) or len(text) > most or not _LABEL.fullmatch(text):
         raise ShardoptError(
             f"the {what} is '{text:.80}', expected 1 to {most} lower case letters, "
             "digits and '-', beginning with a letter and ending with none of '-'"
@@ -44,7 +45,7 @@ def image(text: str) -> str:
 
 def path(text: str, what: str) -> str:
     """An absolute path inside a container."""
-    if not re.fullmatch(r"/[^\0\n:]*", text):
+    if not re.fullmatch(r"/[^\0\n:]*", check_text(what, text)):
         raise ShardoptError(f"the {what} is '{text:.80}', expected an absolute path")
     return text
 

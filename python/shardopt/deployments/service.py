@@ -26,7 +26,7 @@ from ..engine_table import (
 from ..errors import Inexpressible, ShardoptError, WrongPlan
 from ..launches import Command, command_of, copies_of, engine_of, model_folder
 from ..plans import Plan
-from ..problem import MOST, Model, _whole
+from ..problem import MOST, Model, _text, _whole
 from ..shell import as_operand
 from .names import label_of
 from .pairs import why_not_paired
@@ -213,11 +213,14 @@ def deployment_of(
 ) -> Deployment:
     """What `plan` means as a service: its recommended mode, or of a phase's plan the
     servers that it takes. The engine is the plan's unless another is asked for."""
-    row, version = find_engine(engine or engine_of(plan))
+    row, version = find_engine(engine_of(plan) if engine is None else _text("engine", engine))
     program = plan.problem.model
-    roles, load = _roles_of(plan, devices_per_node or devices_per_node_of(plan.problem))
+    if devices_per_node is None:
+        devices_per_node = devices_per_node_of(plan.problem)
+    roles, load = _roles_of(plan, _whole("devices_per_node", devices_per_node, least=1))
     longest = longest_of(program)
-    length = max_length or max_length_of(plan)
+    length = max_length_of(plan) if max_length is None else _whole("max-length", max_length)
+    loaded = model_folder(plan) if model is None else _text("model", model)
     if length < load.isl + load.osl:
         raise ShardoptError(
             f"'max-length' is {length}, expected at least {load.isl + load.osl} tokens, "
@@ -230,7 +233,7 @@ def deployment_of(
         )
     found = Deployment(
         name=label_of(name, program.name),
-        model=as_operand(model or model_folder(plan), "model"),
+        model=as_operand(loaded, "model"),
         served_name=as_operand(program.name, "name of the model"),
         engine=row["engine"],
         version=version,
