@@ -22,7 +22,7 @@ from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
 from .problem import _check_kind, _text, _whole
-from .shell import Expansion, as_operand, command_line, quoted
+from .shell import Expansion, as_operand, command_line, exec_lines, quoted
 
 __all__ = ["Launch", "engines", "export"]
 
@@ -65,12 +65,7 @@ class Launch:
         if self.nodes > 1:
             lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
         lines += [f"export {name}={quoted(value)}" for name, value in self.env.items()]
-        last = f"exec {self.command}"
-        if self.later_args:
-            later = command_line(self.later_args)
-            lines += ["set --", f'[ "$NODE_RANK" -eq 0 ] || set -- {later}']
-            last += ' "$@"'
-        return "\n".join([*lines, last, ""])
+        return "\n".join([*lines, *exec_lines(self.args, self.later_args), ""])
 
     def write(
         self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()

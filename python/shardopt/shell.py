@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Iterable
+from typing import Iterable, Sequence
 
 from .errors import ShardoptError
 
@@ -34,6 +34,18 @@ def quoted(word: str) -> str:
 
 def command_line(words: Iterable[str]) -> str:
     return " ".join(map(quoted, words))
+
+
+def exec_lines(words: Iterable[str], later: Sequence[str]) -> list[str]:
+    """The end of a script that becomes a command, to which all nodes but the first add
+    the words `later`."""
+    if not later:
+        return [f"exec {command_line(words)}"]
+    return [
+        "set --",
+        f'[ "$NODE_RANK" -eq 0 ] || set -- {command_line(later)}',
+        f'exec {command_line(words)} "$@"',
+    ]
 
 
 def as_operand(text: str, what: str) -> str:

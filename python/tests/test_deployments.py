@@ -30,7 +30,7 @@ HOSTILE = [
     "$(touch pwned)", "$HOME", "$$(HOME)", "$(HOSTNAME)", "`touch pwned`", "a;touch pwned",
     "a b", "'", '"', "\\", "a\nb", "*", "#x", "é", "{{x}}", "yes", "1", ": x",
 ]
-DENSE = {"experts": 0, "has_dense_layers": True, "context": 2048, "longest": 8192,
+DENSE = {"experts": 0, "has_dense_layers": True, "context": 2048, "phase": "decode", "longest": 8192,
          "latent": False, "kv_heads": 8, "hybrid": False}
 EXPERTS = {**DENSE, "experts": 64}
 
@@ -512,6 +512,12 @@ class PlanTest(unittest.TestCase):
         served = made.command(made.roles[0], 0).args
         self.assertLessEqual(set(alone), set(served))
         self.assertLessEqual(made.load.isl + made.load.osl, made.max_length)
+        model = so.load_model(ROOT / "examples/configs/qwen3-235b-a22b.json", so.Prefill(2048))
+        pins = {"tp": 1, "dp": 8, "ep": 8, "exchange": "all_to_all"}
+        asked = so.Problem(model, machine="h200_sxm", max_devices=8, engine="vllm", pins=pins)
+        made = d.deployment_of(so.plan(asked))
+        self.assertIn("deepep_high_throughput", made.command(made.roles[0], 0).args)
+        self.assertEqual((made.load.isl, made.load.osl), (2048, 1))
 
     def test_the_command(self):
         plan = self.plan(isl=4096, osl=512, ttft_ms=2000)

@@ -10,15 +10,16 @@ from typing import Any, Mapping
 
 from ..border import real, shown
 from ..engine_table import (
-    Names,
     ALONE,
+    Names,
     devices_per_node_of,
     facts_of,
     find_engine,
     has_low_latency,
+    load_of,
     longest_of,
-    nodes_of,
     max_length_of,
+    nodes_of,
     stage_layers,
     types_of,
     value_of,
@@ -125,7 +126,7 @@ class Deployment:
 
     def fields(self, role: Role, port: "int | str", side_port: "int | str" = 0) -> Names:
         """The names of a role in the expressions of the engine's row."""
-        phase = PREFILL if role.name == PREFILL else DECODE
+        phase = self.facts["phase"] if role.name == SERVE else role.name
         return {
             **ALONE,
             **self.facts,
@@ -240,7 +241,8 @@ def deployment_of(
         roles=tuple(roles),
         load=load,
         max_length=length,
-        facts=_facts_of(program, longest),
+        # Workers of a service that do both have steps of decode for the most part.
+        facts={**_facts_of(program, longest), **({"phase": DECODE} if plan.service else {})},
     )
     _check_degrees(plan, found)
     found.check()
@@ -288,9 +290,9 @@ def _roles_of(plan: Plan, devices_per_node: int) -> tuple[list[Role], Load]:
         machine=problem.machine or "",
         **kinds,
     )
-    length = max_length_of(plan)
-    answer = 1 if problem.phase == "prefill" else min(128, max(1, length // 2))
-    return [role], Load(length - answer, answer, max(1, batch * copies))
+    load = load_of(plan)
+    total = strategy.batch * copies_of(plan)
+    return [role], Load(load["input"], load["output"], total)
 
 
 _ROWS = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}

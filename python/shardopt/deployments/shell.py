@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..shell import Expansion, command_line, quoted
+from ..shell import Expansion, command_line, exec_lines, quoted
 from .routing import benchmark_command, router_command
 from .seats import ROUTER_PORT, Seat, hosts_of, seats_of
 from .service import Deployment, Role
@@ -42,12 +42,7 @@ def role_script(deployment: Deployment, role: Role) -> str:
     if deployment.is_disaggregated:
         for name, field in deployment.row["environment_of_roles"].items():
             lines.append(f"export {name}={quoted(known[field])}")
-    last = f"exec {command_line(command.args)}"
-    if command.later_args:
-        later = command_line(command.later_args)
-        lines += ["set --", f'[ "$NODE_RANK" -eq 0 ] || set -- {later}']
-        last += ' "$@"'
-    return "\n".join([*lines, last, ""])
+    return "\n".join([*lines, *exec_lines(command.args, command.later_args), ""])
 
 
 def urls(seats: list[Seat]) -> dict[str, list[tuple[str, str]]]:
