@@ -1,4 +1,4 @@
-module attributes {llm.model = "small-mla", llm.workload = #llm.workload<phase = decode, context = 24>} {
+module attributes {llm.architecture = "DeepseekV3ForCausalLM", llm.model = "small-mla", llm.workload = #llm.workload<phase = decode, context = 24>} {
   func.func @decode(%arg0: tensor<?xi32> {llm.role = "tokens"}, %arg1: tensor<?xi32> {llm.role = "positions"}, %arg2: tensor<1x?x?x18xbf16> {llm.role = "cache"}, %arg3: tensor<2x?x?x18xbf16> {llm.role = "cache"}) -> (tensor<?xi32> {llm.role = "token_ids"}, tensor<?x97xbf16> {llm.role = "logits"}, tensor<1x?x?x18xbf16> {llm.role = "cache"}, tensor<2x?x?x18xbf16> {llm.role = "cache"}) {
     %embed.weight = llm.param @embed.weight : tensor<97x36xbf16> from "model.embed_tokens.weight"
     %embed = llm.embedding "embed" %arg0, %embed.weight : tensor<97x36xbf16> -> tensor<?x36xbf16>

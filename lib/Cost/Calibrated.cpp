@@ -101,17 +101,22 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
     return found ? &found.fitted->form : nullptr;
   };
   const bool hasFp4 = forms.device.fp4 > forms.device.fp8;
+  const char *ofFourExperts = hasFp4 ? "w4a8_mxfp4_mxfp8" : "w4a16_mxfp4";
+  auto ofFour = [](WeightType type) {
+    return Element{bytesPerWeight(type), 2, Peak::Bf16};
+  };
   const struct {
     WeightType type;
     Element element;
     const char *gemm, *experts;
-  } spelled[] = {{WeightType::F32, {4, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
-                 {WeightType::Bf16, {2, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
-                 {WeightType::Fp8, {1, 1, Peak::Fp8}, "fp8", "fp8"},
-                 {WeightType::Mxfp4,
-                  {bytesPerWeight(WeightType::Mxfp4), 2, Peak::Bf16},
-                  "bfloat16",
-                  hasFp4 ? "w4a8_mxfp4_mxfp8" : "w4a16_mxfp4"}};
+  } spelled[] = {
+      {WeightType::F32, {4, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
+      {WeightType::Bf16, {2, 2, Peak::Bf16}, "bfloat16", "bfloat16"},
+      {WeightType::Fp8, {1, 1, Peak::Fp8}, "fp8", "fp8"},
+      {WeightType::Fp8Block, {1, 1, Peak::Fp8}, "fp8", "fp8"},
+      {WeightType::Mxfp4, ofFour(WeightType::Mxfp4), "bfloat16", ofFourExperts},
+      {WeightType::Nvfp4, ofFour(WeightType::Nvfp4), "bfloat16", ofFourExperts},
+      {WeightType::Int4, ofFour(WeightType::Int4), "bfloat16", "w4a16_mxfp4"}};
   for (const auto &entry : spelled) {
     ByType &type = types[static_cast<size_t>(entry.type)];
     type.element = entry.element;
@@ -148,7 +153,9 @@ double Calibrated::matrixProduct(const Kernel &kernel) const {
   const ByType &type = types[static_cast<size_t>(kernel.weights)];
   const double us = type.gemm->us(forms.device, type.element, type.steps,
                                   kernel.rows, kernel.n, kernel.k);
-  if (kernel.weights != WeightType::Fp8 || !quantization)
+  const bool isFp8 = kernel.weights == WeightType::Fp8 ||
+                     kernel.weights == WeightType::Fp8Block;
+  if (!isFp8 || !quantization)
     return us;
   const double floor = types[static_cast<size_t>(WeightType::Bf16)].gemm->t0;
   return std::max(floor,
@@ -168,7 +175,7 @@ double Calibrated::groupedProduct(const Kernel &kernel) const {
 
 double Calibrated::attention(const Kernel &kernel) const {
   const Device &device = forms.device;
-  const double batch = kernel.rows, heads = kernel.count;
+  const double batch = kernel.rows, heads = kernel.count * kernel.queries;
   if (kernel.prompt > 0) {
     const auto *found =
         nearest(kernel.latent ? latentPrompts : prompts, kernel);
@@ -211,6 +218,7 @@ double Calibrated::seconds(const Kernel &kernel) const {
     us = attention(kernel);
     break;
   case KernelKind::BatchedGemm:
+  case KernelKind::Ranking:
     us = std::max(kernel.bytes / (batchedShare * device.bandwidth),
                   kernel.flops / (batchedPeak * device.flops)) +
          batchedLaunch;

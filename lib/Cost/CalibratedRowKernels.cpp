@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CalibratedRow.h"
+#include "shardopt/Cost/CalibratedRow.h"
 
 #include <algorithm>
 

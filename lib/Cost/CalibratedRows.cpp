@@ -7,8 +7,8 @@
 
 #include "shardopt/Cost/CalibratedRows.h"
 
-#include "CalibratedRow.h"
-#include "CsvLines.h"
+#include "shardopt/Cost/CalibratedRow.h"
+#include "shardopt/Cost/CsvLines.h"
 
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/Suggest.h"

@@ -17,13 +17,13 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
   context.workload = workload;
   static_cast<BatchSplit &>(context) =
       splitBatch(degrees.batch, degrees.dp, degrees.pp);
-  context.rows = context.microBatch;
+  context.sequences = static_cast<double>(context.microBatch);
+  context.rows = context.sequences;
   if (context.isPrefill())
-    context.rows *= workload.context;
+    context.rows *= static_cast<double>(workload.context);
   context.wholeSequences =
       !context.isPrefill() || context.microBatch % degrees.tp == 0;
-  context.routing.meanCopies = context.routing.copies =
-      static_cast<double>(context.rows);
+  context.routing.meanCopies = context.routing.copies = context.rows;
   return context;
 }
 
@@ -49,16 +49,17 @@ void cost::relax(Context &context, const Context &top,
       std::min(context.routing.activeExperts, top.routing.activeExperts);
 }
 
-Routing cost::makeRouting(int64_t experts, int64_t topK, int64_t rows,
-                          int64_t dp, int64_t ep, std::optional<double> skew) {
+Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
+                          int64_t dp, int64_t ep, std::optional<double> skew,
+                          double reach) {
   const double groups = static_cast<double>(ep);
-  const double allRows = static_cast<double>(rows) * static_cast<double>(dp);
+  const double allRows = rows * static_cast<double>(dp);
 
   Routing routing;
   routing.experts = experts;
   routing.topK = topK;
   routing.localExperts = ceilDiv(experts, ep);
-  routing.meanCopies = static_cast<double>(rows * topK);
+  routing.meanCopies = rows * static_cast<double>(topK);
   if (dp != ep)
     routing.meanCopies *= static_cast<double>(dp) / groups;
   routing.copies = routing.meanCopies;
@@ -78,7 +79,7 @@ Routing cost::makeRouting(int64_t experts, int64_t topK, int64_t rows,
   const double local = static_cast<double>(routing.localExperts);
   routing.activeFraction =
       1 - std::pow(1 - static_cast<double>(topK) / static_cast<double>(experts),
-                   allRows);
+                   1 + reach * (allRows - 1));
   routing.activeExperts = std::min(
       local, std::max(1.0, local * routing.activeFraction * routing.imbalance));
   return routing;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CsvLines.h"
+#include "shardopt/Cost/CsvLines.h"
 
 #include <cstdio>
 #include <cstdlib>

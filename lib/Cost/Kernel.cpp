@@ -6,9 +6,29 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Kernel.h"
+#include "shardopt/Support/Choice.h"
+
+#include <iterator>
 
 using namespace shardopt;
 using namespace shardopt::cost;
+
+const char *cost::spell(WeightType type) {
+  static constexpr const char *names[] = {"f32",   "bf16",  "fp8", "fp8_block",
+                                          "mxfp4", "nvfp4", "int4"};
+  static_assert(std::size(names) == numWeightTypes);
+  return names[static_cast<size_t>(type)];
+}
+
+ErrorOr<WeightType> cost::parseWeightStorage(const std::string &option,
+                                             const std::string &name) {
+  std::vector<std::pair<std::string, WeightType>> choices;
+  for (WeightType type :
+       {WeightType::Fp8, WeightType::Fp8Block, WeightType::Mxfp4,
+        WeightType::Nvfp4, WeightType::Int4})
+    choices.emplace_back(spell(type), type);
+  return parseChoice<WeightType>(option, name, choices);
+}
 
 const char *cost::spell(CollectiveKind kind) {
   switch (kind) {

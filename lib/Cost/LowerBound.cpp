@@ -29,9 +29,9 @@ LowerBound::LowerBound(const Machine &machine)
 /// Weights of four bits may be multiplied as such.
 double LowerBound::arithmetic(const Kernel &kernel) const {
   double peak = sheet.bf16Flops;
-  if (kernel.weights == WeightType::Mxfp4)
+  if (bytesPerWeight(kernel.weights) < 1)
     peak = sheet.fp4Flops;
-  else if (kernel.weights == WeightType::Fp8 || kernel.activationBytes < 2)
+  else if (bytesPerWeight(kernel.weights) == 1 || kernel.activationBytes < 2)
     peak = sheet.fp8Flops;
   return kernel.flops / peak;
 }

@@ -7,6 +7,8 @@
 
 #include "shardopt/Cost/Model.h"
 
+#include "shardopt/Cost/Ops/MlaAttention.h"
+
 #include <algorithm>
 
 using namespace shardopt;
@@ -113,4 +115,37 @@ std::optional<std::string> Model::structuralError(const Degrees &degrees,
     return stageCutError(degrees.stages, degrees.pp, numLayers());
   return excess->what + " " + std::to_string(excess->found) + " exceeds the " +
          excess->limit + " " + std::to_string(excess->most);
+}
+
+bool cost::hasLatentAttention(const Model &model) {
+  for (const Body &body : model.bodies)
+    for (const Node &node : body.nodes)
+      if (dynamic_cast<const MlaAttention *>(node.op.get()))
+        return true;
+  return false;
+}
+
+OpTypes cost::typesOf(const Model &model) {
+  OpTypes all;
+  auto take = [](auto &known, const auto &found) {
+    if (!known)
+      known = found;
+  };
+  for (const Body &body : model.bodies)
+    for (const Node &node : body.nodes) {
+      const OpTypes found = node.op->types();
+      take(all.attention, found.attention);
+      take(all.dense, found.dense);
+      take(all.experts, found.experts);
+      take(all.cacheBytes, found.cacheBytes);
+    }
+  return all;
+}
+
+Model cost::retyped(Model model, const OpTypes &types) {
+  for (Body &body : model.bodies)
+    for (Node &node : body.nodes)
+      if (std::shared_ptr<const OpModel> other = node.op->retyped(types))
+        node.op = std::move(other);
+  return model;
 }

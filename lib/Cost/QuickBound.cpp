@@ -29,9 +29,14 @@ static Span<const Layout> layoutsOn(const StageGrid &grid) {
 /// What a kernel takes time for: all that it has.
 static auto timedOf(const Kernel &kernel) {
   const auto &[kind, rows, k, n, count, weights, flops, bytes, launch, kvHeads,
-               cacheBytes, activationBytes, prompt, window, latent] = kernel;
+               cacheBytes, activationBytes, prompt, window, queries, latent,
+               held, groups, visited, gates, inExperts, sharesRows] = kernel;
   return std::tie(kind, rows, k, n, count, weights, flops, bytes, launch,
-                  kvHeads, cacheBytes, activationBytes, prompt, window, latent);
+                  kvHeads, cacheBytes, activationBytes, prompt, window, queries,
+                  latent, held, groups, visited, gates, inExperts, sharesRows);
+}
+static auto timedOf(const Pass &pass) {
+  return std::tie(pass.kind, pass.bytes);
 }
 static auto timedOf(const Collective &collective) {
   return std::tie(collective.kind, collective.axis, collective.bytes);
@@ -70,6 +75,7 @@ void LeastOfLayouts::add(Span<const Placement> incoming) {
     return;
   OpCost cost = op.cost(dim, incoming, context);
   if (!last || !takeTheSame(last->kernels, cost.kernels) ||
+      !takeTheSame(last->passes, cost.passes) ||
       !takeTheSame(last->collectives, cost.collectives))
     least.seconds =
         std::min(least.seconds, time.seconds(cost, context.degrees));

@@ -18,8 +18,9 @@ Roofline::Roofline(const Machine &machine, CommModel comm)
                                                 : machine.collectiveLatency) {}
 
 double Roofline::peak(WeightType weights) const {
-  return weights == WeightType::Fp8 && machine.fp8Flops ? *machine.fp8Flops
-                                                        : machine.bf16Flops;
+  const bool isFp8 =
+      weights == WeightType::Fp8 || weights == WeightType::Fp8Block;
+  return isFp8 && machine.fp8Flops ? *machine.fp8Flops : machine.bf16Flops;
 }
 
 double Roofline::seconds(const Kernel &kernel) const {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <vector>
 
 using namespace shardopt;
@@ -43,6 +44,22 @@ ErrorOr<EngineKind> cost::parseEngineKind(const std::string &option,
                                  {{"trtllm", EngineKind::TrtLlm},
                                   {"vllm", EngineKind::Vllm},
                                   {"sglang", EngineKind::Sglang}});
+}
+
+void ServingEngine::widenBands() {
+  for (ServingBand *band : {&denseTpot, &expertTpot, &ttft}) {
+    band->low = std::pow(band->low, 1.5);
+    band->high = std::pow(band->high, 1.5);
+  }
+}
+
+bool cost::isMeasuredArchitecture(const std::string &architecture) {
+  static constexpr const char *known[] = {
+      "LlamaForCausalLM",     "Qwen3ForCausalLM",
+      "Qwen3MoeForCausalLM",  "DeepseekV3ForCausalLM",
+      "GlmMoeDsaForCausalLM", "KimiK25ForConditionalGeneration"};
+  return std::find(std::begin(known), std::end(known), architecture) !=
+         std::end(known);
 }
 
 ErrorOr<ServingEngine> cost::findEngine(const std::string &name,

@@ -81,6 +81,8 @@ double TimeModel::seconds(const OpCost &cost, const Degrees &degrees) const {
   double sum = 0;
   for (const Kernel &kernel : cost.kernels)
     sum += seconds(kernel);
+  for (const Pass &pass : cost.passes)
+    sum += seconds(pass);
   for (const Collective &collective : cost.collectives)
     sum += seconds(collective, degrees);
   return sum;

@@ -74,14 +74,18 @@ ErrorOr<LoadedModel> Workbench::load(ModuleOp module) const {
   loaded.costs = std::move(program->model);
   if (auto machine = module->getAttrOfType<StringAttr>(llm::machineAttrName))
     loaded.machine = machine.str();
+  if (auto name = module->getAttrOfType<StringAttr>(llm::architectureAttrName))
+    loaded.architecture = name.str();
   ::llvm::raw_string_ostream stream(loaded.module);
   stream << module << '\n';
   return loaded;
 }
 
-ErrorOr<LoadedModel>
-shardopt::importConfigFile(const std::string &path,
-                           const cost::Workload &workload) {
+using ConfigReader = ErrorOr<hf::ModelConfig> (*)(const json::Document &);
+
+static ErrorOr<LoadedModel> importConfig(const std::string &path,
+                                         const cost::Workload &workload,
+                                         ConfigReader read) {
   if (workload.context < 1 || workload.context > maxContext)
     return Error{"'context' is " + std::to_string(workload.context) +
                  ", expected a number of tokens from 1 to " +
@@ -89,7 +93,7 @@ shardopt::importConfigFile(const std::string &path,
   ErrorOr<json::Document> document = hf::parseConfigFile(path);
   if (!document)
     return document.error();
-  ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
+  ErrorOr<hf::ModelConfig> config = read(*document);
   if (!config)
     return config.error();
   hf::ImportOptions options;
@@ -102,6 +106,23 @@ shardopt::importConfigFile(const std::string &path,
   if (failed(verify(*module)))
     return bench.error();
   return bench.load(*module);
+}
+
+ErrorOr<LoadedModel>
+shardopt::importConfigFile(const std::string &path,
+                           const cost::Workload &workload) {
+  return importConfig(path, workload, hf::readModelConfig);
+}
+
+ErrorOr<LoadedModel>
+shardopt::importConfigSizes(const std::string &path,
+                            const cost::Workload &workload) {
+  return importConfig(path, workload, [](const json::Document &document) {
+    ErrorOr<hf::ModelConfig> config = hf::readModelSizes(document);
+    if (config && config->epsilon <= 0)
+      config->epsilon = 1e-6;
+    return config;
+  });
 }
 
 ErrorOr<LoadedModel> shardopt::readModuleText(std::string_view text,

@@ -10,6 +10,7 @@
 #include "shardopt/Cost/Ops/Ffn.h"
 #include "shardopt/Cost/Ops/GqaAttention.h"
 #include "shardopt/Cost/Ops/MlaAttention.h"
+#include "shardopt/Cost/Ops/StateModel.h"
 #include "shardopt/Search/Megatron.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/StageGrid.h"
@@ -52,6 +53,8 @@ EngineFacts::EngineFacts(const cost::Model &model)
       if (auto *gqa = dynamic_cast<const cost::GqaAttention *>(op)) {
         heads = gqa->heads;
         kvHeads = gqa->kvHeads;
+      } else if (dynamic_cast<const cost::StateModel *>(op)) {
+        hasStates = true;
       } else if (auto *mla = dynamic_cast<const cost::MlaAttention *>(op)) {
         heads = mla->heads;
       } else if (auto *up = dynamic_cast<const cost::FfnUp *>(op);
@@ -165,6 +168,49 @@ std::optional<std::string> shardopt::whyNotRun(Engine engine,
     return whyNotSglang(degrees, facts);
   case Engine::Trtllm:
     return whyNotTrtllm(degrees, facts);
+  }
+  return std::nullopt;
+}
+
+static bool divideOneAnother(int64_t a, int64_t b) {
+  return a % b == 0 || b % a == 0;
+}
+
+/// The rules of "transfer" in python/shardopt/engines.json, which the files of
+/// a launch are held to.
+std::optional<std::string> shardopt::whyNoTransfer(Engine engine,
+                                                   const Degrees &prefill,
+                                                   const Degrees &decode,
+                                                   const EngineFacts &facts) {
+  auto both = [&](const char *what, int64_t p, int64_t d) {
+    return std::string(what) + " of prefill and decode are " + number(p) +
+           " and " + number(d);
+  };
+  if (engine != Engine::Trtllm && !divideOneAnother(prefill.tp, decode.tp))
+    return both("tp", prefill.tp, decode.tp) + ": neither divides the other";
+  switch (engine) {
+  case Engine::Vllm: {
+    const bool isLatent = facts.kvHeads == 0;
+    if (facts.hasStates && prefill.tp != decode.tp)
+      return both("tp", prefill.tp, decode.tp) + ", and layers have states";
+    if (!isLatent && !facts.hasStates && prefill.tp > decode.tp &&
+        prefill.tp > facts.kvHeads)
+      return both("tp", prefill.tp, decode.tp) + ", with copies of " +
+             number(facts.kvHeads) + " kv heads";
+    if (prefill.pp > 1 || decode.pp > 1)
+      return both("pp", prefill.pp, decode.pp) + ", expected 1";
+    if (!divideOneAnother(prefill.cp, decode.cp))
+      return both("cp", prefill.cp, decode.cp) + ": neither divides the other";
+    return std::nullopt;
+  }
+  case Engine::Sglang:
+    if (decode.pp > 1 && decode.pp != prefill.pp)
+      return both("pp", prefill.pp, decode.pp);
+    if (decode.cp > 1)
+      return "cp of decode is " + number(decode.cp) + ", expected 1";
+    return std::nullopt;
+  case Engine::Trtllm:
+    return std::nullopt;
   }
   return std::nullopt;
 }

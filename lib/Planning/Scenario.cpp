@@ -20,9 +20,6 @@
 
 using namespace shardopt;
 
-static constexpr double defaultTpotMs = 50;
-static constexpr double defaultTtftMs = 2000;
-
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- ServicePlan.cpp - From requests to replicas and strategies ---------===//
+//===- ServicePlan.cpp - From requests to workers and strategies ----------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServicePlan.h"
-#include "shardopt/Cost/ServingMemory.h"
+#include "shardopt/Cost/RequestContext.h"
+#include "shardopt/Planning/ServiceSearch.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
@@ -14,7 +15,10 @@
 #include <limits>
 
 using namespace shardopt;
-using cost::calibrated::CalibratedKernels;
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
 
 const char *shardopt::spell(ServiceMode mode) {
   return mode == ServiceMode::Aggregated ? "aggregated" : "disaggregated";
@@ -27,6 +31,11 @@ shardopt::parseServiceMode(const std::string &text) {
                            {{"best", std::nullopt},
                             {"aggregated", ServiceMode::Aggregated},
                             {"disaggregated", ServiceMode::Disaggregated}});
+}
+
+std::string LatencyLimit::describe() const {
+  return formatNumber(ms) + " ms (" +
+         (percentile ? "p" + std::to_string(percentile) : "mean") + ")";
 }
 
 std::optional<std::string> ServiceRequest::error() const {
@@ -46,83 +55,73 @@ std::optional<std::string> ServiceRequest::error() const {
   return std::nullopt;
 }
 
-const cost::ServingPlan *ServiceSummary::best() const {
+static LatencyLimit limitOf(const RequestLoad &load, RequestField ms,
+                            RequestField percentile, double otherwise) {
+  LatencyLimit limit;
+  limit.ms = load[ms].value_or(otherwise);
+  limit.percentile = int(load[percentile].value_or(0));
+  return limit;
+}
+
+static ServiceGoal goalOf(const ServiceRequest &request,
+                          const Scenario &scenario) {
+  using Field = RequestField;
+  const RequestLoad &load = request.load;
+  ServiceGoal goal;
+  goal.load.inputTokens = *load[Field::Isl];
+  goal.load.outputTokens = *load[Field::Osl];
+  goal.load.concurrency = load[Field::Concurrency].value_or(0);
+  goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
+  goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
+  goal.load.traits.found = load[Field::PrefixHit].value_or(0);
+  goal.load.traits.skew = load[Field::ExpertSkew].value_or(0);
+  goal.rate = load[Field::Rate].value_or(0);
+  goal.tpot =
+      limitOf(load, Field::TpotMs, Field::TpotPercentile, defaultTpotMs);
+  goal.ttft =
+      limitOf(load, Field::TtftMs, Field::TtftPercentile, defaultTtftMs);
+  goal.devices =
+      request.devices ? request.devices : scenario.machine().domainSize;
+  goal.prefillDevices = request.prefillDevices;
+  return goal;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+const ServicePlan *ServiceSummary::best() const {
   if (!mode)
     return nullptr;
-  return *mode == ServiceMode::Aggregated ? &*plans.aggregated
-                                          : &*plans.disaggregated;
+  return *mode == ServiceMode::Aggregated ? &*aggregated : &*disaggregated;
 }
 
-Degrees shardopt::degreesOf(const cost::ServingWorkers &workers,
-                            int64_t batch) {
-  const cost::ServingSetup &setup = workers.setup;
-  Degrees degrees(int64_t(setup.tp), int64_t(setup.expertEp), 1, batch);
-  degrees.dp = int64_t(setup.attentionDp);
-  return degrees;
-}
+/// By how much two roles have to be better than one.
+static constexpr double tie = 1e-3;
 
-/// How rows may reach the experts of `degrees`.
-static std::vector<Degrees> withExchanges(Degrees degrees, bool hasExperts) {
-  std::vector<Degrees> all = {degrees};
-  degrees.exchange = exchangeGather;
-  if (hasExperts && degrees.tp * degrees.dp > 1)
-    all.push_back(degrees);
-  return all;
-}
-
-/// The exchanges with which `engine` runs `workers`, and with which the cost
-/// model finds room for a sequence in each group.
-static std::vector<int64_t> exchangesOf(const Scenario &scenario, Engine engine,
-                                        const cost::ServingWorkers &workers) {
-  const EngineFacts facts(scenario.model());
-  const EngineSimulator simulator(scenario.simulator(), engine, facts);
-  std::vector<int64_t> exchanges;
-  const int64_t least = int64_t(workers.setup.attentionDp);
-  for (const Degrees &degrees :
-       withExchanges(degreesOf(workers, least), scenario.hasExperts()))
-    if (!scenario.model().structuralError(degrees, /*maxDevices=*/0) &&
-        !whyNotRun(engine, degrees, facts) &&
-        simulator.solve(degrees, scenario.spaceFacts().choices,
-                        search::Goal::Throughput, /*incumbent=*/std::nullopt))
-      exchanges.push_back(degrees.exchange);
-  return exchanges;
-}
-
-/// `machine` with as much room for weights and caches as the cost model knows,
-/// which engines have a bit more of, so that what is planned fits both.
-static Machine withRoomOf(const Machine &machine) {
-  Machine limited = machine;
-  if (!machine.calibration)
-    return limited;
-  auto constants = std::make_shared<Calibration>(*machine.calibration);
-  const double none = cost::usableBytes(0);
-  const double each = cost::usableBytes(1) - none;
-  double &bytes = constants->sheet.memoryBytes;
-  bytes = std::min(bytes, (machine.memoryCapacity - none) / each);
-  limited.calibration = std::move(constants);
-  return limited;
+static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
+                          double rate) {
+  if (rate > 0)
+    return apart.usedDevices() != together.usedDevices()
+               ? apart.usedDevices() < together.usedDevices()
+               : apart.times.tpot.ms < (1 - tie) * together.times.tpot.ms;
+  return apart.tokensPerDevice > (1 + tie) * together.tokensPerDevice;
 }
 
 /// The mode that is taken: the one that is asked for, else the better.
-static std::optional<ServiceMode> modeOf(const cost::ServingPlans &plans,
+static std::optional<ServiceMode> modeOf(const ServiceSummary &summary,
                                          std::optional<ServiceMode> asked) {
-  const bool hasAggregated = plans.aggregated.has_value(),
-             hasDisaggregated = plans.disaggregated.has_value();
+  const bool hasTogether = summary.aggregated.has_value(),
+             hasApart = summary.disaggregated.has_value();
   if (asked)
-    return (*asked == ServiceMode::Aggregated ? hasAggregated
-                                              : hasDisaggregated)
+    return (*asked == ServiceMode::Aggregated ? hasTogether : hasApart)
                ? asked
                : std::nullopt;
-  const cost::ServingPlan *best = plans.best();
-  if (!best)
-    return std::nullopt;
-  return hasAggregated && best == &*plans.aggregated
-             ? ServiceMode::Aggregated
-             : ServiceMode::Disaggregated;
-}
-
-static ErrorOr<CalibratedKernels> kernelsOf(const Scenario &scenario) {
-  return CalibratedKernels::create(withRoomOf(scenario.machine()));
+  if (hasApart &&
+      (!hasTogether || isBetterApart(*summary.disaggregated,
+                                     *summary.aggregated, summary.goal.rate)))
+    return ServiceMode::Disaggregated;
+  return hasTogether ? std::optional(ServiceMode::Aggregated) : std::nullopt;
 }
 
 /// The model of `scenario` on another machine.
@@ -133,39 +132,100 @@ onMachine(const Scenario &scenario, const std::string &machine) {
   return Scenario::create(scenario.modelName(), scenario.model(), options);
 }
 
-/// Which layouts `engine` runs on the machine of `scenario`.
-static std::function<bool(const cost::ServingSetup &)>
-whatRuns(const Scenario &scenario, Engine engine) {
-  return [&scenario, engine](const cost::ServingSetup &setup) {
-    return !exchangesOf(scenario, engine, {setup, 1}).empty();
-  };
-}
-
 namespace {
-/// The other machine of a service, for as long as it is planned.
-struct PrefillSide {
-  std::shared_ptr<const Scenario> scenario;
-  CalibratedKernels kernels;
-
-  cost::PrefillMachine machine(Engine engine) const {
-    return {scenario->machine().name, kernels, scenario->machine().domainSize,
-            whatRuns(*scenario, engine)};
-  }
+/// What services are searched on.
+struct Sides {
+  std::unique_ptr<const service::Side> decode, prefill;
+  cost::ServingEngine engine;
 };
 } // namespace
 
-/// None where prompts are read on the machine of `scenario` alone.
-static ErrorOr<std::optional<PrefillSide>>
-prefillSideOf(const Scenario &scenario, const std::string &machine) {
-  if (machine.empty())
-    return std::optional<PrefillSide>();
-  auto other = onMachine(scenario, machine);
-  if (!other)
-    return other.error();
-  auto kernels = kernelsOf(**other);
-  if (!kernels)
-    return kernels.error();
-  return std::optional<PrefillSide>({std::move(*other), std::move(*kernels)});
+static ErrorOr<Sides> sidesOf(const ServiceSummary &summary) {
+  ErrorOr<cost::ServingEngine> engine =
+      cost::findEngine(spell(summary.engine), /*version=*/"", /*isTuned=*/true);
+  if (!engine)
+    return engine.error();
+  // Programs that name no family are of one that nobody compared.
+  engine->widenBands();
+  Sides sides;
+  sides.engine = *engine;
+  const cost::ServingTraits &traits = summary.goal.load.traits;
+  auto decode = service::Side::create(*summary.scenario, sides.engine, traits);
+  if (!decode)
+    return decode.error();
+  sides.decode = std::move(*decode);
+  if (!summary.prefillScenario)
+    return sides;
+  auto prefill =
+      service::Side::create(*summary.prefillScenario, sides.engine, traits);
+  if (!prefill)
+    return prefill.error();
+  sides.prefill = std::move(*prefill);
+  return sides;
+}
+
+/// The fewest devices, in whole domains, with which there is a plan; 0 where
+/// more devices than are worth a search do not suffice.
+static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
+                             std::optional<ServiceMode> mode) {
+  constexpr int64_t mostTimes = 8;
+  const int64_t domain = sides.decode->domainSize();
+  const int64_t from = summary.goal.devices / domain + 1;
+  auto hasPlan = [&](int64_t domains) {
+    ServiceSummary larger = summary;
+    larger.goal.devices = domains * domain;
+    ServiceProof proof;
+    ServiceShortage shortage;
+    service::Found found =
+        service::search(*sides.decode, sides.prefill.get(), sides.engine,
+                        summary.engine, larger.goal, proof, shortage);
+    larger.aggregated = std::move(found.aggregated);
+    larger.disaggregated = std::move(found.disaggregated);
+    return modeOf(larger, mode).has_value();
+  };
+  int64_t enough = from;
+  while (!hasPlan(enough)) {
+    if (enough >= mostTimes * from)
+      return 0;
+    enough *= 2;
+  }
+  for (int64_t low = std::max(from, enough / 2 + 1); low < enough;) {
+    const int64_t middle = (low + enough) / 2;
+    if (hasPlan(middle))
+      enough = middle;
+    else
+      low = middle + 1;
+  }
+  return enough * domain;
+}
+
+/// Completes `shortage`, what a search without a plan has learned.
+static ServiceShortage explain(const ServiceSummary &summary,
+                               const Sides &sides,
+                               std::optional<ServiceMode> mode,
+                               ServiceShortage shortage) {
+  if (summary.goal.rate > 0) {
+    ServiceSummary any = summary;
+    any.goal.rate = 0;
+    ServiceProof proof;
+    service::Found found =
+        service::search(*sides.decode, sides.prefill.get(), sides.engine,
+                        summary.engine, any.goal, proof, shortage);
+    any.aggregated = std::move(found.aggregated);
+    any.disaggregated = std::move(found.disaggregated);
+    any.mode = modeOf(any, mode);
+    if (const ServicePlan *best = any.best()) {
+      shortage.part = "rate";
+      shortage.mostRequestsPerSecond = best->requestsPerSecond;
+    }
+  }
+  if (shortage.part.empty())
+    shortage.part = "limits";
+  // More devices have more memory and serve more; a limit that one worker
+  // misses, others miss too.
+  if (shortage.part == "memory" || shortage.part == "rate")
+    shortage.fewestDevices = fewestDevices(summary, sides, mode);
+  return shortage;
 }
 
 ErrorOr<ServiceSummary>
@@ -178,57 +238,89 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
   ErrorOr<Engine> runner = parseEngine(request.engine);
   if (!runner)
     return runner.error();
-  ErrorOr<cost::ServingEngine> engine =
-      cost::findEngine(request.engine, /*version=*/"", /*isTuned=*/true);
-  if (!engine)
-    return engine.error();
-  auto kernels = kernelsOf(*scenario);
-  if (!kernels)
-    return kernels.error();
-  ErrorOr<cost::ServedModel> model = cost::servedModelOf(scenario->model());
-  if (!model)
-    return model.error();
-
-  auto prefill = prefillSideOf(*scenario, request.prefillMachine);
-  if (!prefill)
-    return prefill.error();
-
   ServiceSummary summary;
   summary.load = request.load;
   summary.engine = *runner;
-  summary.goal = cost::goalOf(request.load);
-  summary.goal.domainSize = scenario->machine().domainSize;
-  summary.goal.devices =
-      request.devices ? request.devices : summary.goal.domainSize;
-  summary.goal.prefillDevices = request.prefillDevices;
-  std::optional<cost::PrefillMachine> other;
-  if (*prefill)
-    other.emplace((*prefill)->machine(*runner));
-  auto plans = cost::planServing(*kernels, cost::setupOf(*model), *engine,
-                                 summary.goal, whatRuns(*scenario, *runner),
-                                 other ? &*other : nullptr);
-  if (!plans)
-    return plans.error();
-  if (*prefill)
-    summary.prefillScenario = (*prefill)->scenario;
-  summary.plans = std::move(*plans);
-  summary.mode = modeOf(summary.plans, request.mode);
+  summary.goal = goalOf(request, *scenario);
+  if (!request.prefillMachine.empty()) {
+    auto other = onMachine(*scenario, request.prefillMachine);
+    if (!other)
+      return other.error();
+    summary.prefillScenario = std::move(*other);
+  }
   summary.scenario = std::move(scenario);
+  ErrorOr<Sides> sides = sidesOf(summary);
+  if (!sides)
+    return sides.error();
+  ServiceShortage shortage;
+  service::Found found =
+      service::search(*sides->decode, sides->prefill.get(), sides->engine,
+                      summary.engine, summary.goal, summary.proof, shortage);
+  summary.aggregated = std::move(found.aggregated);
+  summary.disaggregated = std::move(found.disaggregated);
+  summary.mode = modeOf(summary, request.mode);
+  if (!summary.mode)
+    summary.shortage =
+        explain(summary, *sides, request.mode, std::move(shortage));
   return summary;
 }
 
+//===----------------------------------------------------------------------===//
+// Why not
+//===----------------------------------------------------------------------===//
+
+static std::string gigabytes(double bytes) {
+  return formatNumber(std::round(bytes / 1e7) / 1e2) + " GB";
+}
+
+/// The limit that is missed, and the nearest that would be met.
+static std::string missedLimits(const ServiceSummary &summary) {
+  const ServiceShortage &shortage = *summary.shortage;
+  const ServiceGoal &goal = summary.goal;
+  std::string text;
+  auto add = [&](const char *name, const LatencyLimit &limit, double least) {
+    if (least <= limit.ms)
+      return;
+    text += (text.empty() ? "" : ", and ") + std::string("a ") + name + " of " +
+            limit.describe() + " is missed: the least is " +
+            formatNumber(std::ceil(least * 100) / 100) + " ms";
+  };
+  add("TPOT", goal.tpot, shortage.leastTpotMs);
+  add("TTFT", goal.ttft, shortage.leastTtftMs);
+  if (text.empty())
+    text = "a TPOT of " + goal.tpot.describe() + " and a TTFT of " +
+           goal.ttft.describe() + " are not met at once";
+  return text;
+}
+
 std::string shardopt::whyNoService(const ServiceSummary &summary) {
-  const cost::ServingGoal &goal = summary.goal;
-  std::string text = summary.plans.best() ? "the mode that is asked for has no "
-                                            "layout of "
-                                          : "no layout of ";
-  text += formatNumber(goal.allDevices()) + " devices holds a TPOT of " +
-          formatNumber(goal.tpotMs) + " ms and a TTFT of " +
-          formatNumber(goal.ttftMs) + " ms";
-  if (goal.rate > 0)
-    text += " at " + formatNumber(goal.rate) + " requests a second";
-  if (goal.concurrency > 0)
-    text += " with " + formatNumber(goal.concurrency) + " requests in flight";
+  const ServiceGoal &goal = summary.goal;
+  const ServiceShortage &shortage = *summary.shortage;
+  const std::string devices = formatNumber(double(goal.allDevices()));
+  std::string text = summary.aggregated || summary.disaggregated
+                         ? "the mode that is asked for has no plan: "
+                         : "no plan on " + devices + " devices: ";
+  if (shortage.part == "engine")
+    text += "'" + std::string(spell(summary.engine)) +
+            "' runs no layout of the model; of the first, " + shortage.example;
+  else if (shortage.part == "memory")
+    text += "weights and the cache of one request take " +
+            gigabytes(shortage.leastBytes) + " of a device, which has " +
+            gigabytes(shortage.capacityBytes);
+  else if (shortage.part == "rate")
+    text +=
+        "at most " +
+        formatNumber(std::floor(shortage.mostRequestsPerSecond * 100) / 100) +
+        " of " + formatNumber(goal.rate) +
+        " requests a second are served within a TPOT of " +
+        goal.tpot.describe() + " and a TTFT of " + goal.ttft.describe();
+  else
+    text += missedLimits(summary);
+  if (goal.load.concurrency > 0)
+    text +=
+        "; with " + formatNumber(goal.load.concurrency) + " requests in flight";
+  if (shortage.fewestDevices > 0)
+    text += "; " + std::to_string(shortage.fewestDevices) + " devices suffice";
   return text;
 }
 
@@ -236,16 +328,16 @@ std::string shardopt::whyNoService(const ServiceSummary &summary) {
 // Strategies
 //===----------------------------------------------------------------------===//
 
-const cost::ServingWorkers &shardopt::workersOf(const ServiceSummary &summary) {
-  const cost::ServingPlan &plan = *summary.best();
-  return summary.scenario->isPrefill() && plan.readers ? *plan.readers
-                                                       : plan.decoders;
+const ServiceRole &shardopt::workersOf(const ServiceSummary &summary) {
+  const ServicePlan &plan = *summary.best();
+  return summary.scenario->isPrefill() && plan.prefill ? *plan.prefill
+                                                       : plan.decode;
 }
 
 bool shardopt::isOnPrefillMachine(const ServiceSummary &summary) {
-  const cost::ServingPlan &plan = *summary.best();
-  return plan.readers && &workersOf(summary) == &*plan.readers &&
-         !plan.readingMachine.empty();
+  const ServicePlan &plan = *summary.best();
+  return plan.prefill && &workersOf(summary) == &*plan.prefill &&
+         !plan.prefillMachine.empty();
 }
 
 const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
@@ -253,25 +345,13 @@ const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
                                      : *summary.scenario;
 }
 
-/// Sequences in a group of attention at a time, or prompts.
-static int64_t batchOfGroup(const ServiceSummary &summary, bool isReading) {
-  return isReading ? 1
-                   : std::max<int64_t>(
-                         1, std::llround(summary.best()->times.sequences));
-}
-
-int64_t shardopt::batchOf(const ServiceSummary &summary, bool isReading) {
-  const cost::ServingPlan &plan = *summary.best();
-  const cost::ServingWorkers &workers =
-      isReading && plan.readers ? *plan.readers : plan.decoders;
-  return batchOfGroup(summary, isReading) * int64_t(workers.setup.attentionDp);
-}
-
-/// Sequences over a replica, descending: those that are decoded at a time, and
-/// shares of them.
+/// Sequences over a worker, descending: those of a step, and shares of them,
+/// as sequences at their end hold more than in the mean.
 static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
-  const int64_t groups = int64_t(workersOf(summary).setup.attentionDp);
-  const int64_t each = batchOfGroup(summary, summary.scenario->isPrefill());
+  const ServiceRole &role = workersOf(summary);
+  const int64_t groups = role.degrees.dp;
+  const int64_t each =
+      summary.scenario->isPrefill() ? 1 : role.degrees.batch / groups;
   constexpr int64_t shares = 16;
   std::vector<int64_t> batches;
   for (int64_t share = shares; share > 0; --share) {
@@ -285,8 +365,8 @@ static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
 ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
                                            PlanRequest request) {
   const Scenario &given = scenarioOf(summary);
-  const cost::ServingWorkers &workers = workersOf(summary);
-  // Limits are those of the whole service, which holds them.
+  const Degrees &degrees = workersOf(summary).degrees;
+  // Limits are those of the whole service, which meets them.
   ScenarioOptions options = given.options();
   options.sloTpotMs =
       given.isPrefill() ? 0 : std::numeric_limits<double>::infinity();
@@ -297,14 +377,11 @@ ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
   auto scenario = Scenario::create(given.modelName(), given.model(), options);
   if (!scenario)
     return scenario.error();
-  const Degrees degrees = degreesOf(workers, /*batch=*/1);
   request.space = search::SpaceRequest();
   request.space.kind = search::SpaceKind::Serving;
-  for (Degree degree :
-       {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp, Degree::Cp})
+  for (Degree degree : {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
+                        Degree::Cp, Degree::Exchange})
     request.space.lists[degree] = {degrees[degree]};
-  request.space.lists[Degree::Exchange] =
-      exchangesOf(given, summary.engine, workers);
   request.space.lists[Degree::Batch] = batchesOf(summary);
   request.engine = summary.engine;
   request.goal = search::Goal::Throughput;

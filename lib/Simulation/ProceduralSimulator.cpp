@@ -117,7 +117,8 @@ LayerContext ProceduralSimulator::Step::context(size_t kind, int64_t begin,
                                                 int64_t sequences) const {
   cost::Context seen = outer;
   seen.window = kinds[kind].window;
-  seen.microBatch = seen.rows = sequences;
+  seen.microBatch = sequences;
+  seen.rows = seen.sequences = double(sequences);
   LayerContext context{seen, seen};
   auto longest = [&](int64_t parts) {
     return simulator.lengths[kind].longest(degrees.dp, outer.groupBatch, begin,
@@ -210,7 +211,8 @@ void ProceduralSimulator::Step::measureBytes() {
     // Caches of all sequences, of which ops see a micro-batch at a time.
     LayerContext all = context(kind, 0, outer.groupBatch);
     for (cost::Context *seen : {&all.whole, &all.cut}) {
-      seen->microBatch = seen->rows = outer.microBatch;
+      seen->microBatch = outer.microBatch;
+      seen->rows = seen->sequences = double(outer.microBatch);
       seen->routing = routing(kind, outer.rows, 0, 0);
     }
     layerBytes.push_back(walker.bytes(kinds[kind].body, all));

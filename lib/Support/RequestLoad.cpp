@@ -107,6 +107,18 @@ std::optional<std::string> RequestLoad::error() const {
              "' is given without 'isl' and 'osl', the lengths of requests";
   if (self[RequestField::Concurrency] && self[RequestField::Rate]) // (C4)
     return "'concurrency' and 'rate' are given, expected one of them";
+  for (auto [percentile, limit] :
+       {std::pair(RequestField::TpotPercentile, RequestField::TpotMs),
+        std::pair(RequestField::TtftPercentile,
+                  RequestField::TtftMs)}) { // (C6)
+    const double at = self[percentile].value_or(50);
+    if (at != 50 && at != 90 && at != 99)
+      return "'" + std::string(spell(percentile)) + "' is " +
+             spell(percentile, at) + ", expected 50, 90 or 99";
+    if (self[percentile] && !self[limit])
+      return "'" + std::string(spell(percentile)) + "' is given without '" +
+             spell(limit) + "'";
+  }
   const double drafts = self[RequestField::DraftTokens].value_or(0),
                accepted = self[RequestField::AcceptedTokens].value_or(0);
   if (accepted > drafts && drafts == 0) // (C5)

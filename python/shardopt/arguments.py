@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 #: The exit code of a command line that cannot be.
 USAGE = 2
@@ -32,6 +32,26 @@ def positive(text: str) -> float:
 positive.__name__ = "number above 0"
 
 
+class _Limit(argparse.Action):
+    """Milliseconds, on the mean or on a percentile of requests: `30`, `500@p90`."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        text, _, at = str(values).partition("@")
+        percentiles = {"": None, "mean": None, "p50": 50, "p90": 90, "p99": 99}
+        if at not in percentiles:
+            raise argparse.ArgumentError(
+                self, f"'{values}' is on '{at}', expected p50, p90, p99 or mean"
+            )
+        try:
+            limit = positive(text)
+        except (ValueError, argparse.ArgumentTypeError) as error:
+            raise argparse.ArgumentError(
+                self, f"invalid number above 0: '{values}'"
+            ) from error
+        setattr(namespace, self.dest, limit)
+        setattr(namespace, self.dest.replace("_ms", "_percentile"), percentiles[at])
+
+
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", nargs="?",
@@ -43,8 +63,10 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--osl", type=int, metavar="TOKENS", help="tokens of an answer")
     add("--context", type=int, metavar="TOKENS", help="instead of --isl and --osl")
     add("--phase", help="decode (default) or prefill, with --context")
-    add("--tpot", dest="tpot_ms", type=positive, metavar="MS", help="limit on TPOT")
-    add("--ttft", dest="ttft_ms", type=positive, metavar="MS", help="limit on TTFT")
+    add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",
+        help="limit on TPOT: of the mean, or of p50, p90 or p99")
+    add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
+        help="limit on TTFT, likewise")
     add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
     add("--requests-per-s", dest="rate", type=positive, metavar="N",
         help="requests that arrive, with --isl")

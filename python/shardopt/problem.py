@@ -252,6 +252,7 @@ class Problem:
     (tokens of a prompt and of an answer) the plan is of a service: which replicas
     there are, and the strategy of those that run the model's phase, under both
     limits and with what else is known of requests; `requests` lists the names.
+    A limit is on the mean over requests, or on the percentile 50, 90 or 99.
     Prompts may be read on `prefill_machine`, of which there are `prefill_devices`
     beside `devices`, or which the `devices` may be of. The plan of replicas that
     read prompts there has it as its `machine`, and the other as `decode_machine`.
@@ -266,6 +267,8 @@ class Problem:
     max_devices: int | None = None
     tpot_ms: float | None = None
     ttft_ms: float | None = None
+    tpot_percentile: int | None = None
+    ttft_percentile: int | None = None
     isl: int | None = None
     osl: int | None = None
     concurrency: int | None = None

@@ -221,8 +221,19 @@ class CommandTest(unittest.TestCase):
         code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
                              "--tpot", 0.001)
         self.assertEqual(code, 1)
-        self.assertIn("none holds the limits", out)
-        self.assertIn("no layout of 2 devices holds a TPOT of 0.001 ms", err)
+        self.assertIn("none meets the limits", out)
+        self.assertIn("a TPOT of 0.001 ms (mean) is missed: the least is", err)
+
+    def test_a_limit_on_a_percentile(self):
+        asked = ("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8, "--format", "json")
+        code, out, err = run(*asked, "--ttft", "500@p90")
+        self.assertEqual((code, err), (0, ""))
+        plan = json.loads(out)[0]["service"]
+        self.assertEqual(plan["requests"]["ttft_percentile"], 90)
+        self.assertLessEqual(plan[plan["mode"]]["ttft_ms_p90"], 500)
+        code, out, err = run(*asked, "--ttft", "500@p95")
+        self.assertEqual(code, 2)
+        self.assertIn("'500@p95' is on 'p95', expected p50, p90, p99 or mean", err)
 
     def test_serving_inputs_under_the_roofline_plan_both_phases(self):
         code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,

@@ -13,7 +13,7 @@ class ManualTest(unittest.TestCase):
         page = manual.man()
         for verb in _VERBS:
             self.assertIn(f".SH {verb.upper()}", page)
-        self.assertIn("\\fB\\-\\-tpot\\fR \\fIMS\\fR", page)
+        self.assertIn("\\fB\\-\\-tpot\\fR \\fIMS[@p90]\\fR", page)
         if shutil.which("man"):
             done = subprocess.run(
                 ["man", "--warnings", "-l", "-"], input=page, capture_output=True, text=True

@@ -12,16 +12,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
 #include "shardopt/Analysis/ModuleScenario.h"
 #include "shardopt/Cost/CalibratedRows.h"
-#include "shardopt/Cost/ServingPlan.h"
-#include "shardopt/Cost/ServingRows.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Planning/ScenarioService.h"
-#include "shardopt/Target/HuggingFace/ServedModel.h"
+#include "shardopt/Planning/ServingRows.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -61,29 +59,7 @@ static cl::opt<std::string>
 static cl::opt<std::string> engineOptions(
     "engine-options", cl::cat(category), cl::value_desc("name=value,..."),
     cl::desc("Constants and switches of engines instead of those of their "
-             "versions (with --e2e or --plan-serving)"));
-
-static cl::opt<bool> isPlanning(
-    "plan-serving", cl::cat(category),
-    cl::desc("Find the layout that serves most tokens a second, of the model "
-             "whose config.json is given"));
-static cl::opt<std::string>
-    engineName("engine", cl::cat(category), cl::init("vllm"),
-               cl::desc("Serving engine: trtllm, vllm (default) or sglang"));
-static cl::opt<std::string>
-    precision("precision", cl::cat(category),
-              cl::desc("Types of weights for --plan-serving: bf16, fp8, nvfp4, "
-                       "... (default: the checkpoint's)"));
-static cl::opt<std::string> prefillMachine(
-    "prefill-machine", cl::cat(category),
-    cl::desc("Another machine, on which prompts may be read (with "
-             "--plan-serving)"));
-static cl::opt<int64_t> prefillDevices(
-    "prefill-devices", cl::cat(category), cl::init(0),
-    cl::desc("Devices of the prefill-machine beside --max-devices (0: "
-             "--max-devices are of either machine)"));
-/// Of --plan-serving.
-static tool::RequestOptions requests(category);
+             "versions (with --e2e)"));
 
 static ScenarioOptions options;
 
@@ -156,117 +132,19 @@ static int predictServing() {
   if (!changes)
     return tool::fail(changes.error().message);
   return answerTable([&](std::string_view rows) {
-    auto load = [](const std::string &name) {
-      return hf::loadServedModel(configs, name);
+    auto load = [](const std::string &name) -> ErrorOr<ServedProgram> {
+      std::string file = name;
+      for (size_t at; (at = file.find('/')) != std::string::npos;)
+        file.replace(at, 1, "--");
+      ErrorOr<LoadedModel> model =
+          importConfigSizes(configs + "/" + file + "_config.json",
+                           {cost::Phase::Decode, /*context=*/1});
+      if (!model)
+        return model.error();
+      return ServedProgram{std::move(model->costs), model->architecture};
     };
-    return cost::predictServing(rows, "<stdin>", load, *changes);
+    return shardopt::predictServing(rows, "<stdin>", load, *changes);
   });
-}
-
-/// The model of the config on the command line, in the types that are asked.
-static ErrorOr<cost::ServingSetup> readSetup() {
-  ErrorOr<cost::ServedModel> model = hf::readServedModel(input);
-  if (!model)
-    return model.error();
-  cost::ServingSetup setup = cost::setupOf(*model);
-  if (!precision.empty()) {
-    ErrorOr<cost::ServedType> type = cost::servedType("precision", precision);
-    if (!type)
-      return type.error();
-    setup.attentionType = cost::asServed(*model, *type, model->attentionType);
-    setup.denseType = cost::asServed(*model, *type, model->denseType);
-    setup.expertType = cost::asServed(*model, *type, model->expertType);
-  }
-  setup.isCacheFp8 = cost::isWithFp8Cache(setup.denseType);
-  return setup;
-}
-
-namespace {
-struct ServingMachine {
-  Machine machine;
-  cost::calibrated::CalibratedKernels kernels;
-};
-} // namespace
-
-static ErrorOr<ServingMachine> servingMachine(const std::string &name) {
-  ErrorOr<Machine> machine = loadMachine(name.empty() ? "h100_sxm" : name);
-  if (!machine)
-    return machine.error();
-  auto kernels = cost::calibrated::CalibratedKernels::create(*machine);
-  if (!kernels)
-    return kernels.error();
-  return ServingMachine{std::move(*machine), std::move(*kernels)};
-}
-
-static ErrorOr<cost::ServingPlans> findPlans(cost::ServingGoal &goal) {
-  ErrorOr<ServingMachine> decoding = servingMachine(options.timing.machine);
-  if (!decoding)
-    return decoding.error();
-  std::optional<ServingMachine> reading;
-  if (!prefillMachine.empty()) {
-    ErrorOr<ServingMachine> other = servingMachine(prefillMachine);
-    if (!other)
-      return other.error();
-    reading = std::move(*other);
-  }
-  ErrorOr<cost::ServingEngine> engine =
-      cost::findEngine(engineName, /*version=*/"", /*isTuned=*/true);
-  if (!engine)
-    return engine.error();
-  auto changes = cost::parseServingOptions(engineOptions);
-  if (!changes)
-    return changes.error();
-  cost::apply(*changes, *engine);
-  ErrorOr<cost::ServingSetup> setup = readSetup();
-  if (!setup)
-    return setup.error();
-  goal.domainSize = decoding->machine.domainSize;
-  goal.devices = options.maxDevices > 0 ? options.maxDevices : goal.domainSize;
-  goal.prefillDevices = prefillDevices;
-  std::optional<cost::PrefillMachine> prefill;
-  if (reading)
-    prefill.emplace(cost::PrefillMachine{
-        reading->machine.name, reading->kernels, reading->machine.domainSize});
-  return cost::planServing(decoding->kernels, *setup, *engine, goal,
-                           /*canRun=*/{}, prefill ? &*prefill : nullptr);
-}
-
-static int planServing() {
-  if (input.empty() || isServing || isEndToEnd || !kernel.empty())
-    return tool::fail("'--plan-serving' needs the config.json of a model, and "
-                      "neither '--serve' nor '--kernel' nor '--e2e'");
-  ErrorOr<RequestLoad> load = requests.read(/*length=*/1024);
-  if (!load)
-    return tool::fail(load.error().message);
-  for (auto [name, number] :
-       {std::pair("--max-devices", options.maxDevices),
-        std::pair("--prefill-devices", prefillDevices.getValue())})
-    if (number < 0 || number > 100000)
-      return tool::fail(std::string("'") + name +
-                        "' is no number of devices up to 100000");
-  if (prefillDevices > 0 && prefillMachine.empty())
-    return tool::fail("'--prefill-devices' needs '--prefill-machine'");
-  // Those of --serve have the same meaning.
-  for (auto [field, limit] :
-       {std::pair(RequestField::TpotMs, options.sloTpotMs),
-        std::pair(RequestField::TtftMs, options.sloTtftMs)})
-    if (limit > 0)
-      (*load)[field] = limit;
-  cost::ServingGoal goal = cost::goalOf(*load);
-  ErrorOr<cost::ServingPlans> plans = findPlans(goal);
-  if (!plans)
-    return tool::fail(plans.error().message);
-  llvm::outs() << cost::describe(*plans, goal);
-  return plans->best() ? 0 : tool::fail("no layout holds both limits");
-}
-
-/// The first given option that only --plan-serving reads; null: none is.
-static const cl::Option *firstOfPlanning() {
-  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           &engineName, &precision, &prefillMachine, &prefillDevices})
-    if (option->getNumOccurrences() > 0)
-      return option;
-  return requests.firstGiven();
 }
 
 static int predict() {
@@ -279,8 +157,7 @@ static int predict() {
 
 static int serve() {
   if (!isServing)
-    return tool::fail("expected --serve, --kernel=<name>, --e2e or "
-                      "--plan-serving");
+    return tool::fail("expected --serve, --kernel=<name> or --e2e");
   if (input.empty() || input == "-")
     return tool::fail("expected the file of a module, beside the requests on "
                       "the standard input");
@@ -306,16 +183,11 @@ static int serve() {
 
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
-    tool::parseOptions(
-        argc, argv, category,
-        "Simulators for other programs\n\nMost used:\n"
-        "  --serve               answer requests for metrics\n"
-        "  --plan-serving        plan the replicas of a service\n"
-        "  --machine             of which kind\n");
-    if (isPlanning)
-      return planServing();
-    if (const cl::Option *option = firstOfPlanning())
-      return tool::fail("--" + option->ArgStr.str() + " needs --plan-serving");
+    tool::parseOptions(argc, argv, category,
+                       "Simulators for other programs\n\nMost used:\n"
+                       "  --serve               answer requests for metrics\n"
+                       "  --e2e                 predict measured serving runs\n"
+                       "  --machine             of which kind\n");
     return kernel.empty() && !isEndToEnd ? serve() : predict();
   });
 }

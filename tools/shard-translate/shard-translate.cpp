@@ -14,7 +14,7 @@
 #include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
-#include "shardopt/Cost/ServingPlan.h"
+#include "shardopt/Cost/RequestContext.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/Limits.h"

@@ -1,33 +1,283 @@
-//===- ServingTest.cpp - Properties of predicted serving runs -------------===//
+//===- ServingTest.cpp - Steps and loops of serving engines ---------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ServingSetups.h"
 #include "TestModels.h"
-#include "shardopt/Cost/ServingRows.h"
+#include "shardopt/Cost/Calibrated.h"
+#include "shardopt/Cost/EngineClock.h"
+#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/ServiceLoop.h"
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 using namespace shardopt;
 using namespace shardopt::cost;
-using namespace shardopt::cost::calibrated;
 using namespace shardopt::cost::test;
 
 namespace {
 
 const char *const engines[] = {"trtllm", "vllm", "sglang"};
 
-/// The last field but those behind it, of the only row of a prediction.
-std::string lastField(const std::string &text) {
-  return text.substr(text.rfind(',') + 1);
+ServingEngine engineOf(const std::string &name) {
+  auto engine = findEngine(name, /*version=*/"", /*isTuned=*/true);
+  EXPECT_TRUE(engine);
+  return *engine;
 }
 
-} // namespace
+/// A machine with constants of its kernels.
+Machine measured(const std::string &name = "h100_sxm") {
+  auto machine = loadMachine(name);
+  EXPECT_TRUE(machine);
+  return *machine;
+}
 
-TEST(Serving, VersionsInOrder) {
+/// Megatron's dims of the ops of `model`, by their kinds.
+Strategy megatron(const Model &model, const Degrees &degrees) {
+  Strategy strategy;
+  strategy.degrees = degrees;
+  for (const std::string &name : model.opNames()) {
+    const std::string op = name.substr(name.rfind('.') + 1);
+    const bool isColumns = op == "qkv_proj" || op == "q_up" || op == "ffn_up" ||
+                           op == "shared_up" || op == "lm_head";
+    const bool isRows = op == "attention" || op == "out_proj" ||
+                        op == "ffn_down" || op == "shared_down" ||
+                        op == "embed";
+    strategy.dims.push_back(isColumns ? Dim::One
+                            : isRows  ? Dim::Zero
+                                      : Dim::None);
+  }
+  return strategy;
+}
+
+/// A worker of `config` under an engine, with what it refers to.
+struct Served {
+  Served(const ModelConfig &config, const std::string &engineName,
+         const Degrees &degrees, const Machine &machine = measured())
+      : engine(engineOf(engineName)),
+        costs(makeModel(config, {Phase::Decode, 1024}), clockOf(machine),
+              std::nullopt, Limits()),
+        steps(costs, megatron(costs.model(), degrees), std::nullopt,
+              engine.expertReach) {
+    EXPECT_TRUE(steps.isLegal());
+  }
+  std::shared_ptr<const EngineClock> clockOf(const Machine &machine) const {
+    auto clock = EngineClock::create(machine, engine);
+    EXPECT_TRUE(clock);
+    return *clock;
+  }
+  ServingWorker worker() const { return {&steps, 72e9, 50e9}; }
+
+  ServingEngine engine;
+  CostModel costs;
+  StepTimes steps;
+};
+
+Degrees experts(int64_t tp, int64_t dp, int64_t ep) {
+  Degrees degrees(tp, ep, 1, 1);
+  degrees.dp = dp;
+  degrees.exchange = exchangeGather;
+  return degrees;
+}
+
+TEST(StepTimes, PhasesAreMixes) {
+  // Decode is a mix without prompts, prefill one without sequences.
+  std::mt19937 random(7);
+  const ModelConfig configs[] = {llama70B(), qwen3Moe235B(), deepSeekV3(),
+                                 gptOss120B(), qwen35Dense27B()};
+  int compared = 0;
+  for (const ModelConfig &config : configs)
+    for (int i = 0; i < 200; ++i) {
+      const bool isPrefill = random() % 2;
+      const int64_t context = 64 << random() % 6;
+      const Workload workload{isPrefill ? Phase::Prefill : Phase::Decode,
+                              context};
+      Degrees degrees(1 << random() % 4, 1, 1, 1);
+      degrees.dp = config.experts ? 1 << random() % 3 : 1;
+      degrees.ep =
+          config.experts ? degrees.dp * (random() % 2 ? degrees.tp : 1) : 1;
+      degrees.pp = random() % 2 ? 1 : 2;
+      if (config.experts && degrees.tp * degrees.dp > 1 && random() % 2)
+        degrees.exchange = exchangeGather;
+      const int64_t each = 1 + random() % 40;
+      degrees.batch = each * degrees.dp * degrees.pp;
+      const CostModel costs = makeCosts(config, workload, h100());
+      if (costs.structuralError(degrees))
+        continue;
+      Strategy strategy = megatron(costs.model(), degrees);
+      const Evaluation phase = evaluate(costs, strategy);
+      const StepTimes steps(costs, strategy, h100().expertSkew, 1);
+      if (phase.reason == Reason::Structural || !steps.isLegal())
+        continue;
+      StepMix mix;
+      if (isPrefill) {
+        mix.prompt = double(context);
+        mix.tokens = double(each * context);
+      } else {
+        mix.context = double(context);
+        mix.sequences = double(each);
+      }
+      const double seconds =
+          isPrefill ? steps.terms(mix).sum() : steps.seconds(mix);
+      EXPECT_NEAR(seconds * 1e3, phase.latencyMs, 1e-9 * phase.latencyMs)
+          << spell(degrees) << " " << spell(workload.phase);
+      ++compared;
+    }
+  EXPECT_GT(compared, 500);
+}
+
+TEST(StepTimes, MemoryIsThatOfThePhase) {
+  for (const ModelConfig &config :
+       {llama70B(), qwen3Moe235B(), deepSeekV3(), gptOss120B()}) {
+    const CostModel costs = makeCosts(config, {Phase::Decode, 4096}, h100());
+    Degrees degrees = config.experts ? experts(4, 2, 8) : Degrees(8, 1, 1, 1);
+    degrees.batch = 32 * degrees.dp;
+    const Strategy strategy = megatron(costs.model(), degrees);
+    const StepTimes steps(costs, strategy, std::nullopt, 1);
+    const std::vector<StageMemory> memory = steps.memory(4096);
+    ASSERT_EQ(memory.size(), 1u);
+    EXPECT_NEAR((memory[0].weights + 32 * memory[0].cache) / 1e9,
+                evaluate(costs, strategy).memoryGb, 1e-9);
+  }
+}
+
+TEST(StepTimes, MoreTakesNoLessTime) {
+  std::mt19937 random(11);
+  for (const char *name : engines)
+    for (const auto &[config, degrees] :
+         {std::pair(llama70B(), Degrees(8, 1, 1, 1)),
+          std::pair(deepSeekV3(), experts(4, 4, 16)),
+          std::pair(qwen3Moe235B(), experts(8, 1, 1))}) {
+      const Served served(config, name, degrees, measured("h200_sxm"));
+      std::uniform_real_distribution<double> share(0, 1);
+      for (int i = 0; i < 60; ++i) {
+        StepMix low, high;
+        low.context = high.context = 1 + 8000 * share(random);
+        low.prompt = high.prompt = 1 + 4000 * share(random);
+        low.sequences = 400 * share(random);
+        low.tokens = random() % 2 ? 0 : 9000 * share(random);
+        high.sequences = low.sequences * (1 + share(random));
+        high.tokens = low.tokens * (1 + share(random));
+        EXPECT_LE(served.steps.seconds(low),
+                  served.steps.seconds(high) * (1 + 1e-12))
+            << name << " " << low.sequences << " " << low.tokens;
+      }
+    }
+}
+
+TEST(ServiceLoop, IntervalsContainAllOfTheirLoads) {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<double> share(0, 1);
+  for (const char *name : engines)
+    for (const auto &[config, degrees] :
+         {std::pair(llama70B(), Degrees(8, 1, 1, 1)),
+          std::pair(deepSeekV3(), experts(2, 8, 16))}) {
+      const Served served(config, name, degrees, measured("h200_sxm"));
+      for (int i = 0; i < 20; ++i) {
+        ServingLoad load;
+        load.inputTokens = 1 + 6000 * share(random);
+        load.outputTokens = 1 + 2000 * share(random);
+        const AggregatedLoop together(served.worker(), served.engine, load);
+        const DisaggregatedLoop apart(
+            {served.worker(), 2}, {served.worker(), 3}, served.engine, load);
+        const double low = 1 + 300 * share(random);
+        const double high = low * (1 + share(random));
+        const double inside = low + (high - low) * share(random);
+        auto contains = [](const TimeOf<Interval> &bounds,
+                           const ServingTime &time) {
+          for (auto [bound, value] :
+               {std::pair(bounds.ms, time.ms), std::pair(bounds.p50, time.p50),
+                std::pair(bounds.p90, time.p90),
+                std::pair(bounds.p99, time.p99)}) {
+            EXPECT_LE(bound.low, value * (1 + 1e-9));
+            EXPECT_GE(bound.high, value * (1 - 1e-9));
+          }
+        };
+        if (together.room() > 0) {
+          const ServingBounds bounds = together.within({low, high});
+          const ServingTimes times = together.at(inside);
+          contains(bounds.tpot, times.tpot);
+          contains(bounds.ttft, times.ttft);
+        }
+        if (apart.hasRoom()) {
+          const ServingBounds bounds = apart.within({low, high});
+          const ServingTimes times = apart.at(inside);
+          contains(bounds.tpot, times.tpot);
+          contains(bounds.ttft, times.ttft);
+        }
+      }
+    }
+}
+
+TEST(ServiceLoop, LongAnswersTakeTheStepAndTheHost) {
+  for (const char *name : engines) {
+    const Served served(llama70B(), name, Degrees(8, 1, 1, 1));
+    ServingLoad load;
+    load.inputTokens = 1;
+    load.outputTokens = 16384;
+    load.concurrency = 1;
+    auto times = serveAggregated(served.worker(), served.engine, load);
+    ASSERT_TRUE(times);
+    StepMix mix;
+    mix.sequences = 1;
+    mix.context = load.inputTokens + load.outputTokens / 2;
+    EXPECT_NEAR(times->tpot.ms,
+                served.steps.seconds(mix) * 1e3 + times->hostUs / 1e3,
+                1e-3 * times->tpot.ms)
+        << name;
+  }
+}
+
+TEST(ServiceLoop, RequestsWaitForRoomInTheCaches) {
+  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  ServingLoad load;
+  load.inputTokens = 30000;
+  load.outputTokens = 1000;
+  ServingWorker worker = served.worker();
+  const double room = worker.room(30500);
+  ASSERT_GT(room, 1);
+  load.concurrency = 3 * room;
+  auto crowded = serveAggregated(worker, served.engine, load);
+  ASSERT_TRUE(crowded);
+  EXPECT_NEAR(crowded->admitted, room, 1e-9 * room);
+  load.concurrency = room;
+  auto full = serveAggregated(worker, served.engine, load);
+  ASSERT_TRUE(full);
+  EXPECT_GT(crowded->ttft.ms, full->ttft.ms);
+  EXPECT_NEAR(crowded->tpot.ms, full->tpot.ms, 1e-9 * full->tpot.ms);
+  worker.memoryBytes = 10e9;
+  EXPECT_FALSE(serveAggregated(worker, served.engine, load));
+}
+
+TEST(ServiceLoop, TraitsHaveTheirSigns) {
+  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  ServingLoad load;
+  load.inputTokens = 4000;
+  load.outputTokens = 500;
+  load.concurrency = 16;
+  auto timesOf = [&](const ServingTraits &traits) {
+    ServingLoad other = load;
+    other.traits = traits;
+    auto times = serveAggregated(served.worker(), served.engine, other);
+    EXPECT_TRUE(times);
+    return *times;
+  };
+  const ServingTimes plain = timesOf({});
+  ServingTraits drafts, found;
+  drafts.drafts = 3;
+  drafts.accepted = 2;
+  found.found = 0.5;
+  EXPECT_LT(timesOf(drafts).tpot.ms, plain.tpot.ms);
+  EXPECT_GT(timesOf(drafts).tpot.ms, plain.tpot.ms / 3);
+  EXPECT_LT(timesOf(found).ttft.ms, plain.ttft.ms);
+  EXPECT_LT(timesOf(found).tpot.ms, plain.tpot.ms);
+}
+
+TEST(ServingEngine, VersionsInOrder) {
   EXPECT_TRUE(isOlder("0.12.0", "0.14"));
   EXPECT_TRUE(isOlder("1.0.0rc3", "1.1"));
   EXPECT_TRUE(isOlder("v0.9", "0.10"));
@@ -37,382 +287,17 @@ TEST(Serving, VersionsInOrder) {
   EXPECT_FALSE(isOlder("99999999999999999999", "1.1"));
 }
 
-TEST(Serving, StepsTakeLongerForMoreTokens) {
-  for (const char *machine : {"h100_sxm", "h200_sxm", "b200_sxm"}) {
-    const CalibratedKernels kernels = kernelsOf(machine);
-    for (const char *name : engines)
-      for (const ServingSetup &setup :
-           {denseSetup(1), denseSetup(8), expertSetup()}) {
-        SCOPED_TRACE(std::string(machine) + " " + name);
-        const ServingEngine engine = engineOf(name);
-        auto step = ServingStep::create(kernels, setup, engine);
-        ASSERT_TRUE(step) << step.error().message;
-        double before = 0;
-        for (double sequences : {1, 2, 7, 16, 50, 128, 500}) {
-          const double now = step->terms({sequences, 2000, 0, 0}).sum();
-          EXPECT_GT(now, before) << sequences;
-          EXPECT_GE(step->terms({sequences, 3000, 0, 0}).sum(), now);
-          EXPECT_GT(step->terms({sequences, 2000, 512, 512}).sum(), now);
-          before = now;
-        }
-        EXPECT_LT(before, 1e6);
-      }
-  }
-}
-
-TEST(Serving, FasterDevicesNeverRaiseATime) {
-  const ServingLoad load = {1000, 500, 64};
-  for (const ServingSetup &setup : {denseSetup(4), expertSetup()})
-    for (const char *name : engines)
-      for (double Device::*rate :
-           {&Device::flops, &Device::bandwidth, &Device::link}) {
-        CalibratedKernels kernels = kernelsOf("h200_sxm");
-        const ServingEngine engine = engineOf(name);
-        auto slow = serveAggregated(kernels, setup, engine, load);
-        kernels.device.*rate *= 1.5;
-        auto fast = serveAggregated(kernels, setup, engine, load);
-        ASSERT_TRUE(slow && fast);
-        EXPECT_LE(fast->tpot.ms, slow->tpot.ms);
-        EXPECT_LE(fast->ttft.ms, slow->ttft.ms);
-      }
-}
-
-TEST(Serving, LoadRaisesBothTimes) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  for (const char *name : engines)
-    for (bool isTuned : {false, true}) {
-      double tpot = 0, ttft = 0;
-      for (double concurrency : {1, 2, 8, 32, 128, 512, 2048}) {
-        auto times =
-            serveAggregated(kernels, denseSetup(2), engineOf(name, isTuned),
-                            {2048, 512, concurrency});
-        ASSERT_TRUE(times) << times.error().message;
-        EXPECT_GT(times->tpot.ms, tpot * 0.999) << concurrency;
-        EXPECT_GT(times->ttft.ms, ttft) << concurrency;
-        EXPECT_LE(times->tpot.low, times->tpot.ms);
-        EXPECT_GE(times->tpot.high, times->tpot.ms);
-        EXPECT_LE(times->admitted, concurrency);
-        tpot = times->tpot.ms;
-        ttft = times->ttft.ms;
-      }
-    }
-}
-
-TEST(Serving, RequestsWaitForRoomInTheCaches) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  ServingSetup setup = denseSetup(1);
-  auto few = serveAggregated(kernels, setup, engineOf("vllm"), {4000, 500, 16});
-  auto many =
-      serveAggregated(kernels, setup, engineOf("vllm"), {4000, 500, 1024});
-  ASSERT_TRUE(few && many);
-  EXPECT_EQ(few->admitted, 16);
-  EXPECT_LT(many->admitted, 1024);
-  EXPECT_GT(many->ttft.ms, 10 * few->ttft.ms);
-
-  setup.model.denseLayers = 400;
-  auto none = serveAggregated(kernels, setup, engineOf("vllm"), {1000, 100, 1});
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message,
-            "the weights leave no memory for the cache of one request");
-}
-
-TEST(Serving, HalfAndNineInTenOfTheRequests) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  for (double share : {0.0, 0.05, 0.25, 1.0}) {
-    SCOPED_TRACE(share);
-    ServingEngine engine = engineOf("vllm");
-    engine.burstShare = share;
-    auto times =
-        serveAggregated(kernels, denseSetup(1), engine, {4000, 500, 8});
-    ASSERT_TRUE(times) << times.error().message;
-    EXPECT_EQ(times->tpot.p50, times->tpot.ms);
-    EXPECT_GT(times->tpot.p90, times->tpot.ms);
-    EXPECT_LT(times->tpot.p90, 1.5 * times->tpot.ms);
-
-    // Of eight requests at once the last waits for all; a hundred, of which
-    // such a share is in a burst, have this mean and these quantiles.
-    engine.burstShare = 0;
-    auto apart =
-        serveAggregated(kernels, denseSetup(1), engine, {4000, 500, 8});
-    const double longest = 2 * (times->ttft.ms - apart->ttft.ms) / share;
-    auto waitOf = [&](double part) {
-      return share == 0 || part <= 1 - share
-                 ? 0
-                 : (part - (1 - share)) / share * longest;
-    };
-    EXPECT_NEAR(times->ttft.p50, apart->ttft.ms + waitOf(0.5), 1e-6);
-    EXPECT_NEAR(times->ttft.p90, apart->ttft.ms + waitOf(0.9), 1e-6);
-  }
-}
-
-TEST(Serving, DecodersApartGiveAllRequestsOneTpot) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  const ServingWorkers workers = {denseSetup(1), 1};
-  for (double concurrency : {4, 4096}) {
-    auto times = serveDisaggregated(kernels, workers, workers, engineOf("vllm"),
-                                    {2000, 500, concurrency});
-    ASSERT_TRUE(times) << times.error().message;
-    EXPECT_EQ(times->tpot.p50, times->tpot.ms);
-    EXPECT_EQ(times->tpot.p90, times->tpot.ms);
-    EXPECT_LE(times->ttft.p50, times->ttft.ms);
-    EXPECT_GE(times->ttft.p90, times->ttft.p50);
-  }
-}
-
-TEST(Serving, TheLargestTermDominates) {
-  ServingStep::Terms terms;
-  terms.gemm = 3;
-  terms.experts = 5;
-  terms.launch = 5;
-  EXPECT_STREQ(terms.dominating().first, "experts");
-  EXPECT_EQ(terms.dominating().second, 5);
-  double sum = 0;
-  for (const auto &[name, us] : terms.named())
-    sum += us;
-  EXPECT_EQ(sum, terms.sum());
-}
-
-/// Weights that a device of the published models holds.
-TEST(Serving, BytesOfWeights) {
-  EXPECT_NEAR(weightBytes(denseSetup(1)), 16.06e9, 0.01e9);
-  EXPECT_NEAR(weightBytes(denseSetup(4)), 16.06e9 / 4, 0.01e9);
-  // 671e9 parameters, bf16 embeddings and routers.
-  EXPECT_NEAR(weightBytes(expertSetup()) * 8, 671e9, 0.02 * 671e9);
-  EXPECT_EQ(cacheBytesPerToken(denseSetup(1)), 2 * 2 * 8 * 128 * 32);
-  EXPECT_EQ(cacheBytesPerToken(denseSetup(16)), 2 * 2 * 128 * 32);
-  EXPECT_EQ(cacheBytesPerToken(expertSetup()), 576 * 61);
-}
-
-TEST(Serving, DisaggregatedDecodesWithoutPrompts) {
-  const CalibratedKernels kernels = kernelsOf("b200_sxm");
-  const ServingWorkers readers = {expertSetup(), 2},
-                       decoders = {expertSetup(), 1};
-  const ServingEngine engine = engineOf("trtllm");
-  auto apart =
-      serveDisaggregated(kernels, readers, decoders, engine, {8000, 1000, 64});
-  auto together =
-      serveAggregated(kernels, expertSetup(), engine, {8000, 1000, 64});
-  ASSERT_TRUE(apart && together);
-  EXPECT_LT(apart->tpot.ms, together->tpot.ms);
-  EXPECT_GT(apart->ttft.ms, 0);
-}
-
-TEST(Serving, DisaggregatedRequestsWaitForReadersAndForRoom) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  const ServingWorkers workers = {denseSetup(1), 1};
-  for (double input : {200.0, 20000.0}) {
-    double ttft = 0;
-    for (double concurrency : {1, 16, 256, 4096}) {
-      auto times =
-          serveDisaggregated(kernels, workers, workers, engineOf("vllm"),
-                             {input, 2000, concurrency});
-      ASSERT_TRUE(times) << times.error().message;
-      EXPECT_GE(times->ttft.ms, ttft);
-      EXPECT_LE(times->sequences, times->admitted);
-      ttft = times->ttft.ms;
-    }
-    EXPECT_GT(ttft, 10000);
-  }
-}
-
-TEST(Serving, RowsSayWhatIsWrong) {
-  auto predict = [](const std::string &row) {
-    ErrorOr<std::string> text = predictServing(
-        "system,backend,model,isl,osl,concurrency\n" + row, "x.csv",
-        [](const std::string &) -> ErrorOr<ServedModel> {
-          return denseModel();
-        });
-    return text ? lastField(*text) : text.error().message;
+TEST(EngineClock, TypesOrderTheirTimes) {
+  // Fewer bits of a weight are read in less time, where reading binds.
+  auto clock = EngineClock::create(measured(), engineOf("vllm"));
+  ASSERT_TRUE(clock);
+  auto seconds = [&](WeightType type) {
+    const double bytes = 8192.0 * 28672 * bytesPerWeight(type);
+    return (*clock)->seconds(gemm(4, 8192, 28672, bytes, type, 2));
   };
-  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100,8\n"), "extrapolated: model\n");
-  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100,\n"),
-            "concurrency is '' and not a number of at least 1\n");
-  EXPECT_EQ(predict("h100_sxm,vllm,m,1000,100\n"),
-            "x.csv:2: 5 fields, expected the 6 of line 1");
+  EXPECT_LT(seconds(WeightType::Fp8), seconds(WeightType::Bf16));
+  EXPECT_LT(seconds(WeightType::Int4), seconds(WeightType::Fp8));
+  EXPECT_GT(seconds(WeightType::Int4), 0);
 }
 
-//===----------------------------------------------------------------------===//
-// What users know of their requests
-//===----------------------------------------------------------------------===//
-
-TEST(Serving, DraftsCostLessThanTheyGain) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  for (const ServingSetup &setup : {denseSetup(4), expertSetup()})
-    for (const char *name : engines) {
-      const ServingEngine engine = engineOf(name);
-      ServingLoad load = {1000, 500, 8};
-      auto plain = serveAggregated(kernels, setup, engine, load);
-      load.traits.drafts = 3;
-      auto rejected = serveAggregated(kernels, setup, engine, load);
-      load.traits.accepted = 2;
-      auto accepted = serveAggregated(kernels, setup, engine, load);
-      ASSERT_TRUE(plain && rejected && accepted);
-      EXPECT_GT(rejected->tpot.ms, plain->tpot.ms);
-      EXPECT_LT(accepted->tpot.ms, plain->tpot.ms);
-      EXPECT_GT(accepted->tpot.ms, plain->tpot.ms / 3);
-    }
-}
-
-TEST(Serving, WhatACacheHasIsNotRead) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  for (const ServingSetup &setup : {denseSetup(4), expertSetup()}) {
-    const ServingEngine engine = engineOf("vllm");
-    double ttft = 1e9, tpot = 1e9;
-    for (double found : {0., 0.2, 0.5, 0.9, 0.999}) {
-      ServingLoad load = {8000, 500, 32};
-      load.traits.found = found;
-      auto times = serveAggregated(kernels, setup, engine, load);
-      auto apart =
-          serveDisaggregated(kernels, {setup, 2}, {setup, 2}, engine, load);
-      ASSERT_TRUE(times && apart);
-      EXPECT_LT(times->ttft.ms, ttft);
-      EXPECT_LT(times->tpot.ms, tpot);
-      ttft = times->ttft.ms;
-      tpot = times->tpot.ms;
-    }
-  }
-}
-
-TEST(Serving, SkewSlowsGroupsOfExpertsAlone) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  const ServingEngine engine = engineOf("sglang");
-  ServingLoad load = {1000, 500, 512};
-  ServingSetup setup = expertSetup();
-  auto cut = serveAggregated(kernels, setup, engine, load);
-  load.traits.skew = 1;
-  auto skewed = serveAggregated(kernels, setup, engine, load);
-  ASSERT_TRUE(cut && skewed);
-  EXPECT_EQ(cut->tpot.ms, skewed->tpot.ms);
-  std::swap(setup.expertTp, setup.expertEp);
-  skewed = serveAggregated(kernels, setup, engine, load);
-  load.traits.skew = 0;
-  auto even = serveAggregated(kernels, setup, engine, load);
-  ASSERT_TRUE(skewed && even);
-  EXPECT_GT(skewed->tpot.ms, even->tpot.ms);
-}
-
-TEST(Serving, FirstTokensAreHeldForSteps) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  const ServingWorkers workers = {denseSetup(1), 1};
-  const ServingLoad load = {1000, 500, 16};
-  ServingEngine engine = engineOf("trtllm");
-  auto both = [&] {
-    return std::pair(
-        *serveAggregated(kernels, denseSetup(1), engine, load),
-        *serveDisaggregated(kernels, workers, workers, engine, load));
-  };
-  auto [together, apart] = both();
-  engine.heldSteps = 19;
-  auto [laterTogether, laterApart] = both();
-  for (auto [now, later] :
-       {std::pair(together, laterTogether), std::pair(apart, laterApart)}) {
-    EXPECT_EQ(later.tpot.ms, now.tpot.ms);
-    EXPECT_NEAR(later.ttft.ms - now.ttft.ms, 19 * now.tpot.ms, 1e-6);
-    EXPECT_NEAR(later.ttft.p50 - now.ttft.p50, 19 * now.tpot.ms, 1e-6);
-  }
-}
-
-TEST(Serving, PromptsOfAStepAreReadTogether) {
-  const CalibratedKernels kernels = kernelsOf("h200_sxm");
-  ServingEngine engine = engineOf("sglang", false);
-  EXPECT_TRUE(engine.readsApart);
-  EXPECT_TRUE(engine.hasEqualLengths);
-  EXPECT_FALSE(engineOf("sglang").hasEqualLengths);
-  EXPECT_FALSE(engineOf("vllm", false).readsApart);
-  auto tpot = [&](double concurrency, bool isApart, bool isEqual) {
-    engine.readsApart = isApart;
-    engine.hasEqualLengths = isEqual;
-    auto times = serveAggregated(kernels, denseSetup(4), engine,
-                                 {1000, 100, concurrency});
-    EXPECT_TRUE(times) << times.error().message;
-    return times->tpot.ms;
-  };
-  // Of one request there are no others whose prompts could be read.
-  EXPECT_EQ(tpot(1, true, true), tpot(1, false, false));
-  for (double concurrency : {4, 32, 256}) {
-    SCOPED_TRACE(concurrency);
-    // A step of their own reads the weights again, and a large one is cheaper
-    // than several small ones.
-    EXPECT_GT(tpot(concurrency, true, false), tpot(concurrency, false, false));
-    EXPECT_LT(tpot(concurrency, true, true), tpot(concurrency, true, false));
-    // Where prompts ride on steps that decode, requests do not end together.
-    EXPECT_EQ(tpot(concurrency, false, true), tpot(concurrency, false, false));
-  }
-  // Those that are read together do not wait for each other's prompts.
-  EXPECT_LT(tpot(8, true, true), 1.1 * tpot(1, true, true));
-  EXPECT_GT(tpot(32, true, true), 1.1 * tpot(8, true, true));
-}
-
-TEST(Serving, CachesGoOverTheSlowerNetwork) {
-  const CalibratedKernels slow = kernelsOf("l40s"),
-                          fast = kernelsOf("b200_sxm");
-  ASSERT_LT(slow.device.network, fast.device.network);
-  const ServingWorkers workers = {denseSetup(1), 1};
-  const ServingEngine engine = engineOf("vllm");
-  const ServingLoad load = {2000, 200, 8};
-  auto sent = [&](const CalibratedKernels &decoding,
-                  const CalibratedKernels *reading) {
-    auto times =
-        serveDisaggregated(decoding, workers, workers, engine, load, reading);
-    EXPECT_TRUE(times) << times.error().message;
-    return times ? times->sentUs : 0;
-  };
-  EXPECT_EQ(sent(slow, nullptr), sent(slow, &fast));
-  EXPECT_EQ(sent(slow, nullptr), sent(fast, &slow));
-  EXPECT_LT(sent(fast, nullptr), sent(fast, &slow));
-  EXPECT_EQ(sent(fast, nullptr), sent(fast, &fast));
-}
-
-TEST(Serving, StatesTakeTimeWhateverTheContext) {
-  const CalibratedKernels kernels = kernelsOf("h100_sxm");
-  auto served =
-      servedModelOf(makeModel(qwen35Dense27B(), {Phase::Decode, 8192}));
-  ASSERT_TRUE(served) << served.error().message;
-  ServingSetup setup = setupOf(*served);
-  setup.tp = 4;
-  const ServingEngine engine = engineOf("sglang");
-  auto attentionUs = [&](const ServedModel &model, double context) {
-    ServingSetup of = setup;
-    of.model = model;
-    auto step = ServingStep::create(kernels, of, engine);
-    EXPECT_TRUE(step) << step.error().message;
-    return step->terms({64, context, 0, 0}).attention;
-  };
-  // The nets are three of four layers: they read and write states of 3 MB.
-  const double shortContext = attentionUs(*served, 1000);
-  const double longContext = attentionUs(*served, 101000);
-  ServedModel whole = *served;
-  whole.net.layers = 0;
-  whole.spans = {{0, 64}};
-  EXPECT_NEAR(longContext - shortContext,
-              (attentionUs(whole, 101000) - attentionUs(whole, 1000)) / 4,
-              1e-6 * longContext);
-  const double state = 48 * 64 * 12 * 128 * 128 * 4 * 2 / 3.35e6;
-  EXPECT_GT(shortContext, state);
-}
-
-TEST(ServedProgram, SizesAreThoseOfTheOps) {
-  auto served = servedModelOf(makeModel(llama70B(), {Phase::Decode, 8192}));
-  ASSERT_TRUE(served) << served.error().message;
-  EXPECT_EQ(served->denseInner, 28672);
-  EXPECT_EQ(served->sharedInner, 0);
-  EXPECT_EQ(served->denseLayers, 80);
-  EXPECT_EQ(served->kvHeads, 8);
-  EXPECT_EQ(served->vocab, 128256);
-  served = servedModelOf(makeModel(deepSeekV3(), {Phase::Decode, 8192}));
-  ASSERT_TRUE(served) << served.error().message;
-  const ServedModel known = expertModel();
-  EXPECT_EQ(served->queryRank, known.queryRank);
-  EXPECT_EQ(served->latentRank, known.latentRank);
-  EXPECT_EQ(served->denseInner, known.denseInner);
-  EXPECT_EQ(served->sharedInner, known.sharedInner);
-  EXPECT_EQ(served->expertInner, known.expertInner);
-  EXPECT_EQ(served->expertLayers, known.expertLayers);
-  EXPECT_EQ(served->topk, known.topk);
-  served = servedModelOf(makeModel(qwen35Dense27B(), {Phase::Decode, 8192}));
-  ASSERT_TRUE(served) << served.error().message;
-  EXPECT_EQ(served->net.layers, 48);
-  EXPECT_EQ(served->attentionLayers(), 16);
-  EXPECT_EQ(served->spans.size(), 1u);
-  EXPECT_TRUE(served->isGated);
-}
+} // namespace

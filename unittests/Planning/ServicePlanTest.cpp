@@ -6,34 +6,267 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Planning/ServiceSearch.h"
 
 #include "TestModels.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
+#include <random>
+
 using namespace shardopt;
 using namespace shardopt::cost::test;
 
+using service::Side;
+
 namespace {
+
+std::shared_ptr<const Scenario> scenarioOn(const std::string &machine,
+                                           const ModelConfig &config,
+                                           cost::Phase phase) {
+  ScenarioOptions options;
+  options.simulator = "calibrated";
+  options.timing.machine = machine;
+  auto scenario =
+      Scenario::create("test", makeModel(config, {phase, 16}), options);
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return *scenario;
+}
+
+ServiceRequest requestOf(double isl, double osl, double tpot, double ttft,
+                         int64_t devices) {
+  ServiceRequest request;
+  request.load[RequestField::Isl] = isl;
+  request.load[RequestField::Osl] = osl;
+  request.load[RequestField::TpotMs] = tpot;
+  request.load[RequestField::TtftMs] = ttft;
+  request.devices = devices;
+  return request;
+}
 
 ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
                              const std::string &prefillMachine = "",
                              int64_t prefillDevices = 0) {
-  ScenarioOptions options;
-  options.simulator = "calibrated";
-  auto scenario =
-      Scenario::create("llama", makeModel(llama70B(), {phase, 4096}), options);
-  EXPECT_TRUE(scenario) << scenario.error().message;
-  ServiceRequest request;
-  request.load[RequestField::Isl] = 4096;
-  request.load[RequestField::Osl] = 512;
-  request.load[RequestField::TpotMs] = 30;
-  request.load[RequestField::TtftMs] = 1000;
-  request.devices = 8;
+  ServiceRequest request = requestOf(4096, 512, 30, 1000, 8);
   request.mode = mode;
   request.prefillMachine = prefillMachine;
   request.prefillDevices = prefillDevices;
-  return planService(*scenario, request);
+  return planService(scenarioOn("h100_sxm", llama70B(), phase), request);
+}
+
+/// A machine of little memory, so that few requests are in flight.
+std::string smallMachine(double gigabytes) {
+  const std::string path =
+      testing::TempDir() + "small-" + std::to_string(gigabytes) + ".json";
+  std::ofstream(path) << "{\"name\": \"small\", \"like\": \"h100_sxm\", "
+                         "\"memory\": {\"capacity_bytes\": "
+                      << gigabytes * 1e9 << "}}";
+  return path;
+}
+
+/// A small model, and requests, at random.
+struct ServiceCase {
+  explicit ServiceCase(unsigned seed) : random(seed) {
+    config.hidden = 1024;
+    config.layers = pick({4, 6, 8});
+    config.vocab = 4096;
+    config.heads = pick({4, 6, 8});
+    config.kvHeads = config.heads / pick({1, 2, 4});
+    config.headDim = 128;
+    config.inner = 2048;
+    if (pick({0, 1})) {
+      config.experts = pick({4, 6, 8});
+      config.topK = 2;
+      config.expertInner = 512;
+    }
+    request =
+        requestOf(pick({8000, 30000, 60000}), pick({50, 300, 1000}),
+                  pick({2, 3, 6, 50}), pick({150, 400, 4000}), pick({1, 2, 3, 4, 6}));
+    request.engine = pick({0, 1}) ? "vllm" : "sglang";
+    if (pick({0, 1, 2}) == 0) {
+      request.load[RequestField::TpotPercentile] = pick({50, 90, 99});
+      request.load[RequestField::TtftPercentile] = pick({50, 90, 99});
+    }
+    if (pick({0, 1, 2}) == 0)
+      request.load[RequestField::Rate] = pick({1, 2, 4});
+  }
+  int pick(std::vector<int> values) { return values[random() % values.size()]; }
+
+  std::mt19937 random;
+  ModelConfig config;
+  ServiceRequest request;
+};
+
+/// Everything that can be, one after the other.
+class Enumeration {
+public:
+  Enumeration(const ServiceSummary &summary, const Side &side,
+              const cost::ServingEngine &engine)
+      : goal(summary.goal), runner(summary.engine), side(side), engine(engine),
+        facts(side.costs().model()) {}
+
+  /// Tokens a second per device, or at a rate the fewest devices; none: none.
+  std::optional<double> best(ServiceMode mode) {
+    ServiceShortage shortage;
+    const double context = goal.load.inputTokens + goal.load.outputTokens / 2;
+    const std::vector<service::Layout> decodes = side.layouts(
+        runner, goal.devices, context, cost::Phase::Decode, shortage);
+    if (mode == ServiceMode::Aggregated) {
+      for (const service::Layout &layout : decodes)
+        for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
+          together(layout, n);
+      return found;
+    }
+    const std::vector<service::Layout> prefills =
+        side.layouts(runner, goal.devices, goal.load.inputTokens,
+                     cost::Phase::Prefill, shortage);
+    for (const service::Layout &p : prefills)
+      for (const service::Layout &d : decodes)
+        if (!whyNoTransfer(runner, p.degrees, d.degrees, facts))
+          apart(p, d);
+    return found;
+  }
+
+private:
+  void offer(const cost::ServingTimes &times, double concurrency,
+             double workers, int64_t devices) {
+    if (goal.tpot.of<double>(times.tpot) > goal.tpot.ms ||
+        goal.ttft.of<double>(times.ttft) > goal.ttft.ms)
+      return;
+    const double rate =
+        workers * concurrency /
+        ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
+    if (goal.rate > 0) {
+      if (rate >= goal.rate && (!found || double(devices) < *found))
+        found = double(devices);
+      return;
+    }
+    const double tokens =
+        rate * goal.load.outputTokens / double(goal.allDevices());
+    if (!found || tokens > *found)
+      found = tokens;
+  }
+  void together(const service::Layout &layout, int64_t n) {
+    if (!service::havePlaces(n, layout.devices(), 0, 1, goal.devices,
+                             side.domainSize()))
+      return;
+    const cost::AggregatedLoop loop(layout.worker, engine, goal.load);
+    for (int64_t c = 1; c <= int64_t(loop.room()); ++c)
+      offer(loop.at(double(c)), double(c), double(n), n * layout.devices());
+  }
+  void apart(const service::Layout &p, const service::Layout &d) {
+    for (int64_t np = 1; np * p.devices() < goal.devices; ++np)
+      for (int64_t nd = 1; np * p.devices() + nd * d.devices() <= goal.devices;
+           ++nd) {
+        if (!service::havePlaces(np, p.devices(), nd, d.devices(), goal.devices,
+                                 side.domainSize()))
+          continue;
+        const cost::DisaggregatedLoop loop(
+            {p.worker, double(np)}, {d.worker, double(nd)}, engine, goal.load);
+        if (!loop.hasRoom())
+          continue;
+        for (int64_t c = 1; c <= int64_t(loop.most()); ++c)
+          offer(loop.at(double(c)), double(c), 1,
+                np * p.devices() + nd * d.devices());
+      }
+  }
+
+  const ServiceGoal &goal;
+  Engine runner;
+  const Side &side;
+  const cost::ServingEngine &engine;
+  EngineFacts facts;
+  std::optional<double> found;
+};
+
+} // namespace
+
+TEST(ServiceSearch, FindsWhatEnumerationFinds) {
+  const char *wanted = std::getenv("SHARDOPT_SERVICE_CASES");
+  const int cases = wanted ? std::atoi(wanted) : 100;
+  const std::string machine = smallMachine(3.3);
+  int plans = 0, none = 0;
+  for (int seed = 0; seed < cases; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ServiceCase one(seed);
+    auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
+    auto summary = planService(scenario, one.request);
+    ASSERT_TRUE(summary) << summary.error().message;
+    auto engine = cost::findEngine(one.request.engine, "", true);
+    ASSERT_TRUE(engine);
+    auto side = Side::create(*scenario, *engine, {});
+    ASSERT_TRUE(side);
+    for (ServiceMode mode :
+         {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
+      const std::optional<ServicePlan> &plan = mode == ServiceMode::Aggregated
+                                                   ? summary->aggregated
+                                                   : summary->disaggregated;
+      const std::optional<double> best =
+          Enumeration(*summary, **side, *engine).best(mode);
+      ASSERT_EQ(plan.has_value(), best.has_value()) << spell(mode);
+      if (!plan) {
+        ++none;
+
+        continue;
+      }
+      ++plans;
+      if (summary->goal.rate > 0)
+        EXPECT_EQ(double(plan->usedDevices()), *best) << spell(mode);
+      else
+        EXPECT_NEAR(plan->tokensPerDevice, *best, 1e-9 * *best) << spell(mode);
+    }
+  }
+  EXPECT_GT(plans, cases / 3);
+  EXPECT_GT(none, 0);
+}
+
+TEST(ServiceSearch, TighterIsNeverBetter) {
+  const std::string machine = smallMachine(3.3);
+  int compared = 0;
+  for (int seed = 1000; seed < 1060; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ServiceCase one(seed);
+    one.request.load[RequestField::Rate] = std::nullopt;
+    auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
+    auto loose = planService(scenario, one.request);
+    ASSERT_TRUE(loose);
+    if (!loose->best())
+      continue;
+    ServiceRequest tight = one.request;
+    *tight.load[RequestField::TpotMs] *= 0.7;
+    *tight.load[RequestField::TtftMs] *= 0.7;
+    auto tighter = planService(scenario, tight);
+    ASSERT_TRUE(tighter);
+    if (!tighter->best())
+      continue;
+    ++compared;
+    EXPECT_LE(tighter->best()->tokensPerDevice,
+              loose->best()->tokensPerDevice * (1 + 2e-3));
+    // More devices serve no fewer requests.
+    ServiceRequest more = one.request;
+    more.devices += 2;
+    auto larger = planService(scenario, more);
+    ASSERT_TRUE(larger && larger->best());
+    EXPECT_GE(larger->best()->requestsPerSecond,
+              loose->best()->requestsPerSecond * (1 - 2e-3));
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST(ServiceSearch, WorkersHaveTheirPlaces) {
+  using service::havePlaces;
+  EXPECT_TRUE(havePlaces(8, 1, 0, 1, 8, 8));
+  EXPECT_FALSE(havePlaces(9, 1, 0, 1, 8, 8));
+  EXPECT_TRUE(havePlaces(2, 6, 0, 1, 16, 8));
+  EXPECT_FALSE(havePlaces(3, 6, 0, 1, 18, 8)); // the third would straddle
+  EXPECT_TRUE(havePlaces(2, 6, 2, 2, 16, 8));
+  EXPECT_FALSE(havePlaces(2, 6, 1, 4, 16, 8));
+  EXPECT_TRUE(havePlaces(1, 24, 5, 8, 64, 8));
+  EXPECT_FALSE(havePlaces(1, 24, 6, 8, 64, 8));
+  EXPECT_TRUE(havePlaces(1, 12, 0, 1, 12, 8)); // ends in the part of a domain
+  EXPECT_TRUE(havePlaces(4, 16, 1, 8, 72, 72));
 }
 
 TEST(ServicePlan, ReportsBothPlansAndWhatTheyAreMadeOf) {
@@ -43,12 +276,53 @@ TEST(ServicePlan, ReportsBothPlansAndWhatTheyAreMadeOf) {
   const std::string json = serviceJson(*service);
   for (const char *part :
        {"\"source\": \"extrapolated: model\"", "\"aggregated\": {",
-        "\"disaggregated\": {", "\"tpot_ms_p50\": ", "\"ttft_ms_p90\": ",
-        "\"memory_gb\": {\"attention\": ", "\"kv_cache_of_windows\": 0",
+        "\"disaggregated\": {", "\"tpot_ms_p50\": ", "\"ttft_ms_p99\": ",
+        "\"memory_gb\": {\"weights\": ", "\"certificate\": {\"optimal\": true",
         "\"dominating_term\": \"products\"", "\"launch\": "})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
   const std::string table = serviceTable(*service);
   EXPECT_NE(table.find(", p90 "), std::string::npos) << table;
+}
+
+TEST(ServicePlan, SaysWhyThereIsNone) {
+  auto why = [](const ServiceRequest &request) {
+    auto service = planService(
+        scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode), request);
+    EXPECT_TRUE(service);
+    EXPECT_FALSE(service->best());
+    return whyNoService(*service);
+  };
+  EXPECT_NE(why(requestOf(4096, 512, 30, 1000, 1))
+                .find("weights and the cache of one request take "),
+            std::string::npos);
+  EXPECT_NE(why(requestOf(4096, 512, 30, 1000, 1)).find("; 8 devices suffice"),
+            std::string::npos);
+  EXPECT_NE(why(requestOf(4096, 512, 3, 1000, 8))
+                .find("a TPOT of 3 ms (mean) is missed: the least is "),
+            std::string::npos);
+  ServiceRequest rate = requestOf(4096, 512, 30, 1000, 8);
+  rate.load[RequestField::Rate] = 20;
+  EXPECT_NE(why(rate).find(" of 20 requests a second are served"),
+            std::string::npos);
+}
+
+TEST(ServicePlan, PercentilesBind) {
+  auto tokens = [](int percentile) {
+    ServiceRequest request = requestOf(2000, 300, 25, 500, 8);
+    if (percentile)
+      request.load[RequestField::TtftPercentile] = percentile;
+    auto service = planService(
+        scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode), request);
+    EXPECT_TRUE(service && service->best());
+    const cost::ServingTime &ttft = service->best()->times.ttft;
+    EXPECT_LE(percentile == 90   ? ttft.p90
+              : percentile == 50 ? ttft.p50
+                                 : ttft.ms,
+              500);
+    return service->best()->tokensPerDevice;
+  };
+  EXPECT_LT(tokens(90), tokens(0));
+  EXPECT_GE(tokens(50), tokens(0));
 }
 
 TEST(ServicePlan, PhasesOfADisaggregatedServiceHaveStrategiesOfTheirOwn) {
@@ -56,17 +330,16 @@ TEST(ServicePlan, PhasesOfADisaggregatedServiceHaveStrategiesOfTheirOwn) {
     auto service = plan(phase, ServiceMode::Disaggregated);
     ASSERT_TRUE(service) << service.error().message;
     ASSERT_TRUE(service->best());
-    ASSERT_TRUE(service->best()->readers);
-    const bool isReading = phase == cost::Phase::Prefill;
-    EXPECT_EQ(&workersOf(*service), isReading ? &*service->best()->readers
-                                              : &service->best()->decoders);
+    ASSERT_TRUE(service->best()->prefill);
+    const bool isPrefill = phase == cost::Phase::Prefill;
+    EXPECT_EQ(&workersOf(*service), isPrefill ? &*service->best()->prefill
+                                              : &service->best()->decode);
     auto found = planWorkers(*service, PlanRequest());
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_TRUE(found->plan);
     const Degrees &degrees = found->plan->strategy.degrees;
-    EXPECT_EQ(degrees.tp, int64_t(workersOf(*service).setup.tp));
-    EXPECT_LE(degrees.batch, batchOf(*service, isReading));
-    EXPECT_EQ(batchOf(*service, /*isReading=*/true), 1);
+    EXPECT_EQ(degrees.tp, workersOf(*service).degrees.tp);
+    EXPECT_LE(degrees.batch, workersOf(*service).degrees.batch);
   }
 }
 
@@ -75,15 +348,13 @@ TEST(ServicePlan, PromptsAreReadOnAnotherMachine) {
     auto service = plan(phase, ServiceMode::Disaggregated, "b200_sxm", 4);
     ASSERT_TRUE(service) << service.error().message;
     ASSERT_TRUE(service->best());
-    EXPECT_EQ(service->best()->readingMachine, "b200_sxm");
-    const bool isReading = phase == cost::Phase::Prefill;
+    EXPECT_EQ(service->best()->prefillMachine, "b200_sxm");
+    const bool isPrefill = phase == cost::Phase::Prefill;
     EXPECT_EQ(scenarioOf(*service).machine().name,
-              isReading ? "b200_sxm" : "h100_sxm");
-    EXPECT_EQ(isOnPrefillMachine(*service), isReading);
+              isPrefill ? "b200_sxm" : "h100_sxm");
+    EXPECT_EQ(isOnPrefillMachine(*service), isPrefill);
     auto found = planWorkers(*service, PlanRequest());
     ASSERT_TRUE(found && found->plan);
-    EXPECT_EQ(found->plan->strategy.degrees.tp,
-              int64_t(workersOf(*service).setup.tp));
     const std::string json = serviceJson(*service);
     for (const char *part :
          {"\"prefill_machine\": \"b200_sxm\"", "\"prefill_devices\": 4",
@@ -108,5 +379,3 @@ TEST(ServicePlan, WrongMachinesForPrompts) {
             "'prefill-devices' is -1, expected a number from 0 to 100000");
   EXPECT_NE(errorOf("h1000", 0).find("h1000"), std::string::npos);
 }
-
-} // namespace

@@ -86,7 +86,7 @@ private:
     calibrated::Gemm::Steps steps = {};
     const calibrated::Experts *experts = nullptr;
   };
-  std::array<ByType, 4> types; ///< by WeightType
+  std::array<ByType, numWeightTypes> types; ///< by WeightType
   const calibrated::QuantizationScale *quantization = nullptr;
   const calibrated::CustomAllReduce *customAllReduce = nullptr;
   std::array<const calibrated::Nccl *, 4> nccl = {}; ///< by CollectiveKind

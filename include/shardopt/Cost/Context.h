@@ -55,8 +55,11 @@ struct Context : BatchSplit {
   Degrees degrees;
   StageGrid grid;
   Workload workload;
-  int64_t window = 0; ///< sliding window of the layer; 0: full attention
-  int64_t rows = 1;   ///< r: b in decode, b * S in prefill
+  int64_t window = 0;   ///< sliding window of the layer; 0: full attention
+  double rows = 1;      ///< r: b in decode, b * S in prefill
+  double sequences = 1; ///< b of a micro-batch; whole but in a mixed step
+  double queries = 1;   ///< of a sequence in decode: its new token and drafts
+  double cached = 0;    ///< share of a prompt that a cache has already
   /// Whether sequences can stay cut where tokens are.
   bool wholeSequences = true;
   Routing routing;
@@ -123,8 +126,10 @@ Context makeContext(const Workload &workload, const Degrees &degrees,
 /// Spread of the rows of `dp` replicas, `rows` of each, over `experts` experts
 /// in `ep` groups; each row visits `topK` of them. `skew` is the machine's
 /// systematic imbalance; none means that the load is taken as even (phi = 1).
-Routing makeRouting(int64_t experts, int64_t topK, int64_t rows, int64_t dp,
-                    int64_t ep, std::optional<double> skew);
+/// Each row but the first reaches `reach` as many new experts as a row that is
+/// independent of the others would.
+Routing makeRouting(int64_t experts, int64_t topK, double rows, int64_t dp,
+                    int64_t ep, std::optional<double> skew, double reach = 1);
 
 } // namespace shardopt::cost
 

@@ -14,8 +14,10 @@
 #ifndef SHARDOPT_COST_KERNEL_H
 #define SHARDOPT_COST_KERNEL_H
 
+#include "shardopt/Support/Error.h"
 #include "shardopt/Support/StageGrid.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace shardopt::cost {
@@ -24,10 +26,20 @@ namespace shardopt::cost {
 /// fp8 that of fp8, all others that of bf16.
 enum class WeightType : uint8_t {
   F32,
-  Bf16, ///< or f16
-  Fp8,  ///< scales of blocks are not counted
-  Mxfp4 ///< 4 bits, and a scale byte for every 32 values
+  Bf16,     ///< or f16
+  Fp8,      ///< one scale a matrix or column
+  Fp8Block, ///< one scale a block; scales are not counted
+  Mxfp4,    ///< 4 bits, and a scale byte for every 32 values
+  Nvfp4,    ///< 4 bits, and a scale byte for every 16 values
+  Int4,     ///< 4 bits, and a scale of two bytes for every 64 values
 };
+inline constexpr size_t numWeightTypes = 7;
+
+const char *spell(WeightType type);
+/// `name` as the value of `option`, of the types that quantized weights are
+/// stored in: fp8, fp8_block, mxfp4, nvfp4 or int4.
+ErrorOr<WeightType> parseWeightStorage(const std::string &option,
+                                       const std::string &name);
 
 /// Bytes of one weight, scales of mxfp4 included.
 constexpr double bytesPerWeight(WeightType type) {
@@ -37,9 +49,13 @@ constexpr double bytesPerWeight(WeightType type) {
   case WeightType::Bf16:
     return 2;
   case WeightType::Fp8:
+  case WeightType::Fp8Block:
     return 1;
   case WeightType::Mxfp4:
+  case WeightType::Int4:
     return 17.0 / 32;
+  case WeightType::Nvfp4:
+    return 9.0 / 16;
   }
   return 0;
 }
@@ -49,6 +65,7 @@ enum class KernelKind : uint8_t {
   GroupedGemm, ///< `count` experts, `rows` in all of them together
   BatchedGemm, ///< `count` heads, [rows, k] x [k, n] for each
   Attention,   ///< `rows` sequences, `count` query heads, k keys, head size n
+  Ranking,     ///< an indexer's scores: `count` heads, [rows, k] x [k, n]
   Memory,      ///< elementwise; `bytes` says all
 };
 
@@ -71,7 +88,19 @@ struct Kernel {
   double activationBytes = 2; ///< an element of what is multiplied
   double prompt = 0;          ///< tokens of a prompt; 0: one new token
   double window = 0;          ///< tokens that a layer reaches; 0: all
+  double queries = 1;         ///< new tokens of a sequence that decodes
   bool latent = false;
+
+  // Of GroupedGemm alone.
+  double held = 0;    ///< experts of a device
+  double groups = 1;  ///< of devices that share the experts
+  double visited = 1; ///< experts that a token visits
+  double gates = 0;   ///< matrices of a first product; 0: it is the second
+
+  /// Measured kernels of experts do it: rows are moved to experts and back.
+  bool inExperts = false;
+  /// Engines multiply what reads the same rows at once.
+  bool sharesRows = false;
 };
 
 /// A kernel that only moves `bytes`.
@@ -96,6 +125,14 @@ inline Kernel gemm(double rows, double k, double n, double weightBytes,
           weightBytes + rows * (k + n) * activationBytes,
           true};
 }
+
+/// A pass over rows that a compiler fuses into the kernels around it, and that
+/// serving engines run as a kernel of its own.
+struct Pass {
+  enum class Kind : uint8_t { Norm, Activation, Gate, Rotation };
+  Kind kind = Kind::Norm;
+  double bytes = 0; ///< read and written
+};
 
 enum class CollectiveKind : uint8_t {
   AllReduce,

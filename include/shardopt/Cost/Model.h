@@ -114,6 +114,13 @@ struct Model {
                                              int64_t maxDevices) const;
 };
 
+/// Whether a cache holds one latent row for all heads.
+bool hasLatentAttention(const Model &model);
+/// What the ops of `model` have, of each kind the first.
+OpTypes typesOf(const Model &model);
+/// `model` with weights and caches of `types`. Embedding and head keep theirs.
+Model retyped(Model model, const OpTypes &types);
+
 } // namespace shardopt::cost
 
 #endif // SHARDOPT_COST_MODEL_H

@@ -22,6 +22,9 @@
 #include "shardopt/Support/InlineVector.h"
 #include "shardopt/Support/Span.h"
 
+#include <memory>
+#include <optional>
+
 namespace shardopt::cost {
 
 /// Most activation operands of an op: those of latent attention with an
@@ -62,6 +65,7 @@ struct Rule {
 
 struct OpCost {
   InlineVector<Kernel, 4> kernels; ///< in order
+  InlineVector<Pass, 5> passes;    ///< beside the kernels, in some engines
   InlineVector<Collective, 3>
       collectives;        ///< inside the op, each of a name; no reshards
   double weightBytes = 0; ///< held by a device, per layer
@@ -76,6 +80,14 @@ enum class Reads : uint8_t {
   Sequences, ///< cp, and the sequences of a replica
   Experts,   ///< dp, ep, the exchange and the routing
   Everything,
+};
+
+/// Types in place of those of a program; none: those of the program.
+struct OpTypes {
+  std::optional<WeightType> attention; ///< of all projections around attention
+  std::optional<WeightType> dense;     ///< of networks, and of shared experts
+  std::optional<WeightType> experts;   ///< of routed experts
+  std::optional<double> cacheBytes;    ///< of an element of a kv cache
 };
 
 /// Rule and cost of one op. Implementations are immutable and safe to ask from
@@ -100,6 +112,14 @@ public:
                       const Context &context) const = 0;
 
   virtual Reads reads() const { return Reads::Everything; }
+
+  /// The types that it has.
+  virtual OpTypes types() const { return {}; }
+  /// The op with weights and caches of `types`; null where that changes
+  /// nothing.
+  virtual std::shared_ptr<const OpModel> retyped(const OpTypes &) const {
+    return nullptr;
+  }
 
   /// Whether the cost reads `Context::window`. Rules never do.
   virtual bool dependsOnWindow() const { return false; }

@@ -45,6 +45,7 @@ struct ServingEngine {
   // Of the host, microseconds: a step where it is on the critical path, the
   // same for each sequence, and for each sequence always.
   double stepUs = 0, sequenceUs = 0, alwaysUs = 0;
+  double launchUs = 30; ///< of every step
   /// Least time of a layer in an eager step, microseconds; 0: none.
   double eagerLayerUs = 0;
   /// To the first token, beside kernels: milliseconds, and the share of the
@@ -72,9 +73,25 @@ struct ServingEngine {
   double cacheBytes = 0;     ///< an element of the cache; 0: by the recipe
 
   ServingBand denseTpot, expertTpot, ttft;
+
+  /// Bands half as wide again, in logarithms: of models that nobody compared.
+  void widenBands();
 };
 
 /// A constant or a switch of an engine (0 or 1), by name.
+/// Whether runs of models of this class of Transformers were compared.
+bool isMeasuredArchitecture(const std::string &architecture);
+
+/// What engines take of a device for activations and workspace.
+inline constexpr double workspaceBytes = 2e9;
+
+/// Bytes that a device of `sheetBytes` has for weights and caches: engines take
+/// 0.92 of it, and of that their workspace. Sheets say the GiB of a part as 1e9
+/// bytes; of the difference the driver keeps a part.
+constexpr double usableBytes(double sheetBytes) {
+  return 0.92 * 1.0625 * sheetBytes - workspaceBytes;
+}
+
 struct ServingOption {
   std::string name;
   double value = 0;

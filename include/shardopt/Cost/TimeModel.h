@@ -46,6 +46,11 @@ public:
   virtual double seconds(const Collective &collective,
                          const Degrees &degrees) const = 0;
 
+  /// Seconds of a pass; 0 where it is fused into the kernels around it.
+  virtual double seconds(const Pass &) const { return 0; }
+  /// Whether products of the same rows run as one.
+  virtual bool multipliesAtOnce() const { return false; }
+
   /// Seconds of the kernels and then the collectives of an op, one after the
   /// other; its reshards are not among them.
   double seconds(const OpCost &cost, const Degrees &degrees) const;

@@ -27,6 +27,7 @@ namespace shardopt {
 struct LoadedModel {
   std::string name;    ///< empty if the module has none
   std::string machine; ///< that `llm.machine` names; empty if it names none
+  std::string architecture; ///< that `llm.architecture` names; empty if none
   std::string module;  ///< text of the module
   cost::Model costs;
   /// What the module carries, if nothing is missing, and else what is:
@@ -39,6 +40,9 @@ struct LoadedModel {
 /// with the file and the JSON pointer.
 ErrorOr<LoadedModel> importConfigFile(const std::string &path,
                                       const cost::Workload &workload);
+/// The same of sizes alone: a config may leave out what only numbers depend on.
+ErrorOr<LoadedModel> importConfigSizes(const std::string &path,
+                                       const cost::Workload &workload);
 
 /// Reads the module at `path`, which says its workload itself. Errors are the
 /// diagnostics, one a line.

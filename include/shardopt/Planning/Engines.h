@@ -39,9 +39,16 @@ struct EngineFacts {
   int64_t heads = 0;
   int64_t kvHeads = 0; ///< 0: latent attention, or none
   int64_t experts = 0;
+  bool hasStates = false; ///< some layers have states in place of caches
   /// Columns of feed-forward blocks whose weights are fp8 in blocks; else 0.
   int64_t denseFp8 = 0, sharedFp8 = 0, expertFp8 = 0;
 };
+
+/// Why `engine` sends no caches from prefill workers with the first degrees to
+/// decode workers with the second; none: it does.
+std::optional<std::string> whyNoTransfer(Engine engine, const Degrees &prefill,
+                                         const Degrees &decode,
+                                         const EngineFacts &facts);
 
 /// The first reason why `engine` cannot run `degrees`; none: it can.
 std::optional<std::string> whyNotRun(Engine engine, const Degrees &degrees,

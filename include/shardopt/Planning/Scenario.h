@@ -25,6 +25,9 @@
 namespace shardopt {
 
 /// What a scenario has beside its model, as users spell it.
+/// Limits where none are given.
+inline constexpr double defaultTpotMs = 50, defaultTtftMs = 2000;
+
 struct ScenarioOptions {
   TimingOptions timing;
   int64_t maxDevices = 0; ///< 0: no limit

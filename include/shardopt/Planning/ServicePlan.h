@@ -1,41 +1,69 @@
-//===- ServicePlan.h - From requests to replicas and strategies -*- C++ -*-===//
+//===- ServicePlan.h - Plans of services ------------------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A service is planned in two steps: which replicas there are, as predicted
-// serving runs say (Cost/ServingPlan.h), and which dims the ops of a replica
-// have, which the search over strategies finds for its degrees.
+// A service is planned with the cost model that phases have: one step decodes
+// sequences and computes prompts (StepTimes), an engine adds to it what its
+// host takes (ServingEngine), and requests follow from steps (ServiceLoop).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDOPT_PLANNING_SERVICEPLAN_H
 #define SHARDOPT_PLANNING_SERVICEPLAN_H
 
-#include "shardopt/Cost/ServingPlan.h"
+#include "shardopt/Cost/ServiceLoop.h"
 #include "shardopt/Planning/Planner.h"
+#include "shardopt/Support/RequestLoad.h"
 
 #include <memory>
 #include <string>
 
 namespace shardopt {
 
-/// Whether prompts are read by the replicas that decode.
+/// Whether one role of workers both prefills and decodes, or each has its own.
 enum class ServiceMode : uint8_t { Aggregated, Disaggregated };
-/// "aggregated" or "disaggregated".
 const char *spell(ServiceMode mode);
-/// The same, or none for "best".
+/// "best" is none.
 ErrorOr<std::optional<ServiceMode>> parseServiceMode(const std::string &text);
 
-/// What is asked of a service, beside its model and machine.
+/// A limit in milliseconds on the mean over requests, or on a percentile.
+struct LatencyLimit {
+  double ms = 0;
+  int percentile = 0; ///< 50, 90 or 99; 0: the mean
+
+  template <typename Number>
+  const Number &of(const cost::TimeOf<Number> &time) const {
+    return percentile == 50   ? time.p50
+           : percentile == 90 ? time.p90
+           : percentile == 99 ? time.p99
+                              : time.ms;
+  }
+  /// "25 ms (mean)", "500 ms (p90)".
+  std::string describe() const;
+};
+
+/// What a service is to attain.
+struct ServiceGoal {
+  cost::ServingLoad load; ///< its concurrency is that over all workers, or 0
+  double rate = 0;        ///< requests a second that arrive; 0: as many as can
+  LatencyLimit tpot, ttft;
+  int64_t devices = 8;
+  /// Devices of the machine for prefill beside `devices`; 0: `devices` are of
+  /// either machine.
+  int64_t prefillDevices = 0;
+
+  int64_t allDevices() const { return devices + prefillDevices; }
+};
+
 struct ServiceRequest {
   RequestLoad load; ///< with requests
   std::string engine = "vllm";
   int64_t devices = 0;             ///< that there are; 0: a domain
   std::optional<ServiceMode> mode; ///< none: the better one
-  /// Name or file of another machine, on which prompts may be read; empty:
+  /// Name or file of another machine, on which prompts may be computed; empty:
   /// none.
   std::string prefillMachine;
   /// Devices of it beside `devices`; 0: `devices` are of either machine.
@@ -44,57 +72,94 @@ struct ServiceRequest {
   std::optional<std::string> error() const; ///< as RequestLoad::error
 };
 
-/// The replicas of a service.
+/// Equal workers, each an engine instance on devices of its own.
+struct ServiceRole {
+  Degrees degrees; ///< its batch is the sequences of a step, over all groups
+  int64_t workers = 1;
+  double weightBytes = 0;   ///< of the fullest device
+  double cacheBytes = 0;    ///< of the same, of all sequences in flight
+  double capacityBytes = 0; ///< of a device for both
+
+  int64_t devices() const { return workers * degrees.devices(); }
+};
+
+struct ServicePlan {
+  std::optional<ServiceRole> prefill; ///< none: `decode` prefills, too
+  ServiceRole decode;
+  double concurrency = 0; ///< requests in flight over all workers
+  cost::ServingTimes times;
+  double tokensPerDevice = 0; ///< a second; devices without work count
+  double requestsPerSecond = 0;
+  std::string prefillMachine; ///< of `prefill`, where it is another one
+
+  int64_t usedDevices() const {
+    return decode.devices() + (prefill ? prefill->devices() : 0);
+  }
+};
+
+/// How a plan was proved: every layout, number of workers and number of
+/// requests in flight was evaluated, or has a bound that is no better.
+struct ServiceProof {
+  int64_t layouts = 0;     ///< of workers, over all roles
+  int64_t pairs = 0;       ///< layouts of two roles, with numbers of workers
+  int64_t prunedPairs = 0; ///< of these, by a bound on their rate
+  int64_t evaluations = 0; ///< of single loads
+  int64_t intervals = 0;   ///< of loads, that were bounded
+};
+
+/// Why there is no plan, and what would do.
+struct ServiceShortage {
+  /// What rules out the layouts that get furthest: "engine", "memory", "limits"
+  /// or "rate".
+  std::string part;
+  double leastTpotMs = 0, leastTtftMs = 0; ///< that layouts attain; 0: none has
+  double mostRequestsPerSecond = 0;        ///< within the limits
+  double leastBytes = 0; ///< of a device, for weights and one request
+  double capacityBytes = 0;
+  int64_t fewestDevices = 0; ///< with which there is a plan; 0: unknown
+  std::string example;       ///< why the engine runs no layout
+};
+
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
-  /// The same on the machine that may read prompts; null: there is no other.
+  /// The same on the machine that may compute prompts; null: there is no other.
   std::shared_ptr<const Scenario> prefillScenario;
   RequestLoad load;
   Engine engine = Engine::Vllm;
-  cost::ServingGoal goal;
-  cost::ServingPlans plans;
-  std::optional<ServiceMode> mode; ///< that is taken; none: no plan
+  ServiceGoal goal;
+  std::optional<ServicePlan> aggregated, disaggregated;
+  std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
+  ServiceProof proof;
+  std::optional<ServiceShortage> shortage; ///< where there is no plan
 
-  /// The plan that is taken; null where none holds the limits.
-  const cost::ServingPlan *best() const;
+  /// The recommended plan; null where none meets the limits.
+  const ServicePlan *best() const;
 };
 
-/// Plans the replicas of `scenario`'s model on its machine, in layouts that the
-/// engine and the compiler both run. A machine without constants, and a model
-/// or a load that cannot be predicted, are errors; that nothing holds the
-/// limits is none.
+/// The optimum over all layouts that the engine runs, numbers of workers, and
+/// requests in flight, for the program and the machine of `scenario`: of the
+/// tokens a second per device, or at a rate of the devices and then the TPOT.
 ErrorOr<ServiceSummary> planService(std::shared_ptr<const Scenario> scenario,
                                     const ServiceRequest &request);
 
-/// Why `summary`, which takes no plan, has none.
+/// Why `summary` has no plan, as a sentence.
 std::string whyNoService(const ServiceSummary &summary);
 
-/// The degrees of `workers`, with `batch` sequences over a replica.
-Degrees degreesOf(const cost::ServingWorkers &workers, int64_t batch);
-
-/// The workers of `summary`, which has a plan, that run the scenario's phase:
-/// those that read prompts in prefill, and those that decode.
-const cost::ServingWorkers &workersOf(const ServiceSummary &summary);
-/// Whether these workers are on the machine that may read prompts.
+/// The workers that run the phase of the scenario's program; there is a plan.
+const ServiceRole &workersOf(const ServiceSummary &summary);
+/// Whether they are on the machine that may compute prompts.
 bool isOnPrefillMachine(const ServiceSummary &summary);
-/// What the user called the machine of `scenario`: a name or a file.
+/// The machine as the user names it.
 std::string givenMachine(const Scenario &scenario);
-/// The scenario on the machine of these workers.
+/// Of the workers that run the phase of the program.
 const Scenario &scenarioOf(const ServiceSummary &summary);
 
-/// Sequences over a replica of `summary`, which has a plan: those that one
-/// which decodes has at a time; prompts, one in each group of attention.
-int64_t batchOf(const ServiceSummary &summary, bool isReading);
-
-/// Finds the best dims of these workers as the engine has them, with the
-/// sequences that they decode at a time, or less where the cost model finds no
-/// room for them. `request` says how to search; its space is replaced.
+/// The plan of the phase of these workers, at the degrees and the batch of the
+/// service.
 ErrorOr<PlanSummary> planWorkers(const ServiceSummary &summary,
                                  PlanRequest request);
 
-/// Both plans, and which is taken, as a table.
 std::string serviceTable(const ServiceSummary &summary);
-/// The same as JSON, schema 1 (docs/Serving.md), with a line break at its end.
 std::string serviceJson(const ServiceSummary &summary);
 
 } // namespace shardopt

@@ -85,7 +85,8 @@ struct RequestLoad {
   /// Why these numbers cannot be, as a phrase with those found; none: they can.
   /// (C1) each is in its range; (C2) `isl` and `osl` come together; (C3) what
   /// is not a limit needs them; (C4) `concurrency` and `rate` exclude each
-  /// other; (C5) no more draft tokens are accepted than there are.
+  /// other; (C5) no more draft tokens are accepted than there are;
+  /// (C6) percentiles are of limits, and known.
   std::optional<std::string> error() const;
 
   friend bool operator==(const RequestLoad &a, const RequestLoad &b) {

@@ -86,7 +86,7 @@ OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
   if (context.degrees.gathers()) {
     const Layout from = summedLayout(incoming[0].layout, context);
     const double all = stageRows(context);
-    cost.kernels = {memoryKernel(
+    cost.kernels = {expertsKernel(
         heldBytes(from, context.routing.copies, rowBytes, context) +
         heldBytes(from, all, rowBytes, context))};
     addScatter(exchangeLayout(dim, from, context), from, all * rowBytes,
@@ -97,7 +97,7 @@ OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
   const double k = static_cast<double>(topK);
   const ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
   cost.kernels = {
-      memoryKernel(bytes.outside + bytes.outside / k + bytes.inside)};
+      expertsKernel(bytes.outside + bytes.outside / k + bytes.inside)};
   cost.collectives = {{CollectiveKind::AllToAll, Axis::Ep,
                        bytes.outside * context.routing.imbalance, "exchange"}};
   return cost;

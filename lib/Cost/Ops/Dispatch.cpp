@@ -30,7 +30,7 @@ Span<const DimChoice> Dispatch::choices() const {
 static OperandRule gathered(const Placement &from, Layout layout,
                             const Context &context) {
   OperandRule rule;
-  rule.rows = static_cast<double>(context.rows);
+  rule.rows = context.rows;
   rule.copy =
       layout == Layout::R ? OperandRule::Copy::Whole : OperandRule::Copy::None;
   Layout taken = layout;
@@ -56,8 +56,8 @@ Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
     return rule;
   }
   const Layout cut = cutOverQ(layout, grid);
-  rule.operands = {{placed(incoming[0], grid.isQOutside() ? cut : layout),
-                    static_cast<double>(context.rows)}};
+  rule.operands = {
+      {placed(incoming[0], grid.isQOutside() ? cut : layout), context.rows}};
   rule.results = {
       {{grid.isQOutside() ? layout : cut, incoming[0].rowBytes, Axis::Etp}}};
   return rule;
@@ -96,7 +96,7 @@ OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
   OpCost cost;
   if (context.degrees.gathers()) {
     const double all = stageRows(context);
-    cost.kernels = {memoryKernel(
+    cost.kernels = {expertsKernel(
         heldBytes(layout, all, rowBytes, context) +
         heldBytes(layout, context.routing.copies, rowBytes, context))};
     addGather(layout, incoming[0].layout, all * rowBytes, context, cost);
@@ -104,7 +104,7 @@ OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
   }
   const double k = static_cast<double>(topK);
   const ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
-  cost.kernels = {memoryKernel(bytes.outside / k + bytes.inside)};
+  cost.kernels = {expertsKernel(bytes.outside / k + bytes.inside)};
   cost.collectives = {{CollectiveKind::AllToAll, Axis::Ep,
                        bytes.outside * context.routing.imbalance, "exchange"}};
   return cost;

@@ -42,7 +42,7 @@ OpCost Embedding::cost(Dim dim, Span<const Placement> incoming,
                        const Context &context) const {
   const double h = static_cast<double>(hidden);
   OpCost cost;
-  double bytes = 2 * static_cast<double>(context.rows) * h * activationBytes;
+  double bytes = 2 * context.rows * h * activationBytes;
   if (dim == Dim::One)
     bytes /= context.tp();
   cost.kernels = {memoryKernel(bytes)};

@@ -25,14 +25,13 @@ struct ExchangedBytes {
 inline ExchangedBytes exchangedBytes(Layout layout, double topK,
                                      double rowBytes, const Context &context) {
   const StageGrid &grid = context.grid;
-  const auto rows = static_cast<double>(context.rows);
+  const auto rows = context.rows;
   double own = rows, copies = context.routing.copies;
   if (!grid.isQOutside())
     copies /= context.ranks(Axis::Q);
   else if (grid.q() > 1)
     own = std::min(rows, context.ranks(Axis::C) *
-                             static_cast<double>(
-                                 ceilDiv(context.rows, context.degrees.tp)));
+                             std::ceil(context.rows / context.tp()));
   if (layout == Layout::H)
     rowBytes *= 1 / context.ranks(Axis::C);
   return {context.localRows(layout, own, Axis::C) * topK * rowBytes,
@@ -41,8 +40,14 @@ inline ExchangedBytes exchangedBytes(Layout layout, double topK,
 
 /// Rows of all replicas of a stage.
 inline double stageRows(const Context &context) {
-  return static_cast<double>(context.rows) *
-         static_cast<double>(context.degrees.dp);
+  return context.rows * static_cast<double>(context.degrees.dp);
+}
+
+/// A pass over rows on their way to experts, or back.
+inline Kernel expertsKernel(double bytes) {
+  Kernel kernel = memoryKernel(bytes);
+  kernel.inExperts = true;
+  return kernel;
 }
 
 /// Bytes of `rows` rows of `rowBytes` on one device of an expert group.

@@ -14,8 +14,7 @@ using namespace shardopt::cost;
 using namespace shardopt::cost::detail;
 
 static double globalRows(const Ffn &ffn, const Context &context) {
-  return ffn.kind == FfnKind::Grouped ? context.routing.copies
-                                      : static_cast<double>(context.rows);
+  return ffn.kind == FfnKind::Grouped ? context.routing.copies : context.rows;
 }
 
 /// What weights and activations are cut over.
@@ -25,7 +24,7 @@ static Axis axisOf(const Ffn &ffn) {
 
 /// [rows, k] x [k, n] of the experts, of which `columns` columns are written;
 /// `share` is the share of every expert's weight that a rank holds.
-static OpCost project(const Ffn &ffn, double rows, double k, double n,
+static OpCost product(const Ffn &ffn, double rows, double k, double n,
                       double columns, double expertWeights, double share,
                       const Context &context) {
   const bool grouped = ffn.kind == FfnKind::Grouped;
@@ -41,6 +40,12 @@ static OpCost project(const Ffn &ffn, double rows, double k, double n,
        ffn.weights, 2 * rows * k * n,
        read * weightBytes + rows * (k + columns) * ffn.activationBytes, true}};
   cost.weightBytes = held * weightBytes;
+  if (!grouped)
+    return cost;
+  Kernel &kernel = cost.kernels[0];
+  kernel.held = held;
+  kernel.groups = static_cast<double>(context.degrees.ep);
+  kernel.visited = static_cast<double>(context.routing.topK);
   return cost;
 }
 
@@ -67,8 +72,25 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   return rule;
 }
 
+/// What up and gate columns become, `columns` of them on a device.
+static void addActivation(const FfnUp &op, double columns, OpCost &cost) {
+  cost.kernels[0].gates = op.gated ? 2 : 1;
+  if (op.kind != FfnKind::Grouped)
+    cost.passes = {{Pass::Kind::Activation,
+                    3 * op.activationBytes * cost.kernels[0].rows * columns}};
+}
+
 OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
+  const double ff = static_cast<double>(inner);
+  OpCost cost = project(dim, incoming, context);
+  addActivation(*this, dim == Dim::One ? ff / context.ranks(axisOf(*this)) : ff,
+                cost);
+  return cost;
+}
+
+OpCost FfnUp::project(Dim dim, Span<const Placement> incoming,
+                      const Context &context) const {
   const double rows = globalRows(*this, context);
   const Axis over = axisOf(*this);
   const double h = static_cast<double>(hidden), n = context.ranks(over);
@@ -76,15 +98,15 @@ OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
   const double columns = gated ? 2 * ff : ff;
   switch (dim) {
   case Dim::Zero:
-    return project(*this, rows, h / n, columns, columns, h * columns, 1 / n,
+    return product(*this, rows, h / n, columns, columns, h * columns, 1 / n,
                    context);
   case Dim::One:
-    return project(*this, rows, h, columns / n, ff / n, h * columns, 1 / n,
+    return product(*this, rows, h, columns / n, ff / n, h * columns, 1 / n,
                    context);
   case Dim::None:
     break;
   }
-  return project(*this,
+  return product(*this,
                  context.localRows(passThrough(incoming[0].layout), rows, over),
                  h, columns, ff, h * columns, 1, context);
 }
@@ -114,13 +136,13 @@ OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
   const double ff = static_cast<double>(inner);
   switch (dim) {
   case Dim::Zero:
-    return project(*this, rows, ff / n, h, h, ff * h, 1 / n, context);
+    return product(*this, rows, ff / n, h, h, ff * h, 1 / n, context);
   case Dim::One:
-    return project(*this, rows, ff, h / n, h / n, ff * h, 1 / n, context);
+    return product(*this, rows, ff, h / n, h / n, ff * h, 1 / n, context);
   case Dim::None:
     break;
   }
-  return project(*this,
+  return product(*this,
                  context.localRows(passThrough(incoming[0].layout), rows, over),
                  ff, h, h, ff * h, 1, context);
 }

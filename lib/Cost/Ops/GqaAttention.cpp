@@ -47,8 +47,7 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
     return rule;
 
   const Layout layout = headsLayout(dim, incoming[0].layout, context);
-  rule.operands = {
-      {placed(incoming[0], layout), static_cast<double>(context.rows)}};
+  rule.operands = {{placed(incoming[0], layout), context.rows}};
   rule.results = {
       {{layout, static_cast<double>(heads * headDim) * activationBytes}}};
   return rule;
@@ -79,18 +78,38 @@ static Kernel attend(const GqaAttention &op, double sequences,
   kernel.activationBytes = op.activationBytes;
   kernel.window = static_cast<double>(context.window);
   if (!context.isPrefill()) {
-    kernel.flops = 4 * sequences * length * queryHeads * dh * headShare;
-    kernel.bytes =
-        sequences * length * cacheRow * kvShare + sequences * queryAndOutput;
+    const double queries = context.queries;
+    kernel.queries = queries;
+    kernel.flops =
+        4 * sequences * queries * length * queryHeads * dh * headShare;
+    kernel.bytes = sequences * length * cacheRow * kvShare +
+                   sequences * queries * queryAndOutput;
     return kernel;
   }
   // Causal, within the window; the cache is written and read.
   const double prompt = static_cast<double>(context.workload.context);
   kernel.prompt = prompt;
-  kernel.flops = 4 * sequences * causalPairs(context) * queryHeads * dh;
+  kernel.rows *= 1 + context.cached;
+  kernel.flops = 4 * kernel.rows * causalPairs(context) * queryHeads * dh;
   kernel.bytes = 2 * sequences * prompt * cacheRow * kvShare +
                  sequences * prompt * queryAndOutput;
   return kernel;
+}
+
+/// Over `tokens`: the norms of queries and keys, their rotation, the write of
+/// the cache, and the gate.
+static void addPasses(const GqaAttention &op, const Kernel &attention,
+                      double tokens, OpCost &cost) {
+  const double ab = op.activationBytes;
+  const double queries = attention.count * attention.n;
+  const double keys = attention.kvHeads * attention.n;
+  const double both = 2 * ab * tokens * (queries + keys);
+  if (op.qkNorm)
+    cost.passes = {{Pass::Kind::Norm, both}, {Pass::Kind::Norm, both}};
+  if (op.gated)
+    cost.passes.push_back({Pass::Kind::Gate, 3 * ab * tokens * queries});
+  cost.passes.push_back({Pass::Kind::Rotation, both});
+  cost.passes.push_back({Pass::Kind::Rotation, 4 * ab * tokens * keys});
 }
 
 /// Decode by heads where cp ranks share the positions: each attends to its own
@@ -100,7 +119,7 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
                             OpCost &cost) {
   const int64_t tp = context.degrees.tp;
   const auto cp = static_cast<double>(context.degrees.cp);
-  const double b = static_cast<double>(context.microBatch);
+  const double b = context.sequences;
   const double dh = static_cast<double>(op.headDim);
   const double length = static_cast<double>(context.attendedLength()) / cp;
   const double own = static_cast<double>(localHeads(op.heads, tp));
@@ -125,9 +144,10 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
   kernel.cacheBytes = op.cacheBytes;
   kernel.activationBytes = op.activationBytes;
   kernel.window = static_cast<double>(context.window);
-  kernel.flops = 4 * b * length * heads * dh;
+  kernel.queries = context.queries;
+  kernel.flops = 4 * b * context.queries * length * heads * dh;
   kernel.bytes = b * length * 2 * kvHeads * dh * op.cacheBytes +
-                 b * 2 * heads * dh * op.activationBytes;
+                 b * context.queries * 2 * heads * dh * op.activationBytes;
   cost.kernels.push_back(kernel);
   addMerge(b, own, dh, op.activationBytes, context, cost);
 }
@@ -139,15 +159,14 @@ static void addSharedPrefill(const GqaAttention &op, Kernel kernel,
                              OpCost &cost) {
   const auto cp = static_cast<double>(context.degrees.cp);
   const double dh = static_cast<double>(op.headDim);
-  const double tokens = static_cast<double>(context.microBatch) *
-                        static_cast<double>(context.workload.context);
+  const double tokens =
+      context.sequences * static_cast<double>(context.workload.context);
   const double ownKv = static_cast<double>(
       localKvHeads(op.heads, op.kvHeads, context.degrees.tp));
   if (!group.isSame)
-    cost.collectives.push_back({CollectiveKind::AllToAll, Axis::Cp,
-                                static_cast<double>(context.rows) * 2 * ownKv *
-                                    dh * op.activationBytes,
-                                "positions"});
+    cost.collectives.push_back(
+        {CollectiveKind::AllToAll, Axis::Cp,
+         context.rows * 2 * ownKv * dh * op.activationBytes, "positions"});
   kernel.bytes += 2 * tokens * dh * op.cacheBytes *
                   (static_cast<double>(group.kv) / cp - ownKv);
   cost.kernels.push_back(kernel);
@@ -160,7 +179,7 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
   const double nq = static_cast<double>(heads);
   const double nkv = static_cast<double>(kvHeads);
   const double dh = static_cast<double>(headDim);
-  const double b = static_cast<double>(context.microBatch);
+  const double b = context.sequences;
   const double sequences = static_cast<double>(context.groupBatch);
   const double sequenceCache = length * 2 * nkv * dh * cacheBytes;
 
@@ -168,14 +187,14 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
   switch (dim) {
   case Dim::Zero: {
     if (normsAllHeads)
-      cost.collectives.push_back({CollectiveKind::AllReduce, Axis::Tp,
-                                  static_cast<double>(context.rows) * 2 * 4,
-                                  "norm"});
+      cost.collectives.push_back(
+          {CollectiveKind::AllReduce, Axis::Tp, context.rows * 2 * 4, "norm"});
     const double share =
         static_cast<double>(localKvHeads(heads, kvHeads, tp)) / nkv;
     const Kernel whole =
         attend(*this, b, static_cast<double>(localHeads(heads, tp)), share, 1,
                context);
+    addPasses(*this, whole, context.rows, cost);
     if (context.degrees.cp == 1) {
       cost.kernels = {whole};
       cost.cacheBytes = sequences * sequenceCache * share;
@@ -197,6 +216,7 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     const double scores = b * nq * length * 4;
     cost.kernels = {attend(*this, b, nq, share, share, context),
                     memoryKernel(3 * scores)};
+    addPasses(*this, cost.kernels[0], context.rows, cost);
     if (qkNorm)
       cost.collectives.push_back(
           {CollectiveKind::AllReduce, Axis::Tp,
@@ -210,6 +230,8 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     const Layout layout = sequenceLayout(incoming[0].layout, context);
     cost.kernels = {
         attend(*this, context.localRows(layout, b), nq, 1, 1, context)};
+    addPasses(*this, cost.kernels[0], context.localRows(layout, context.rows),
+              cost);
     const double held = layout == Layout::T
                             ? static_cast<double>(context.microBatches) *
                                   context.localRows(Layout::T, b)

@@ -24,8 +24,8 @@ Rule Linear::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   const Layout from = incoming[0].layout;
   Rule rule;
-  rule.operands = {{placed(incoming[0], weightOpInput(dim, from)),
-                    static_cast<double>(context.rows)}};
+  rule.operands = {
+      {placed(incoming[0], weightOpInput(dim, from)), context.rows}};
   rule.results = {{{weightOpResult(dim, from),
                     static_cast<double>(out) * activationBytes}}};
   return rule;
@@ -33,7 +33,7 @@ Rule Linear::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   const double k = static_cast<double>(in), columns = static_cast<double>(out);
   const double n = context.tp(), wb = bytesPerWeight(weights);
   const Layout from = incoming[0].layout;
@@ -66,5 +66,8 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
                          cost.weightBytes, weights, activationBytes)};
     break;
   }
+  cost.kernels[0].sharesRows = !innerNorm;
+  if (innerNorm)
+    cost.passes = {{Pass::Kind::Norm, 2 * activationBytes * rows * k}};
   return cost;
 }

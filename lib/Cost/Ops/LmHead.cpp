@@ -22,7 +22,7 @@ Rule LmHead::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, incoming[0].layout)),
-                    static_cast<double>(context.microBatch)}};
+                    context.sequences}};
   rule.results = {{{Layout::R, 4}}}; // a token id
   return rule;
 }
@@ -30,7 +30,7 @@ Rule LmHead::rule(Dim dim, Span<const Placement> incoming,
 OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
   const Layout layout = weightOpInput(dim, incoming[0].layout);
-  const double rows = static_cast<double>(context.microBatch);
+  const double rows = context.sequences;
   const double localRows = context.localRows(layout, rows);
   const double h = static_cast<double>(hidden), n = context.tp();
   const double columns = static_cast<double>(vocab);

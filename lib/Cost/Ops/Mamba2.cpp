@@ -78,7 +78,7 @@ OpCost Mamba2::cost(Dim dim, Span<const Placement> incoming,
                                               : stepOf(*this, part),
                           layout, context);
   if (cuts && isOne && norms)
-    cost.collectives = {{CollectiveKind::AllReduce, Axis::Tp,
-                         static_cast<double>(context.rows) * 4, "norm"}};
+    cost.collectives = {
+        {CollectiveKind::AllReduce, Axis::Tp, context.rows * 4, "norm"}};
   return cost;
 }

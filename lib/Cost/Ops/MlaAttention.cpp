@@ -37,7 +37,7 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                    "those of a whole sequence";
     return rule;
   }
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   const Layout layout = headsLayout(dim, incoming[0].layout, context);
   const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout), rows},
@@ -73,13 +73,14 @@ static double readOf(const MlaAttention &op, double seen) {
 /// An indexer meets the keys of `length` positions of each of `sequences`, in
 /// `pairs` of a row and a position. A score is written and read to be ranked.
 static void addIndexer(const MlaAttention &op, double sequences, double rows,
-                       double length, double pairs, OpCost &cost) {
+                       double length, double pairs, const Context &context,
+                       OpCost &cost) {
   if (op.indexTopk == 0)
     return;
   const double columns =
       static_cast<double>(op.indexHeads) * static_cast<double>(op.indexDim);
   Kernel kernel;
-  kernel.kind = KernelKind::BatchedGemm;
+  kernel.kind = KernelKind::Ranking;
   kernel.rows = rows;
   kernel.k = static_cast<double>(op.indexDim);
   kernel.n = length;
@@ -88,6 +89,10 @@ static void addIndexer(const MlaAttention &op, double sequences, double rows,
   kernel.bytes =
       sequences * length * static_cast<double>(op.indexDim) * op.cacheBytes +
       rows * columns * op.activationBytes + 8 * pairs;
+  if (context.isPrefill())
+    kernel.prompt = static_cast<double>(context.workload.context);
+  else
+    kernel.queries = context.queries;
   cost.kernels.push_back(kernel);
 }
 
@@ -111,12 +116,14 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
   attention.cacheBytes = op.cacheBytes;
   attention.activationBytes = op.activationBytes;
   attention.latent = true;
-  attention.flops = 2 * sequences * length * localHeads * (2 * rk + dr);
+  const double tokens = sequences * context.queries;
+  attention.queries = context.queries;
+  attention.flops = 2 * tokens * length * localHeads * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
-                    sequences * localHeads * (2 * rk + dr) * op.activationBytes;
-  cost.kernels = {batchedGemm(op, sequences, localHeads, dn, rk),
-                  batchedGemm(op, sequences, localHeads, rk, dv), attention};
-  addIndexer(op, sequences, sequences, seen, sequences * seen, cost);
+                    tokens * localHeads * (2 * rk + dr) * op.activationBytes;
+  cost.kernels = {batchedGemm(op, tokens, localHeads, dn, rk),
+                  batchedGemm(op, tokens, localHeads, rk, dv), attention};
+  addIndexer(op, sequences, tokens, seen, tokens * seen, context, cost);
 }
 
 /// The same where cp ranks share the positions: each attends to its own with
@@ -134,9 +141,10 @@ static void addSharedDecode(const MlaAttention &op, double sequences,
   Kernel &attention = cost.kernels[2];
   attention.k = length;
   attention.count = all;
-  attention.flops = 2 * sequences * length * all * (2 * rk + dr);
+  const double tokens = sequences * context.queries;
+  attention.flops = 2 * tokens * length * all * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
-                    sequences * all * (2 * rk + dr) * op.activationBytes;
+                    tokens * all * (2 * rk + dr) * op.activationBytes;
   cost.collectives.push_back(
       {CollectiveKind::AllGather, Axis::Cp,
        sequences * cp * localHeads * (rk + dr) * op.activationBytes,
@@ -196,8 +204,9 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   attention.cacheBytes = op.cacheBytes;
   attention.activationBytes = op.activationBytes;
   attention.latent = true;
+  attention.rows *= 1 + context.cached;
   attention.flops =
-      2 * sequences * causalPairs(context) * localHeads * (dn + dr + dv);
+      2 * attention.rows * causalPairs(context) * localHeads * (dn + dr + dv);
   attention.bytes =
       tokens * (2 * localHeads * (dn + dr + dv) + rk + dr) * op.activationBytes;
   cost.kernels = {gemm(tokens, rk, localHeads * (dn + dv),
@@ -206,9 +215,17 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
                   attention};
 }
 
+/// The norm of the latent, and the rotation and the write of the cache.
+static void addPasses(const MlaAttention &op, const Context &context,
+                      OpCost &cost) {
+  const double bytes = 2 * op.activationBytes * context.rows *
+                       static_cast<double>(op.latent + op.rope);
+  cost.passes = {{Pass::Kind::Norm, bytes}, {Pass::Kind::Rotation, bytes}};
+}
+
 OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
-  const double b = static_cast<double>(context.microBatch);
+  const double b = context.sequences;
   double heldSequences = static_cast<double>(context.groupBatch);
   double sequences = b;
   double ownHeads = static_cast<double>(heads);
@@ -220,6 +237,7 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   }
 
   OpCost cost;
+  addPasses(*this, context, cost);
   const double seen = static_cast<double>(context.attendedLength());
   if (context.isPrefill() && readOf(*this, seen) < seen)
     addSparsePrefill(*this, sequences, ownHeads, context, cost);
@@ -232,7 +250,7 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   if (context.isPrefill())
     addIndexer(*this, sequences,
                sequences * static_cast<double>(context.workload.context), seen,
-               sequences * causalPairs(context), cost);
+               sequences * causalPairs(context), context, cost);
   cost.weightBytes = ownHeads * static_cast<double>(latent * (nope + value)) *
                      bytesPerWeight(weights);
   cost.cacheBytes = heldSequences * seen *

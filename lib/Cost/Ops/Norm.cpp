@@ -24,7 +24,7 @@ Rule Norm::rule(Dim dim, Span<const Placement> incoming,
   Rule rule;
   for (const Placement &operand : incoming) {
     Placement taken = placed(operand, anchor);
-    rule.operands.push_back({taken, static_cast<double>(context.rows)});
+    rule.operands.push_back({taken, context.rows});
     rule.results.push_back({taken});
   }
   return rule;
@@ -33,7 +33,7 @@ Rule Norm::rule(Dim dim, Span<const Placement> incoming,
 OpCost Norm::cost(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   const Layout anchor = activationLayout(dim, Layout::R);
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   OpCost cost;
   // Two reads and two writes: the operand or residual, and the norm.
   double features = static_cast<double>(hidden);

@@ -24,8 +24,7 @@ Rule OutProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout in = incoming[0].layout;
   Rule rule;
-  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
-                    static_cast<double>(context.rows)}};
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
   rule.results = {{{weightOpResult(dim, in),
                     static_cast<double>(hidden) * activationBytes}}};
   return rule;
@@ -33,7 +32,7 @@ Rule OutProj::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost OutProj::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   const double h = static_cast<double>(hidden), n = context.tp();
   const double in = static_cast<double>(heads * headDim);
   const double wb = bytesPerWeight(weights);

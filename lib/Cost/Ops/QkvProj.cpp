@@ -29,8 +29,7 @@ Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const Layout in = incoming[0].layout;
   Rule rule;
-  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
-                    static_cast<double>(context.rows)}};
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
   rule.results = {
       {{weightOpResult(dim, in), columns(heads, kvHeads) * activationBytes}}};
   return rule;
@@ -39,7 +38,7 @@ Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
 OpCost QkvProj::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
   const int64_t tp = context.degrees.tp;
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   const double h = static_cast<double>(hidden), n = context.tp();
   const double all = columns(heads, kvHeads);
   const double wb = bytesPerWeight(weights);

@@ -36,8 +36,7 @@ Rule Router::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   const Layout in = incoming[0].layout;
   Rule rule;
-  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
-                    static_cast<double>(context.rows)}};
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
   const Placement choice = {dim == Dim::None ? passThrough(in) : Layout::R,
                             static_cast<double>(4 * topK)};
   rule.results = {
@@ -49,7 +48,7 @@ Rule Router::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost Router::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const double rows = static_cast<double>(context.rows);
+  const double rows = context.rows;
   const double h = static_cast<double>(hidden), n = context.tp();
   const double columns = static_cast<double>(experts);
   const double wb = bytesPerWeight(weights);

@@ -38,8 +38,7 @@ inline Rule stateRule(Dim dim, Span<const Placement> incoming,
   if (!rule.isLegal())
     return rule;
   const Layout layout = headsLayout(dim, incoming[0].layout, context);
-  rule.operands = {
-      {placed(incoming[0], layout), static_cast<double>(context.rows)}};
+  rule.operands = {{placed(incoming[0], layout), context.rows}};
   rule.results = {{{layout, rowBytes}}};
   return rule;
 }
@@ -47,8 +46,7 @@ inline Rule stateRule(Dim dim, Span<const Placement> incoming,
 /// Sequences and tokens of a device, whose input is in `layout`.
 inline StatePart statePart(Layout layout, const Context &context) {
   StatePart part = {};
-  part.sequences =
-      context.localRows(layout, static_cast<double>(context.microBatch));
+  part.sequences = context.localRows(layout, context.sequences);
   part.prompt =
       context.isPrefill() ? static_cast<double>(context.workload.context) : 1;
   return part;
@@ -66,12 +64,10 @@ inline OpCost stateCost(const StateModel &op, const StatePart &part,
       mixing,
       memoryKernel(3 * part.tokens() * part.columns * op.activationBytes)};
   cost.weightBytes = part.channels * double(op.taps) * op.activationBytes;
-  const double held =
-      layout == Layout::T
-          ? static_cast<double>(context.microBatches) *
-                context.localRows(Layout::T,
-                                  static_cast<double>(context.microBatch))
-          : static_cast<double>(context.groupBatch);
+  const double held = layout == Layout::T
+                          ? static_cast<double>(context.microBatches) *
+                                context.localRows(Layout::T, context.sequences)
+                          : static_cast<double>(context.groupBatch);
   cost.cacheBytes = held * (part.state * op.stateBytes + kept);
   return cost;
 }

@@ -53,3 +53,21 @@ ElementTypes::ElementTypes(MLIRContext *context, const ModelConfig &config,
 Type ElementTypes::weights(WeightClass of) const {
   return quantization.quantizes(of) ? quantizedType : plainType;
 }
+
+std::optional<shardopt::cost::WeightType> ElementTypes::storage() const {
+  using Method = QuantizationConfig::Method;
+  using cost::WeightType;
+  switch (quantization.method) {
+  case Method::None:
+    return std::nullopt;
+  case Method::Fp8:
+    return quantization.blockRows > 0 ? WeightType::Fp8Block : WeightType::Fp8;
+  case Method::Mxfp4:
+    return WeightType::Mxfp4;
+  case Method::Int4:
+    return WeightType::Int4;
+  case Method::Nvfp4:
+    return WeightType::Nvfp4;
+  }
+  return std::nullopt;
+}

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_LIB_TARGET_HUGGINGFACE_ELEMENTTYPES_H
 #define SHARDOPT_LIB_TARGET_HUGGINGFACE_ELEMENTTYPES_H
 
+#include "shardopt/Cost/Kernel.h"
 #include "shardopt/Target/HuggingFace/Import.h"
 
 namespace shardopt::hf {
@@ -24,6 +25,8 @@ public:
   mlir::Type caches() const { return cacheType; }
   /// Of weight matrices of class `of`.
   mlir::Type weights(WeightClass of) const;
+  /// How quantized weights are stored; none where no weight is.
+  std::optional<cost::WeightType> storage() const;
 
 private:
   QuantizationConfig quantization;

@@ -7,6 +7,7 @@
 
 #include "shardopt/Target/HuggingFace/Import.h"
 
+#include "ElementTypes.h"
 #include "ModelBuilder.h"
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
@@ -333,6 +334,12 @@ OwningOpRef<ModuleOp> shardopt::hf::importModel(MLIRContext *context,
                      llm::WorkloadAttr::get(context, options.phase,
                                             options.context, options.requests));
 
+  if (!config.architecture.empty())
+    (*module)->setAttr(llm::architectureAttrName,
+                       builder.getStringAttr(config.architecture));
+  if (auto storage = ElementTypes(context, config, options).storage())
+    (*module)->setAttr(llm::quantizationAttrName,
+                       builder.getStringAttr(cost::spell(*storage)));
   if (!config.plannedOnly.empty())
     (*module)->setAttr(llm::plannedOnlyAttrName,
                        builder.getStringAttr(config.plannedOnly));

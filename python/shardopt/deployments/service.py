@@ -342,7 +342,7 @@ def _role_of(
         ep=ep if experts else 1,
         pp=pp,
         cp=count("cp", 1),
-        gathers=strategy.exchange == "gather" if is_planned else True,
+        gathers=row.get("exchange", "all_to_all") == "gather",
         stages=tuple(stage_layers(plan)) if is_planned else (),
         devices_per_node=devices_per_node,
         machine=str(row.get("machine", "")),

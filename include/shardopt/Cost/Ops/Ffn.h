@@ -32,6 +32,21 @@ struct Ffn {
 };
 
 /// What a projection of such a block reads.
+inline OpTypes typesOf(const Ffn &network) {
+  OpTypes types;
+  (network.kind == FfnKind::Grouped ? types.experts : types.dense) =
+      network.weights;
+  return types;
+}
+/// A network with weights of `types`.
+template <typename Op>
+std::shared_ptr<const Op> retypedFfn(const Op &op, const OpTypes &types) {
+  auto other = std::make_shared<Op>(op);
+  other->weights = (op.kind == FfnKind::Grouped ? types.experts : types.dense)
+                       .value_or(op.weights);
+  return other;
+}
+
 constexpr Reads readsOf(FfnKind kind) {
   return kind == FfnKind::Grouped ? Reads::Experts : Reads::Rows;
 }
@@ -50,6 +65,14 @@ struct FfnUp final : OpModel, Ffn {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return readsOf(kind); }
+  OpTypes types() const override { return typesOf(*this); }
+  std::shared_ptr<const OpModel> retyped(const OpTypes &types) const override {
+    return retypedFfn(*this, types);
+  }
+
+private:
+  OpCost project(Dim dim, Span<const Placement> incoming,
+                 const Context &context) const;
 };
 
 /// [rows, inner] x [inner, hidden]. Dim 0 contracts over a cut `inner` (partial
@@ -61,6 +84,10 @@ struct FfnDown final : OpModel, Ffn {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return readsOf(kind); }
+  OpTypes types() const override { return typesOf(*this); }
+  std::shared_ptr<const OpModel> retyped(const OpTypes &types) const override {
+    return retypedFfn(*this, types);
+  }
 };
 
 } // namespace shardopt::cost

@@ -34,6 +34,16 @@ struct Linear final : OpModel {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return Reads::Rows; }
+  OpTypes types() const override {
+    OpTypes types;
+    types.attention = weights;
+    return types;
+  }
+  std::shared_ptr<const OpModel> retyped(const OpTypes &types) const override {
+    auto other = std::make_shared<Linear>(*this);
+    other->weights = types.attention.value_or(weights);
+    return other;
+  }
 };
 
 } // namespace shardopt::cost

@@ -41,6 +41,18 @@ struct MlaAttention final : OpModel {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return Reads::Sequences; }
+  OpTypes types() const override {
+    OpTypes types;
+    types.attention = weights;
+    types.cacheBytes = cacheBytes;
+    return types;
+  }
+  std::shared_ptr<const OpModel> retyped(const OpTypes &types) const override {
+    auto other = std::make_shared<MlaAttention>(*this);
+    other->weights = types.attention.value_or(weights);
+    other->cacheBytes = types.cacheBytes.value_or(cacheBytes);
+    return other;
+  }
   bool dependsOnWindow() const override { return true; }
   bool cutsContext() const override { return indexTopk == 0; }
 };

@@ -30,6 +30,16 @@ struct QkvProj final : OpModel {
   OpCost cost(Dim dim, Span<const Placement> incoming,
               const Context &context) const override;
   Reads reads() const override { return Reads::Rows; }
+  OpTypes types() const override {
+    OpTypes types;
+    types.attention = weights;
+    return types;
+  }
+  std::shared_ptr<const OpModel> retyped(const OpTypes &types) const override {
+    auto other = std::make_shared<QkvProj>(*this);
+    other->weights = types.attention.value_or(weights);
+    return other;
+  }
 
 private:
   /// Columns of so many heads.

@@ -44,18 +44,33 @@ static double elementBytes(Value value) {
   return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8.0;
 }
 
-/// How a weight is stored: four-bit floats come with a scale byte for 32.
-static cost::WeightType weightType(Value weight) {
-  switch (getElementTypeOrSelf(weight.getType()).getIntOrFloatBitWidth()) {
-  case 4:
-    return cost::WeightType::Mxfp4;
-  case 8:
-    return cost::WeightType::Fp8;
-  case 16:
-    return cost::WeightType::Bf16;
-  default:
-    return cost::WeightType::F32;
-  }
+/// How the quantized weights of the module around `op` are stored; none where
+/// it does not say so.
+static std::optional<cost::WeightType> weightStorage(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return std::nullopt;
+  auto name = module->getAttrOfType<StringAttr>(quantizationAttrName);
+  if (!name)
+    return std::nullopt;
+  ErrorOr<cost::WeightType> type =
+      cost::parseWeightStorage(quantizationAttrName.str(), name.str());
+  return type ? std::optional(*type) : std::nullopt;
+}
+
+/// How a weight of `op` is stored. Types of four and eight bits stand for any
+/// storage of that width; mxfp4 and one scale a matrix where the module names
+/// none.
+static cost::WeightType weightType(Operation *op, Value weight) {
+  const unsigned bits =
+      getElementTypeOrSelf(weight.getType()).getIntOrFloatBitWidth();
+  if (bits >= 16)
+    return bits == 16 ? cost::WeightType::Bf16 : cost::WeightType::F32;
+  const cost::WeightType plain =
+      bits == 4 ? cost::WeightType::Mxfp4 : cost::WeightType::Fp8;
+  const cost::WeightType stored = weightStorage(op).value_or(plain);
+  const bool isFour = cost::bytesPerWeight(stored) < 1;
+  return isFour == (bits == 4) ? stored : plain;
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,7 +82,7 @@ static cost::Embedding model(EmbeddingOp op) {
   cost::Embedding facts;
   facts.vocab = table.getDimSize(0);
   facts.hidden = table.getDimSize(1);
-  facts.weights = weightType(op.getTable());
+  facts.weights = weightType(op, op.getTable());
   facts.activationBytes = elementBytes(op.getResult());
   return facts;
 }
@@ -93,7 +108,7 @@ static cost::QkvProj model(QkvProjOp op) {
   facts.kvHeads = op.getKvHeads();
   facts.headDim = op.getHeadDim();
   facts.gated = op.getGated();
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -104,7 +119,7 @@ static cost::Linear model(LinearOp op) {
   facts.out = columns(op.getResult());
   facts.heads = op.getHeads().value_or(0);
   facts.innerNorm = op.getNorm() != nullptr;
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -136,7 +151,7 @@ static cost::MlaAttention mlaModel(AttentionOp op) {
     facts.indexDim = indexer->getDim();
     facts.indexTopk = indexer->getTopK();
   }
-  facts.weights = weightType(op.getKvUp());
+  facts.weights = weightType(op, op.getKvUp());
   facts.activationBytes = elementBytes(op.getInput());
   facts.cacheBytes = elementBytes(op.getCaches().front());
   return facts;
@@ -162,7 +177,7 @@ static cost::Linear model(Mamba2ProjOp op) {
   facts.out = columns(op.getResult());
   facts.heads = op.getGroups() == 1 ? op.getHeads() : op.getGroups();
   facts.shared = op.getGroups() == 1 ? 2 * op.getStateDim() : 0;
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -186,7 +201,7 @@ static cost::OutProj model(OutProjOp op) {
   facts.heads = op.getHeads();
   facts.headDim = columns(op.getInput()) / op.getHeads();
   facts.hidden = columns(op.getResult());
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -197,7 +212,7 @@ static cost::Router model(RouterOp op) {
   facts.experts = columns(op.getWeight());
   facts.topK = op.getTopK();
   facts.scalesTokens = op.getScaleTokens();
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -223,7 +238,7 @@ static cost::Combine model(CombineOp op) {
 template <typename Facts, typename Op> static Facts ffnModel(Op op) {
   Facts facts;
   facts.kind = op.getCounts() ? cost::FfnKind::Grouped : cost::FfnKind::Shared;
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }
@@ -250,7 +265,7 @@ static cost::LmHead model(LmHeadOp op) {
   facts.vocab = weight.getDimSize(op.getTied() ? 0 : 1);
   facts.hidden = columns(op.getInput());
   facts.normSums = op.subtractsMean() ? 2 : 1;
-  facts.weights = weightType(op.getWeight());
+  facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;
 }

@@ -9,7 +9,7 @@
 
 #include "OpSyntax.h"
 #include "shardopt/Cost/ServingEngine.h"
-#include "shardopt/Cost/ServingPlan.h"
+#include "shardopt/Cost/RequestContext.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"

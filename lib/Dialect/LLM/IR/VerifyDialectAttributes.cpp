@@ -12,6 +12,8 @@
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardopt/Cost/Kernel.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -26,7 +28,8 @@ static std::string knownAttributes(StringRef name) {
                     workloadAttrName.str(), strategyAttrName.str(),
                     serviceAttrName.str(), roleAttrName.str(),
                     paramAttrName.str(), sourceAttrName.str(),
-                    layersAttrName.str(), plannedOnlyAttrName.str()});
+                    layersAttrName.str(), plannedOnlyAttrName.str(),
+                    architectureAttrName.str(), quantizationAttrName.str()});
 }
 
 static LogicalResult failUnknown(Operation *op, StringRef name) {
@@ -38,6 +41,12 @@ static LogicalResult failUnknown(Operation *op, StringRef name) {
 static bool isOfParams(StringRef name) {
   return name == paramAttrName || name == sourceAttrName ||
          name == layersAttrName;
+}
+
+/// Whether `name` is an attribute of a module that holds a string.
+static bool isModuleString(StringRef name) {
+  return name == modelAttrName || name == machineAttrName ||
+         name == plannedOnlyAttrName || name == architectureAttrName;
 }
 
 /// An attribute of a module, of type `AttrT`.
@@ -58,9 +67,15 @@ static LogicalResult verifyModuleAttribute(Operation *op, NamedAttribute attr,
 LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == modelAttrName || name == machineAttrName ||
-      name == plannedOnlyAttrName)
+  if (isModuleString(name))
     return verifyModuleAttribute<StringAttr>(op, attr, "a string");
+  if (name == quantizationAttrName) {
+    if (failed(verifyModuleAttribute<StringAttr>(op, attr, "a string")))
+      return failure();
+    ErrorOr<cost::WeightType> type = cost::parseWeightStorage(
+        name.str(), cast<StringAttr>(attr.getValue()).str());
+    return type ? success() : op->emitError() << type.error().message;
+  }
   if (name == workloadAttrName)
     return verifyModuleAttribute<WorkloadAttr>(op, attr, "an '#llm.workload'");
   if (name == strategyAttrName)
@@ -83,9 +98,9 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
 static LogicalResult verifyRole(Operation *op, StringRef what, unsigned index,
                                 NamedAttribute attr) {
   StringRef name = attr.getName();
-  if (name == modelAttrName || name == machineAttrName ||
-      name == workloadAttrName || name == strategyAttrName ||
-      name == serviceAttrName || name == plannedOnlyAttrName)
+  if (isModuleString(name) || name == workloadAttrName ||
+      name == strategyAttrName || name == serviceAttrName ||
+      name == quantizationAttrName)
     return op->emitError() << "'" << name
                            << "' belongs on a 'builtin.module', found on "
                            << what << " " << index;

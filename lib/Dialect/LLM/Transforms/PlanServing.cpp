@@ -105,22 +105,19 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
 /// phase.
 ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
                                       StrategyAttr found) {
-  const cost::ServingPlan &plan = *service.best();
-  const bool isFoundRead = service.scenario->isPrefill();
-  const bool isApart = !plan.readingMachine.empty();
-  auto strategyOf = [&](const cost::ServingWorkers &workers, bool isReading) {
-    if (isReading == isFoundRead && &workersOf(service) == &workers)
+  const ServicePlan &plan = *service.best();
+  const bool isApart = !plan.prefillMachine.empty();
+  auto strategyOf = [&](const ServiceRole &role, bool isPrefill) {
+    if (isPrefill == service.scenario->isPrefill() &&
+        &workersOf(service) == &role)
       return found;
-    return StrategyAttr::get(
-        &getContext(),
-        PartialDegrees(degreesOf(workers, batchOf(service, isReading))));
+    return StrategyAttr::get(&getContext(), PartialDegrees(role.degrees));
   };
   return ServiceAttr::get(
       &getContext(), StringAttr::get(&getContext(), spell(service.engine)),
-      std::max<int64_t>(1, std::llround(plan.concurrency)),
-      int64_t(plan.decoders.count), strategyOf(plan.decoders, false),
-      plan.readers ? int64_t(plan.readers->count) : 0,
-      plan.readers ? strategyOf(*plan.readers, true) : StrategyAttr(),
+      std::max<int64_t>(1, std::llround(plan.concurrency)), plan.decode.workers,
+      strategyOf(plan.decode, false), plan.prefill ? plan.prefill->workers : 0,
+      plan.prefill ? strategyOf(*plan.prefill, true) : StrategyAttr(),
       isApart ? machineAttr(givenMachine(*service.scenario)) : StringAttr(),
       isApart ? machineAttr(readMachine) : StringAttr());
 }

@@ -70,6 +70,11 @@ inline constexpr llvm::StringLiteral workloadAttrName = "llm.workload";
 inline constexpr llvm::StringLiteral strategyAttrName = "llm.strategy";
 inline constexpr llvm::StringLiteral serviceAttrName = "llm.service";
 inline constexpr llvm::StringLiteral roleAttrName = "llm.role";
+/// The class of Transformers that the program was made of, for reports.
+inline constexpr llvm::StringLiteral architectureAttrName = "llm.architecture";
+/// How quantized weights are stored, where their element types do not say it:
+/// a `WeightStorage`.
+inline constexpr llvm::StringLiteral quantizationAttrName = "llm.quantization";
 
 /// Of an argument that was an `llm.param`: its name, and what it said of the
 /// checkpoint. One with layers is a stack, with a leading size.

@@ -1,0 +1,73 @@
+//===- ServiceSearch.h - The best service -----------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_PLANNING_SERVICESEARCH_H
+#define SHARDOPT_PLANNING_SERVICESEARCH_H
+
+#include "shardopt/Cost/EngineClock.h"
+#include "shardopt/Planning/ServicePlan.h"
+
+#include <vector>
+
+namespace shardopt::service {
+
+/// A layout of one worker.
+struct Layout {
+  Degrees degrees;
+  std::unique_ptr<const cost::StepTimes> steps;
+  cost::ServingWorker worker;
+
+  int64_t devices() const { return degrees.devices(); }
+};
+
+/// A machine, and the layouts of workers on it.
+class Side {
+public:
+  static ErrorOr<std::unique_ptr<const Side>>
+  create(const Scenario &scenario, const cost::ServingEngine &engine,
+         const cost::ServingTraits &traits);
+
+  /// Those that `engine` runs on at most `most` devices, and which leave room
+  /// for a request of `context` tokens. `shortage` learns why others do not.
+  std::vector<Layout> layouts(Engine engine, int64_t most, double context,
+                              cost::Phase phase,
+                              ServiceShortage &shortage) const;
+
+  const std::string &name() const { return machineName; }
+  int64_t domainSize() const { return domain; }
+  const cost::CostModel &costs() const { return model; }
+
+private:
+  Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
+       const cost::ServingEngine &engine, const cost::ServingTraits &traits);
+
+  std::string machineName;
+  cost::CostModel model;
+  std::optional<double> skew;
+  double reach, memoryBytes, networkBytesPerS;
+  int64_t domain;
+};
+
+/// Whether `first` workers of `firstSize` devices and `second` of `secondSize`
+/// have a place on `devices` in domains of `domain`: a worker that is smaller
+/// than a domain lies in one, a larger one takes whole domains.
+bool havePlaces(int64_t first, int64_t firstSize, int64_t second,
+                int64_t secondSize, int64_t devices, int64_t domain);
+
+/// The best plans of both modes; `prefill` is null where prompts are
+/// computed on `decode`'s machine alone.
+struct Found {
+  std::optional<ServicePlan> aggregated, disaggregated;
+};
+Found search(const Side &decode, const Side *prefill,
+             const cost::ServingEngine &engine, Engine runner,
+             const ServiceGoal &goal, ServiceProof &proof,
+             ServiceShortage &shortage);
+
+} // namespace shardopt::service
+
+#endif // SHARDOPT_PLANNING_SERVICESEARCH_H

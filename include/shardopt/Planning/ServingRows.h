@@ -1,0 +1,42 @@
+//===- ServingRows.h - Tables of serving runs -------------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_PLANNING_SERVINGROWS_H
+#define SHARDOPT_PLANNING_SERVINGROWS_H
+
+#include "shardopt/Cost/Model.h"
+#include "shardopt/Cost/ServingEngine.h"
+#include "shardopt/Support/Error.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace shardopt {
+
+/// A model that runs are of: its decode program, and the class of Transformers
+/// that it was made of.
+struct ServedProgram {
+  cost::Model model;
+  std::string architecture;
+};
+
+/// Loads a model by the name that rows give it.
+using ProgramLoader =
+    std::function<ErrorOr<ServedProgram>(const std::string &)>;
+
+/// Rows of serving runs, as comma-separated values (docs/Serving.md), with a
+/// prediction behind each; `options` replace constants of engines. Messages
+/// name `fileName`.
+ErrorOr<std::string>
+predictServing(std::string_view text, const std::string &fileName,
+               const ProgramLoader &loadProgram,
+               const std::vector<cost::ServingOption> &options = {});
+
+} // namespace shardopt
+
+#endif // SHARDOPT_PLANNING_SERVINGROWS_H

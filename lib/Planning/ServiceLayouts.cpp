@@ -1,0 +1,194 @@
+//===- ServiceLayouts.cpp - Layouts of workers on a machine ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServiceSearch.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::service;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Domains with as much room left.
+struct Domains {
+  int64_t room = 0, count = 0;
+};
+} // namespace
+
+/// Places workers of `size` into `domains`, a worker into one of them; false if
+/// they do not fit.
+static bool place(int64_t workers, int64_t size,
+                  std::vector<Domains> &domains) {
+  std::vector<Domains> after;
+  for (const Domains &some : domains) {
+    const int64_t each = some.room / size;
+    const int64_t filled = each ? std::min(some.count, workers / each) : 0;
+    workers -= filled * each;
+    int64_t rest = some.count - filled;
+    if (filled)
+      after.push_back({some.room - each * size, filled});
+    if (each && rest && workers > 0) {
+      after.push_back({some.room - workers * size, 1});
+      workers = 0;
+      --rest;
+    }
+    if (rest)
+      after.push_back({some.room, rest});
+  }
+  domains = std::move(after);
+  return workers == 0;
+}
+
+bool service::havePlaces(int64_t first, int64_t firstSize, int64_t second,
+                         int64_t secondSize, int64_t devices, int64_t domain) {
+  if (firstSize < secondSize)
+    return havePlaces(second, secondSize, first, firstSize, devices, domain);
+  int64_t whole = devices / domain, part = devices % domain;
+  for (auto [workers, size] :
+       {std::pair(first, firstSize), std::pair(second, secondSize)}) {
+    if (size < domain || workers == 0)
+      continue;
+    const int64_t rest = size % domain;
+    whole -= workers * (size / domain);
+    // The last one may end in the domain that is not whole.
+    const int64_t ends = rest > 0 ? workers : 0;
+    const bool endsInPart = ends > 0 && rest <= part;
+    whole -= ends - (endsInPart ? 1 : 0);
+    part -= endsInPart ? rest : 0;
+    if (whole < 0)
+      return false;
+  }
+  std::vector<Domains> domains = {{part, 1}, {domain, whole}};
+  return (firstSize >= domain || place(first, firstSize, domains)) &&
+         (secondSize >= domain || place(second, secondSize, domains));
+}
+
+//===----------------------------------------------------------------------===//
+// Machines
+//===----------------------------------------------------------------------===//
+
+ErrorOr<std::unique_ptr<const Side>>
+Side::create(const Scenario &scenario, const cost::ServingEngine &engine,
+             const cost::ServingTraits &traits) {
+  auto clock = cost::EngineClock::create(scenario.machine(), engine);
+  if (!clock)
+    return clock.error();
+  return std::unique_ptr<const Side>(
+      new Side(scenario, std::move(*clock), engine, traits));
+}
+
+Side::Side(const Scenario &scenario,
+           std::shared_ptr<const cost::EngineClock> clock,
+           const cost::ServingEngine &engine, const cost::ServingTraits &traits)
+    : machineName(scenario.machine().name),
+      model(scenario.model(), std::move(clock),
+            traits.skew > 0 ? std::optional(traits.skew) : std::nullopt,
+            cost::Limits()),
+      skew(traits.skew > 0 ? std::optional(traits.skew) : std::nullopt),
+      reach(engine.expertReach),
+      memoryBytes(
+          std::min(scenario.machine().memoryCapacity,
+                   cost::usableBytes(
+                       scenario.machine().calibration->sheet.memoryBytes))),
+      networkBytesPerS(scenario.machine().calibration->sheet.networkBandwidth),
+      domain(scenario.machine().domainSize) {}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+/// Stages that are worth their bubbles: without a search over their division.
+static constexpr int64_t stageCounts[] = {1, 2, 3, 4, 6, 8, 12, 16};
+
+/// All degrees on at most `most` devices that the program may have.
+static std::vector<Degrees> degreesOn(int64_t most, const EngineFacts &facts) {
+  std::vector<Degrees> all;
+  const int64_t mostTp = facts.heads ? std::min(most, facts.heads) : most;
+  for (int64_t tp = 1; tp <= mostTp; ++tp) {
+    if (facts.heads && facts.heads % tp != 0)
+      continue;
+    const int64_t mostDp = facts.experts ? most / tp : 1;
+    for (int64_t dp = 1; dp <= mostDp; ++dp)
+      for (int64_t pp : stageCounts) {
+        const int64_t stage = tp * dp;
+        if (stage * pp > most)
+          break;
+        for (int64_t ep = 1; ep <= stage; ++ep) {
+          if (stage % ep != 0 || (ep > 1 && ep > facts.experts))
+            continue;
+          Degrees degrees(tp, ep, pp, dp * pp);
+          degrees.dp = dp;
+          all.push_back(degrees);
+          if (!facts.experts || stage == 1)
+            continue;
+          degrees.exchange = exchangeGather;
+          all.push_back(degrees);
+        }
+      }
+  }
+  return all;
+}
+
+/// The degrees with cp ranks that share the positions of a sequence.
+static void addContextParallel(std::vector<Degrees> &all) {
+  const size_t count = all.size();
+  for (size_t i = 0; i < count; ++i)
+    for (int64_t cp = 2; cp <= all[i].tp; ++cp)
+      if (all[i].tp % cp == 0) {
+        all.push_back(all[i]);
+        all.back().cp = cp;
+      }
+}
+
+std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
+                                  cost::Phase phase,
+                                  ServiceShortage &shortage) const {
+  EngineFacts facts(model.model());
+  facts.isPrefill = phase == cost::Phase::Prefill;
+  std::vector<Degrees> candidates = degreesOn(most, facts);
+  if (phase == cost::Phase::Decode)
+    addContextParallel(candidates);
+  std::vector<Layout> all;
+  bool isRun = false;
+  for (const Degrees &degrees : candidates) {
+    if (model.structuralError(degrees))
+      continue;
+    if (auto why = whyNotRun(engine, degrees, facts)) {
+      if (shortage.example.empty())
+        shortage.example = spell(degrees) + ": " + *why;
+      continue;
+    }
+    isRun = true;
+    Strategy strategy;
+    strategy.degrees = degrees;
+    for (size_t op = 0; op < facts.ops.size(); ++op)
+      strategy.dims.push_back(engineDim(engine, degrees, op, facts));
+    auto steps = std::make_unique<const cost::StepTimes>(
+        model, std::move(strategy), skew, reach);
+    if (!steps->isLegal())
+      continue;
+    Layout layout{degrees, std::move(steps), {}};
+    layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
+    if (layout.worker.room(context) > 0) {
+      all.push_back(std::move(layout));
+      continue;
+    }
+    double bytes = 0;
+    for (const cost::StageMemory &stage : layout.steps->memory(context))
+      bytes = std::max(bytes, stage.weights + stage.cache);
+    if (shortage.leastBytes == 0 || bytes < shortage.leastBytes)
+      shortage.leastBytes = bytes;
+  }
+  shortage.capacityBytes = memoryBytes;
+  shortage.part = !all.empty() ? "" : isRun ? "memory" : "engine";
+  return all;
+}

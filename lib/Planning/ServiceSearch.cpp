@@ -1,0 +1,564 @@
+//===- ServiceSearch.cpp - The best service -------------------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Layouts, and pairs of them with numbers of workers, are taken by descending
+// bounds of what they serve. The best number of requests in flight of one is
+// found by branch and bound over intervals.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServiceSearch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+using namespace shardopt;
+using namespace shardopt::service;
+using cost::AggregatedLoop;
+using cost::DisaggregatedLoop;
+
+//===----------------------------------------------------------------------===//
+// Requests in flight
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number of requests in flight, and what it attains.
+struct Point {
+  double concurrency = 0, rate = 0; ///< requests a second
+  cost::ServingTimes times;
+};
+
+/// Requests in flight of one worker, or of all of a service.
+template <typename Loop> class Loads {
+public:
+  Loads(const Loop &loop, const ServiceGoal &goal, ServiceProof &proof,
+        ServiceShortage &shortage)
+      : loop(loop), goal(goal), proof(proof), shortage(shortage) {}
+
+  /// The highest rate within the limits for whole numbers from 1 to `most`, if
+  /// it is above `incumbent`.
+  std::optional<Point> best(int64_t most, double incumbent);
+  /// Where the limits are met.
+  std::optional<Point> at(double concurrency);
+  /// The least load, not above that of `found`, that attains `rate`.
+  Point atRate(Point found, double rate);
+
+private:
+  struct Piece {
+    double bound;
+    int64_t low, high;
+    bool operator<(const Piece &other) const { return bound < other.bound; }
+  };
+  double rateOf(double concurrency, double ttftMs, double tpotMs) const {
+    return concurrency / ((ttftMs + goal.load.outputTokens * tpotMs) / 1e3);
+  }
+  /// No load of the piece attains more; 0 if all miss a limit.
+  double boundOf(int64_t low, int64_t high);
+  void take(int64_t concurrency, std::optional<Point> &found,
+            double &incumbent);
+
+  const Loop &loop;
+  const ServiceGoal &goal;
+  ServiceProof &proof;
+  ServiceShortage &shortage;
+};
+} // namespace
+
+static void keepLeast(double &least, double found) {
+  if (least == 0 || found < least)
+    least = found;
+}
+
+template <typename Loop>
+std::optional<Point> Loads<Loop>::at(double concurrency) {
+  ++proof.evaluations;
+  Point point{concurrency, 0, loop.at(concurrency)};
+  const cost::ServingTimes &times = point.times;
+  const double tpot = goal.tpot.of<double>(times.tpot),
+               ttft = goal.ttft.of<double>(times.ttft);
+  keepLeast(shortage.leastTpotMs, tpot);
+  keepLeast(shortage.leastTtftMs, ttft);
+  if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
+    return std::nullopt;
+  point.rate = rateOf(concurrency, times.ttft.ms, times.tpot.ms);
+  return point;
+}
+
+template <typename Loop>
+double Loads<Loop>::boundOf(int64_t low, int64_t high) {
+  ++proof.intervals;
+  const cost::ServingBounds bounds =
+      loop.within({static_cast<double>(low), static_cast<double>(high)});
+  if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
+      goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
+    return 0;
+  return rateOf(static_cast<double>(high), bounds.ttft.ms.low,
+                bounds.tpot.ms.low);
+}
+
+template <typename Loop>
+void Loads<Loop>::take(int64_t concurrency, std::optional<Point> &found,
+                       double &incumbent) {
+  std::optional<Point> point = at(static_cast<double>(concurrency));
+  if (!point || point->rate <= incumbent)
+    return;
+  incumbent = point->rate;
+  found = std::move(point);
+}
+
+template <typename Loop>
+std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
+  std::optional<Point> found;
+  std::priority_queue<Piece> pieces;
+  auto add = [&](int64_t low, int64_t high) {
+    if (low > high)
+      return;
+    const double bound = boundOf(low, high);
+    if (bound > incumbent)
+      pieces.push({bound, low, high});
+  };
+  for (int64_t low = 1; low <= most; low *= 2)
+    add(low, std::min(most, 2 * low - 1));
+  while (!pieces.empty() && pieces.top().bound > incumbent) {
+    const Piece piece = pieces.top();
+    pieces.pop();
+    take(piece.high, found, incumbent);
+    const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
+    add(piece.low, std::min(middle, piece.high - 1));
+    add(std::max(piece.low, middle + 1), piece.high - 1);
+  }
+  return found;
+}
+
+template <typename Loop> Point Loads<Loop>::atRate(Point found, double rate) {
+  double low = 0;
+  while (found.concurrency - low > 1e-3 * found.concurrency) {
+    const double middle = (low + found.concurrency) / 2;
+    std::optional<Point> point = at(middle);
+    if (point && point->rate >= rate)
+      found = std::move(*point);
+    else
+      low = middle;
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Services
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Search {
+public:
+  Search(const Side &decode, const Side *prefill,
+         const cost::ServingEngine &engine, Engine runner,
+         const ServiceGoal &goal, ServiceProof &proof,
+         ServiceShortage &shortage)
+      : decodeSide(decode), prefillSide(prefill), engine(engine),
+        runner(runner), goal(goal), proof(proof), shortage(shortage),
+        decodeLayouts(decode.layouts(runner, goal.devices, longest(),
+                                     cost::Phase::Decode, shortage)),
+        decodes(rank(decodeLayouts, /*isPrefill=*/false)) {
+    proof.layouts += static_cast<int64_t>(decodeLayouts.size());
+  }
+
+  std::optional<ServicePlan> aggregated();
+  std::optional<ServicePlan> disaggregated();
+
+private:
+  /// A layout of decode workers, or of prefill workers, with the requests a
+  /// second that one of them serves at most.
+  struct Ranked {
+    const Layout *layout;
+    double rate;
+
+    double perDevice() const {
+      return rate / static_cast<double>(layout->devices());
+    }
+  };
+  struct Pair {
+    const Side *side; ///< of the prefill workers
+    Ranked prefill, decode;
+    bool isApart; ///< the prefill workers have devices of their own
+  };
+
+  double longest() const {
+    return goal.load.inputTokens + goal.load.outputTokens / 2;
+  }
+  /// Most workers of `devices` each on the devices of a machine.
+  int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) const;
+  double decodeBound(const Layout &layout, double growth) const;
+  /// Bounds of the layouts that are near the best are made closer.
+  void refine(std::vector<Ranked> &decodes) const;
+  std::vector<Ranked> rank(const std::vector<Layout> &layouts,
+                           bool isPrefill) const;
+  void keep(ServicePlan plan, std::optional<ServicePlan> &best) const;
+  ServiceRole roleOf(const Layout &layout, int64_t workers, double sequences,
+                     double admitted, double context) const;
+  void tryAggregated(const Ranked &ranked, std::optional<ServicePlan> &best);
+  void dropDominated(std::vector<Ranked> &prefills) const;
+  double boundOf(const Pair &pair) const;
+  bool isPruned(const Pair &pair, const std::optional<ServicePlan> &best) const;
+  /// Most decode workers that have a place beside `prefills` prefill workers.
+  int64_t decodesBeside(const Pair &pair, int64_t prefills) const;
+  bool tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
+                  std::optional<ServicePlan> &best);
+  void tryPair(const Pair &pair, std::optional<ServicePlan> &best);
+
+  const Side &decodeSide;
+  const Side *prefillSide;
+  const cost::ServingEngine &engine;
+  const Engine runner;
+  const ServiceGoal &goal;
+  ServiceProof &proof;
+  ServiceShortage &shortage;
+  const std::vector<Layout> decodeLayouts;
+  const std::vector<Ranked> decodes; ///< the most promising first
+};
+} // namespace
+
+static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
+                     double rate) {
+  if (rate <= 0)
+    return plan.tokensPerDevice > other.tokensPerDevice;
+  return plan.usedDevices() != other.usedDevices()
+             ? plan.usedDevices() < other.usedDevices()
+             : plan.times.tpot.ms < other.times.tpot.ms;
+}
+
+void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
+  // At a rate what arrives is served, and not what could be.
+  if (goal.rate > 0)
+    plan.requestsPerSecond = goal.rate;
+  plan.tokensPerDevice = plan.requestsPerSecond * goal.load.outputTokens /
+                         static_cast<double>(goal.allDevices());
+  if (!best || isBetter(plan, *best, goal.rate))
+    best = std::move(plan);
+}
+
+int64_t Search::mostWorkers(const Side &side, int64_t devices,
+                            int64_t all) const {
+  int64_t low = 0, high = all / devices;
+  while (low < high) {
+    const int64_t middle = (low + high + 1) / 2;
+    if (havePlaces(middle, devices, 0, 1, all, side.domainSize()))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/// Requests a second of one worker that decodes alone, at most: of all numbers
+/// of sequences in a step, by intervals that grow by the factor `growth`.
+double Search::decodeBound(const Layout &layout, double growth) const {
+  const cost::ServingLoad &load = goal.load;
+  const double steps =
+      std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
+  const double groups = layout.worker.groups();
+  const double most = layout.worker.room(longest());
+  cost::StepMix mix;
+  mix.context = longest();
+  mix.drafts = load.traits.drafts;
+  double best = 0;
+  for (double sequences = 1; sequences <= std::max(1.0, most);) {
+    const double next = std::max(sequences * growth, sequences + 1);
+    mix.sequences = sequences / static_cast<double>(layout.degrees.pp);
+    const double seconds = layout.steps->seconds(mix) + engine.launchUs * 1e-6;
+    const double tpotMs = steps * seconds * 1e3 / load.outputTokens;
+    if (tpotMs > goal.tpot.ms) {
+      if (best <= 0)
+        keepLeast(shortage.leastTpotMs, tpotMs);
+      break;
+    }
+    best = std::max(best, groups * std::min(next, std::max(1.0, most)) /
+                              (steps * seconds));
+    sequences = next;
+  }
+  return best;
+}
+
+std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
+                                         bool isPrefill) const {
+  std::vector<Ranked> all;
+  for (const Layout &layout : layouts) {
+    double rate = 0;
+    if (isPrefill) {
+      const DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
+                                    engine, goal.load);
+      rate = alone.hasRoom() ? alone.prefillRate() : 0;
+    } else {
+      rate = decodeBound(layout, /*growth=*/2);
+    }
+    if (rate > 0)
+      all.push_back({&layout, rate});
+  }
+  if (!isPrefill)
+    refine(all);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Ranked &a, const Ranked &b) {
+                     return a.perDevice() > b.perDevice();
+                   });
+  return all;
+}
+
+void Search::refine(std::vector<Ranked> &decodes) const {
+  // A coarse bound is at most twice the fine one.
+  constexpr double near = 0.4;
+  double best = 0;
+  for (const Ranked &decode : decodes)
+    best = std::max(best, decode.perDevice());
+  for (Ranked &decode : decodes)
+    if (decode.perDevice() >= near * best)
+      decode.rate = decodeBound(*decode.layout, /*growth=*/1.0625);
+}
+
+ServiceRole Search::roleOf(const Layout &layout, int64_t workers,
+                           double sequences, double admitted,
+                           double context) const {
+  ServiceRole role;
+  role.degrees = layout.degrees;
+  role.degrees.batch =
+      std::max<int64_t>(1, std::llround(sequences)) * layout.degrees.dp;
+  role.workers = workers;
+  role.capacityBytes = layout.worker.memoryBytes;
+  double fullest = 0;
+  for (const cost::StageMemory &stage : layout.steps->memory(context)) {
+    const double cached = admitted * stage.cache;
+    if (stage.weights + cached <= fullest)
+      continue;
+    fullest = stage.weights + cached;
+    role.weightBytes = stage.weights;
+    role.cacheBytes = cached;
+  }
+  return role;
+}
+
+//===----------------------------------------------------------------------===//
+// Aggregated
+//===----------------------------------------------------------------------===//
+
+void Search::tryAggregated(const Ranked &ranked,
+                           std::optional<ServicePlan> &best) {
+  const Layout &layout = *ranked.layout;
+  int64_t workers = mostWorkers(decodeSide, layout.devices(), goal.devices);
+  if (workers == 0)
+    return;
+  const AggregatedLoop loop(layout.worker, engine, goal.load);
+  Loads<AggregatedLoop> loads(loop, goal, proof, shortage);
+  const auto most = static_cast<int64_t>(loop.room());
+  std::optional<Point> found;
+  if (goal.load.concurrency > 0) {
+    found = loads.at(goal.load.concurrency / static_cast<double>(workers));
+  } else {
+    // What one worker has to serve, so that all of them serve more than the
+    // best plan; or at a rate, with no more devices than it.
+    double incumbent = 0;
+    if (best && goal.rate <= 0)
+      incumbent = best->requestsPerSecond / static_cast<double>(workers);
+    else if (goal.rate > 0)
+      incumbent =
+          goal.rate /
+          static_cast<double>(
+              best ? std::min(workers, best->usedDevices() / layout.devices())
+                   : workers) *
+          (1 - 1e-12);
+    if (!(incumbent < ranked.rate))
+      return;
+    found = loads.best(most, incumbent);
+  }
+  if (!found)
+    return;
+  if (goal.rate > 0) {
+    workers = std::max<int64_t>(
+        1, static_cast<int64_t>(std::ceil(goal.rate / found->rate - 1e-9)));
+    found = loads.atRate(*found, goal.rate / static_cast<double>(workers));
+  }
+  const auto count = static_cast<double>(workers);
+  ServicePlan plan;
+  plan.times = found->times;
+  plan.concurrency = found->concurrency * count;
+  plan.requestsPerSecond = found->rate * count;
+  plan.decode = roleOf(layout, workers, found->times.sequences,
+                       found->times.admitted, longest());
+  keep(std::move(plan), best);
+}
+
+std::optional<ServicePlan> Search::aggregated() {
+  std::optional<ServicePlan> best;
+  for (const Ranked &ranked : decodes)
+    tryAggregated(ranked, best);
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Disaggregated
+//===----------------------------------------------------------------------===//
+
+/// Without layouts that another one replaces everywhere: on as many devices it
+/// serves as much, takes no longer for a prompt, and is as legal.
+void Search::dropDominated(std::vector<Ranked> &prefills) const {
+  auto replaces = [](const Ranked &a, const Ranked &b) {
+    return a.layout->devices() == b.layout->devices() &&
+           a.layout->degrees.tp == b.layout->degrees.tp &&
+           a.layout->degrees.pp == b.layout->degrees.pp && a.rate >= b.rate &&
+           a.rate * static_cast<double>(b.layout->degrees.dp) >=
+               b.rate * static_cast<double>(a.layout->degrees.dp);
+  };
+  std::vector<Ranked> kept;
+  for (const Ranked &prefill : prefills)
+    if (std::none_of(kept.begin(), kept.end(), [&](const Ranked &known) {
+          return replaces(known, prefill);
+        }))
+      kept.push_back(prefill);
+  prefills = std::move(kept);
+}
+
+int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
+  const int64_t ofPrefill = pair.prefill.layout->devices(),
+                ofDecode = pair.decode.layout->devices();
+  if (pair.isApart)
+    return mostWorkers(decodeSide, ofDecode, goal.devices);
+  int64_t decodes = (goal.devices - prefills * ofPrefill) / ofDecode;
+  while (decodes > 0 && !havePlaces(prefills, ofPrefill, decodes, ofDecode,
+                                    goal.devices, decodeSide.domainSize()))
+    --decodes;
+  return decodes;
+}
+
+/// A bound of what `pair` attains in any numbers of workers, as if parts of
+/// workers were there: requests a second, or at a rate devices, negative. It is
+/// no higher for roles that attain less per device.
+double Search::boundOf(const Pair &pair) const {
+  const double ofPrefill = pair.prefill.perDevice(),
+               ofDecode = pair.decode.perDevice();
+  if (goal.rate > 0)
+    return -goal.rate * (1 / ofPrefill + 1 / ofDecode);
+  const auto all = static_cast<double>(goal.devices);
+  if (pair.isApart)
+    return std::min(static_cast<double>(goal.prefillDevices) * ofPrefill,
+                    all * ofDecode);
+  return all / (1 / ofPrefill + 1 / ofDecode);
+}
+
+/// Whether no numbers of workers of `pair` can be better than `best`.
+bool Search::isPruned(const Pair &pair,
+                      const std::optional<ServicePlan> &best) const {
+  if (!best)
+    return false;
+  return goal.rate > 0
+             ? -boundOf(pair) > static_cast<double>(best->usedDevices())
+             : boundOf(pair) <= best->requestsPerSecond;
+}
+
+/// `pair` with so many workers; false where no load meets the limits, or none
+/// that is better than `best`.
+bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
+                        std::optional<ServicePlan> &best) {
+  ++proof.pairs;
+  const Layout &prefill = *pair.prefill.layout, &decode = *pair.decode.layout;
+  const DisaggregatedLoop loop({prefill.worker, static_cast<double>(prefills)},
+                               {decode.worker, static_cast<double>(decodes)},
+                               engine, goal.load);
+  if (!loop.hasRoom())
+    return false;
+  Loads<DisaggregatedLoop> loads(loop, goal, proof, shortage);
+  std::optional<Point> found;
+  if (goal.load.concurrency > 0)
+    found = loads.at(goal.load.concurrency);
+  else
+    found = loads.best(static_cast<int64_t>(loop.most()),
+                       goal.rate > 0 ? goal.rate * (1 - 1e-12)
+                       : best        ? best->requestsPerSecond
+                                     : 0);
+  if (!found)
+    return false;
+  if (goal.rate > 0)
+    found = loads.atRate(*found, goal.rate);
+  ServicePlan plan;
+  plan.times = found->times;
+  plan.concurrency = found->concurrency;
+  plan.requestsPerSecond = found->rate;
+  plan.prefill = roleOf(prefill, prefills, 1, 1, goal.load.inputTokens);
+  plan.decode = roleOf(decode, decodes, found->times.sequences,
+                       found->times.sequences, longest());
+  if (pair.side != &decodeSide)
+    plan.prefillMachine = pair.side->name();
+  keep(std::move(plan), best);
+  return true;
+}
+
+void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
+  const int64_t ofPrefill = pair.prefill.layout->devices(),
+                ofDecode = pair.decode.layout->devices();
+  const int64_t readable = pair.isApart ? goal.prefillDevices : goal.devices;
+  const int64_t mostPrefills = mostWorkers(*pair.side, ofPrefill, readable);
+  if (goal.rate <= 0) {
+    for (int64_t p = 1; p <= mostPrefills; ++p) {
+      const int64_t d = decodesBeside(pair, p);
+      if (d < 1)
+        break;
+      const double bound = std::min(static_cast<double>(p) * pair.prefill.rate,
+                                    static_cast<double>(d) * pair.decode.rate);
+      if (!best || bound > best->requestsPerSecond)
+        tryNumbers(pair, p, d, best);
+      else
+        ++proof.prunedPairs;
+    }
+    return;
+  }
+  const auto fewest = [&](const Ranked &ranked) {
+    return std::max<int64_t>(
+        1, static_cast<int64_t>(std::ceil(goal.rate / ranked.rate - 1e-9)));
+  };
+  for (int64_t p = fewest(pair.prefill); p <= mostPrefills; ++p)
+    for (int64_t d = fewest(pair.decode); d <= decodesBeside(pair, p); ++d) {
+      if (best && p * ofPrefill + d * ofDecode > best->usedDevices())
+        break;
+      if (tryNumbers(pair, p, d, best))
+        break;
+    }
+}
+
+std::optional<ServicePlan> Search::disaggregated() {
+  const EngineFacts facts(decodeSide.costs().model());
+  std::optional<ServicePlan> best;
+  for (const Side *side : {&decodeSide, prefillSide}) {
+    if (!side)
+      continue;
+    const bool isApart = side != &decodeSide && goal.prefillDevices > 0;
+    const std::vector<Layout> layouts =
+        side->layouts(runner, isApart ? goal.prefillDevices : goal.devices,
+                      goal.load.inputTokens, cost::Phase::Prefill, shortage);
+    proof.layouts += static_cast<int64_t>(layouts.size());
+    std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
+    dropDominated(prefills);
+    for (const Ranked &decode : decodes)
+      for (const Ranked &prefill : prefills) {
+        const Pair pair{side, prefill, decode, isApart};
+        // Those that follow attain less per device.
+        if (isPruned(pair, best))
+          break;
+        if (!whyNoTransfer(runner, prefill.layout->degrees,
+                           decode.layout->degrees, facts))
+          tryPair(pair, best);
+      }
+  }
+  return best;
+}
+
+Found service::search(const Side &decode, const Side *prefill,
+                      const cost::ServingEngine &engine, Engine runner,
+                      const ServiceGoal &goal, ServiceProof &proof,
+                      ServiceShortage &shortage) {
+  Search search(decode, prefill, engine, runner, goal, proof, shortage);
+  Found found;
+  found.aggregated = search.aggregated();
+  found.disaggregated = search.disaggregated();
+  return found;
+}
