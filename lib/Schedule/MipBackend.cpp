@@ -14,6 +14,7 @@
 #include "Mirror.h"
 #include "shardopt/Schedule/Backends.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -140,6 +141,16 @@ static std::vector<Step> stepsWithImage(const FreeModel &,
   return {};
 }
 
+/// Of `effort`, what rounds pay for: a node takes the longer the larger the
+/// model is, and the first one the longest. None: the model is not asked.
+static int64_t nodesOf(int64_t effort, const Budget &budget, int64_t size) {
+  constexpr int64_t sizePerRound = 200, most = 1'000'000'000;
+  if (!budget.rounds())
+    return effort;
+  const int64_t rounds = std::min(budget.rounds(), most);
+  return std::min(effort, rounds * sizePerRound / std::max<int64_t>(1, size));
+}
+
 void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   constexpr int64_t nodes = 20'000;
   // Of what is its own mirror image, half of the variables decide: soon, or not
@@ -150,6 +161,9 @@ void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
       findMirror(incumbent.instance().graph());
   improveByDeciding(
       incumbent, budget, nodes, [&](const auto &model, int64_t effort) {
+        effort = nodesOf(effort, budget, model.size());
+        if (!effort)
+          return Answer::Unknown;
         auto ask = [&](std::vector<Step> first, const Budget &budget,
                        int64_t effort) {
           RowSink sink(model.numSteps(), std::move(first));

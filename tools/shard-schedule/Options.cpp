@@ -52,7 +52,8 @@ of each device, and says how far that is from the best.
   --backend=<name>      portfolio (default) or one of its parts
   --time-limit=<s>      seconds; 0: no limit (default: 60, and 0 with --rounds)
   --rounds=<n>          steps of search; without a time limit, the result is
-                        the same on every machine
+                        the same on every machine (mip: a node takes one for
+                        each 200 terms of the model)
   --threads=<n>         (default: 1)
   --seed=<n>            (default: 1)
   -o <file>             write the schedule as JSON ('-': standard output)
