@@ -345,7 +345,8 @@ def _export(args: argparse.Namespace) -> int:
     if args.target:
         return _export_service(args, plan)
     _refuse_settings_alone(args)
-    launch = export(plan, args.engine or engine_of(plan), args.devices_per_node)
+    engine = args.engine or engine_of(plan)
+    launch = export(plan, engine, args.devices_per_node, args.max_length)
     inputs = _inputs(args, [plan.problem])
     paths = launch.write(args.output_dir, inputs) if args.output_dir else []
     if args.format == "json":
@@ -362,7 +363,7 @@ _OF_TARGETS = (
     "namespace", "image", "router_image", "claim", "models", "secret", "partition",
     "account", "time",
 )
-_OF_SERVICES = ("name", "model", "max_length")
+_OF_SERVICES = ("name", "model")
 
 
 def _refuse_settings_alone(args: argparse.Namespace) -> None:
@@ -386,6 +387,7 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
         plan,
         args.engine,
         devices_per_node=args.devices_per_node,
+        max_length=args.max_length,
         **{name: getattr(args, name) for name in _OF_SERVICES},
     )
     paths = write(deployment, args.target, args.output_dir, settings)

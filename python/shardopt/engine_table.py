@@ -12,11 +12,14 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
+from .border import real
 from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
+from .hardware import hardware_of
 from .plans import Plan
-from .problem import Model, Problem
+from .problem import Model, _whole
+from .server_memory import UNKNOWN, ServerMemory
 
 Names = dict[str, Any]
 
@@ -109,7 +112,7 @@ def longest_of(model: Model) -> int | None:
     return int(min(said) * (factor if isinstance(factor, (int, float)) else 1))
 
 
-def max_length_of(plan: Plan) -> int:
+def request_length_of(plan: Plan) -> int:
     """The tokens of a request, prompt and answer, that a plan is for."""
     problem, context = plan.problem, plan.problem.model.context
     if problem.isl and problem.osl:
@@ -118,11 +121,35 @@ def max_length_of(plan: Plan) -> int:
     return min(context + 1, longest) if longest else context + 1
 
 
+def checked_length(
+    asked: int, request: int, longest: int | None, memories: Iterable[ServerMemory | None]
+) -> int:
+    """The longest request that a user asks for, which servers can hold."""
+    _whole("max-length", asked)
+    if asked < request:
+        raise ShardoptError(
+            f"'max-length' is {asked}, expected at least {request} tokens, "
+            "which a request of the plan has"
+        )
+    if longest is not None and asked > longest:
+        raise ShardoptError(
+            f"'max-length' is {asked}, expected at most {longest}, which is the most "
+            "of the model's config"
+        )
+    held = [memory.most_tokens for memory in memories if memory and memory.most_tokens]
+    if held and asked > max(request, min(held)):
+        raise ShardoptError(
+            f"'max-length' is {asked}, expected at most {max(request, min(held))} tokens, "
+            "for which the caches of one device have room"
+        )
+    return asked
+
+
 def load_of(plan: Plan) -> Names:
-    """Requests that show what was planned, within `max_length_of`: the fields of a
+    """Requests that show what was planned, within `request_length_of`: the fields of a
     benchmark."""
     problem, batch = plan.problem, plan.strategy.batch
-    length = max_length_of(plan)
+    length = request_length_of(plan)
     if problem.isl and problem.osl:
         output = problem.osl
     elif problem.phase == "prefill":
@@ -160,9 +187,10 @@ def stage_layers(plan: Plan) -> list[int]:
     return stages
 
 
-def devices_per_node_of(problem: Problem) -> int:
-    """As many as the machine's domain has, and 4 where that is larger than a node."""
-    domain = int(problem.machine_parameters()["domain"]["devices"])
+def devices_per_node_of(machine: Mapping[str, Any]) -> int:
+    """As many as the domain of a machine (its parameters) has, and 4 where that is
+    larger than a node."""
+    domain = int(machine["domain"]["devices"])
     return domain if domain <= 8 else 4
 
 
@@ -184,39 +212,71 @@ def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
     "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0,
-    "memory_share": 0, "transceiver": "",
+    **UNKNOWN,
 }
 
 
 def has_low_latency(ep: int, ranks: int, gathers: bool, phase: str, batch: int) -> bool:
     """Whether DeepEP's low-latency kernels, which take at most 1024 tokens of a rank,
-    exchange the rows of a decode step."""
-    return ep > 1 and not gathers and phase == "decode" and batch <= 1024 * ranks
+    exchange the rows of a step that decodes."""
+    return ep > 1 and not gathers and phase != "prefill" and batch <= 1024 * ranks
 
 
 _CACHE = re.compile(r"tensor<[0-9?x]*x([a-zA-Z0-9]+)> \{llm\.role = \"cache\"")
-_WEIGHT = re.compile(r"llm\.param @\S+ : tensor<[0-9?x]*x(f8[a-zA-Z0-9]+)>")
+_MADE = re.compile(r'llm\.quantization = "([a-z0-9_]+)"')
 
 
 def types_of(model: Model) -> Names:
     """The types that an engine must be told: that of KV caches which are not 16 bits wide,
-    and fp8 weights that the config, which engines read themselves, does not mention."""
+    and of weights where the config, which engines read themselves, does not mention it."""
     caches = set(_CACHE.findall(model.mlir))
+    made = _MADE.search(model.mlir.partition("\n")[0])
     config = model.config or {}
     is_told = any("quantization_config" in part for part in (config, config.get("text_config") or {}))
-    is_fp8 = bool(_WEIGHT.search(model.mlir)) and not is_told
+    # A module without its config may be of a checkpoint that says the rest itself.
+    is_said = made and not is_told and (model.config or made[1] == "fp8")
     return {
         "cache_type": "fp8" if any(kind.startswith("f8") for kind in caches) else "",
-        "quantization": "fp8" if is_fp8 else "",
+        "quantization": made[1] if made and is_said else "",
     }
 
 
-def fields_of(plan: Plan, row: Names, devices_per_node: int | None) -> Names:
+def memory_of(plan: Plan) -> ServerMemory | None:
+    """Of the fullest device of a plan of a phase."""
+    parts = plan.report["best"].get("memory_parts_gb")
+    if not isinstance(parts, dict):
+        return None
+    weights, caches = real(parts.get("weights")), real(parts.get("kv_cache"))
+    budget = plan.problem.machine_parameters()["memory"]
+    gb = budget["capacity_bytes"] * budget["usable_fraction"] / 1e9
+    strategy, context = plan.strategy, plan.problem.model.context
+    cached = strategy.batch / strategy.replicas * context
+    return ServerMemory(weights, caches, gb, cached) if 0 < weights < gb else None
+
+
+def max_length_of(longest: int | None, request: int, memories: Iterable[ServerMemory | None]) -> int:
+    """The longest request that servers take by default: what the model's config allows,
+    or what the caches of every device hold, and never less than was planned."""
+    held = [memory.most_tokens for memory in memories if memory]
+    most = [tokens for tokens in held if tokens is not None]
+    if longest is None or not most:
+        return request
+    found = min(most)
+    return max(request, longest if found >= longest else found - found % 256)
+
+
+def fields_of(
+    plan: Plan, row: Names, devices_per_node: int | None, max_length: int | None = None
+) -> Names:
     """The names of a plan in the expressions of an engine's row."""
     strategy, model = plan.strategy, plan.problem.model
     if devices_per_node is None:
-        devices_per_node = devices_per_node_of(plan.problem)
+        devices_per_node = devices_per_node_of(plan.problem.machine_parameters())
     tp, pp = strategy.tp, strategy.pp
+    longest, memory, request = longest_of(model), memory_of(plan), request_length_of(plan)
+    length = max_length_of(longest, request, [memory])
+    if max_length is not None:
+        length = checked_length(max_length, request, longest, [memory])
     ranks = strategy.replicas if model.experts else 1
     # An engine whose --tp-size spans them lays them out as one group.
     groups = (tp * ranks, pp, 1) if row["tp_spans_ranks"] else (tp, pp, ranks)
@@ -236,11 +296,14 @@ def fields_of(plan: Plan, row: Names, devices_per_node: int | None) -> Names:
         "gathers": strategy.exchange == "gather",
         "batch": strategy.batch,
         "replicas_apart": True,
+        "vendor": hardware_of(plan.problem.machine or plan.problem.machine_name).vendor,
         "ranks": ranks,
         "devices": tp * pp * ranks,
         "devices_per_node": devices_per_node,
         "nodes": nodes_of(*groups, devices_per_node),
+        "rank_batch": math.ceil(strategy.batch / strategy.replicas),
         "stage_layers": stage_layers(plan),
-        "longest": longest_of(model),
-        "max_length": max_length_of(plan),
+        "longest": longest,
+        "max_length": length,
+        **(memory.names() if memory else {}),
     }

@@ -271,7 +271,7 @@ def devices(plan: Plan) -> Spec:
     """The grid of devices: stages side by side, in each a row a replica and a column
     a member of its tensor parallel group, in the colour of its node."""
     strategy = plan.strategy
-    size = devices_per_node_of(plan.problem)
+    size = devices_per_node_of(plan.problem.machine_parameters())
     shown = min(strategy.replicas, MOST_REPLICAS)
     values = []
     for stage in range(strategy.pp):

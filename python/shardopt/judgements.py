@@ -224,7 +224,7 @@ def judge(problem: Problem, command: str) -> Judgement:
     names["dp"] = names.get("data_parallel_size", 1)
     meant = {name: value_of(text, names) for name, text in row["fields"].items()}
     names["devices"] = meant["tp"] * meant["dp"] * meant["pp"]
-    names["devices_per_node"] = devices_per_node_of(problem)
+    names["devices_per_node"] = devices_per_node_of(problem.machine_parameters())
     legal = True
     for rule in row["rules"]:
         if not value_of(rule["holds"], names):

@@ -171,13 +171,17 @@ def model_folder(plan: Plan) -> str:
 
 
 def export(
-    plan: Plan, engine: str, devices_per_node: int | None = None
+    plan: Plan,
+    engine: str,
+    devices_per_node: int | None = None,
+    max_length: int | None = None,
 ) -> Launch:
     """What starts `plan` in `engine` ("vllm", "sglang==0.5.23", …).
 
     Raises `Inexpressible` where the engine cannot run it, with every reason and
     the nearest plan that it can. Nodes have `devices_per_node` devices: those of
-    the machine's domain up to 8, else 4.
+    the machine's domain up to 8, else 4. Requests may have `max_length` tokens: as
+    many as the model and the caches allow where it is not said.
     """
     _check_kind(Plan, "plan", plan)
     if devices_per_node is not None:
@@ -191,7 +195,7 @@ def export(
             raise _refused(plan, "transformers", error.reasons, None) from None
     row, version = find_engine(engine)
     name = row["engine"]
-    fields = fields_of(plan, row, devices_per_node)
+    fields = fields_of(plan, row, devices_per_node, max_length)
     reasons = inexpressible(plan, engine, fields)
     if reasons:
         raise _refused(plan, name, reasons, devices_per_node)
@@ -242,11 +246,12 @@ def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) ->
         for entry in row["environment"]
         if value_of(entry["when"], fields)
     }
-    files = {
-        entry["name"]: entry["text"].format(**fields)
-        for entry in row.get("files", ())
-        if value_of(entry["when"], fields)
-    }
+    files = {}
+    for entry in row.get("files", ()):
+        parts = [part for part in entry["parts"] if value_of(part["when"], fields)]
+        if parts:
+            text = "".join(part["text"] for part in parts)
+            files[value_of(entry["name"], fields)] = text.format(**fields)
     operand = [row["model"], model] if row["model"] else [model]
     args = (*row["program"], *operand, *words["all"])
     return Command(args, tuple(words["later"]), env, files)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt import deployments as d
-from shardopt.deployments import service
+from shardopt.deployments import planned
 from shardopt.deployments.shell import role_script
 from shardopt.engine_table import longest_of
+from shardopt.server_memory import ServerMemory
 
 CONFIGS = Path(__file__).resolve().parents[2] / "examples/configs"
 DENSE, EXPERTS = "llama-3.1-70b", "qwen3-235b-a22b"
@@ -26,7 +27,7 @@ WAYS = [
     {"each": 300, "gathers": False, "batched_tokens": 2048},
     {"each": 3000, "gathers": True},
     {"each": 9000, "gathers": False},
-    {"each": 700, "gathers": True, "cache_type": "fp8", "memory_share": 0.85},
+    {"each": 700, "gathers": True, "cache_type": "fp8", "memory": ServerMemory(30, 20, 72, 1)},
 ]
 
 
@@ -34,7 +35,7 @@ def cases():
     """The name of each case, its role, its config, and the script of a node."""
     for config in LAYOUTS:
         model = so.load_model(CONFIGS / f"{config}.json", so.Decode(context=4096))
-        facts = service._facts_of(model, longest_of(model))
+        facts = planned.model_facts(model, longest_of(model))
         for engine in ("vllm", "sglang"):
             for layout, (number, way) in itertools.product(LAYOUTS[config], enumerate(WAYS)):
                 for name in ("serve",) if number else ("serve", "prefill", "decode"):

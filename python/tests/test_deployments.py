@@ -15,6 +15,7 @@ import shardopt as so
 from shardopt import deployments as d
 from shardopt.deployments import folder, names, pods, seats, yaml_text
 from shardopt.engine_table import flags_of, table
+from shardopt.server_memory import ServerMemory
 
 try:
     import yaml
@@ -117,12 +118,12 @@ class CommandTest(unittest.TestCase):
 
     def test_types_and_limits_are_said(self):
         role = {"name": "serve", "tp": 8, "cache_type": "fp8", "quantization": "fp8",
-                "batched_tokens": 4096, "memory_share": 0.9}
+                "batched_tokens": 4096, "memory": ServerMemory(30, 20, 72, 1)}
         for engine, wanted in [
             ("vllm", {"--kv-cache-dtype": "fp8", "--quantization": "fp8",
-                      "--max-num-batched-tokens": "4096", "--gpu-memory-utilization": "0.9"}),
+                      "--max-num-batched-tokens": "4096", "--gpu-memory-utilization": "0.88"}),
             ("sglang", {"--kv-cache-dtype": "fp8_e4m3", "--quantization": "fp8",
-                        "--chunked-prefill-size": "4096", "--mem-fraction-static": "0.9"}),
+                        "--chunked-prefill-size": "4096", "--mem-fraction-static": "0.85"}),
         ]:
             made = service([role], engine)
             said = flags(made.command(made.roles[0], 8000).args)
@@ -467,7 +468,7 @@ class PlanTest(unittest.TestCase):
         decode = made.roles[1]
         self.assertGreaterEqual(decode.workers * decode.in_flight, found["concurrency"])
         self.assertEqual((made.load.isl, made.load.osl, made.load.rate), (4096, 512, 20))
-        self.assertEqual(made.max_length, 4608)
+        self.assertEqual(made.max_length, 40960)
         self.assertEqual(d.deployment_of(plan, max_length=8192).max_length, 8192)
         for asked, why in [
             ({"max_length": 4607}, "at least 4608"), ({"max_length": 40961}, "at most 40960"),

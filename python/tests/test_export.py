@@ -52,7 +52,7 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(
             so.export(best, "vllm==0.33.0").command,
             "vllm serve llama-3.1-70b --tensor-parallel-size 8 --max-num-seqs 64 "
-            "--max-model-len 4097",
+            "--max-model-len 131072 --gpu-memory-utilization 0.87",
         )
         wide = so.plan(
             problem(QWEN, engine="vllm", max_devices=16,
@@ -63,8 +63,9 @@ class ExportTest(unittest.TestCase):
             launch.command,
             "vllm serve qwen3-235b-a22b --tensor-parallel-size 4 --data-parallel-size 4 "
             "--enable-expert-parallel --all2all-backend deepep_low_latency "
-            "--max-num-seqs 64 --max-model-len 4097 --data-parallel-size-local 2 "
-            '--data-parallel-address "$MASTER_ADDR"',
+            "--max-num-seqs 64 --max-model-len 40960 --data-parallel-size-local 2 "
+            '--data-parallel-address "$MASTER_ADDR" --data-parallel-rpc-port 13345 '
+            "--gpu-memory-utilization 0.87",
         )
         self.assertEqual(
             launch.later_command,
@@ -78,7 +79,8 @@ class ExportTest(unittest.TestCase):
             so.export(sglang, "sglang==0.5.23").command,
             "python3 -m sglang.launch_server --model-path qwen3-235b-a22b --tp-size 8 "
             "--attn-dp-size 2 --ep-size 8 --moe-a2a-backend deepep "
-            "--deepep-mode low_latency --max-running-requests 256 --context-length 4097",
+            "--deepep-mode low_latency --max-running-requests 256 --context-length 40960 "
+            "--mem-fraction-static 0.85",
         )
         trtllm = so.plan(
             problem(QWEN, engine="trtllm", pins={"tp": 1, "dp": 8, "ep": 8, "batch": 256})
@@ -86,7 +88,7 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(
             so.export(trtllm, "trtllm==1.3.0rc23").command,
             "trtllm-serve qwen3-235b-a22b --tp_size 8 --ep_size 8 --enable_attention_dp "
-            "--max_batch_size 32 --max_seq_len 4097",
+            "--max_batch_size 32 --max_seq_len 40960 --free_gpu_memory_fraction 0.73",
         )
 
     def test_what_an_engine_lacks_is_named_with_the_nearest_plan(self):
@@ -194,7 +196,34 @@ class ExportTest(unittest.TestCase):
                            engine="vllm")
         launch = so.export(so.plan(asked), "vllm")
         self.assertEqual(lengths(launch.benchmark), [2000, 300])
-        self.assertEqual(value(launch.args, "--max-model-len"), 2300)
+        self.assertEqual(value(launch.args, "--max-model-len"), 131072)
+        launch = so.export(so.plan(asked), "vllm", max_length=4000)
+        self.assertEqual(value(launch.args, "--max-model-len"), 4000)
+        with self.assertRaisesRegex(so.ShardoptError, "at least 2300"):
+            so.export(so.plan(asked), "vllm", max_length=2299)
+
+    def test_lengths_and_memory_are_those_that_devices_hold(self):
+        def value(words, flag):
+            return float(words[words.index(flag) + 1])
+
+        # A little more than the weights: the caches of one device end before the model.
+        for batch, context in ((1, 512), (64, 512), (8, 4096)):
+            model = so.load_model(LLAMA, so.Decode(context))
+            asked = so.Problem(model, machine="l40s", max_devices=4, engine="vllm", tpot_ms=1000,
+                               pins={"tp": 4, "pp": 1, "batch": batch})
+            plan = so.plan(asked)
+            parts = plan.report["best"]["memory_parts_gb"]
+            budget = asked.machine_parameters()["memory"]["capacity_bytes"] / 1e9
+            words = so.export(plan, "vllm").args
+            length = value(words, "--max-model-len")
+            each = parts["kv_cache"] / (batch * context)  # GB of a token
+            self.assertGreaterEqual(length, context + 1)
+            self.assertLessEqual(parts["weights"] + each * length, budget)
+            self.assertLess(length, 131072)
+            # 48 GB on the sheet, of which drivers report 1.0625 times.
+            share = value(words, "--gpu-memory-utilization")
+            self.assertGreaterEqual(share * 48 * 1.0625, budget + 2)
+            self.assertLessEqual((share - 0.01) * 48 * 1.0625, budget + 2)
 
     def test_a_context_that_the_model_lacks_is_refused(self):
         model = so.load_model(LLAMA, so.Decode(context=140000))

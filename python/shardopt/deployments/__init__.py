@@ -12,7 +12,8 @@ from ..shell import as_path, command_line
 from . import compose, dynamo, kubernetes, llm_d, shell, slurm
 from .folder import write_folder
 from .pairs import why_not_paired
-from .service import Deployment, Load, Role, deployment_of
+from .planned import deployment_of
+from .service import Deployment, Load, Role
 from .settings import Settings
 
 __all__ = [
