@@ -96,6 +96,8 @@ static ErrorOr<LoadedModel> importConfig(const std::string &path,
   ErrorOr<hf::ModelConfig> config = read(*document);
   if (!config)
     return config.error();
+  if (auto error = hf::checkIndexedSize(path, *config))
+    return *error;
   hf::ImportOptions options;
   options.phase = workload.phase;
   options.context = workload.context;

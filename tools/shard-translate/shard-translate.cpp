@@ -176,6 +176,8 @@ importConfig(mlir::MLIRContext &context) {
   ErrorOr<hf::ModelConfig> config = hf::readModelConfig(*document);
   if (!config)
     return config.error();
+  if (std::optional<Error> error = hf::checkIndexedSize(importHf, *config))
+    return *error;
   if (!config->plannedOnly.empty())
     llvm::errs() << "warning: " << importHf
                  << ": planned, not executed: " << config->plannedOnly << '\n';

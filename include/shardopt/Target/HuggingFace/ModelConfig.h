@@ -349,6 +349,13 @@ std::string explainImport(const json::Document &document,
 /// Number of elements of all weights, by the sizes in `config`.
 double countParameters(const ModelConfig &config);
 
+/// Where the index of a checkpoint (`model.safetensors.index.json`) lies beside
+/// the config at `configPath` and counts parameters or bytes: an error if those
+/// of a family that was read by its keys alone are others. An index that has
+/// parts that are left out bounds them from above.
+std::optional<Error> checkIndexedSize(const std::string &configPath,
+                                      const ModelConfig &config);
+
 } // namespace shardopt::hf
 
 #endif // SHARDOPT_TARGET_HUGGINGFACE_MODELCONFIG_H
