@@ -65,7 +65,7 @@ for solver in ("toulbar2", "glpsol"):
     if shutil.which(solver):
         config.available_features.add(solver)
 
-# Transformers, where ./dev test could install it.
+# Transformers, where ./dev test --transformers installed it.
 transformers = os.path.join(config.build_root, "transformers-venv")
 if os.path.exists(os.path.join(transformers, "installed.txt")):
     config.available_features.add("transformers")

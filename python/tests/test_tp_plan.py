@@ -209,7 +209,7 @@ class TensorPlanTest(unittest.TestCase):
                 so.export(plan_of("qwen2_moe", pins), "transformers")
             self.assertRegex(" ".join(caught.exception.reasons), reason)
 
-    @unittest.skipUnless(PYTHON.exists(), "Transformers is not installed, as ./dev test does")
+    @unittest.skipUnless(PYTHON.exists(), "Transformers is not installed, as ./dev test --transformers does")
     def test_logits_are_those_of_one_device(self):
         """Transformers' own of one device, to which shard-run is compared too."""
         dense = {"megatron": MEGATRON, "mixed": MIXED, "rows": ROWS}
