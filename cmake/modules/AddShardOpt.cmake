@@ -64,12 +64,19 @@ function(shardopt_inner_loops)
     COMPILE_OPTIONS "-O3;-ffp-contract=off")
 endfunction()
 
-# Headers of LLVM and MLIR, their compile flags, and the shared libMLIR.
+# A wheel brings the parts of MLIR that it uses; everything else shares libMLIR.
+option(SHARDOPT_STATIC_MLIR "Link the archives of LLVM and MLIR" OFF)
+set(SHARDOPT_MLIR MLIR LLVM)
+if(SHARDOPT_STATIC_MLIR)
+  get_property(SHARDOPT_MLIR GLOBAL PROPERTY MLIR_ALL_LIBS)
+endif()
+
+# Headers of LLVM and MLIR, their compile flags, and their libraries.
 function(shardopt_use_mlir target)
   target_include_directories(${target} SYSTEM PUBLIC
     $<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>)
   target_compile_options(${target} PRIVATE -fno-exceptions)
-  target_link_libraries(${target} PUBLIC MLIR LLVM)
+  target_link_libraries(${target} PUBLIC ${SHARDOPT_MLIR})
 endfunction()
 
 # shardopt_tool(<name> [PLAIN] SOURCES <file>... LINK <lib>...)

@@ -70,6 +70,22 @@ class WheelTest(unittest.TestCase):
         self.assertEqual(plan["strategy"], here.strategy.to_dict())
         where = "import shardopt; print(shardopt.version(), shardopt.__file__)"
         self.assertIn(str(clean), self.run_in(folder, python, "-c", where))
+        self.assertEqual(
+            self.run_in(folder, python, "-m", "shardopt", "--version"),
+            self.run_in(folder, str(clean / "bin/shardopt"), "--version"),
+        )
+
+
+class BuildTest(unittest.TestCase):
+    def test_says_what_to_install(self):
+        for package, names in (("MLIR", "llvm-22-dev libmlir-22-dev"), ("simdjson", "libsimdjson-dev")):
+            with tempfile.TemporaryDirectory() as folder:
+                command = ["cmake", "-S", str(ROOT), "-B", folder]
+                command += [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON"]
+                done = subprocess.run(command, capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            said = " ".join(done.stderr.split())
+            self.assertIn(f"is not installed. On Debian 12: apt-get install {names}", said)
 
 
 if __name__ == "__main__":
