@@ -23,8 +23,10 @@ foreach(source ${sources})
   cmake_path(GET source FILENAME name)
   file(CREATE_LINK ${source} ${package}/${name} SYMBOLIC)
 endforeach()
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/shardopt/deployments
-     ${package}/deployments SYMBOLIC)
+foreach(folder IN ITEMS checking deployments)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/shardopt/${folder}
+       ${package}/${folder} SYMBOLIC)
+endforeach()
 
 pybind11_add_module(shardopt-python MODULE NO_EXTRAS
   python/src/AskTell.cpp

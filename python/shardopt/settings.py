@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .border import parse_json, read_text, reading, shown
+from .border import parse_json, read_text, shown
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
 from .problem import (
@@ -17,6 +17,7 @@ from .problem import (
     load_model,
     read_limits,
 )
+from .yaml_files import parse_yaml
 
 _WORKLOAD = ("model", "phase", "context")
 KEYS = (*_WORKLOAD, *ASKED)
@@ -34,52 +35,13 @@ def parse_value(text: str) -> Any:
     return text
 
 
-#: Values of a settings file at most, those of aliases counted where they are used.
-_MOST_VALUES = 100_000
-
-
-def _size(node: Any, known: dict[Any, int]) -> int:
-    """How many values a node of YAML stands for; too many where it holds itself."""
-    if node not in known:
-        known[node] = _MOST_VALUES + 1
-        inner = node.value if isinstance(node.value, list) else []
-        pairs = (each if isinstance(each, tuple) else (each,) for each in inner)
-        known[node] = 1 + sum(_size(each, known) for pair in pairs for each in pair)
-    return known[node]
-
-
-def _parse_yaml(text: str, path: str) -> Any:
-    try:
-        import yaml  # type: ignore[import-untyped]
-    except ImportError:
-        raise ShardoptError(
-            f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
-        ) from None
-    with reading(f"'{path}'"):
-        loader = yaml.SafeLoader(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                return None
-            if _size(node, {}) > _MOST_VALUES:
-                raise ShardoptError(
-                    f"'{path}' stands for more than {_MOST_VALUES} values by its "
-                    "aliases, expected settings"
-                )
-            return loader.construct_document(node)
-        except yaml.YAMLError as error:
-            raise ShardoptError(f"'{path}': {error}") from None
-        finally:
-            loader.dispose()
-
-
 def read_file(path: str) -> dict[str, Any]:
     """The settings of a YAML or JSON file."""
     text = read_text(path)
     if path.endswith(".json"):
         values = parse_json(text, f"'{path}'")
     else:
-        values = _parse_yaml(text, path)
+        values = parse_yaml(text, path)
     if not isinstance(values, dict):
         raise ShardoptError(f"'{path}' holds no settings, expected 'name: value' lines")
     return values

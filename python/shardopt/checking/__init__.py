@@ -1,0 +1,1 @@
+"""The way back: what commands, documents and servers mean as a service."""
