@@ -1,0 +1,225 @@
+"""The way back from what `export` writes, and what others write, to a service."""
+
+import dataclasses
+import os
+import random
+import tempfile
+import unittest
+from pathlib import Path
+
+import shardopt as so
+from shardopt import deployments as d
+from shardopt.checking import documents
+from shardopt.checking.shell_reading import read_commands
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+FACTS = {"has_dense_layers": True, "context": 2048, "phase": "decode", "longest": 8192,
+         "latent": True, "kv_heads": 8, "hybrid": False}
+#: Services of the law; more by the environment.
+CASES = int(os.environ.get("SHARDOPT_CHECK_CASES", "60"))
+
+
+def role(rng, name, experts):
+    tp, pp = rng.choice((1, 2, 4, 8)), rng.choice((1, 1, 1, 2))
+    ranks = rng.choice((1, 2, 4, 8, 16)) if experts else 1
+    ep = rng.choice((1, tp * ranks)) if experts else 1
+    stages = rng.choice(((), (30, 31))) if pp == 2 else ()
+    each = 1 if name == "prefill" else rng.choice((1, 7, 64, 300))
+    return d.Role(
+        name, rng.choice((1, 2, 3)), tp, each * ranks, ranks, ep, pp, 1,
+        rng.random() < 0.5 or ranks == 1 or ep == 1, stages,
+        cache_type=rng.choice(("", "fp8")), quantization=rng.choice(("", "", "fp8")),
+        batched_tokens=rng.choice((0, 4096)),
+    )
+
+
+def services():
+    """Services of random roles with their engine, load and lengths."""
+    rng = random.Random(7)
+    for number in range(CASES):
+        experts = rng.choice((0, 64))
+        engine = rng.choice(("vllm", "vllm", "sglang", "trtllm"))
+        split = engine != "trtllm" and rng.random() < 0.5
+        names = ["prefill", "decode"] if split else ["serve"]
+        roles = tuple(role(rng, name, experts) for name in names)
+        if len(roles) > 1:  # of one type each
+            kinds = {"cache_type": roles[0].cache_type, "quantization": roles[0].quantization}
+            roles = (roles[0], dataclasses.replace(roles[1], **kinds))
+        if engine == "trtllm":  # attention on each device, or on all; of one node
+            roles = tuple(dataclasses.replace(
+                one, tp=one.tp if one.ranks == 1 else 1, ranks=min(8, one.ranks), ep=1, pp=1,
+                stages=(), quantization="", workers=1, gathers=True) for one in roles)
+        load = d.Load(1024, rng.choice((128, 512)), 64, rng.choice((None, 2.5)))
+        model = rng.choice(("org/model", "m $(x) 'y'"))
+        yield experts, d.Deployment(f"svc-{number}", model, "m", engine, "0", roles, load, 2048,
+                                    {**FACTS, "experts": experts})
+
+
+def normal(one):
+    """A role as a document can say it: caps are of ranks, and the budget of tokens is that
+    of the engine where none is planned."""
+    each = -(-one.in_flight // one.ranks)
+    return dataclasses.replace(one, in_flight=each * one.ranks, devices_per_node=8, machine="",
+                               batched_tokens=0,
+                               gathers=one.gathers or one.ep == 1 or one.ranks == 1)
+
+
+@unittest.skipUnless(yaml, "PyYAML is not installed")
+class ExportTest(unittest.TestCase):
+    def test_what_is_exported_is_read_as_it_was(self):
+        read = dict.fromkeys(d.TARGETS, 0)
+        for experts, made in services():
+            for target in d.TARGETS:
+                try:
+                    files = d.files_of(made, target, d.Settings())
+                except so.Inexpressible:
+                    continue
+                files.pop("plan/service.json")
+                with self.subTest(made.name, target=target):
+                    self.check(documents.read_files(files, "x", {**FACTS, "experts": experts}), made)
+                    read[target] += 1
+                if "recipe.yaml" in files:
+                    with self.subTest(made.name, target="recipe"):
+                        found = documents.read_text_of(
+                            files["recipe.yaml"], "recipe.yaml", {**FACTS, "experts": experts}, 8, {})
+                        self.check(found, made)
+        self.assertTrue(all(read.values()), read)
+
+    def check(self, found, made):
+        self.assertEqual(found.all_findings, ())
+        self.assertEqual(found.engine, made.engine)
+        self.assertEqual([normal(one.role) for one in found.roles], list(map(normal, made.roles)))
+        for one in found.roles:
+            self.assertEqual(one.max_length, made.max_length)
+        load = made.load
+        if load.rate:  # says no number in flight
+            load = dataclasses.replace(load, concurrency=found.load.concurrency)
+        self.assertEqual(found.load, load)
+
+    def test_folders_are_read_from_disk(self):
+        for target in ("shell", "slurm", "kubernetes"):
+            with tempfile.TemporaryDirectory() as place:
+                experts, made = next(services())
+                d.write(made, target, Path(place, "out"))
+                self.check(documents.read_stated(str(Path(place, "out")),
+                                                 {**FACTS, "experts": experts}), made)
+
+
+class ShellTest(unittest.TestCase):
+    def said(self, text, **others):
+        return [one.words for one in read_commands(text, **others)]
+
+    def test_words_are_the_shells(self):
+        for text, words in [
+            ("a 'b c' \"d\\\"e\" f\\ g", [["a", "b c", 'd"e', "f g"]]),
+            ("X=1; a $X ${X} \"$X\" '$X' ${Y:-2} ${Y-} $((X * 3))", [["a", "1", "1", "1", "$X", "2", "3"]]),
+            ("X='a b'; c $X \"$X\" $UNKNOWN", [["c", "a", "b", "a b", "$UNKNOWN"]]),
+            ("L=(1 '2 3'); L+=(4); c \"${L[@]}\"", [["c", "1", "2 3", "4"]]),
+            ("a \\\n  b # c\nd", [["a", "b"], ["d"]]),
+            ("a \\   # comment\n b", [["a", "b"]]),
+            ("a <model> {{ .x y }} > log 2>&1 & b", [["a", "<model>", "{{ .x y }}"], ["b"]]),
+            ("$ a b\n", [["a", "b"]]),
+            ("X=2; if [ $X -eq 2 ]; then a; else b; fi; [ $X = 3 ] || c; [ $X = 3 ] && d",
+             [["a"], ["c"]]),
+            ("set -- x; a \"$@\"; set --; b \"$@\"", [["a", "x"], ["b"]]),
+            ("for i in 1 {5..6}; do a $i; done", [["a", "1"], ["a", "5"], ["a", "6"]]),
+            ("V=a.b.c; x ${V%.*} ${V##*.}", [["x", "a.b", "c"]]),
+        ]:
+            with self.subTest(text):
+                self.assertEqual(self.said(text), words)
+
+    def test_files_are_kept_and_nothing_is_run(self):
+        files = {}
+        with tempfile.TemporaryDirectory() as place:
+            mark = Path(place, "ran")
+            text = (f"F=/tmp/x.yml\ncat << EOF > $F\na: $(touch {mark})\nEOF\n"
+                    f"`touch {mark}`\necho b > y\nprintf %s c > z\n")
+            self.said(text, files=files)
+            self.assertFalse(mark.exists())
+        self.assertEqual(files, {"/tmp/x.yml": f"a: $(touch {mark})\n", "y": "b\n", "z": "c"})
+
+    def test_what_is_no_shell_is_an_error(self):
+        for text, why in [("a 'b", "line 1: a quotation has no end"), ("\na $(b", "line 2: a '('"),
+                          ("x" * 100_001, "100001 characters")]:
+            with self.subTest(text[:9]), self.assertRaisesRegex(so.ShardoptError, why.replace("(", r"\(")):
+                self.said(text)
+
+    def test_the_end_comes(self):
+        for text in ("for i in {1..9999}; do for j in {1..9999}; do a; done; done",
+                     "X=a; " + "X=$X$X; " * 60 + "b $X", "((((" * 99, "${" * 999, "$((" + "9*" * 999 + "9))"):
+            with self.subTest(text[:20]):
+                try:
+                    self.said(text)
+                except so.ShardoptError:
+                    pass
+
+
+class DocumentTest(unittest.TestCase):
+    def read(self, text, place="x.yaml", experts=0):
+        return documents.read_text_of(text, place, {**FACTS, "experts": experts}, 8, {})
+
+    @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_what_is_no_manifest_is_one_line(self):
+        for text, why in [
+            ("a: 1\n", "no manifest: it has"),
+            ("- 1\n", "no manifest: it has"),
+            ("", "no manifest: it has None"),
+            ("a: [\n", "x.yaml"),
+            ("kind: ConfigMap\napiVersion: v1\n", "starts no engine: it has ConfigMap"),
+            ("kind: Pod\napiVersion: v1\nspec: {containers: [3]}\n", "a container is 3"),
+            ("kind: Pod\napiVersion: v1\nspec: {containers: [{image: nginx, command: [nginx]}]}\n",
+             "starts no engine: it has Pod"),
+            ("kind: Deployment\napiVersion: apps/v1\nspec: {replicas: -1, template: {spec: "
+             "{containers: [{command: [vllm, serve, m]}]}}}\n", "'replicas' is -1"),
+            ("services: {a: {image: nginx}}\n", "starts no engine: its services are a"),
+            ("backend: {type: vlm}\nresources: {agg_workers: 1}\n", "the engine is 'vlm'; known: vllm"),
+            ("backend: {type: vllm}\nresources: {}\n", "has no workers"),
+            ("backend: {type: vllm}\nresources: {agg_workers: x}\n", "'agg_workers' is 'x'"),
+            ("a: &a [1, 1]\n" + "".join(
+                f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n"
+                for n in range(8)), "by its aliases"),
+            ("a: &a [*a]\n", "by its aliases"),
+            ("e: {framework: xx, scenarios: {fixed-seq-len: [{isl: 1, osl: 1, search-space: "
+             "[{tp: 1, conc-list: [1]}]}]}}\n", "the framework is 'xx'"),
+        ]:
+            with self.subTest(why), self.assertRaises(so.ShardoptError) as caught:
+                self.read(text)
+            self.assertIn(why, str(caught.exception))
+            self.assertLess(len(str(caught.exception)), 700)
+
+    @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_two_models_and_two_engines_are_said(self):
+        text = ("kind: DisaggregatedSet\napiVersion: v1\nspec:\n  roles:\n"
+                "  - {name: prefill, spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers:"
+                " [{command: [vllm, serve, a]}]}}}}}\n"
+                "  - {name: decode, spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers:"
+                " [{command: [sglang, serve, --model, b]}]}}}}}\n")
+        found = self.read(text)
+        self.assertIn("its roles have several models: a, b", found.all_findings)
+        self.assertIn("its roles have several engines: vllm, sglang", found.all_findings)
+        self.assertFalse(found.is_legal)
+
+    @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_gpus_of_pods_are_held_against_flags(self):
+        text = ("kind: LeaderWorkerSet\napiVersion: v1\nspec: {{replicas: 2, leaderWorkerTemplate: {{size: {},"
+                " workerTemplate: {{spec: {{containers: [{{command: [vllm, serve, m, --nnodes, '2', -tp, '16'],"
+                " resources: {{limits: {{nvidia.com/gpu: 8}}}}}}]}}}}}}}}\n")
+        self.assertEqual(self.read(text.format(2)).all_findings, ())
+        self.assertEqual(self.read(text.format(2)).roles[0].role.workers, 2)
+        self.assertIn("a worker has 16 GPUs by its flags, and its 1 pods have 8",
+                      " ".join(self.read(text.format(1)).all_findings))
+        self.assertIn("uses 16 of the 24 GPUs", " ".join(self.read(text.format(3)).all_findings))
+
+    def test_paths_and_commands_are_told_apart(self):
+        for text in ("x.yaml", "no/such/folder/", "launch.sh"):
+            with self.assertRaisesRegex(so.ShardoptError, "is not there"):
+                documents.read_stated(text)
+        self.assertEqual(documents.read_stated("vllm serve x.yaml/").roles[0].model, "x.yaml/")
+
+
+if __name__ == "__main__":
+    unittest.main()

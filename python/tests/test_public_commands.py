@@ -1,0 +1,61 @@
+"""Commands that others have published, held against what their own words say.
+
+`public_commands.txt` has them with their source; the expectations were written by hand.
+"""
+
+import json
+import unittest
+from pathlib import Path
+
+from shardopt.checking.documents import read_stated
+
+FACTS = {"has_dense_layers": True, "context": 0, "phase": "decode", "longest": None,
+         "latent": True, "kv_heads": 1 << 20, "hybrid": False}
+USUAL = {"name": "serve", "workers": 1, "tp": 1, "dp": 1, "ep": 1, "pp": 1, "cp": 1, "cap": 0,
+         "cache": "", "drafts": 0}
+
+
+def records():
+    """The source, the expectation and the text of each command."""
+    text = Path(__file__).with_name("public_commands.txt").read_text(encoding="utf-8")
+    for record in text.split("%% ")[1:]:
+        source, expected, command = record.split("\n", 2)
+        yield source, json.loads(expected), command
+
+
+def said(meaning):
+    role = meaning.role
+    cap = 0 if role.name == "prefill" and role.in_flight == role.ranks else role.in_flight
+    return {"name": role.name, "workers": role.workers, "tp": role.tp, "dp": role.ranks,
+            "ep": role.ep, "pp": role.pp, "cp": role.cp, "cap": cap, "cache": role.cache_type,
+            "drafts": meaning.draft_tokens, "weights": role.quantization,
+            "exchange": meaning.exchange}
+
+
+class PublicCommandTest(unittest.TestCase):
+    def test_degrees_are_those_of_the_words(self):
+        read = 0
+        for number, (source, expected, command) in enumerate(records()):
+            with self.subTest(f"{number}: {source}"):
+                stated = read_stated(command, {**FACTS, "experts": 256 if expected["moe"] else 0})
+                self.assertEqual(len(stated.roles), len(expected["roles"]))
+                for one, wanted in zip(stated.roles, expected["roles"]):
+                    found = said(one)
+                    wanted = {**USUAL, **wanted}
+                    self.assertEqual({key: found[key] for key in wanted}, wanted)
+                if "model" in expected:
+                    self.assertEqual(stated.model, expected["model"])
+                findings = [f"{one.kind}: {one}" for one in stated.all_findings]
+                findings = [one for one in findings if "side of a service alone" not in one]
+                wanted = expected.get("says", [])
+                for one in findings:  # no wrong word
+                    self.assertTrue(any(one.startswith(text) for text in wanted), findings)
+                if not expected.get("any"):
+                    for text in wanted:
+                        self.assertTrue(any(one.startswith(text) for one in findings), findings)
+                read += 1
+        self.assertGreaterEqual(read, 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
