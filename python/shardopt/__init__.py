@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .explanations import Difference, Explanation, diff, explain
     from .launches import Launch, engines, export
     from .frontier import Frontier, Offer, least_cost, min_devices, pareto
+    from .checking import Check, check
     from .judgements import Judgement, judge
     from .pages import page, report
     from .programs import Verification, lower, verify
@@ -73,6 +74,7 @@ _HOMES = {
     ),
     "explanations": ("Difference", "Explanation", "diff", "explain"),
     "frontier": ("Frontier", "Offer", "least_cost", "min_devices", "pareto"),
+    "checking": ("Check", "check"),
     "judgements": ("Judgement", "judge"),
     "launches": ("Launch", "engines", "export"),
     "pages": ("page", "report"),
@@ -119,6 +121,7 @@ __all__ = [
     "BudgetExhausted",
     "Change",
     "Chart",
+    "Check",
     "ClusterLost",
     "Contradiction",
     "Decode",
@@ -153,6 +156,7 @@ __all__ = [
     "WrongValue",
     "chart",
     "charts",
+    "check",
     "diff",
     "engines",
     "evaluate",

@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 #: The exit code of a command line that cannot be.
 USAGE = 2
 
+#: Verbs that have other names now: the old ones work, and no list has them.
+OLD_NAMES = {"judge": "check"}
+
 _EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
 or the search was interrupted, 4 the sharded program computes something else"""
 
@@ -227,7 +230,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
     )
     made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
-    made = verb("judge", "what a launch command means, and how far from the best it is")
-    made.add_argument("command", help="the command, quoted")
+    made = verb("check", "what a command or manifest means, and how far from the best it is")
+    made.add_argument("what", help="quoted command, file, folder, or - for standard input")
     _add_problem(made)
     return parser, dict(verbs.choices)

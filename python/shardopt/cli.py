@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Sequence
 
-from .arguments import USAGE, make_parser, positive
+from .arguments import OLD_NAMES, USAGE, make_parser, positive
 
 FEASIBLE, INFEASIBLE, EXHAUSTED, DIFFERENT = 0, 1, 3, 4
 
@@ -413,22 +413,18 @@ def _serve(args: argparse.Namespace) -> int:
     launch.run(args.output_dir, _inputs(args, [plan.problem]))
 
 
-def _judge(args: argparse.Namespace) -> int:
-    from .judgements import judge
+def _check(args: argparse.Namespace) -> int:
+    from .checking import check
 
-    found = judge(_one_problem(args), args.command)
+    what = sys.stdin.read() if args.what == "-" else args.what
+    has_problem = args.model is not None or args.config is not None
+    found = check(_one_problem(args) if has_problem else None, what)
     if args.format == "json":
-        _print_json(
-            {
-                "engine": found.engine,
-                "plan": found.plan and found.plan.to_dict(),
-                "findings": found.findings,
-                "share": found.share,
-                "optimum": found.optimum.to_dict(),
-            }
-        )
+        _print_json(found.to_dict())
     else:
         print(found)
+    if not has_problem:
+        return FEASIBLE if found.is_legal else INFEASIBLE
     return FEASIBLE if found.plan else INFEASIBLE
 
 
@@ -470,7 +466,7 @@ _VERBS = {
     "lower": _lower,
     "export": _export,
     "serve": _serve,
-    "judge": _judge,
+    "check": _check,
     "report": _report,
 }
 
@@ -487,6 +483,7 @@ def _run(words: list[str]) -> int:
     from .errors import list_known
 
     parser, options = make_parser()
+    words = [OLD_NAMES.get(word, word) for word in words[:1]] + words[1:]
     _refuse_unknown(parser, words)
     args, others = parser.parse_known_args(words)
     args.words = ("shardopt", *words)

@@ -390,21 +390,28 @@ class JudgeTest(unittest.TestCase):
         self.assertIsNotNone(found.plan)
         found = self.judged("vllm serve x --tensor-paralel-size 8")
         self.assertIn("known: --tensor-parallel-size", found.findings[0])
+        for command, why in [
+            ("vllm serve x --all2all-backend naive", "'naive'; known"),
+            ("vllm serve x --max-num 8", "'--max-num' abbreviates --max-num-"),
+            ("vllm serve x y", "'y' is one word too many: the model is 'x'"),
+        ]:
+            found = self.judged(command, QWEN)
+            self.assertIsNone(found.plan)
+            self.assertIn(why, " ".join(found.findings))
         found = self.judged("python -m sglang.launch_server --model-path x --tp 8 --ep 4 "
                             "--moe-a2a-backend deepep", QWEN)
-        self.assertIsNone(found.plan)
+        self.assertIn("--ep-size 4 is ignored: --moe-a2a-backend deepep makes it 8", found.findings)
+        self.assertEqual(found.plan.strategy.ep, 8)
 
     def test_commands_that_cannot_be_read(self):
         for command, message in [
             ("vllm serve x -tp 8 -tp 4", "given twice, '8' and '4'"),
             ("vllm serve x -tp eight", "'-tp' is 'eight'"),
             ("vllm serve x -tp", "'-tp' has no value"),
-            ("vllm serve x --all2all-backend naive", "'naive'; known"),
             ("vlm serve x", "known: vllm serve"),
             ("vllm serve 'x", "cannot be read"),
             ("vllm serve x --max-num-batched-tokens 1.5K", "expected a whole number"),
             ("vllm serve x --max-num-seqs 1k", "'1k', expected a whole number"),
-            ("vllm serve x --max-num 8", "'--max-num' abbreviates --max-num-"),
         ]:
             with self.subTest(command), self.assertRaisesRegex(so.ShardoptError, message):
                 self.judged(command)

@@ -1,0 +1,154 @@
+"""What a command or document means, what is wrong with it, what it reaches, how far
+from the proved optimum that is, and the smallest change that helps."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from ..deployments.pairs import why_not_paired
+from ..deployments.planned import model_facts
+from ..deployments.service import Role
+from ..engine_table import Names, devices_per_node_of, longest_of, table
+from ..errors import WrongValue
+from ..plans import Plan
+from ..plans import plan as find_plan
+from ..problem import Problem, _check_kind, _text
+from .changes import Change, best_change
+from .documents import read_stated
+from .findings import Finding, illegal
+from .meaning import Place
+from .outcomes import Outcome, evaluate_stated, lines_of
+from .stated import Stated
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was stated, the plan that it means (None if it cannot be), and the best plan
+    of the same problem (None without a problem)."""
+
+    stated: Stated
+    plan: Plan | None
+    findings: tuple[Finding, ...]
+    optimum: Plan | None
+    change: Change | None = None
+
+    @property
+    def engine(self) -> str:
+        return self.stated.engine
+
+    @property
+    def share(self) -> float | None:
+        """Its throughput beside the optimum's."""
+        if self.plan is None or self.optimum is None:
+            return None
+        return self.plan.metrics.throughput / self.optimum.metrics.throughput
+
+    @property
+    def regret(self) -> float | None:
+        """The share of the optimum's throughput that it lacks."""
+        return None if self.share is None else 1 - self.share
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether the engine runs it, as far as its table says."""
+        return not any(one.kind in ("illegal", "not planned") for one in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.stated.kind,
+            "engine": self.engine,
+            "roles": [role_dict(one.role) for one in self.stated.roles],
+            "plan": self.plan and self.plan.to_dict(),
+            "findings": [{"kind": one.kind, "text": str(one)} for one in self.findings],
+            "share": self.share,
+            "optimum": self.optimum and self.optimum.to_dict(),
+            "change": None if self.change is None else str(self.change),
+        }
+
+    def __str__(self) -> str:
+        lines = [("engine", self.engine)]
+        if self.stated.kind != f"{self.engine} command":
+            lines.append(("is", f"{self.stated.kind} {self.stated.name}".rstrip()))
+        if self.plan:
+            lines += zip(("means", ""), lines_of(self.plan))
+        else:
+            lines += [("means", role_line(one.role)) for one in self.stated.roles]
+        if self.optimum:
+            lines += zip(("optimum", ""), lines_of(self.optimum))
+        if self.share is not None:
+            lines.append(("has", f"{self.share:.1%} of the optimum's throughput"))
+        if self.change is not None:
+            lines.append(("better", str(self.change)))
+        lines += [("finding", f"{text}") for text in self.findings]
+        return "\n".join(f"{name:9} {text}" for name, text in lines)
+
+
+def role_dict(role: Role) -> dict[str, Any]:
+    return {
+        "name": role.name, "workers": role.workers, "gpus_each": role.devices, "tp": role.tp,
+        "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
+        "most_in_flight": role.in_flight or None, "cache_type": role.cache_type or None,
+        "weight_type": role.quantization or None,
+    }
+
+
+def role_line(role: Role) -> str:
+    """ "prefill 3 x 4 GPUs (tp 2, dp 2, ep 4, pp 1)"."""
+    degrees = f"tp {role.tp}, dp {role.ranks}, ep {role.ep}, pp {role.pp}"
+    degrees += f", cp {role.cp}" if role.cp > 1 else ""
+    types = "".join(
+        f", {what} {kind}" for what, kind in
+        (("KV cache", role.cache_type), ("weights", role.quantization)) if kind
+    )
+    cap = f", at most {role.in_flight} sequences each" if role.in_flight else ""
+    gpus = "GPU" if role.devices == 1 else "GPUs"
+    return f"{role.name} {role.workers} x {role.devices} {gpus} ({degrees}{types}){cap}"
+
+
+def check(
+    problem: "Problem | None", what: "str | os.PathLike[str]", explain: bool = True
+) -> Check:
+    """What `what` means: a command, or the path of a file or folder. Without a problem it
+    is only read. `explain` also looks for the best change of one flag."""
+    text = _text("command", os.fspath(what) if isinstance(what, os.PathLike) else what)
+    if problem is None:
+        stated = read_stated(text)
+        return Check(stated, None, stated.all_findings, None)
+    _check_kind(Problem, "problem", problem)
+    facts = model_facts(problem.model, longest_of(problem.model))
+    place = Place(devices_per_node_of(problem.machine_parameters()))
+    stated = read_stated(text, facts, place.devices_per_node)
+    findings = [*stated.all_findings, *pair_findings(stated, facts)]
+    optimum = find_plan(problem)
+
+    def evaluated(other: Stated) -> Outcome:
+        if not other.is_legal or pair_findings(other, facts):
+            return Outcome(None)
+        return evaluate_stated(problem, other)
+
+    outcome = evaluated(stated)
+    findings += outcome.findings
+    is_best = outcome.plan is not None and outcome.throughput >= optimum.metrics.throughput
+    change = None
+    if explain and not is_best:
+        change = best_change(stated, outcome, evaluated, facts, place)
+    return Check(stated, outcome.plan, tuple(findings), optimum, change)
+
+
+def pair_findings(stated: Stated, facts: Names) -> list[Finding]:
+    """Why the prefill and decode workers cannot exchange caches."""
+    prefill, decode = stated.role("prefill"), stated.role("decode")
+    if prefill is None or decode is None:
+        return []
+    row = table()[stated.engine]
+    return [illegal(why) for why in why_not_paired(row, prefill.role, decode.role, facts)]
+
+
+def judge(problem: Problem, command: str) -> Check:
+    """`check` of a command, under its name of before."""
+    if not isinstance(command, str):
+        raise WrongValue(f"'command' is {command!r:.60}, expected a text")
+    _check_kind(Problem, "problem", problem)
+    return check(problem, command)
