@@ -231,6 +231,15 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     )
     made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
     made = verb("check", "what a command or manifest means, and how far from the best it is")
-    made.add_argument("what", help="quoted command, file, folder, or - for standard input")
+    made.add_argument(
+        "what", nargs="?", help="quoted command, file, folder, or - for standard input"
+    )
     _add_problem(made)
+    made.add_argument("--plan", metavar="FILE", help="plan file that it should be")
+    made.add_argument("--server", metavar="URL", help="a server that runs, instead of a command")
+    made.add_argument("--log", metavar="FILE", help="its start log, or TensorRT-LLM's options")
+    made.add_argument("--role", help="of the server: serve, prefill or decode (default: nearest)")
+    made.add_argument(
+        "--timeout", type=positive, default=10, metavar="S", help="for each answer (10 s)"
+    )
     return parser, dict(verbs.choices)

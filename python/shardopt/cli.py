@@ -415,17 +415,47 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     from .checking import check
+    from .errors import ShardoptError
 
+    if args.server:
+        return _check_server(args)
+    if args.what is None:
+        raise ShardoptError("nothing to check, expected a command, a file, a folder or --server")
+    for name in ("log", "role"):
+        if getattr(args, name):
+            raise ShardoptError(f"'--{name}' is of a server that runs, expected --server too")
     what = sys.stdin.read() if args.what == "-" else args.what
+    plan = _read_plan(args, args.plan) if args.plan else None
     has_problem = args.model is not None or args.config is not None
-    found = check(_one_problem(args) if has_problem else None, what)
+    problem = _one_problem(args) if has_problem else plan and plan.problem
+    found = check(problem, what, plan=plan)
     if args.format == "json":
         _print_json(found.to_dict())
     else:
         print(found)
-    if not has_problem:
+    if problem is None:
         return FEASIBLE if found.is_legal else INFEASIBLE
+    if found.differences:
+        return DIFFERENT
     return FEASIBLE if found.plan else INFEASIBLE
+
+
+def _check_server(args: argparse.Namespace) -> int:
+    from .checking.conformance import check_server
+    from .errors import Contradiction
+
+    named = [path for path in (args.plan, args.what, args.model) if path]
+    if len(named) > 1:
+        raise Contradiction(
+            f"'{named[1]}' and --server are given, expected a server and one plan file"
+        )
+    plan = _read_plan(args, named[0]) if named else None
+    found = check_server(args.server, plan, args.log, args.role, args.timeout)
+    if args.format == "json":
+        _print_json(found.to_dict())
+    else:
+        print(found)
+    return FEASIBLE if found.ok else DIFFERENT
 
 
 def _report(args: argparse.Namespace) -> int:

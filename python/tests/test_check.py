@@ -109,6 +109,32 @@ class ExportTest(unittest.TestCase):
                                                  {**FACTS, "experts": experts}), made)
 
 
+@unittest.skipUnless(yaml, "PyYAML is not installed")
+class PlannedTest(unittest.TestCase):
+    """Documents beside the plan that they were made of."""
+
+    def test_what_is_edited_differs(self):
+        config = Path(__file__).resolve().parents[2] / "examples/configs/qwen3-235b-a22b.json"
+        model = so.load_model(config, so.Decode(context=4096))
+        plan = so.plan(so.Problem(model, machine="h200_sxm", devices=16, engine="vllm"))
+        with tempfile.TemporaryDirectory() as place:
+            out = Path(place, "out")
+            d.write(d.deployment_of(plan), "kubernetes", out)
+            found = so.check(plan.problem, out, explain=False, plan=plan)
+            self.assertEqual(found.findings, ())
+            self.assertAlmostEqual(found.share, 1)
+            text = (out / "workers.yaml").read_text()
+            role = found.stated.roles[0].role
+            changed = text.replace(f"--max-num-seqs {role.in_flight // role.ranks}", "--max-num-seqs 3")
+            changed = changed.replace("replicas: ", "replicas: 1")
+            (out / "workers.yaml").write_text(changed)
+            found = so.check(plan.problem, out, explain=False, plan=plan)
+            self.assertEqual([str(one) for one in found.differences], [
+                f"serve: workers planned {role.workers}, stated 1{role.workers}",
+                f"serve: planned {role.in_flight} sequences in flight, stated at most {3 * role.ranks}",
+            ])
+
+
 class ShellTest(unittest.TestCase):
     def said(self, text, **others):
         return [one.words for one in read_commands(text, **others)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 #: The engine refuses it; it has no effect; nobody knows it; what a reader should know.
 ILLEGAL, IGNORED, UNKNOWN, NOTE = "illegal", "ignored", "unknown", "note"
-UNPLANNED = "not planned"
+#: The engine runs it, and plans have no such degree; it is other than what was planned.
+UNPLANNED, DIFFERS = "not planned", "differs"
 
 
 class Finding(str):
@@ -40,3 +41,7 @@ def note(text: str) -> Finding:
 def unplanned(text: str) -> Finding:
     """Of what an engine runs, and plans do not hold."""
     return Finding(text, UNPLANNED)
+
+
+def differs(text: str) -> Finding:
+    return Finding(text, DIFFERS)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..deployments.pairs import why_not_paired
-from ..deployments.planned import model_facts
-from ..deployments.service import Role
+from ..deployments.planned import deployment_of, model_facts
+from ..deployments.service import Deployment, Role
 from ..engine_table import Names, devices_per_node_of, longest_of, table
 from ..errors import WrongValue
 from ..plans import Plan
@@ -17,10 +17,13 @@ from ..plans import plan as find_plan
 from ..problem import Problem, _check_kind, _text
 from .changes import Change, best_change
 from .documents import read_stated
-from .findings import Finding, illegal
+from .findings import DIFFERS, Finding, differs, illegal
 from .meaning import Place
 from .outcomes import Outcome, evaluate_stated, lines_of
 from .stated import Stated
+
+
+_MARKS = {DIFFERS: "differs"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Check:
     def regret(self) -> float | None:
         """The share of the optimum's throughput that it lacks."""
         return None if self.share is None else 1 - self.share
+
+    @property
+    def differences(self) -> tuple[Finding, ...]:
+        """What is other than in the plan that it should be."""
+        return tuple(one for one in self.findings if one.kind == DIFFERS)
 
     @property
     def is_legal(self) -> bool:
@@ -81,7 +89,7 @@ class Check:
             lines.append(("has", f"{self.share:.1%} of the optimum's throughput"))
         if self.change is not None:
             lines.append(("better", str(self.change)))
-        lines += [("finding", f"{text}") for text in self.findings]
+        lines += [(_MARKS.get(one.kind, "finding"), str(one)) for one in self.findings]
         return "\n".join(f"{name:9} {text}" for name, text in lines)
 
 
@@ -108,10 +116,14 @@ def role_line(role: Role) -> str:
 
 
 def check(
-    problem: "Problem | None", what: "str | os.PathLike[str]", explain: bool = True
+    problem: "Problem | None",
+    what: "str | os.PathLike[str]",
+    explain: bool = True,
+    plan: "Plan | None" = None,
 ) -> Check:
     """What `what` means: a command, or the path of a file or folder. Without a problem it
-    is only read. `explain` also looks for the best change of one flag."""
+    is only read. `explain` also looks for the best change of one flag. What differs from
+    `plan` is a finding each."""
     text = _text("command", os.fspath(what) if isinstance(what, os.PathLike) else what)
     if problem is None:
         stated = read_stated(text)
@@ -121,6 +133,8 @@ def check(
     place = Place(devices_per_node_of(problem.machine_parameters()))
     stated = read_stated(text, facts, place.devices_per_node)
     findings = [*stated.all_findings, *pair_findings(stated, facts)]
+    if plan is not None:
+        findings += differences_of(stated, deployment_of(plan, stated.engine))
     optimum = find_plan(problem)
 
     def evaluated(other: Stated) -> Outcome:
@@ -135,6 +149,36 @@ def check(
     if explain and not is_best:
         change = best_change(stated, outcome, evaluated, facts, place)
     return Check(stated, outcome.plan, tuple(findings), optimum, change)
+
+
+#: Fields of roles that documents say, with their names for users.
+_SAID = {
+    "workers": "workers", "tp": "tp", "ranks": "dp", "ep": "ep", "pp": "pp", "cp": "cp",
+    "cache_type": "KV cache type", "quantization": "weight type",
+}
+
+
+def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
+    """Each difference of what is stated from the service of a plan."""
+    found = []
+    for role in deployment.roles:
+        one = stated.role(role.name)
+        if one is None:
+            found.append(differs(f"{role.name}: planned, and not there"))
+            continue
+        for field, name in _SAID.items():
+            planned, said = getattr(role, field), getattr(one.role, field)
+            if planned != said:
+                found.append(differs(f"{role.name}: {name} planned {planned or 'auto'}, "
+                                     f"stated {said or 'auto'}"))
+        cap = one.role.in_flight
+        if role.name != "prefill" and cap and cap < role.in_flight:
+            found.append(differs(f"{role.name}: planned {role.in_flight} sequences in flight, "
+                                 f"stated at most {cap}"))
+    planned_names = {role.name for role in deployment.roles}
+    found += [differs(f"{one.role.name}: stated, and not planned")
+              for one in stated.roles if one.role.name not in planned_names]
+    return found
 
 
 def pair_findings(stated: Stated, facts: Names) -> list[Finding]:
