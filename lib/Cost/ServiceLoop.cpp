@@ -281,6 +281,16 @@ DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
   sent = decode.worker.steps->cacheBytes(in) / (networkShare * network) * 1e6;
 }
 
+std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
+  const Course course(load, engine.chunkTokens);
+  const Steps reads{prefill.worker, engine, load};
+  const StepTerms terms =
+      prefill.worker.steps->terms(reads.mix(/*sequences=*/0, course.chunk));
+  return {terms,
+          std::max(engine.launchUs,
+                   reads.withPrompts(0.0, course.chunk) - 1e6 * terms.sum())};
+}
+
 double DisaggregatedLoop::most() const {
   return std::ceil(groups * roomOfGroup + reading * (alone + sent));
 }

@@ -31,6 +31,18 @@ const char *shardopt::spell(Engine engine) {
   return "";
 }
 
+const char *shardopt::engineVersion(Engine engine) {
+  switch (engine) {
+  case Engine::Vllm:
+    return "0.33";
+  case Engine::Sglang:
+    return "0.5.23";
+  case Engine::Trtllm:
+    return "1.3.0rc";
+  }
+  return "";
+}
+
 ErrorOr<Engine> shardopt::parseEngine(const std::string &text) {
   std::vector<std::pair<std::string, Engine>> choices;
   for (Engine engine : allEngines)

@@ -149,6 +149,40 @@ static void addContextParallel(std::vector<Degrees> &all) {
       }
 }
 
+double Layout::leastBytes(double context) const {
+  double bytes = 0;
+  for (const cost::StageMemory &stage : steps->memory(context))
+    bytes = std::max(bytes, stage.weights + stage.cache);
+  return bytes;
+}
+
+Layout Side::make(Engine engine, const Degrees &degrees,
+                  const EngineFacts &facts) const {
+  Strategy strategy;
+  strategy.degrees = degrees;
+  for (size_t op = 0; op < facts.ops.size(); ++op)
+    strategy.dims.push_back(engineDim(engine, degrees, op, facts));
+  Layout layout{degrees,
+                std::make_unique<const cost::StepTimes>(
+                    model, std::move(strategy), skew, reach),
+                {}};
+  layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
+  return layout;
+}
+
+ErrorOr<Layout> Side::layout(Engine engine, const Degrees &degrees,
+                             cost::Phase phase) const {
+  if (auto why = model.structuralError(degrees))
+    return Error{*why};
+  EngineFacts facts(model.model());
+  facts.isPrefill = phase == cost::Phase::Prefill;
+  Layout layout = make(engine, degrees, facts);
+  if (!layout.steps->isLegal())
+    return Error{"the model cannot be sharded with the dims that '" +
+                 std::string(spell(engine)) + "' gives to its ops"};
+  return layout;
+}
+
 std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
                                   cost::Phase phase,
                                   ServiceShortage &shortage) const {
@@ -168,23 +202,14 @@ std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
       continue;
     }
     isRun = true;
-    Strategy strategy;
-    strategy.degrees = degrees;
-    for (size_t op = 0; op < facts.ops.size(); ++op)
-      strategy.dims.push_back(engineDim(engine, degrees, op, facts));
-    auto steps = std::make_unique<const cost::StepTimes>(
-        model, std::move(strategy), skew, reach);
-    if (!steps->isLegal())
+    Layout layout = make(engine, degrees, facts);
+    if (!layout.steps->isLegal())
       continue;
-    Layout layout{degrees, std::move(steps), {}};
-    layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
     if (layout.worker.room(context) > 0) {
       all.push_back(std::move(layout));
       continue;
     }
-    double bytes = 0;
-    for (const cost::StageMemory &stage : layout.steps->memory(context))
-      bytes = std::max(bytes, stage.weights + stage.cache);
+    const double bytes = layout.leastBytes(context);
     if (shortage.leastBytes == 0 || bytes < shortage.leastBytes)
       shortage.leastBytes = bytes;
   }

@@ -7,7 +7,7 @@
 
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Cost/RequestContext.h"
-#include "shardopt/Planning/ServiceSearch.h"
+#include "shardopt/Planning/ServiceSides.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
@@ -15,6 +15,9 @@
 #include <limits>
 
 using namespace shardopt;
+using service::gigabytes;
+using service::Sides;
+using service::sidesOf;
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -132,15 +135,7 @@ onMachine(const Scenario &scenario, const std::string &machine) {
   return Scenario::create(scenario.modelName(), scenario.model(), options);
 }
 
-namespace {
-/// What services are searched on.
-struct Sides {
-  std::unique_ptr<const service::Side> decode, prefill;
-  cost::ServingEngine engine;
-};
-} // namespace
-
-static ErrorOr<Sides> sidesOf(const ServiceSummary &summary) {
+ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   ErrorOr<cost::ServingEngine> engine =
       cost::findEngine(spell(summary.engine), /*version=*/"", /*isTuned=*/true);
   if (!engine)
@@ -229,8 +224,8 @@ static ServiceShortage explain(const ServiceSummary &summary,
 }
 
 ErrorOr<ServiceSummary>
-shardopt::planService(std::shared_ptr<const Scenario> scenario,
-                      const ServiceRequest &request) {
+service::summaryOf(std::shared_ptr<const Scenario> scenario,
+                   const ServiceRequest &request) {
   if (std::optional<std::string> why = request.error())
     return Error{*why};
   if (auto why = cost::contextError(scenario->workload(), request.load))
@@ -249,6 +244,17 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
     summary.prefillScenario = std::move(*other);
   }
   summary.scenario = std::move(scenario);
+  return summary;
+}
+
+ErrorOr<ServiceSummary>
+shardopt::planService(std::shared_ptr<const Scenario> scenario,
+                      const ServiceRequest &request) {
+  ErrorOr<ServiceSummary> asked =
+      service::summaryOf(std::move(scenario), request);
+  if (!asked)
+    return asked.error();
+  ServiceSummary summary = std::move(*asked);
   ErrorOr<Sides> sides = sidesOf(summary);
   if (!sides)
     return sides.error();
@@ -269,7 +275,7 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
 // Why not
 //===----------------------------------------------------------------------===//
 
-static std::string gigabytes(double bytes) {
+std::string service::gigabytes(double bytes) {
   return formatNumber(std::round(bytes / 1e7) / 1e2) + " GB";
 }
 

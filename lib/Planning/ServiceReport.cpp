@@ -1,4 +1,4 @@
-//===- ServiceReport.cpp - Plans of services as text and JSON -------------===//
+//===- ServiceReport.cpp - Plans of services as JSON ----------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,174 +7,12 @@
 
 #include "shardopt/Planning/ServicePlan.h"
 
-#include "shardopt/Cost/CsvLines.h"
 #include "shardopt/Support/Json.h"
 
 #include <algorithm>
 #include <cmath>
 
 using namespace shardopt;
-using cost::threeDigits;
-
-std::string shardopt::givenMachine(const Scenario &scenario) {
-  const std::string &given = scenario.options().timing.machine;
-  return given.empty() ? scenario.machine().name : given;
-}
-
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-/// "8 devices of h100_sxm and 4 of b200_sxm". Machines of one name have those
-/// of their files instead, and one machine that is given twice is named once.
-static std::string devicesOf(const ServiceSummary &summary) {
-  const std::string counted = std::to_string(summary.goal.devices);
-  std::string decoding = summary.scenario->machine().name, reading;
-  const int64_t apart = summary.goal.prefillDevices;
-  if (summary.prefillScenario) {
-    reading = summary.prefillScenario->machine().name;
-    if (reading == decoding) {
-      decoding = givenMachine(*summary.scenario);
-      reading = givenMachine(*summary.prefillScenario);
-    }
-  }
-  std::string text = counted + " devices of " + decoding;
-  if (apart > 0)
-    text += " and " + std::to_string(apart) + " of " + reading;
-  else if (!reading.empty() && reading != decoding)
-    text += " or " + reading;
-  return text;
-}
-
-static std::string layoutOf(const ServiceRole &role, bool hasExperts) {
-  const Degrees &degrees = role.degrees;
-  std::string text =
-      std::to_string(role.workers) + " x tp " + std::to_string(degrees.tp);
-  auto add = [&](const char *name, int64_t value) {
-    if (value > 1)
-      text += std::string(" ") + name + " " + std::to_string(value);
-  };
-  add("dp", degrees.dp);
-  if (hasExperts && degrees.ep > 1)
-    add("ep", degrees.ep);
-  else if (hasExperts)
-    add("moe_tp", degrees.tp * degrees.dp);
-  add("pp", degrees.pp);
-  add("cp", degrees.cp);
-  if (hasExperts && degrees.tp * degrees.dp > 1)
-    text += degrees.gathers() ? ", experts by all-gather"
-                              : ", experts by all-to-all";
-  return text;
-}
-
-static std::string memoryOf(const ServiceRole &role) {
-  auto gb = [](double bytes) { return threeDigits(bytes / 1e9); };
-  return gb(role.weightBytes) + " weights + " + gb(role.cacheBytes) +
-         " caches of " + gb(role.capacityBytes);
-}
-
-static std::string shown(const cost::ServingTime &time,
-                         const LatencyLimit &limit) {
-  std::string text = threeDigits(time.ms) + " (" + threeDigits(time.low) +
-                     " - " + threeDigits(time.high) + "), p50 " +
-                     threeDigits(time.p50) + ", p90 " + threeDigits(time.p90) +
-                     ", p99 " + threeDigits(time.p99);
-  if (std::isinf(limit.ms))
-    return text;
-  text += "; limit " + limit.describe();
-  // A limit on the mean may leave a tenth of the requests above it.
-  if (limit.percentile < 90 && time.p90 > limit.ms)
-    text += ", p90 is above it";
-  return text;
-}
-
-static void addLine(std::string &out, const std::string &name,
-                    const std::string &value) {
-  out += "    " + name +
-         std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') + value +
-         "\n";
-}
-
-/// Microseconds of a step that decodes, by part, with what the host adds.
-static std::vector<std::pair<const char *, double>>
-stepOf(const cost::ServingTimes &times) {
-  std::vector<std::pair<const char *, double>> parts;
-  for (const auto &[name, seconds] : times.step.named())
-    parts.emplace_back(name, seconds * 1e6);
-  parts.emplace_back("launch", times.hostUs);
-  return parts;
-}
-
-static void addRole(std::string &out, const char *name, const ServiceRole &role,
-                    const std::string &machine, bool hasExperts) {
-  addLine(out, name,
-          layoutOf(role, hasExperts) +
-              (machine.empty() ? "" : " on " + machine));
-  addLine(out, "  memory, GB", memoryOf(role));
-}
-
-static void addPlan(std::string &out, ServiceMode mode,
-                    const std::optional<ServicePlan> &plan,
-                    const ServiceSummary &summary) {
-  const ServiceGoal &goal = summary.goal;
-  out += std::string("  ") + spell(mode) +
-         (summary.mode == mode ? ", recommended\n" : "\n");
-  if (!plan) {
-    out += "    none meets the limits\n";
-    return;
-  }
-  const bool hasExperts = summary.scenario->hasExperts();
-  if (plan->prefill)
-    addRole(out, "prefill workers", *plan->prefill, plan->prefillMachine,
-            hasExperts);
-  addRole(out, plan->prefill ? "decode workers" : "workers", plan->decode, "",
-          hasExperts);
-  addLine(out, "devices",
-          std::to_string(plan->usedDevices()) + " of " +
-              std::to_string(goal.allDevices()));
-  addLine(out, "requests in flight",
-          std::to_string(std::llround(plan->concurrency)));
-  addLine(out, "TPOT, ms", shown(plan->times.tpot, goal.tpot));
-  addLine(out, "TTFT, ms", shown(plan->times.ttft, goal.ttft));
-  if (plan->prefill)
-    addLine(out, "KV transfer, ms", threeDigits(plan->times.sentUs / 1e3));
-  addLine(out, "tokens/s per device", threeDigits(plan->tokensPerDevice));
-  addLine(out, "tokens/s per user", threeDigits(1e3 / plan->times.tpot.ms));
-  addLine(out, "requests/s", threeDigits(plan->requestsPerSecond));
-  double sum = 0;
-  for (const auto &[name, us] : stepOf(plan->times))
-    sum += us;
-  std::string shares;
-  for (const auto &[name, us] : stepOf(plan->times))
-    if (us > 0)
-      shares += (shares.empty() ? "" : ", ") + std::string(name) + " " +
-                std::to_string(std::llround(100 * us / sum));
-  addLine(out, "step time, %", shares);
-}
-
-std::string shardopt::serviceTable(const ServiceSummary &summary) {
-  std::string text = "  service   ";
-  if (!summary.scenario->modelName().empty())
-    text += summary.scenario->modelName() + ", ";
-  text += std::string(spell(summary.engine)) + " on " + devicesOf(summary) +
-          "\n  requests  ";
-  const char *separator = "";
-  for (const RequestFieldInfo &info : requestFields)
-    if (const std::optional<double> &value = summary.load[info.field]) {
-      text +=
-          separator + std::string(info.name) + " " + spell(info.field, *value);
-      separator = ", ";
-    }
-  const ServiceProof &proof = summary.proof;
-  text += "\n  search    " + std::to_string(proof.layouts) + " layouts, " +
-          std::to_string(proof.pairs) + " pairs of roles (" +
-          std::to_string(proof.prunedPairs) + " ruled out by a bound), " +
-          std::to_string(proof.evaluations) + " loads evaluated, " +
-          std::to_string(proof.intervals) + " intervals bounded: optimal\n\n";
-  addPlan(text, ServiceMode::Aggregated, summary.aggregated, summary);
-  addPlan(text, ServiceMode::Disaggregated, summary.disaggregated, summary);
-  return text;
-}
 
 //===----------------------------------------------------------------------===//
 // JSON
@@ -190,24 +28,88 @@ static void writeTime(json::Writer &json, const std::string &name,
   json.member(name + "_p99", time.p99);
 }
 
-static void writeRole(json::Writer &json, const char *name,
-                      const ServiceRole &role, const Machine &machine) {
-  json.key(name).beginObject();
-  json.member("machine", machine.name);
-  json.member("count", role.workers);
+/// Microseconds of a step by part, with what the host adds, and the name of the
+/// largest.
+static void writeStep(json::Writer &json, const ServiceRole &role) {
+  const char *most = "launch";
+  double largest = role.hostUs;
+  json.key("step_us").beginObject();
+  for (const auto &[part, seconds] : role.step.named()) {
+    json.member(part, seconds * 1e6);
+    if (seconds * 1e6 > largest) {
+      largest = seconds * 1e6;
+      most = part;
+    }
+  }
+  json.member("launch", role.hostUs);
+  json.endObject();
+  json.member("dominating_term", most);
+}
+
+static void writeLayout(json::Writer &json, const ServiceRole &role,
+                        size_t layers) {
   for (Degree degree : {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
                         Degree::Cp, Degree::Exchange})
     if (infoOf(degree).names)
       json.member(spell(degree), spell(degree, role.degrees[degree]));
     else
       json.member(spell(degree), role.degrees[degree]);
+  json.key("stages").beginArray();
+  const StageCut &given = role.degrees.stages;
+  for (int64_t stage :
+       (given.isEmpty() ? evenCut(int64_t(layers), role.degrees.pp) : given)
+           .layers)
+    json.value(stage);
+  json.endArray();
+}
+
+static void writeRole(json::Writer &json, const char *name,
+                      const ServiceRole &role, const Scenario &scenario) {
+  json.key(name).beginObject(json::Layout::Block);
+  json.member("machine", scenario.machine().name);
+  json.member("workers", role.workers);
+  writeLayout(json, role, scenario.model().numLayers());
   json.member("devices_each", role.degrees.devices());
+  json.member("devices", role.devices());
+  json.member("in_flight_each", role.inFlight);
+  json.member("sequences_each", role.sequences);
   json.key("memory_gb").beginObject();
   json.member("weights", role.weightBytes / 1e9);
   json.member("kv_cache", role.cacheBytes / 1e9);
   json.member("capacity", role.capacityBytes / 1e9);
   json.endObject();
+  writeStep(json, role);
   json.endObject();
+}
+
+/// What the service is to attain, and attains.
+static void writeLimits(json::Writer &json, const ServicePlan &plan,
+                        const ServiceGoal &goal) {
+  json.key("slos").beginArray(json::Layout::Block);
+  auto write = [&](const char *name, const char *statistic, double limit,
+                   double attained, bool isMet) {
+    json.beginObject();
+    json.member("name", name);
+    json.member("statistic", statistic);
+    json.member("limit", limit);
+    json.member("attained", attained);
+    json.member("met", isMet);
+    json.endObject();
+  };
+  auto writeTime = [&](const char *name, const LatencyLimit &limit,
+                       const cost::ServingTime &time) {
+    const std::string statistic =
+        limit.percentile ? "p" + std::to_string(limit.percentile) : "mean";
+    const double attained = limit.of<double>(time);
+    if (std::isfinite(limit.ms))
+      write(name, statistic.c_str(), limit.ms, attained, attained <= limit.ms);
+  };
+  writeTime("tpot_ms", goal.tpot, plan.times.tpot);
+  writeTime("ttft_ms", goal.ttft, plan.times.ttft);
+  if (goal.rate > 0)
+    write("requests_per_s", "mean", goal.rate, plan.requestsPerSecond,
+          plan.requestsPerSecond >= goal.rate);
+  json.endArray();
 }
 
 static void writePlan(json::Writer &json, ServiceMode mode,
@@ -219,45 +121,66 @@ static void writePlan(json::Writer &json, ServiceMode mode,
     return;
   }
   json.beginObject(json::Layout::Block);
-  const Machine &machine = summary.scenario->machine();
   if (plan->prefill)
-    writeRole(json, "readers", *plan->prefill,
-              plan->prefillMachine.empty()
-                  ? machine
-                  : summary.prefillScenario->machine());
-  writeRole(json, plan->prefill ? "decoders" : "replicas", plan->decode,
-            machine);
+    writeRole(json, "prefill", *plan->prefill,
+              plan->prefillMachine.empty() ? *summary.scenario
+                                           : *summary.prefillScenario);
+  writeRole(json, plan->prefill ? "decode" : "serve", plan->decode,
+            *summary.scenario);
   json.member("devices", plan->usedDevices());
   json.member("concurrency", plan->concurrency);
   json.member("sequences", plan->times.sequences);
   writeTime(json, "tpot_ms", plan->times.tpot);
   writeTime(json, "ttft_ms", plan->times.ttft);
   if (plan->prefill)
-    json.member("cache_sent_ms", plan->times.sentUs / 1e3);
+    json.member("kv_transfer_ms", plan->times.sentUs / 1e3);
+  writeLimits(json, *plan, summary.goal);
   json.member("tokens_per_s_per_device", plan->tokensPerDevice);
+  json.member("tokens_per_s_per_used_device",
+              plan->tokensPerUsedDevice(summary.goal));
   json.member("tokens_per_s_per_user", 1e3 / plan->times.tpot.ms);
   json.member("requests_per_s", plan->requestsPerSecond);
-  const auto parts = stepOf(plan->times);
-  json.key("step_us").beginObject();
-  for (const auto &[part, us] : parts)
-    json.member(part, us);
-  json.endObject();
-  const auto most = std::max_element(
-      parts.begin(), parts.end(),
-      [](const auto &a, const auto &b) { return a.second < b.second; });
-  json.member("dominating_term", most->first);
   json.endObject();
 }
 
-static void writeProof(json::Writer &json, const ServiceProof &proof) {
+/// How the recommended plan was proved; its objective is its own bound.
+static void writeProof(json::Writer &json, const ServiceSummary &summary) {
+  const ServiceProof &proof = summary.proof;
+  // Of modes that are as good as equal the simpler is recommended.
+  std::optional<double> bound;
+  for (const auto *plan : {&summary.aggregated, &summary.disaggregated})
+    if (*plan && summary.goal.rate > 0)
+      bound = std::min(bound.value_or(1e18), double((*plan)->usedDevices()));
+    else if (*plan)
+      bound = std::max(bound.value_or(0), (*plan)->tokensPerDevice);
+  const bool hasRate = summary.goal.rate > 0;
   json.key("certificate").beginObject();
   json.member("optimal", true);
+  json.member("objective", hasRate ? "devices" : "tokens_per_s_per_device");
+  json.key("bound");
+  if (bound)
+    json.value(*bound);
+  else
+    json.null();
   json.member("layouts", proof.layouts);
   json.member("pairs", proof.pairs);
   json.member("pruned_pairs", proof.prunedPairs);
   json.member("evaluations", proof.evaluations);
   json.member("intervals", proof.intervals);
   json.endObject();
+}
+
+static void writeBreaches(json::Writer &json,
+                          const std::vector<ServiceBreach> &breaches) {
+  json.key("breaks").beginArray(json::Layout::Block);
+  for (const ServiceBreach &breach : breaches) {
+    json.beginObject();
+    json.member("kind", breach.kind);
+    json.member("role", breach.role);
+    json.member("why", breach.why);
+    json.endObject();
+  }
+  json.endArray();
 }
 
 static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
@@ -278,10 +201,11 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
   std::string text;
   json::Writer json(text);
   json.beginObject(json::Layout::Block);
-  json.member("schema", 2);
+  json.member("schema", 3);
   json.member("model", summary.scenario->modelName());
   json.member("machine", summary.scenario->machine().name);
   json.member("engine", spell(summary.engine));
+  json.member("engine_version", engineVersion(summary.engine));
   json.member("devices", summary.goal.devices);
   if (summary.prefillScenario) {
     json.member("prefill_machine", summary.prefillScenario->machine().name);
@@ -303,7 +227,12 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
     json.value(spell(*summary.mode));
   else
     json.null();
-  writeProof(json, summary.proof);
+  if (summary.breaches) {
+    writeBreaches(json, *summary.breaches);
+  } else {
+    writeProof(json, summary);
+    json.member("other_mode", otherMode(summary));
+  }
   if (summary.shortage)
     writeShortage(json, summary);
   writePlan(json, ServiceMode::Aggregated, summary.aggregated, summary);

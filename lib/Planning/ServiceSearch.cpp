@@ -148,6 +148,29 @@ template <typename Loop> Point Loads<Loop>::atRate(Point found, double rate) {
   return found;
 }
 
+template <typename Loop>
+static std::optional<double> bestOf(const Loop &loop, double most,
+                                    const ServiceGoal &goal, double rate) {
+  ServiceProof proof;
+  ServiceShortage shortage;
+  Loads<Loop> loads(loop, goal, proof, shortage);
+  std::optional<Point> found =
+      loads.best(static_cast<int64_t>(most), rate * (1 - 1e-12));
+  if (!found)
+    return std::nullopt;
+  return (rate > 0 ? loads.atRate(*found, rate) : *found).concurrency;
+}
+
+std::optional<double> service::bestLoad(const AggregatedLoop &loop,
+                                        const ServiceGoal &goal, double rate) {
+  return bestOf(loop, loop.room(), goal, rate);
+}
+
+std::optional<double> service::bestLoad(const DisaggregatedLoop &loop,
+                                        const ServiceGoal &goal, double rate) {
+  return bestOf(loop, loop.most(), goal, rate);
+}
+
 //===----------------------------------------------------------------------===//
 // Services
 //===----------------------------------------------------------------------===//
@@ -187,9 +210,7 @@ private:
     bool isApart; ///< the prefill workers have devices of their own
   };
 
-  double longest() const {
-    return goal.load.inputTokens + goal.load.outputTokens / 2;
-  }
+  double longest() const { return longestOf(goal); }
   /// Most workers of `devices` each on the devices of a machine.
   int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) const;
   double decodeBound(const Layout &layout, double growth) const;
@@ -198,8 +219,6 @@ private:
   std::vector<Ranked> rank(const std::vector<Layout> &layouts,
                            bool isPrefill) const;
   void keep(ServicePlan plan, std::optional<ServicePlan> &best) const;
-  ServiceRole roleOf(const Layout &layout, int64_t workers, double sequences,
-                     double admitted, double context) const;
   void tryAggregated(const Ranked &ranked, std::optional<ServicePlan> &best);
   void dropDominated(std::vector<Ranked> &prefills) const;
   double boundOf(const Pair &pair) const;
@@ -232,11 +251,6 @@ static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
 }
 
 void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
-  // At a rate what arrives is served, and not what could be.
-  if (goal.rate > 0)
-    plan.requestsPerSecond = goal.rate;
-  plan.tokensPerDevice = plan.requestsPerSecond * goal.load.outputTokens /
-                         static_cast<double>(goal.allDevices());
   if (!best || isBetter(plan, *best, goal.rate))
     best = std::move(plan);
 }
@@ -318,27 +332,6 @@ void Search::refine(std::vector<Ranked> &decodes) const {
       decode.rate = decodeBound(*decode.layout, /*growth=*/1.0625);
 }
 
-ServiceRole Search::roleOf(const Layout &layout, int64_t workers,
-                           double sequences, double admitted,
-                           double context) const {
-  ServiceRole role;
-  role.degrees = layout.degrees;
-  role.degrees.batch =
-      std::max<int64_t>(1, std::llround(sequences)) * layout.degrees.dp;
-  role.workers = workers;
-  role.capacityBytes = layout.worker.memoryBytes;
-  double fullest = 0;
-  for (const cost::StageMemory &stage : layout.steps->memory(context)) {
-    const double cached = admitted * stage.cache;
-    if (stage.weights + cached <= fullest)
-      continue;
-    fullest = stage.weights + cached;
-    role.weightBytes = stage.weights;
-    role.cacheBytes = cached;
-  }
-  return role;
-}
-
 //===----------------------------------------------------------------------===//
 // Aggregated
 //===----------------------------------------------------------------------===//
@@ -379,14 +372,8 @@ void Search::tryAggregated(const Ranked &ranked,
         1, static_cast<int64_t>(std::ceil(goal.rate / found->rate - 1e-9)));
     found = loads.atRate(*found, goal.rate / static_cast<double>(workers));
   }
-  const auto count = static_cast<double>(workers);
-  ServicePlan plan;
-  plan.times = found->times;
-  plan.concurrency = found->concurrency * count;
-  plan.requestsPerSecond = found->rate * count;
-  plan.decode = roleOf(layout, workers, found->times.sequences,
-                       found->times.admitted, longest());
-  keep(std::move(plan), best);
+  keep(planTogether(layout, workers, found->concurrency, found->times, goal),
+       best);
 }
 
 std::optional<ServicePlan> Search::aggregated() {
@@ -480,13 +467,8 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
     return false;
   if (goal.rate > 0)
     found = loads.atRate(*found, goal.rate);
-  ServicePlan plan;
-  plan.times = found->times;
-  plan.concurrency = found->concurrency;
-  plan.requestsPerSecond = found->rate;
-  plan.prefill = roleOf(prefill, prefills, 1, 1, goal.load.inputTokens);
-  plan.decode = roleOf(decode, decodes, found->times.sequences,
-                       found->times.sequences, longest());
+  ServicePlan plan = planApart({prefill, decode, prefills, decodes},
+                               found->concurrency, found->times, engine, goal);
   if (pair.side != &decodeSide)
     plan.prefillMachine = pair.side->name();
   keep(std::move(plan), best);

@@ -18,6 +18,7 @@
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/ServiceEvaluation.h"
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/DegreeList.h"
@@ -142,6 +143,7 @@ public:
 
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
+  py::tuple evaluateService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   std::vector<std::pair<std::string, Numbers>>
   space(const py::dict &settings) const;
@@ -399,10 +401,8 @@ static RequestLoad readLoad(const std::map<std::string, double> &numbers) {
   return load;
 }
 
-/// Both plans of a service as a table and as JSON, why there is none (or None),
-/// what `plan` gives for the replicas that run the model's phase (or None), and
-/// whether these are on the machine that may read prompts.
-py::tuple Problem::planService(const py::dict &settings) const {
+/// What `settings` ask of a service.
+static ServiceRequest readService(const py::dict &settings) {
   ServiceRequest asked;
   std::map<std::string, double> numbers;
   take(settings, "requests", numbers);
@@ -416,6 +416,82 @@ py::tuple Problem::planService(const py::dict &settings) const {
     asked.engine = engine;
   take(settings, "mode", mode);
   asked.mode = orRaise(parseServiceMode(mode));
+  return asked;
+}
+
+using RoleNumbers = std::map<std::string, py::object>;
+
+/// The role that `said` spells: degrees by name, and "workers".
+static GivenRole readRole(const std::string &role, const RoleNumbers &said) {
+  GivenRole given;
+  PartialDegrees degrees;
+  for (const auto &[name, value] : said) {
+    const std::string text = py::str(value);
+    const std::string place = "'" + role + "." + abbreviate(name) + "'";
+    std::optional<Degree> degree = parseDegree(name);
+    if (name == "workers") {
+      // Whole numbers as those of a degree.
+      const auto count = parseDegreeValue(Degree::Batch, text);
+      if (!count)
+        throw py::value_error(place + " is " + abbreviate(text) +
+                              ", expected a whole number from 1 to 100000");
+      given.workers = *count;
+      continue;
+    }
+    if (!degree || *degree == Degree::Batch) {
+      std::vector<std::string> known = degreeNames();
+      known.back() = "workers"; // in place of the batch
+      throw py::value_error("unknown " + place + "; " + listKnown(name, known));
+    }
+    degrees[*degree] = parseDegreeValue(*degree, text);
+    if (!degrees[*degree])
+      throw py::value_error(place + " is " + abbreviate(text) + ", expected " +
+                            wantedOf(*degree));
+  }
+  degrees[Degree::Batch] = 1;
+  given.degrees = degrees.filled();
+  return given;
+}
+
+/// The service of `roles`, either "serve", or "prefill" and "decode".
+static GivenService readGiven(const py::dict &settings) {
+  std::map<std::string, RoleNumbers> roles;
+  take(settings, "roles", roles);
+  GivenService given;
+  take(settings, "concurrency", given.concurrency);
+  take(settings, "prefill_elsewhere", given.isElsewhere);
+  const bool isOne = roles.size() == 1 && roles.count("serve");
+  if (!isOne &&
+      !(roles.size() == 2 && roles.count("prefill") && roles.count("decode"))) {
+    std::string found;
+    for (const auto &[name, said] : roles)
+      found += (found.empty() ? "" : ", ") + abbreviate(name);
+    throw py::value_error("the roles are '" + found +
+                          "', expected serve, or prefill and decode");
+  }
+  if (isOne) {
+    given.decode = readRole("serve", roles["serve"]);
+    return given;
+  }
+  given.prefill = readRole("prefill", roles["prefill"]);
+  given.decode = readRole("decode", roles["decode"]);
+  return given;
+}
+
+/// A service that is given as a table and as JSON, and what it does not keep,
+/// or None.
+py::tuple Problem::evaluateService(const py::dict &settings) const {
+  const ServiceSummary service = orRaise(shardopt::evaluateService(
+      scenario, readService(settings), readGiven(settings)));
+  return py::make_tuple(serviceTable(service), serviceJson(service),
+                        whyNotKept(service));
+}
+
+/// Both plans of a service as a table and as JSON, why there is none (or None),
+/// what `plan` gives for the replicas that run the model's phase (or None), and
+/// whether these are on the machine that may read prompts.
+py::tuple Problem::planService(const py::dict &settings) const {
+  const ServiceRequest asked = readService(settings);
   PlanRequest request = readRequest(settings);
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
   request.stop = interrupt->token();
@@ -595,6 +671,7 @@ PYBIND11_MODULE(_shardopt, module) {
                              })
       .def("plan", &Problem::plan)
       .def("plan_service", &Problem::planService)
+      .def("evaluate_service", &Problem::evaluateService)
       .def("describe", &Problem::describe)
       .def("space", &Problem::space)
       .def("evaluate", &Problem::evaluate)

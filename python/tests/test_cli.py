@@ -210,7 +210,7 @@ class CommandTest(unittest.TestCase):
         path = self.folder / "decode.json"
         kept = json.loads(path.read_text())
         best = kept["service"][kept["service"]["mode"]]
-        workers = best.get("replicas") or best["decoders"]
+        workers = best.get("serve") or best["decode"]
         self.assertEqual(kept["strategy"]["tp"], workers["tp"])
         self.assertEqual(run("evaluate", path)[::2], (0, ""))
         code, fixed, _ = run(*asked, "--concurrency", 3, "--format", "json")

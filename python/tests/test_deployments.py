@@ -460,10 +460,10 @@ class PlanTest(unittest.TestCase):
         plan = self.plan(isl=4096, osl=512, ttft_ms=2000, rate=20, mode="disaggregated")
         made = d.deployment_of(plan)
         found = plan.service["disaggregated"]
-        for role, key in zip(made.roles, ("readers", "decoders")):
+        for role, key in zip(made.roles, ("prefill", "decode")):
             row = found[key]
             self.assertEqual((role.workers, role.tp, role.ranks, role.ep),
-                             (row["count"], row["tp"], row["dp"], row["ep"]))
+                             (row["workers"], row["tp"], row["dp"], row["ep"]))
         self.assertEqual(sum(role.workers * role.devices for role in made.roles), found["devices"])
         decode = made.roles[1]
         self.assertGreaterEqual(decode.workers * decode.in_flight, found["concurrency"])
@@ -485,9 +485,9 @@ class PlanTest(unittest.TestCase):
         text = json.dumps(plan.service)
         for path, value in [
             ("mode", "x"), ("mode", None), ("mode", []), ("disaggregated", 1),
-            ("disaggregated/decoders", None), ("disaggregated/readers", []),
-            ("disaggregated/decoders/tp", "2\ntouch pwned"), ("disaggregated/decoders/count", 0),
-            ("disaggregated/readers/dp", 1.5), ("disaggregated/readers/ep", 1e400),
+            ("disaggregated/decode", None), ("disaggregated/prefill", []),
+            ("disaggregated/decode/tp", "2\ntouch pwned"), ("disaggregated/decode/workers", 0),
+            ("disaggregated/prefill/dp", 1.5), ("disaggregated/prefill/ep", 1e400),
             ("disaggregated/concurrency", "9"), ("disaggregated/concurrency", float("nan")),
         ]:
             service = json.loads(text)

@@ -291,9 +291,9 @@ class PlanTest(unittest.TestCase):
         ):
             plan = so.plan(so.Problem(so.load_model(LLAMA, load), **asked))
             service = plan.service["disaggregated"]
-            self.assertEqual(service["readers"]["machine"], "h100_sxm")
-            self.assertEqual(service["decoders"]["machine"], "h200_sxm")
-            self.assertIn("4 devices of h200_sxm and 4 of h100_sxm", plan.service_table)
+            self.assertEqual(service["prefill"]["machine"], "h100_sxm")
+            self.assertEqual(service["decode"]["machine"], "h200_sxm")
+            self.assertIn("4 GPUs of h200_sxm and 4 of h100_sxm", plan.service_table)
             # The strategy is for the machine of its workers.
             self.assertEqual(plan.problem.machine_name, machine)
             again = so.Plan.from_json(self.kept(plan))
@@ -321,7 +321,7 @@ class PlanTest(unittest.TestCase):
             plan = so.plan(so.Problem(so.load_model(LLAMA, load), **asked))
             self.assertEqual(plan.problem.machine, machine)
             self.assertEqual(plan.problem.memory_gb > 100, machine == str(like))
-            self.assertIn(f"4 devices of h100_sxm and 4 of {like}", plan.service_table)
+            self.assertIn(f"4 GPUs of h100_sxm and 4 of {like}", plan.service_table)
             # The file has both machines, and goes on to another one.
             values = so.Plan.from_json(self.kept(plan)).to_dict()
             self.assertEqual(list(values["other_machines"]), [other])

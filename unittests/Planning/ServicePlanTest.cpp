@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Planning/ServiceEvaluation.h"
 #include "shardopt/Planning/ServiceSearch.h"
 
 #include "TestModels.h"
@@ -81,9 +82,9 @@ struct ServiceCase {
       config.topK = 2;
       config.expertInner = 512;
     }
-    request =
-        requestOf(pick({8000, 30000, 60000}), pick({50, 300, 1000}),
-                  pick({2, 3, 6, 50}), pick({150, 400, 4000}), pick({1, 2, 3, 4, 6}));
+    request = requestOf(pick({8000, 30000, 60000}), pick({50, 300, 1000}),
+                        pick({2, 3, 6, 50}), pick({150, 400, 4000}),
+                        pick({1, 2, 3, 4, 6}));
     request.engine = pick({0, 1}) ? "vllm" : "sglang";
     if (pick({0, 1, 2}) == 0) {
       request.load[RequestField::TpotPercentile] = pick({50, 90, 99});
@@ -255,6 +256,90 @@ TEST(ServiceSearch, TighterIsNeverBetter) {
   EXPECT_GT(compared, 10);
 }
 
+/// All that a plan says, as text.
+std::string spelled(ServiceSummary summary, ServiceMode mode) {
+  summary.mode = mode;
+  (mode == ServiceMode::Aggregated ? summary.disaggregated : summary.aggregated)
+      .reset();
+  summary.proof = {};
+  summary.breaches.reset();
+  return serviceJson(summary);
+}
+
+TEST(ServiceEvaluation, PlansAttainWhatTheSearchSaid) {
+  const std::string machine = smallMachine(3.3);
+  int same[2] = {};
+  for (int seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ServiceCase one(seed);
+    auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
+    auto summary = planService(scenario, one.request);
+    ASSERT_TRUE(summary) << summary.error().message;
+    for (const auto *plan : {&summary->aggregated, &summary->disaggregated}) {
+      if (!*plan)
+        continue;
+      const GivenService given = givenBy(**plan);
+      auto again = evaluateService(scenario, one.request, given);
+      ASSERT_TRUE(again) << again.error().message;
+      ASSERT_TRUE(again->best());
+      EXPECT_EQ(whyNotKept(*again), std::nullopt);
+      EXPECT_EQ(spelled(*again, (*plan)->mode()),
+                spelled(*summary, (*plan)->mode()));
+      // The load of a plan is the best of its workers.
+      GivenService open = given;
+      open.concurrency = 0;
+      auto best = evaluateService(scenario, one.request, open);
+      ASSERT_TRUE(best && best->best());
+      EXPECT_EQ(spelled(*best, (*plan)->mode()),
+                spelled(*summary, (*plan)->mode()));
+      ++same[size_t((*plan)->mode())];
+    }
+  }
+  EXPECT_GT(same[0], 30);
+  EXPECT_GT(same[1], 30);
+}
+
+TEST(ServiceEvaluation, NamesWhatIsNotKept) {
+  auto scenario = scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode);
+  auto kinds = [&](const ServiceRequest &request, const GivenService &given) {
+    auto found = evaluateService(scenario, request, given);
+    EXPECT_TRUE(found) << found.error().message;
+    std::string all;
+    for (const ServiceBreach &breach : *found->breaches)
+      all += (all.empty() ? "" : " ") + breach.role +
+             (breach.role.empty() ? "" : ":") + breach.kind;
+    return all;
+  };
+  const ServiceRequest request = requestOf(4096, 512, 30, 1000, 8);
+  GivenService given;
+  given.decode = {Degrees(4, 1, 1, 1), 2};
+  given.concurrency = 16;
+  EXPECT_EQ(kinds(request, given), "");
+  given.concurrency = 400;
+  EXPECT_EQ(kinds(request, given), "tpot ttft");
+  given.decode.workers = 3;
+  EXPECT_EQ(kinds(requestOf(4096, 512, 1e6, 1e6, 8), given), "devices");
+  given.decode = {Degrees(1, 1, 1, 1), 8};
+  EXPECT_EQ(kinds(request, given), "serve:memory");
+  given.decode = {Degrees(3, 1, 1, 1), 1};
+  given.concurrency = 1;
+  EXPECT_EQ(kinds(request, given), "serve:engine");
+  given.decode = {Degrees(4, 1, 100, 1), 1};
+  EXPECT_EQ(kinds(request, given), "serve:structure devices");
+  given.decode = {Degrees(4, 1, 1, 1), 1};
+  given.prefill = GivenRole{Degrees(2, 1, 2, 1), 1};
+  EXPECT_EQ(kinds(request, given), "transfer");
+  ServiceRequest rate = request;
+  rate.load[RequestField::Rate] = 1000;
+  given.prefill.reset();
+  EXPECT_EQ(kinds(rate, given), "rate");
+  given.decode.workers = 0;
+  auto wrong = evaluateService(scenario, request, given);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message,
+            "'serve.workers' is 0, expected a whole number from 1 to 100000");
+}
+
 TEST(ServiceSearch, WorkersHaveTheirPlaces) {
   using service::havePlaces;
   EXPECT_TRUE(havePlaces(8, 1, 0, 1, 8, 8));
@@ -358,12 +443,12 @@ TEST(ServicePlan, PromptsAreReadOnAnotherMachine) {
     const std::string json = serviceJson(*service);
     for (const char *part :
          {"\"prefill_machine\": \"b200_sxm\"", "\"prefill_devices\": 4",
-          "\"readers\": {\"machine\": \"b200_sxm\"",
-          "\"decoders\": {\"machine\": \"h100_sxm\""})
+          "\"prefill\": {\n      \"machine\": \"b200_sxm\"",
+          "\"decode\": {\n      \"machine\": \"h100_sxm\""})
       EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
     const std::string table = serviceTable(*service);
     for (const char *part :
-         {"8 devices of h100_sxm and 4 of b200_sxm", " on b200_sxm\n", "of 12"})
+         {"8 GPUs of h100_sxm and 4 of b200_sxm", " on b200_sxm\n", "of 12"})
       EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;
   }
 }

@@ -112,6 +112,9 @@ public:
   bool hasRoom() const { return isRoom; }
   /// Requests a second that prefill workers compute.
   double prefillRate() const { return 1e6 * reading; }
+  /// Seconds of a step with prompts by what takes them, and the microseconds
+  /// that the engine adds.
+  std::pair<StepTerms, double> prefillStep() const;
   /// Requests in flight beyond which more only wait.
   double most() const;
   ServingTimes at(double concurrency) const;

@@ -27,6 +27,8 @@ inline constexpr Engine allEngines[] = {Engine::Vllm, Engine::Sglang,
 /// "vllm", "sglang" or "trtllm".
 const char *spell(Engine engine);
 ErrorOr<Engine> parseEngine(const std::string &text);
+/// The version whose rules these are, as python/shardopt/engines.json has it.
+const char *engineVersion(Engine engine);
 
 /// What the engines' rules ask of a model.
 struct EngineFacts {

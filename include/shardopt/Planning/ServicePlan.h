@@ -79,6 +79,11 @@ struct ServiceRole {
   double weightBytes = 0;   ///< of the fullest device
   double cacheBytes = 0;    ///< of the same, of all sequences in flight
   double capacityBytes = 0; ///< of a device for both
+  double inFlight = 0;      ///< requests that a worker has room for at a time
+  double sequences = 0;     ///< of them in a step, in the mean; prompts: 0
+  /// Seconds of a step at this load, and what the engine adds, microseconds.
+  cost::StepTerms step = {};
+  double hostUs = 0;
 
   int64_t devices() const { return workers * degrees.devices(); }
 };
@@ -95,6 +100,14 @@ struct ServicePlan {
   int64_t usedDevices() const {
     return decode.devices() + (prefill ? prefill->devices() : 0);
   }
+  /// Tokens a second per device that has work.
+  double tokensPerUsedDevice(const ServiceGoal &goal) const {
+    return requestsPerSecond * goal.load.outputTokens /
+           static_cast<double>(usedDevices());
+  }
+  ServiceMode mode() const {
+    return prefill ? ServiceMode::Disaggregated : ServiceMode::Aggregated;
+  }
 };
 
 /// How a plan was proved: every layout, number of workers and number of
@@ -105,6 +118,15 @@ struct ServiceProof {
   int64_t prunedPairs = 0; ///< of these, by a bound on their rate
   int64_t evaluations = 0; ///< of single loads
   int64_t intervals = 0;   ///< of loads, that were bounded
+};
+
+/// Something that a service which is given does not keep.
+struct ServiceBreach {
+  /// "structure", "engine", "transfer", "devices", "memory", "tpot", "ttft" or
+  /// "rate".
+  std::string kind;
+  std::string role; ///< "serve", "prefill" or "decode"; empty: of the service
+  std::string why;  ///< a phrase with what was found and what would do
 };
 
 /// Why there is no plan, and what would do.
@@ -131,6 +153,8 @@ struct ServiceSummary {
   std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
   ServiceProof proof;
   std::optional<ServiceShortage> shortage; ///< where there is no plan
+  /// Of a service that was given and not searched: what it does not keep.
+  std::optional<std::vector<ServiceBreach>> breaches;
 
   /// The recommended plan; null where none meets the limits.
   const ServicePlan *best() const;
@@ -158,6 +182,10 @@ const Scenario &scenarioOf(const ServiceSummary &summary);
 /// service.
 ErrorOr<PlanSummary> planWorkers(const ServiceSummary &summary,
                                  PlanRequest request);
+
+/// What the mode that is not recommended would be, in a phrase; empty where
+/// there is no plan.
+std::string otherMode(const ServiceSummary &summary);
 
 std::string serviceTable(const ServiceSummary &summary);
 std::string serviceJson(const ServiceSummary &summary);

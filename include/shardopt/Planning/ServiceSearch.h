@@ -22,6 +22,8 @@ struct Layout {
   cost::ServingWorker worker;
 
   int64_t devices() const { return degrees.devices(); }
+  /// Bytes of a device for weights and one request.
+  double leastBytes(double context) const;
 };
 
 /// A machine, and the layouts of workers on it.
@@ -37,11 +39,18 @@ public:
                               cost::Phase phase,
                               ServiceShortage &shortage) const;
 
+  /// The one with `degrees`, whatever `engine` makes of them, and with whatever
+  /// room; an error where the model has none with these.
+  ErrorOr<Layout> layout(Engine engine, const Degrees &degrees,
+                         cost::Phase phase) const;
+
   const std::string &name() const { return machineName; }
   int64_t domainSize() const { return domain; }
   const cost::CostModel &costs() const { return model; }
 
 private:
+  Layout make(Engine engine, const Degrees &degrees,
+              const EngineFacts &facts) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
 
@@ -57,6 +66,38 @@ private:
 /// than a domain lies in one, a larger one takes whole domains.
 bool havePlaces(int64_t first, int64_t firstSize, int64_t second,
                 int64_t secondSize, int64_t devices, int64_t domain);
+
+/// Tokens of a request whose caches count: half of its answer stands, in the
+/// mean.
+double longestOf(const ServiceGoal &goal);
+
+/// Requests a second that `concurrency` requests in flight are.
+double requestRate(double concurrency, const cost::ServingTimes &times,
+                   const ServiceGoal &goal);
+
+/// Workers of one role that prefill and decode, with `concurrency` requests in
+/// flight in each. The rate is what they attain, or that of the goal.
+ServicePlan planTogether(const Layout &layout, int64_t workers,
+                         double concurrency, const cost::ServingTimes &times,
+                         const ServiceGoal &goal);
+
+/// Layouts of two roles, and how many workers each has.
+struct PairOfRoles {
+  const Layout &prefill, &decode;
+  int64_t prefills, decodes;
+};
+/// The same of two roles, with `concurrency` requests in flight over all.
+ServicePlan planApart(const PairOfRoles &roles, double concurrency,
+                      const cost::ServingTimes &times,
+                      const cost::ServingEngine &engine,
+                      const ServiceGoal &goal);
+
+/// The number of requests in flight within the limits that attains most, or
+/// the least that attains `rate` where it is above 0; none: no load does.
+std::optional<double> bestLoad(const cost::AggregatedLoop &loop,
+                               const ServiceGoal &goal, double rate);
+std::optional<double> bestLoad(const cost::DisaggregatedLoop &loop,
+                               const ServiceGoal &goal, double rate);
 
 /// The best plans of both modes; `prefill` is null where prompts are
 /// computed on `decode`'s machine alone.

@@ -119,9 +119,6 @@ def _role_of_phase(plan: Plan, devices_per_node: int | None) -> Role:
     )
 
 
-_ROWS = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}
-
-
 def _roles_of_service(
     plan: Plan, service: Mapping[str, Any], devices_per_node: int | None
 ) -> tuple[list[Role], float]:
@@ -131,11 +128,12 @@ def _roles_of_service(
     found = service.get(str(mode))
     rows = found if isinstance(found, dict) else {}
     total = real(rows.get("concurrency"))
-    named = {name: rows[key] for name, key in _ROWS.items() if isinstance(rows.get(key), dict)}
+    names = (SERVE, PREFILL, DECODE)
+    named = {name: rows[name] for name in names if isinstance(rows.get(name), dict)}
     if list(named) not in ([SERVE], [PREFILL, DECODE]) or not 0 < total < MOST:
         raise WrongPlan(
-            f"the plan's service of mode {shown(mode)} has no replicas, or no readers and "
-            "decoders, with a concurrency: expected a plan file as `shardopt plan` writes it"
+            f"the plan's service of mode {shown(mode)} has no 'serve', or no 'prefill' "
+            "and 'decode', with a concurrency: expected a plan file as `shardopt plan` writes it"
         )
     roles = [
         _role_of_service(plan, name, row, rows, devices_per_node) for name, row in named.items()
@@ -159,7 +157,7 @@ def _role_of_service(
     tp, dp, ep, pp = count("tp"), count("dp"), count("ep"), count("pp", 1)
     ranks = dp if experts else 1
     is_planned = (tp, pp, ep) == (strategy.tp, strategy.pp, strategy.ep)
-    workers = count("count") * (1 if experts else dp)
+    workers = count("workers") * (1 if experts else dp)
     share = 1 if name == PREFILL else real(rows["concurrency"]) / workers
     return Role(
         name,

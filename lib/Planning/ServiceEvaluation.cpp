@@ -1,0 +1,356 @@
+//===- ServiceEvaluation.cpp - What a given service attains ---------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServiceEvaluation.h"
+#include "shardopt/Planning/ServiceSides.h"
+
+#include "shardopt/Cost/CsvLines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+using namespace shardopt;
+using namespace shardopt::service;
+
+//===----------------------------------------------------------------------===//
+// Plans of loads
+//===----------------------------------------------------------------------===//
+
+double service::longestOf(const ServiceGoal &goal) {
+  return goal.load.inputTokens + goal.load.outputTokens / 2;
+}
+
+double service::requestRate(double concurrency, const cost::ServingTimes &times,
+                            const ServiceGoal &goal) {
+  return concurrency /
+         ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
+}
+
+/// `admitted` requests of `context` tokens have their caches in a group.
+static ServiceRole roleOf(const Layout &layout, int64_t workers,
+                          double admitted, double context) {
+  ServiceRole role;
+  role.degrees = layout.degrees;
+  role.workers = workers;
+  role.capacityBytes = layout.worker.memoryBytes;
+  role.inFlight = admitted * layout.worker.groups();
+  double fullest = 0;
+  for (const cost::StageMemory &stage : layout.steps->memory(context)) {
+    const double cached = admitted * stage.cache;
+    if (stage.weights + cached <= fullest)
+      continue;
+    fullest = stage.weights + cached;
+    role.weightBytes = stage.weights;
+    role.cacheBytes = cached;
+  }
+  return role;
+}
+
+static ServiceRole decodeRoleOf(const Layout &layout, int64_t workers,
+                                double admitted,
+                                const cost::ServingTimes &times,
+                                const ServiceGoal &goal) {
+  ServiceRole role = roleOf(layout, workers, admitted, longestOf(goal));
+  role.degrees.batch =
+      std::max<int64_t>(1, std::llround(times.sequences)) * layout.degrees.dp;
+  role.sequences = times.sequences * layout.worker.groups();
+  role.step = times.step;
+  role.hostUs = times.hostUs;
+  return role;
+}
+
+/// Completes `plan`, whose workers attain `rate`.
+static ServicePlan withRate(ServicePlan plan, double rate,
+                            const ServiceGoal &goal) {
+  // At a rate what arrives is served, and not what could be.
+  const bool isEnough = goal.rate > 0 && rate >= goal.rate * (1 - 1e-9);
+  plan.requestsPerSecond = isEnough ? goal.rate : rate;
+  plan.tokensPerDevice = plan.requestsPerSecond * goal.load.outputTokens /
+                         static_cast<double>(goal.allDevices());
+  return plan;
+}
+
+ServicePlan service::planTogether(const Layout &layout, int64_t workers,
+                                  double concurrency,
+                                  const cost::ServingTimes &times,
+                                  const ServiceGoal &goal) {
+  const auto count = static_cast<double>(workers);
+  ServicePlan plan;
+  plan.times = times;
+  plan.concurrency = concurrency * count;
+  plan.decode = decodeRoleOf(layout, workers, times.admitted, times, goal);
+  return withRate(std::move(plan),
+                  requestRate(concurrency, times, goal) * count, goal);
+}
+
+ServicePlan service::planApart(const PairOfRoles &roles, double concurrency,
+                               const cost::ServingTimes &times,
+                               const cost::ServingEngine &engine,
+                               const ServiceGoal &goal) {
+  const cost::DisaggregatedLoop loop(
+      {roles.prefill.worker, 1}, {roles.decode.worker, 1}, engine, goal.load);
+  ServicePlan plan;
+  plan.times = times;
+  plan.concurrency = concurrency;
+  ServiceRole prefill =
+      roleOf(roles.prefill, roles.prefills, 1, goal.load.inputTokens);
+  prefill.degrees.batch = roles.prefill.degrees.dp;
+  std::tie(prefill.step, prefill.hostUs) = loop.prefillStep();
+  plan.prefill = std::move(prefill);
+  plan.decode =
+      decodeRoleOf(roles.decode, roles.decodes, times.sequences, times, goal);
+  return withRate(std::move(plan), requestRate(concurrency, times, goal), goal);
+}
+
+//===----------------------------------------------------------------------===//
+// Services of users
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> GivenService::error() const {
+  constexpr int64_t most = 100000;
+  auto errorOf = [](const GivenRole &role,
+                    const char *name) -> std::optional<std::string> {
+    const std::string place = std::string("'") + name + ".";
+    if (role.workers < 1 || role.workers > most)
+      return place + "workers' is " + std::to_string(role.workers) +
+             ", expected a whole number from 1 to " + std::to_string(most);
+    for (Degree degree : allDegrees)
+      if (const int64_t value = role.degrees[degree];
+          value < 1 || value > infoOf(degree).most)
+        return place + spell(degree) + "' is " + std::to_string(value) +
+               ", expected " + wantedOf(degree);
+    return std::nullopt;
+  };
+  if (!(concurrency >= 0 && concurrency <= 1e9))
+    return "'concurrency' is " + formatNumber(concurrency) +
+           ", expected a number from 0 to 1e9";
+  if (auto why = errorOf(decode, prefill ? "decode" : "serve"))
+    return why;
+  return prefill ? errorOf(*prefill, "prefill") : std::nullopt;
+}
+
+GivenService shardopt::givenBy(const ServicePlan &plan) {
+  GivenService given;
+  given.decode = {plan.decode.degrees, plan.decode.workers};
+  if (plan.prefill)
+    given.prefill = GivenRole{plan.prefill->degrees, plan.prefill->workers};
+  given.isElsewhere = !plan.prefillMachine.empty();
+  given.concurrency = plan.concurrency;
+  return given;
+}
+
+namespace {
+/// Finds out what a service attains, and what it breaks.
+class Judging {
+public:
+  Judging(ServiceSummary &summary, const Sides &sides,
+          const GivenService &given)
+      : summary(summary), goal(summary.goal), sides(sides), given(given),
+        readSide(isElsewhere() ? *sides.prefill : *sides.decode) {}
+
+  void run();
+
+private:
+  void breach(const char *kind, const char *role, std::string why) {
+    summary.breaches->push_back({kind, role, std::move(why)});
+  }
+  /// Whether prompts are computed on another machine.
+  bool isElsewhere() const { return sides.prefill && given.isElsewhere; }
+  const char *decodeName() const { return given.prefill ? "decode" : "serve"; }
+  std::optional<Layout> layoutOf(const GivenRole &role, const Side &side,
+                                 bool isPrefill);
+  void checkPlaces();
+  void checkTransfer();
+  void checkLimits(const ServicePlan &plan);
+  std::optional<ServicePlan> together(const Layout &layout) const;
+  std::optional<ServicePlan> apart(const Layout &prefill,
+                                   const Layout &decode) const;
+  /// The load that is given; else the best within the limits, or where all
+  /// miss them, that of one request in each worker.
+  template <typename Loop>
+  double loadOf(const Loop &loop, double workers, double rate) const;
+
+  ServiceSummary &summary;
+  const ServiceGoal &goal;
+  const Sides &sides;
+  const GivenService &given;
+  const Side &readSide; ///< of the prefill workers
+};
+} // namespace
+
+/// A layout with room for a request; else it breaks what is told.
+std::optional<Layout> Judging::layoutOf(const GivenRole &role, const Side &side,
+                                        bool isPrefill) {
+  const char *name = isPrefill ? "prefill" : decodeName();
+  ErrorOr<Layout> layout =
+      side.layout(summary.engine, role.degrees,
+                  isPrefill ? cost::Phase::Prefill : cost::Phase::Decode);
+  if (!layout) {
+    breach("structure", name, layout.error().message);
+    return std::nullopt;
+  }
+  EngineFacts facts(side.costs().model());
+  facts.isPrefill = isPrefill;
+  if (auto why = whyNotRun(summary.engine, role.degrees, facts))
+    breach("engine", name,
+           "'" + std::string(spell(summary.engine)) +
+               "' cannot run it: " + *why);
+  const double context = isPrefill ? goal.load.inputTokens : longestOf(goal);
+  if (layout->worker.room(context) > 0)
+    return std::move(*layout);
+  breach("memory", name,
+         "weights and the cache of one request take " +
+             gigabytes(layout->leastBytes(context)) +
+             " of a device, which has " +
+             gigabytes(layout->worker.memoryBytes));
+  return std::nullopt;
+}
+
+void Judging::checkPlaces() {
+  const int64_t ofDecode = given.decode.degrees.devices();
+  const int64_t ofPrefill =
+      given.prefill ? given.prefill->degrees.devices() : 1;
+  const int64_t prefills = given.prefill ? given.prefill->workers : 0;
+  auto check = [&](const char *role, int64_t taken, int64_t all, bool hasPlaces,
+                   int64_t domain) {
+    if (taken > all)
+      breach("devices", role,
+             std::to_string(taken) + " devices are taken, and there are " +
+                 std::to_string(all));
+    else if (!hasPlaces)
+      breach("devices", role,
+             "the workers have no places on " + std::to_string(all) +
+                 " devices in domains of " + std::to_string(domain) +
+                 ": one that is smaller than a domain lies in one");
+  };
+  const int64_t domain = sides.decode->domainSize();
+  if (given.prefill && isElsewhere() && goal.prefillDevices > 0) {
+    check("prefill", prefills * ofPrefill, goal.prefillDevices,
+          havePlaces(prefills, ofPrefill, 0, 1, goal.prefillDevices,
+                     readSide.domainSize()),
+          readSide.domainSize());
+    check(
+        "decode", given.decode.workers * ofDecode, goal.devices,
+        havePlaces(given.decode.workers, ofDecode, 0, 1, goal.devices, domain),
+        domain);
+    return;
+  }
+  check("", given.decode.workers * ofDecode + prefills * ofPrefill,
+        goal.devices,
+        havePlaces(prefills, ofPrefill, given.decode.workers, ofDecode,
+                   goal.devices, domain),
+        domain);
+}
+
+void Judging::checkTransfer() {
+  if (!given.prefill)
+    return;
+  const EngineFacts facts(sides.decode->costs().model());
+  if (auto why = whyNoTransfer(summary.engine, given.prefill->degrees,
+                               given.decode.degrees, facts))
+    breach("transfer", "",
+           "'" + std::string(spell(summary.engine)) +
+               "' sends no caches between these workers: " + *why);
+}
+
+void Judging::checkLimits(const ServicePlan &plan) {
+  auto check = [&](const char *kind, const char *name,
+                   const LatencyLimit &limit, const cost::ServingTime &time) {
+    const double found = limit.of<double>(time);
+    if (found > limit.ms)
+      breach(kind, "",
+             std::string(name) + " is " + cost::threeDigits(found) +
+                 " ms, and the limit " + limit.describe());
+  };
+  check("tpot", "TPOT", goal.tpot, plan.times.tpot);
+  check("ttft", "TTFT", goal.ttft, plan.times.ttft);
+  if (plan.requestsPerSecond < goal.rate)
+    breach("rate", "",
+           cost::threeDigits(plan.requestsPerSecond) + " of " +
+               formatNumber(goal.rate) + " requests a second are served");
+}
+
+template <typename Loop>
+double Judging::loadOf(const Loop &loop, double workers, double rate) const {
+  if (given.concurrency > 0)
+    return given.concurrency / workers;
+  if (goal.load.concurrency > 0)
+    return goal.load.concurrency / workers;
+  std::optional<double> best;
+  if (rate > 0)
+    best = bestLoad(loop, goal, rate);
+  if (!best)
+    best = bestLoad(loop, goal, 0);
+  return best.value_or(1);
+}
+
+std::optional<ServicePlan> Judging::together(const Layout &layout) const {
+  const auto workers = static_cast<double>(given.decode.workers);
+  const cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
+  const double each = loadOf(loop, workers, goal.rate / workers);
+  return planTogether(layout, given.decode.workers, each, loop.at(each), goal);
+}
+
+std::optional<ServicePlan> Judging::apart(const Layout &prefill,
+                                          const Layout &decode) const {
+  const PairOfRoles roles{prefill, decode, given.prefill->workers,
+                          given.decode.workers};
+  const cost::DisaggregatedLoop loop(
+      {prefill.worker, static_cast<double>(roles.prefills)},
+      {decode.worker, static_cast<double>(roles.decodes)}, sides.engine,
+      goal.load);
+  const double all = loadOf(loop, 1, goal.rate);
+  ServicePlan plan = planApart(roles, all, loop.at(all), sides.engine, goal);
+  if (isElsewhere())
+    plan.prefillMachine = readSide.name();
+  return plan;
+}
+
+void Judging::run() {
+  std::optional<Layout> prefill;
+  if (given.prefill)
+    prefill = layoutOf(*given.prefill, readSide, /*isPrefill=*/true);
+  const std::optional<Layout> decode =
+      layoutOf(given.decode, *sides.decode, /*isPrefill=*/false);
+  checkTransfer();
+  checkPlaces();
+  if (!decode || (given.prefill && !prefill))
+    return;
+  std::optional<ServicePlan> plan =
+      prefill ? apart(*prefill, *decode) : together(*decode);
+  checkLimits(*plan);
+  summary.mode = plan->mode();
+  (prefill ? summary.disaggregated : summary.aggregated) = std::move(plan);
+}
+
+ErrorOr<ServiceSummary>
+shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
+                          const ServiceRequest &request,
+                          const GivenService &given) {
+  if (std::optional<std::string> why = given.error())
+    return Error{*why};
+  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
+  if (!summary)
+    return summary.error();
+  ErrorOr<Sides> sides = sidesOf(*summary);
+  if (!sides)
+    return sides.error();
+  summary->breaches.emplace();
+  Judging(*summary, *sides, given).run();
+  return summary;
+}
+
+std::optional<std::string> shardopt::whyNotKept(const ServiceSummary &summary) {
+  if (!summary.breaches || summary.breaches->empty())
+    return std::nullopt;
+  std::string text;
+  for (const ServiceBreach &breach : *summary.breaches)
+    text += (text.empty() ? "" : "; ") +
+            (breach.role.empty() ? "" : breach.role + ": ") + breach.why;
+  return text;
+}

@@ -1,0 +1,228 @@
+//===- ServiceTable.cpp - Plans of services as text -----------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServicePlan.h"
+
+#include "shardopt/Cost/CsvLines.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace shardopt;
+using cost::threeDigits;
+
+std::string shardopt::givenMachine(const Scenario &scenario) {
+  const std::string &given = scenario.options().timing.machine;
+  return given.empty() ? scenario.machine().name : given;
+}
+
+/// "8 GPUs of h100_sxm and 4 of b200_sxm". Machines of one name have those of
+/// their files instead, and one machine that is given twice is named once.
+static std::string devicesOf(const ServiceSummary &summary) {
+  const std::string counted = std::to_string(summary.goal.devices);
+  std::string decoding = summary.scenario->machine().name, reading;
+  const int64_t apart = summary.goal.prefillDevices;
+  if (summary.prefillScenario) {
+    reading = summary.prefillScenario->machine().name;
+    if (reading == decoding) {
+      decoding = givenMachine(*summary.scenario);
+      reading = givenMachine(*summary.prefillScenario);
+    }
+  }
+  std::string text = counted + " GPUs of " + decoding;
+  if (apart > 0)
+    text += " and " + std::to_string(apart) + " of " + reading;
+  else if (!reading.empty() && reading != decoding)
+    text += " or " + reading;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Lines of a plan
+//===----------------------------------------------------------------------===//
+
+static std::string layoutOf(const ServiceRole &role, bool hasExperts) {
+  const Degrees &degrees = role.degrees;
+  std::string text =
+      std::to_string(role.workers) + " x tp " + std::to_string(degrees.tp);
+  auto add = [&](const char *name, int64_t value) {
+    if (value > 1)
+      text += std::string(" ") + name + " " + std::to_string(value);
+  };
+  add("dp", degrees.dp);
+  if (hasExperts && degrees.ep > 1)
+    add("ep", degrees.ep);
+  else if (hasExperts)
+    add("moe_tp", degrees.tp * degrees.dp);
+  add("pp", degrees.pp);
+  add("cp", degrees.cp);
+  if (hasExperts && degrees.tp * degrees.dp > 1)
+    text += degrees.gathers() ? ", EP dispatch by all-gather"
+                              : ", EP dispatch by all-to-all";
+  return text;
+}
+
+static std::string memoryOf(const ServiceRole &role) {
+  auto gb = [](double bytes) { return threeDigits(bytes / 1e9); };
+  return gb(role.weightBytes) + " weights + " + gb(role.cacheBytes) +
+         " caches of " + gb(role.capacityBytes);
+}
+
+static std::string shown(const cost::ServingTime &time,
+                         const LatencyLimit &limit) {
+  std::string text = threeDigits(time.ms) + " (" + threeDigits(time.low) +
+                     " - " + threeDigits(time.high) + "), p50 " +
+                     threeDigits(time.p50) + ", p90 " + threeDigits(time.p90) +
+                     ", p99 " + threeDigits(time.p99);
+  if (std::isinf(limit.ms))
+    return text;
+  text += "; SLO " + limit.describe();
+  if (limit.of<double>(time) > limit.ms)
+    text += ", missed";
+  // An SLO on the mean may leave a tenth of the requests above it.
+  else if (limit.percentile < 90 && time.p90 > limit.ms)
+    text += ", p90 is above it";
+  return text;
+}
+
+static void addLine(std::string &out, const std::string &name,
+                    const std::string &value) {
+  out += "    " + name +
+         std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') + value +
+         "\n";
+}
+
+static std::string stepOf(const ServiceRole &role) {
+  std::vector<std::pair<std::string, double>> parts;
+  for (const auto &[name, seconds] : role.step.named())
+    parts.emplace_back(name == std::string("products") ? "GEMMs" : name,
+                       seconds * 1e6);
+  parts.emplace_back("CPU launch", role.hostUs);
+  double sum = 0;
+  for (const auto &[name, us] : parts)
+    sum += us;
+  std::string shares;
+  for (const auto &[name, us] : parts)
+    if (us > 0)
+      shares += (shares.empty() ? "" : ", ") + name + " " +
+                std::to_string(std::llround(100 * us / sum));
+  return shares;
+}
+
+static void addRole(std::string &out, const char *name, const ServiceRole &role,
+                    const std::string &machine, bool hasExperts) {
+  addLine(out, name,
+          layoutOf(role, hasExperts) +
+              (machine.empty() ? "" : " on " + machine));
+  addLine(out, "  memory, GB", memoryOf(role));
+}
+
+static void addPlan(std::string &out, const ServicePlan &plan,
+                    const ServiceSummary &summary) {
+  const ServiceGoal &goal = summary.goal;
+  const bool hasExperts = summary.scenario->hasExperts();
+  if (plan.prefill)
+    addRole(out, "prefill workers", *plan.prefill, plan.prefillMachine,
+            hasExperts);
+  addRole(out, plan.prefill ? "decode workers" : "workers", plan.decode, "",
+          hasExperts);
+  addLine(out, "GPUs",
+          std::to_string(plan.usedDevices()) + " of " +
+              std::to_string(goal.allDevices()));
+  addLine(out, "requests in flight",
+          std::to_string(std::llround(plan.concurrency)));
+  addLine(out, "TPOT, ms", shown(plan.times.tpot, goal.tpot));
+  addLine(out, "TTFT, ms", shown(plan.times.ttft, goal.ttft));
+  if (plan.prefill)
+    addLine(out, "KV transfer, ms", threeDigits(plan.times.sentUs / 1e3));
+  std::string each = threeDigits(plan.tokensPerDevice);
+  if (plan.usedDevices() < goal.allDevices())
+    each +=
+        " (" + threeDigits(plan.tokensPerUsedDevice(goal)) + " per GPU in use)";
+  addLine(out, "tokens/s per GPU", each);
+  addLine(out, "tokens/s per user", threeDigits(1e3 / plan.times.tpot.ms));
+  addLine(out, "requests/s", threeDigits(plan.requestsPerSecond));
+  addLine(out, "decode step, %", stepOf(plan.decode));
+  if (plan.prefill)
+    addLine(out, "prefill step, %", stepOf(*plan.prefill));
+}
+
+std::string shardopt::otherMode(const ServiceSummary &summary) {
+  const ServicePlan *best = summary.best();
+  if (!best)
+    return "";
+  const bool isTogether = summary.mode == ServiceMode::Aggregated;
+  const std::optional<ServicePlan> &other =
+      isTogether ? summary.disaggregated : summary.aggregated;
+  if (!other)
+    return "none meets the limits";
+  auto percent = [](double value, double than) {
+    const double more = 100 * (value / than - 1);
+    return threeDigits(std::abs(more)) + " % " + (more < 0 ? "less" : "more");
+  };
+  if (summary.goal.rate > 0)
+    return std::to_string(other->usedDevices()) + " GPUs in place of " +
+           std::to_string(best->usedDevices()) + ", TPOT " +
+           threeDigits(other->times.tpot.ms) + " ms";
+  return threeDigits(other->tokensPerDevice) + " tokens/s per GPU, " +
+         percent(other->tokensPerDevice, best->tokensPerDevice);
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static std::string searchLine(const ServiceSummary &summary) {
+  const ServiceProof &proof = summary.proof;
+  return "  search    " + std::to_string(proof.layouts) + " layouts, " +
+         std::to_string(proof.pairs) + " pairs of roles (" +
+         std::to_string(proof.prunedPairs) + " ruled out by a bound), " +
+         std::to_string(proof.evaluations) + " loads evaluated, " +
+         std::to_string(proof.intervals) + " intervals bounded: optimal\n";
+}
+
+static std::string breachLines(const std::vector<ServiceBreach> &breaches) {
+  if (breaches.empty())
+    return "  given     all limits are met\n";
+  std::string text;
+  for (const ServiceBreach &breach : breaches)
+    text += "  breaks    " + (breach.role.empty() ? "" : breach.role + ": ") +
+            breach.why + "\n";
+  return text;
+}
+
+std::string shardopt::serviceTable(const ServiceSummary &summary) {
+  std::string text = "  service   ";
+  if (!summary.scenario->modelName().empty())
+    text += summary.scenario->modelName() + ", ";
+  text += std::string(spell(summary.engine)) + " on " + devicesOf(summary) +
+          "\n  requests  ";
+  const char *separator = "";
+  for (const RequestFieldInfo &info : requestFields)
+    if (const std::optional<double> &value = summary.load[info.field]) {
+      text +=
+          separator + std::string(info.name) + " " + spell(info.field, *value);
+      separator = ", ";
+    }
+  text += "\n";
+  text +=
+      summary.breaches ? breachLines(*summary.breaches) : searchLine(summary);
+  const ServicePlan *best = summary.best();
+  if (!best)
+    return text +
+           (summary.breaches ? "" : "  plan      none meets the limits\n");
+  text += std::string("\n  ") + spell(*summary.mode) +
+          (summary.breaches ? "\n" : ", recommended\n");
+  addPlan(text, *best, summary);
+  if (!summary.breaches)
+    addLine(text,
+            spell(summary.mode == ServiceMode::Aggregated
+                      ? ServiceMode::Disaggregated
+                      : ServiceMode::Aggregated),
+            otherMode(summary));
+  return text;
+}
