@@ -427,7 +427,7 @@ def _check(args: argparse.Namespace) -> int:
     what = sys.stdin.read() if args.what == "-" else args.what
     plan = _read_plan(args, args.plan) if args.plan else None
     has_problem = args.model is not None or args.config is not None
-    problem = _one_problem(args) if has_problem else plan and plan.problem
+    problem = _problems(args)[0] if has_problem else plan and plan.problem
     found = check(problem, what, plan=plan)
     if args.format == "json":
         _print_json(found.to_dict())
@@ -437,7 +437,7 @@ def _check(args: argparse.Namespace) -> int:
         return FEASIBLE if found.is_legal else INFEASIBLE
     if found.differences:
         return DIFFERENT
-    return FEASIBLE if found.plan else INFEASIBLE
+    return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
 
 
 def _check_server(args: argparse.Namespace) -> int:

@@ -135,6 +135,84 @@ class PlannedTest(unittest.TestCase):
             ])
 
 
+CONFIGS = Path(__file__).resolve().parents[2] / "examples/configs"
+COMMANDS = [
+    "vllm serve m -tp 8 -ep --max-num-seqs 64", "vllm serve m -tp 4 -dp 2 -ep", "vllm serve m -tp 8",
+    "vllm serve m -dp 8 -ep --max-num-seqs 4", "vllm serve m -tp 2", "vllm serve m -tp 16 --nnodes 2",
+    "sglang serve --model m --tp 8 --ep 8", "sglang serve --model m --tp 8 --attn-dp-size 8 --ep 8",
+    "sglang serve --model m --tp 8 --max-running-requests 9999", "trtllm-serve m --tp_size 8 --ep_size 4",
+    "trtllm-serve m --tp_size 8 --ep_size 8 --enable_attention_dp --max_batch_size 3",
+    "sglang serve --model m --tp 8 --disaggregation-mode prefill & "
+    "sglang serve --model m --tp 4 --disaggregation-mode decode",
+]
+
+
+class ServiceTest(unittest.TestCase):
+    """Services under their load."""
+
+    def problem(self, config="qwen3-235b-a22b", **others):
+        model = so.load_model(CONFIGS / f"{config}.json", so.Decode(context=4608))
+        return so.Problem(model, **{"machine": "h200_sxm", "isl": 4096, "osl": 512, "tpot_ms": 50,
+                                    "ttft_ms": 2000, **others})
+
+    def test_nothing_beats_the_optimum_and_changes_keep_their_word(self):
+        asked = {"helped": 0, "feasible": 0}
+        for command in COMMANDS:
+            with self.subTest(command):
+                found = so.check(self.problem(), command)
+                if found.outcome.is_feasible and found.is_legal:
+                    self.assertLessEqual(found.outcome.throughput, found.best.throughput * (1 + 1e-9))
+                    asked["feasible"] += 1
+                if found.change is None:
+                    continue
+                if found.change.outcome.service["devices"] <= found.stated.devices:
+                    self.assertLessEqual(found.change.outcome.throughput,
+                                         found.best.throughput * (1 + 1e-9))
+                (flag, before, after), *more = found.change.flags
+                if more or not before or flag == "workers" or f"{flag} {before}" not in command:
+                    continue
+                again = so.check(self.problem(), command.replace(f"{flag} {before}", f"{flag} {after}"),
+                                 explain=False)
+                self.assertAlmostEqual(again.outcome.throughput / found.change.outcome.throughput,
+                                       1, delta=0.02)
+                asked["helped"] += 1
+        self.assertGreaterEqual(asked["helped"], 3)
+        self.assertGreaterEqual(asked["feasible"], 5)
+
+    def test_caps_are_caps(self):
+        for cap, concurrency, flying, waits in [(64, None, 64, False), (9999, None, None, False),
+                                                (64, 200, 64, True), (64, 32, 32, False)]:
+            with self.subTest(cap=cap, concurrency=concurrency):
+                problem = self.problem(tpot_ms=None, ttft_ms=None, concurrency=concurrency)
+                found = so.check(problem, f"vllm serve m -tp 8 -ep --max-num-seqs {cap}", explain=False)
+                self.assertTrue(found.outcome.is_feasible)
+                if flying:
+                    self.assertEqual(found.outcome.service["concurrency"], flying)
+                self.assertEqual("requests wait" in " ".join(found.findings), waits)
+
+    @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_an_exported_optimum_is_the_optimum(self):
+        for engine, devices in (("vllm", 16), ("sglang", 16), ("trtllm", 8)):
+            mode = None if engine == "trtllm" else "disaggregated"
+            plan = so.plan(self.problem(engine=engine, devices=devices, mode=mode))
+            with self.subTest(engine):
+                files = d.files_of(d.deployment_of(plan), "shell", d.Settings())
+                with tempfile.TemporaryDirectory() as place:
+                    out = Path(place, "out")
+                    d.folder.write_folder(out, files)
+                    found = so.check(plan.problem, out, explain=False, plan=plan)
+                self.assertEqual(found.differences, ())
+                self.assertAlmostEqual(found.share, 1, places=2)  # caps are whole numbers of ranks
+
+    def test_what_is_missed_is_said(self):
+        found = so.check(self.problem(tpot_ms=5), "vllm serve m -tp 8 -ep", explain=False)
+        self.assertIn("missed", {one.kind for one in found.findings})
+        self.assertFalse(found.outcome.is_feasible)
+        found = so.check(self.problem("llama-3.1-70b"), "vllm serve m -tp 1 --dtype bfloat16")
+        self.assertFalse(found.outcome.is_feasible)
+        self.assertIn("--tensor-parallel-size 4 instead of 1", str(found.change))
+
+
 class ShellTest(unittest.TestCase):
     def said(self, text, **others):
         return [one.words for one in read_commands(text, **others)]

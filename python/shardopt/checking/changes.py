@@ -1,10 +1,10 @@
-"""Changes of one flag, and which of them helps most."""
+"""Changes of one flag or two, and which of them helps most."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 from .meaning import Meaning, Place, meaning_of_values
 from .outcomes import Outcome
@@ -35,23 +35,22 @@ _CAPS = {
 
 @dataclass(frozen=True)
 class Change:
-    """One flag, its new value, and what the service then reaches."""
+    """Flags of one role with their values before and after (one, or two that only help
+    together), and what the service then reaches."""
 
     role: str
-    flag: str
-    before: str
-    after: str
+    flags: tuple[tuple[str, str, str], ...]
     outcome: Outcome
     gain: float | None
     """Share of throughput that it adds; None where nothing was reached before."""
 
     def __str__(self) -> str:
         of = f"{self.role}: " if self.role != "serve" else ""
-        text = f"{of}{self.flag} {self.after}".rstrip()
-        if self.before:
-            text += f" instead of {self.before}"
-        plan = self.outcome.plan
-        assert plan is not None
+        texts = []
+        for flag, before, after in self.flags:
+            text = f"{flag} {after}".rstrip()
+            texts.append(f"{text} instead of {before}" if before else text)
+        text = of + " and ".join(texts)
         if self.gain is None:
             return f"{text}: {self.outcome.throughput:.6g} tokens/s per GPU"
         return f"{text}: {self.gain:+.1%} tokens/s per GPU"
@@ -80,17 +79,25 @@ def _candidates(one: Meaning) -> Iterator[tuple[str, Any]]:
         yield cap, 0
 
 
-def changed(one: Meaning, flag: str, value: Any, facts: Any, place: Place) -> Meaning:
-    """What a server means with another value of a flag."""
-    found = dataclasses.replace(
-        one.source, values={**one.source.values, _key(flag): value}, findings=[]
-    )
-    assert one.invocation is not None
-    made = meaning_of_values(one.invocation, found, facts, place, one.role.name)
+#: A flag with its new value; "workers" is how often its platform has the server.
+Step = tuple[str, Any]
+
+
+def changed(one: Meaning, steps: Sequence[Step], facts: Any, place: Place) -> Meaning:
+    """What a server means with other values of flags."""
+    values = {_key(flag): value for flag, value in steps if flag != "workers"}
     copies = one.role.workers // max(1, one.own_workers)
-    return dataclasses.replace(
-        made, role=dataclasses.replace(made.role, workers=made.role.workers * copies)
-    )
+    made = one
+    if values and one.invocation is not None:
+        source = dataclasses.replace(
+            one.source, values={**one.source.values, **values}, findings=[]
+        )
+        made = meaning_of_values(one.invocation, source, facts, place, one.role.name)
+        copies *= made.role.workers
+    else:
+        copies = one.role.workers
+    workers = dict(steps).get("workers", copies)
+    return dataclasses.replace(made, role=dataclasses.replace(made.role, workers=workers))
 
 
 def best_change(
@@ -100,39 +107,80 @@ def best_change(
     facts: Any,
     place: Place,
 ) -> Change | None:
-    """The change of one flag that reaches most; None where none adds a hundredth."""
+    """The change of one flag, or of a number of workers, that reaches most; where none
+    adds a hundredth, of two flags of a role on as many GPUs as it has."""
+    singles = list(_singles(stated, facts))
+    found = _best(stated, before, evaluate, facts, place, singles)
+    if found is not None:
+        return found
+    pairs = [
+        (one, (*first, *second))
+        for number, (one, first) in enumerate(singles)
+        for other, second in singles[number + 1 :]
+        if other is one and first[0][0] != second[0][0]
+    ]
+    sized = [
+        (one, steps) for one, steps in pairs
+        if _gpus(changed(one, steps, facts, place)) == _gpus(one)
+    ]
+    return _best(stated, before, evaluate, facts, place, sized)
+
+
+def _gpus(one: Meaning) -> int:
+    return one.role.workers * one.role.devices
+
+
+def _singles(stated: Stated, facts: Any) -> Iterator[tuple[Meaning, tuple[Step, ...]]]:
+    for one in stated.roles:
+        if one.invocation is not None:
+            for step in dict.fromkeys(_candidates(one)):
+                yield one, (step,)
+        for workers in (one.role.workers - 1, one.role.workers + 1):
+            if workers > 0:
+                yield one, (("workers", workers),)
+
+
+def _best(
+    stated: Stated,
+    before: Outcome,
+    evaluate: Callable[[Stated], Outcome],
+    facts: Any,
+    place: Place,
+    several: Sequence[tuple[Meaning, tuple[Step, ...]]],
+) -> Change | None:
     best: Change | None = None
     seen: set[Any] = set()
-    for index, one in enumerate(stated.roles):
-        if one.invocation is None:
+    for one, steps in several:
+        made = changed(one, steps, facts, place)
+        index = next(i for i, role in enumerate(stated.roles) if role is one)
+        key = (index, made.role, made.exchange)
+        if not made.is_legal or key in seen:
             continue
-        for flag, value in dict.fromkeys(_candidates(one)):
-            made = changed(one, flag, value, facts, place)
-            key = (index, made.role, made.exchange)
-            if not made.is_legal or key in seen:
-                continue
-            seen.add(key)
-            roles = [*stated.roles[:index], made, *stated.roles[index + 1 :]]
-            outcome = evaluate(stated.replace(roles=tuple(roles)))
-            if outcome.plan is None:
-                continue
-            if best is not None and outcome.throughput <= best.outcome.throughput:
-                continue
-            gain = outcome.throughput / before.throughput - 1 if before.plan else None
-            if gain is not None and gain < LEAST_GAIN:
-                continue
-            best = Change(one.role.name, flag, *_said(one, flag, value, outcome), outcome, gain)
+        seen.add(key)
+        roles = (*stated.roles[:index], made, *stated.roles[index + 1 :])
+        outcome = evaluate(stated.replace(roles=roles))
+        if not outcome.is_feasible:
+            continue
+        if best is not None and outcome.throughput <= best.outcome.throughput:
+            continue
+        gain = outcome.throughput / before.throughput - 1 if before.is_feasible else None
+        if gain is None or gain >= LEAST_GAIN:
+            said = tuple(_said(one, flag, value, made, outcome) for flag, value in steps)
+            best = Change(one.role.name, said, outcome, gain)
     return best
 
 
-def _said(one: Meaning, flag: str, value: Any, outcome: Outcome) -> tuple[str, str]:
-    """A flag's values before and after, as a command has them."""
+def _said(
+    one: Meaning, flag: str, value: Any, made: Meaning, outcome: Outcome
+) -> tuple[str, str, str]:
+    """A flag with its values before and after, as a command has them."""
+    if flag == "workers":
+        return flag, str(one.role.workers), str(value)
     now = one.source.values[_key(flag)]
     if isinstance(value, bool):
-        return ("", "") if value else ("it", "left out,")
-    if flag == _CAPS[one.engine] and outcome.plan is not None:
-        batch = outcome.plan.strategy.batch
-        per_rank = one.engine != "sglang"
-        ranks = one.role.ranks if per_rank else 1
-        return str(now), str(-(-batch // ranks))
-    return str(now), str(value)
+        return (flag, "", "") if value else (f"no {flag}", "", "")
+    if flag == _CAPS[one.engine]:
+        # Of all ranks in SGLang, of one in the others.
+        ranks = made.role.ranks if one.engine != "sglang" else 1
+        return flag, str(now), str(-(-outcome.in_flight(one.role.name) // ranks))
+    return flag, str(now), str(value)

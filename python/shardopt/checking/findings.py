@@ -6,6 +6,8 @@ from __future__ import annotations
 ILLEGAL, IGNORED, UNKNOWN, NOTE = "illegal", "ignored", "unknown", "note"
 #: The engine runs it, and plans have no such degree; it is other than what was planned.
 UNPLANNED, DIFFERS = "not planned", "differs"
+#: Memory does not hold it, or an SLO is missed.
+MISSED = "missed"
 
 
 class Finding(str):
@@ -45,3 +47,8 @@ def unplanned(text: str) -> Finding:
 
 def differs(text: str) -> Finding:
     return Finding(text, DIFFERS)
+
+
+def missed(text: str) -> Finding:
+    """Of memory and SLOs."""
+    return Finding(text, MISSED)

@@ -11,15 +11,15 @@ from ..deployments.pairs import why_not_paired
 from ..deployments.planned import deployment_of, model_facts
 from ..deployments.service import Deployment, Role
 from ..engine_table import Names, devices_per_node_of, longest_of, table
-from ..errors import WrongValue
+from ..errors import Infeasible, WrongValue
 from ..plans import Plan
 from ..plans import plan as find_plan
 from ..problem import Problem, _check_kind, _text
 from .changes import Change, best_change
 from .documents import read_stated
-from .findings import DIFFERS, Finding, differs, illegal
+from .findings import DIFFERS, Finding, differs, illegal, note
 from .meaning import Place
-from .outcomes import Outcome, evaluate_stated, lines_of
+from .outcomes import Outcome, evaluate_stated, outcome_of, task_of
 from .stated import Stated
 
 
@@ -36,6 +36,8 @@ class Check:
     findings: tuple[Finding, ...]
     optimum: Plan | None
     change: Change | None = None
+    outcome: Outcome = Outcome()
+    best: Outcome = Outcome()
 
     @property
     def engine(self) -> str:
@@ -44,9 +46,9 @@ class Check:
     @property
     def share(self) -> float | None:
         """Its throughput beside the optimum's."""
-        if self.plan is None or self.optimum is None:
+        if not self.outcome.is_there or not self.best.is_there:
             return None
-        return self.plan.metrics.throughput / self.optimum.metrics.throughput
+        return self.outcome.throughput / self.best.throughput
 
     @property
     def regret(self) -> float | None:
@@ -69,6 +71,7 @@ class Check:
             "engine": self.engine,
             "roles": [role_dict(one.role) for one in self.stated.roles],
             "plan": self.plan and self.plan.to_dict(),
+            "service": self.outcome.service,
             "findings": [{"kind": one.kind, "text": str(one)} for one in self.findings],
             "share": self.share,
             "optimum": self.optimum and self.optimum.to_dict(),
@@ -79,12 +82,9 @@ class Check:
         lines = [("engine", self.engine)]
         if self.stated.kind != f"{self.engine} command":
             lines.append(("is", f"{self.stated.kind} {self.stated.name}".rstrip()))
-        if self.plan:
-            lines += zip(("means", ""), lines_of(self.plan))
-        else:
-            lines += [("means", role_line(one.role)) for one in self.stated.roles]
-        if self.optimum:
-            lines += zip(("optimum", ""), lines_of(self.optimum))
+        means = self.outcome.lines or [role_line(one.role) for one in self.stated.roles]
+        for name, texts in (("means", means), ("optimum", self.best.lines)):
+            lines += [("" if number else name, text) for number, text in enumerate(texts)]
         if self.share is not None:
             lines.append(("has", f"{self.share:.1%} of the optimum's throughput"))
         if self.change is not None:
@@ -135,20 +135,31 @@ def check(
     findings = [*stated.all_findings, *pair_findings(stated, facts)]
     if plan is not None:
         findings += differences_of(stated, deployment_of(plan, stated.engine))
-    optimum = find_plan(problem)
+    task, said = task_of(problem, stated)
+    findings += said
+    best, optimum = Outcome(), None
+    try:
+        optimum = find_plan(task)
+        best = outcome_of(task, optimum)
+    except Infeasible as error:
+        findings.append(note(f"no plan holds memory and limits: {error}"))
 
     def evaluated(other: Stated) -> Outcome:
         if not other.is_legal or pair_findings(other, facts):
-            return Outcome(None)
-        return evaluate_stated(problem, other)
+            return Outcome()
+        given = problem.devices or problem.max_devices
+        if task.is_service and not given and other.devices > (task.devices or 0):
+            return evaluate_stated(task.replace(devices=other.devices), other)
+        return evaluate_stated(task, other)
 
     outcome = evaluated(stated)
     findings += outcome.findings
-    is_best = outcome.plan is not None and outcome.throughput >= optimum.metrics.throughput
     change = None
-    if explain and not is_best:
+    if explain and not (outcome.is_feasible and outcome.throughput >= best.throughput > 0):
         change = best_change(stated, outcome, evaluated, facts, place)
-    return Check(stated, outcome.plan, tuple(findings), optimum, change)
+    return Check(
+        stated, outcome.plan, tuple(dict.fromkeys(findings)), optimum, change, outcome, best
+    )
 
 
 #: Fields of roles that documents say, with their names for users.
