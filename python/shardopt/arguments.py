@@ -236,6 +236,9 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     )
     _add_problem(made)
     made.add_argument("--plan", metavar="FILE", help="plan file that it should be")
+    made.add_argument(
+        "-o", "--output-dir", metavar="DIR", help="where the answer of a request is written"
+    )
     made.add_argument("--server", metavar="URL", help="a server that runs, instead of a command")
     made.add_argument("--log", metavar="FILE", help="its start log, or TensorRT-LLM's options")
     made.add_argument("--role", help="of the server: serve, prefill or decode (default: nearest)")

@@ -415,6 +415,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     from .checking import check
+    from .checking.deployment_requests import KIND, request_in
     from .errors import ShardoptError
 
     if args.server:
@@ -424,6 +425,11 @@ def _check(args: argparse.Namespace) -> int:
     for name in ("log", "role"):
         if getattr(args, name):
             raise ShardoptError(f"'--{name}' is of a server that runs, expected --server too")
+    request = request_in(args.what)
+    if request is not None:
+        return _answer_request(args, request)
+    if args.output_dir:
+        raise ShardoptError(f"'--output-dir' is of a {KIND}, and '{args.what:.60}' is none")
     what = sys.stdin.read() if args.what == "-" else args.what
     plan = _read_plan(args, args.plan) if args.plan else None
     has_problem = args.model is not None or args.config is not None
@@ -438,6 +444,36 @@ def _check(args: argparse.Namespace) -> int:
     if found.differences:
         return DIFFERENT
     return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
+
+
+def _answer_request(args: argparse.Namespace, request: Any) -> int:
+    from .checking.deployment_requests import answer
+    from .deployments import next_step
+    from .errors import ShardoptError
+
+    if args.model is None:
+        raise ShardoptError(
+            f"'{args.what}' asks for a model, expected its config.json too, or the folder of it"
+        )
+    found = answer(request, args.what, args.model)
+    paths = found.write(args.output_dir) if args.output_dir else []
+    if args.format == "json":
+        _print_json({
+            "service": found.deployment.to_dict(),
+            "plan": found.plan.to_dict(),
+            "findings": [{"kind": one.kind, "text": str(one)} for one in found.findings],
+            "files": [str(path) for path in paths],
+        })
+        return FEASIBLE
+    print(found.plan.service_table, end="")
+    print("\n".join(f"  {line}" for line in str(found).splitlines()))
+    for path in paths:
+        print(f"  written   {path}")
+    if paths:
+        print(f"  next      {next_step(found.deployment, 'dynamo', args.output_dir)}")
+    else:
+        print("  next      the same with --output-dir DIR, for its manifests")
+    return FEASIBLE
 
 
 def _check_server(args: argparse.Namespace) -> int:

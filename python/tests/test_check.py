@@ -9,6 +9,7 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt import deployments as d
+from shardopt.checking import deployment_requests as requests
 from shardopt.checking import documents
 from shardopt.checking.shell_reading import read_commands
 
@@ -211,6 +212,62 @@ class ServiceTest(unittest.TestCase):
         found = so.check(self.problem("llama-3.1-70b"), "vllm serve m -tp 1 --dtype bfloat16")
         self.assertFalse(found.outcome.is_feasible)
         self.assertIn("--tensor-parallel-size 4 instead of 1", str(found.change))
+
+
+REQUEST = """apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeploymentRequest
+metadata: {{name: qwen, namespace: prod}}
+spec:
+  model: Qwen/Qwen3-235B-A22B
+  backend: {backend}
+  hardware: {{gpuSku: {sku}, totalGpus: 16, numGpusPerNode: 8}}
+  workload: {{isl: 4096, osl: 512{load}}}
+  sla: {{ttft: 2000, itl: 50{sla}}}
+  modelCache: {{pvcName: weights, pvcModelPath: qwen3, pvcMountPath: /cache}}
+  autoApply: true
+"""
+
+
+@unittest.skipUnless(yaml, "PyYAML is not installed")
+class RequestTest(unittest.TestCase):
+    """DynamoGraphDeploymentRequests, answered."""
+
+    def answer(self, backend="vllm", sku="h200_sxm", load="", sla=""):
+        text = REQUEST.format(backend=backend, sku=sku, load=load, sla=sla)
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place, "request.yaml")
+            path.write_text(text)
+            return requests.answer(requests.request_in(path), "r", CONFIGS / "qwen3-235b-a22b.json")
+
+    def test_the_answer_is_the_proved_plan_and_its_deployment(self):
+        found = self.answer("auto", load=", requestRate: 10")
+        self.assertIn(found.deployment.engine, ("vllm", "sglang"))
+        self.assertIn("'autoApply' has no effect", found.findings[0])
+        problem = found.plan.problem
+        self.assertEqual((problem.machine, problem.devices, problem.isl, problem.osl, problem.rate,
+                          problem.tpot_ms, problem.ttft_ms), ("h200_sxm", 16, 4096, 512, 10, 50, 2000))
+        with tempfile.TemporaryDirectory() as place:
+            found.write(Path(place, "out"))
+            text = Path(place, "out", "deployment.yaml").read_text()
+            self.assertIn("claimName: weights", text)
+            self.assertIn("/cache/qwen3", text)
+            again = so.check(problem, Path(place, "out"), explain=False, plan=found.plan)
+        self.assertEqual(again.differences, ())
+        self.assertGreater(again.share, 0.98)
+
+    def test_requests_that_cannot_be(self):
+        for fields, why in [
+            ({"sku": "h200"}, "unknown 'gpuSku' 'h200'; known: h200_sxm"),
+            ({"sku": "3"}, "'gpuSku' is 3"),
+            ({"backend": "tgi"}, "the backend is 'tgi'; known"),
+            ({"load": ", concurrency: 3, requestRate: 2"}, "expected one of them"),
+            ({"load": ", concurrency: 2.5"}, "'concurrency' is 2.5, expected a whole number"),
+            ({"load": ", requestRate: -1"}, "'requestRate' is -1"),
+            ({"sla": ", e2eLatency: 3"}, "'e2eLatency' is not planned"),
+            ({"load": ", requestRate: 99999"}, "of 99999 requests a second"),
+        ]:
+            with self.subTest(why), self.assertRaisesRegex(so.ShardoptError, why):
+                self.answer(**fields)
 
 
 class ShellTest(unittest.TestCase):

@@ -12,6 +12,7 @@ from ..deployments.service import Load
 from ..engine_table import Names
 from ..errors import ShardoptError
 from ..yaml_files import parse_documents
+from .deployment_requests import KIND, is_request
 from .loads import load_of_words
 from .manifests import is_compose, is_manifest, read_compose, read_manifests
 from .meaning import Place, meaning_of
@@ -75,6 +76,11 @@ def read_documents(
     documents: list[Any], place: str, facts: "Names | None", per_node: int,
     files: Mapping[str, str],
 ) -> Stated:
+    if any(is_request(one) for one in documents):
+        raise ShardoptError(
+            f"'{place}' is a {KIND}, which asks for a plan: `shardopt check` with the "
+            "model's config answers it"
+        )
     manifests = [one for one in documents if is_manifest(one)]
     if manifests:
         return read_manifests(manifests, place, facts, per_node)

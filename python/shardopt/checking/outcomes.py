@@ -226,9 +226,7 @@ def _given(problem: Problem, stated: Stated, concurrency: float) -> Outcome:
 
 def _numbers(one: Meaning) -> dict[str, Any]:
     role = one.role
-    exchange = one.exchange or "all_to_all"
-    if role.ep == 1 and role.ranks == 1:
-        exchange = "gather" if one.exchange is None else exchange
+    exchange = one.exchange or ("gather" if role.ranks == 1 else "all_to_all")
     return {
         "tp": role.tp, "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
         "exchange": exchange, "workers": role.workers,

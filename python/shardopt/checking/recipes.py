@@ -129,6 +129,8 @@ class Case:
     framework: str
     drafts: bool
     stated: Stated
+    #: Of the model, as recipes call it: "dsr1".
+    prefix: str = ""
 
 
 def is_search_space(document: Any) -> bool:
@@ -179,21 +181,25 @@ def _cases(
         (role, _map(space[key]))
         for role, key in ((PREFILL, "prefill"), (DECODE, "decode")) if key in space
     ] or [(SERVE, space)]
+    facts = facts or _UNKNOWN
     meanings = [_of_entry(engine, role, said, model, place, facts) for role, said in roles]
     findings: list[Finding] = []
     if len(meanings) == 2:
-        why = why_not_paired(table()[engine], meanings[0].role, meanings[1].role,
-                             facts or _UNKNOWN)
+        why = why_not_paired(table()[engine], meanings[0].role, meanings[1].role, facts)
         findings = [illegal(one) for one in why]
     drafts = str(space.get("spec-decoding", "none")) not in ("none", "null", "None", "False")
     for concurrency in concurrencies(space, place):
         load = Load(isl, osl, concurrency)
         stated = gathered("InferenceX search space", meanings, load, name, findings)
         yield Case(name, model, str(entry.get("precision", "")), str(entry.get("runner", "")),
-                   framework, drafts, stated)
+                   framework, drafts, stated, str(entry.get("model-prefix", "")))
 
 
-_UNKNOWN: Names = {"latent": True, "hybrid": False, "kv_heads": 1 << 20}
+#: Of models that nobody gives: all of the benchmark's have experts.
+_UNKNOWN: Names = {
+    "experts": 1 << 20, "has_dense_layers": True, "context": 0, "phase": "decode",
+    "longest": None, "latent": True, "hybrid": False, "kv_heads": 1 << 20,
+}
 
 
 def _of_entry(

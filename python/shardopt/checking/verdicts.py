@@ -129,7 +129,7 @@ def check(
         stated = read_stated(text)
         return Check(stated, None, stated.all_findings, None)
     _check_kind(Problem, "problem", problem)
-    facts = model_facts(problem.model, longest_of(problem.model))
+    facts = facts_of_problem(problem)
     place = Place(devices_per_node_of(problem.machine_parameters()))
     stated = read_stated(text, facts, place.devices_per_node)
     findings = [*stated.all_findings, *pair_findings(stated, facts)]
@@ -190,6 +190,17 @@ def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
     found += [differs(f"{one.role.name}: stated, and not planned")
               for one in stated.roles if one.role.name not in planned_names]
     return found
+
+
+def facts_of_problem(problem: Problem) -> Names:
+    """What rules of engines ask of a problem's model."""
+    return model_facts(problem.model, longest_of(problem.model))
+
+
+def illegal_findings(stated: Stated, facts: Names) -> list[Finding]:
+    """Why the engine does not run it, by its flags and its pairs."""
+    own = [one for one in stated.all_findings if one.kind in ("illegal", "not planned")]
+    return list(dict.fromkeys([*own, *pair_findings(stated, facts)]))
 
 
 def pair_findings(stated: Stated, facts: Names) -> list[Finding]:
