@@ -17,6 +17,9 @@ namespace shardopt::search {
 /// Deviations below it are what rounding leaves of a constant.
 static constexpr double leastDeviation = 1e-9;
 
+/// exp(-1/2), of neighbours in the domain of a degree.
+static const double decay = std::exp(-.5);
+
 KernelRidge::KernelRidge(const StrategySpace &space, const Options &options)
     : options(options), cells(space), similarity(cells.size() * cells.size()),
       factor(options.noise) {
@@ -193,19 +196,24 @@ void KernelRidge::buildTable(size_t target, const std::vector<double> &alpha) {
     value *= (1 - options.single) / (n * n);
 }
 
-/// S is block diagonal, and the identity outside the degrees' cells.
+/// S is block diagonal, and the identity outside the degrees' cells. Within
+/// those of a degree it is decay^|a - b|, so that a row is what is before it,
+/// once more decayed, and what is behind it.
 std::vector<double> KernelRidge::smoothed(const std::vector<double> &matrix,
                                           size_t columns) const {
-  std::vector<double> product(matrix);
-  std::fill_n(product.begin(), cells.begin(cells.numDegrees()) * columns, 0);
-  for (size_t v = 0; v < cells.numDegrees(); ++v)
-    for (size_t a = cells.begin(v); a < cells.begin(v + 1); ++a)
-      for (size_t b = cells.begin(v); b < cells.begin(v + 1); ++b) {
-        const double weight = similarity[a * cells.size() + b];
-        for (size_t column = 0; column < columns; ++column)
-          product[a * columns + column] +=
-              weight * matrix[b * columns + column];
+  std::vector<double> product(matrix), behind(columns);
+  for (size_t v = 0; v < cells.numDegrees(); ++v) {
+    const size_t begin = cells.begin(v), end = cells.begin(v + 1);
+    for (size_t i = (begin + 1) * columns; i < end * columns; ++i)
+      product[i] += decay * product[i - columns];
+    std::fill(behind.begin(), behind.end(), 0);
+    for (size_t a = end - 1; a-- > begin;)
+      for (size_t column = 0; column < columns; ++column) {
+        behind[column] =
+            decay * (behind[column] + matrix[(a + 1) * columns + column]);
+        product[a * columns + column] += behind[column];
       }
+  }
   return product;
 }
 
