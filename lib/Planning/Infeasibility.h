@@ -17,14 +17,16 @@ namespace shardopt {
 
 /// For a space without a valid strategy, one that shows what binds: the fastest
 /// of those that fit in memory; if none does, one that needs the least memory;
-/// if all are structurally invalid, the first.
+/// if all are structurally invalid, the first. After a stop, any.
 search::Plan findClosest(const Scenario &scenario,
-                         const search::StrategySpace &space, unsigned threads);
+                         const search::StrategySpace &space, unsigned threads,
+                         const std::function<bool()> &stopRequested);
 
 /// The smallest single change to `request` after which something is feasible.
 std::optional<search::NextFeasible>
 findNextFeasible(const Scenario &scenario, const search::SpaceRequest &request,
-                 search::Goal goal, unsigned threads);
+                 search::Goal goal, unsigned threads,
+                 const std::function<bool()> &stopRequested);
 
 } // namespace shardopt
 

@@ -425,13 +425,17 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
           explainInvalid(scenario, *summary.search.leastViolating);
     return;
   }
-  search::Plan closest = findClosest(scenario, space, request.threads);
-  if (closest.evaluation.valid)
+  const auto stopRequested = [this] { return isStopped(); };
+  search::Plan closest =
+      findClosest(scenario, space, request.threads, stopRequested);
+  if (closest.evaluation.valid || isStopped())
     return; // no limit binds, the searcher missed what there is
   summary.binding = explainInvalid(scenario, closest);
   if (!engine)
-    summary.nextFeasible = findNextFeasible(scenario, request.space,
-                                            request.goal, request.threads);
+    summary.nextFeasible = findNextFeasible(
+        scenario, request.space, request.goal, request.threads, stopRequested);
+  if (isStopped())
+    summary.nextFeasible = std::nullopt; // not the smallest change
 }
 
 ErrorOr<PlanSummary>

@@ -15,6 +15,8 @@
 
 namespace shardopt::search {
 
+using IsStopped = std::function<bool()>;
+
 //===----------------------------------------------------------------------===//
 // What binds
 //===----------------------------------------------------------------------===//
@@ -68,18 +70,17 @@ static std::optional<NextFeasible> trySlo(const StrategySpace &space,
 }
 
 /// The largest power of two below the batches of the request that fits.
-static std::optional<NextFeasible> tryBatch(const SpaceFacts &facts,
-                                            const SpaceRequest &request,
-                                            const StrategySpace &space,
-                                            double sloMs, Goal goal,
-                                            const FeasibilityProbe &probe) {
+static std::optional<NextFeasible>
+tryBatch(const SpaceFacts &facts, const SpaceRequest &request,
+         const StrategySpace &space, double sloMs, Goal goal,
+         const FeasibilityProbe &probe, const IsStopped &isStopped) {
   int64_t smallest = space.degreeDomain(Degree::Batch).front();
   int64_t batch = 1;
   while (batch * 2 < smallest)
     batch *= 2;
   SpaceRequest changed = request;
   changed.pinned[Degree::Batch] = std::nullopt;
-  for (; batch >= 1 && batch < smallest; batch /= 2) {
+  for (; batch >= 1 && batch < smallest && !isStopped(); batch /= 2) {
     changed.lists[Degree::Batch] = {batch};
     ErrorOr<StrategySpace> smaller = StrategySpace::create(facts, changed);
     assert(smaller && "the degrees are as they were");
@@ -95,7 +96,8 @@ static std::optional<NextFeasible> tryBatch(const SpaceFacts &facts,
 /// times as many, on which something fits.
 static std::optional<NextFeasible>
 tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
-           Goal goal, double maxFactor, const FeasibilityProbe &probe) {
+           Goal goal, double maxFactor, const FeasibilityProbe &probe,
+           const IsStopped &isStopped) {
   if (!request.devices && !request.maxDevices)
     return std::nullopt;
   int64_t limit = request.devices ? *request.devices : *request.maxDevices;
@@ -105,12 +107,15 @@ tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
   ErrorOr<StrategySpace> unlimited = StrategySpace::create(facts, changed);
   assert(unlimited && "a part of it exists");
   std::set<int64_t> counts;
-  for (const Degrees &degrees : unlimited->degreeTuples())
-    if (degrees.devices() > limit && degrees.devices() < maxFactor * limit)
-      counts.insert(degrees.devices());
+  for (size_t grid = 0; grid < unlimited->numGrids(); ++grid)
+    if (const int64_t count = unlimited->degreesOf(grid, 0).devices();
+        count > limit && count < maxFactor * limit)
+      counts.insert(count);
 
   // Exactly so many each time: grids of fewer have been probed by then.
   for (int64_t more : counts) {
+    if (isStopped())
+      break;
     changed.devices = more;
     ErrorOr<StrategySpace> space = StrategySpace::create(facts, changed);
     assert(space && "a grid has so many devices");
@@ -124,18 +129,21 @@ tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
 std::optional<NextFeasible> findNextFeasible(const SpaceFacts &facts,
                                              const SpaceRequest &request,
                                              double sloMs, Goal goal,
-                                             const FeasibilityProbe &probe) {
+                                             const FeasibilityProbe &probe,
+                                             const IsStopped &stopRequested) {
+  const IsStopped isStopped = [&] { return stopRequested && stopRequested(); };
   ErrorOr<StrategySpace> space = StrategySpace::create(facts, request);
   assert(space && "the request was searched");
   std::optional<NextFeasible> smallest = trySlo(*space, sloMs, goal, probe);
   std::optional<NextFeasible> batch =
-      tryBatch(facts, request, *space, sloMs, goal, probe);
+      tryBatch(facts, request, *space, sloMs, goal, probe, isStopped);
   if (batch &&
       (!smallest || batch->change.factor() < smallest->change.factor()))
     smallest = std::move(batch);
   double maxFactor = smallest ? smallest->change.factor()
                               : std::numeric_limits<double>::infinity();
-  if (auto devices = tryDevices(facts, request, sloMs, goal, maxFactor, probe))
+  if (auto devices =
+          tryDevices(facts, request, sloMs, goal, maxFactor, probe, isStopped))
     smallest = std::move(devices);
   return smallest;
 }

@@ -31,6 +31,7 @@ private:
   void begin(const std::vector<Plan> &plans);
   bool enqueueDimsInRuns();
 
+  const SearcherContext &context;
   const StrategySpace &space;
   const ScreenedConstants &constants;
   Rng &rng;
@@ -50,7 +51,8 @@ private:
 } // namespace
 
 JointRun::JointRun(const RunParts &parts)
-    : space(*parts.context.space), constants(parts.constants), rng(parts.rng),
+    : context(parts.context), space(*parts.context.space),
+      constants(parts.constants), rng(parts.rng),
       critic(space, parts.context.objective),
       admission(space, parts.context.isHopeless), niches(space, rng),
       archive(constants.elites, space.firstDim(), parts.context.objective),
@@ -70,7 +72,7 @@ void JointRun::begin(const std::vector<Plan> &plans) {
     queue.add({*space.pointOf(plan.strategy), std::nullopt});
   const int64_t drawn =
       plans.empty() ? constants.initial : constants.warmInitial;
-  for (int64_t i = 0; i < drawn || queue.empty(); ++i)
+  for (int64_t i = 0; (i < drawn || queue.empty()) && !context.isStopped(); ++i)
     if (i % 2 == 0 ? !queue.addUniform(rng) : !enqueueDimsInRuns())
       break;
 }
@@ -94,6 +96,7 @@ void JointRun::learn(const Proposal &proposal, const Evaluation &evaluation) {
   ridge.tell(proposal.point, evaluation);
 }
 
+/// Nothing more after a stop: a round takes a tenth of a second.
 void JointRun::propose() {
   const std::vector<Point> points = queue.pendingPoints();
   critic.fit(points);
@@ -102,10 +105,12 @@ void JointRun::propose() {
   for (Proposal &proposal :
        proposals.round(size_t(constants.round) - numScreened, archive))
     queue.add(std::move(proposal));
-  for (size_t i = 0; i < numScreened && !archive.elites().empty(); ++i)
+  for (size_t i = 0;
+       i < numScreened && !archive.elites().empty() && !context.isStopped();
+       ++i)
     if (std::optional<Proposal> proposal = screened.draw(archive, points))
       queue.add(std::move(*proposal));
-  if (queue.empty())
+  if (queue.empty() && !context.isStopped())
     queue.addUniform(rng);
 }
 

@@ -110,7 +110,7 @@ RestartedSearch::withoutKnown(const std::vector<Strategy> &asked) {
 }
 
 std::vector<Strategy> RestartedSearch::ask(size_t n) {
-  while (prepare()) {
+  while (!context.isStopped() && prepare()) {
     const std::vector<Strategy> asked = run->proposalQueue().ask(n);
     if (asked.empty())
       break;

@@ -28,11 +28,16 @@ AskTell::create(std::shared_ptr<const Scenario> scenario,
   context.seed = request.seed;
   if (request.budget)
     context.budget = request.budget;
+  made->stop = request.stop;
+  context.stopRequested = [&stop = made->stop] {
+    return stop && stop->requested();
+  };
   context.options = request.options;
   context.freeModel = search::unowned(&made->scenario->roofline());
   auto searcher = allSearchers().create(made->searcherName, context);
   if (!searcher)
     return searcher.error();
   made->searcher = std::move(*searcher);
+  made->stop = nullptr;
   return made;
 }

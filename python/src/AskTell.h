@@ -22,6 +22,7 @@ namespace shardopt {
 /// cost model for nothing.
 class AskTell {
 public:
+  /// `request.stop` is heard until it is made.
   static ErrorOr<std::unique_ptr<AskTell>>
   create(std::shared_ptr<const Scenario> scenario, const PlanRequest &request);
 
@@ -49,6 +50,7 @@ private:
   const std::shared_ptr<const Scenario> scenario;
   const search::StrategySpace space;
   const search::Objective objective;
+  const StopToken *stop = nullptr; ///< while it is made
   std::string searcherName;
   std::unique_ptr<search::Searcher> searcher; ///< refers to the others
 };

@@ -109,6 +109,16 @@ public:
     return std::pair(running.get(), isInterrupted);
   }
 
+  /// The result of `work`, which an interrupt makes a KeyboardInterrupt.
+  template <typename Work> auto finish(Work work) {
+    auto [made, isInterrupted] = run(work, [] {});
+    if (isInterrupted) {
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      throw py::error_already_set();
+    }
+    return std::move(made);
+  }
+
 private:
   /// Waits for a moment without Python's lock.
   template <typename Future> static bool isReady(const Future &running) {
@@ -175,10 +185,13 @@ private:
 
 class Search {
 public:
+  /// What a searcher plans before it is asked takes a moment.
   Search(const Problem &problem, const py::dict &settings)
       : problem(problem),
-        search(orRaise(AskTell::create(problem.scenario,
-                                       problem.readRequest(settings)))) {}
+        search(orRaise(problem.interrupt->finish(
+            [&problem, request = problem.readRequest(settings)] {
+              return AskTell::create(problem.scenario, request);
+            }))) {}
 
   std::string name() const { return search->name(); }
   bool done() const { return search->done(); }
@@ -230,16 +243,7 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
   auto create = [&] {
     return Scenario::create(model.name, model.costs, options);
   };
-  if (!isTold) {
-    scenario = orRaise(create());
-    return;
-  }
-  auto [made, isInterrupted] = interrupt->run(create, [] {});
-  if (isInterrupted) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw py::error_already_set();
-  }
-  scenario = orRaise(std::move(made));
+  scenario = orRaise(isTold ? interrupt->finish(create) : create());
 }
 
 /// How often a simulator in a process of its own has failed, by kind.
@@ -328,6 +332,7 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
   take(settings, "threads", request.threads);
   take(settings, "checkpoint", request.checkpoint);
   take(settings, "program", request.program);
+  request.stop = interrupt->token();
   return request;
 }
 
@@ -376,7 +381,6 @@ py::tuple Problem::plan(const py::dict &settings) const {
     request.progress = [&](const search::TraceEntry &entry, auto) {
       told.tell(entry);
     };
-  request.stop = interrupt->token();
   auto [found, isInterrupted] =
       interrupt->run([&] { return makePlan(scenario, request); },
                      [&] {
@@ -494,7 +498,6 @@ py::tuple Problem::planService(const py::dict &settings) const {
   const ServiceRequest asked = readService(settings);
   PlanRequest request = readRequest(settings);
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
-  request.stop = interrupt->token();
   auto [answer, isInterrupted] = interrupt->run(
       [&]() -> ErrorOr<Answer> {
         ErrorOr<ServiceSummary> service =

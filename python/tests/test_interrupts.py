@@ -1,6 +1,9 @@
 """What ends a search of the planner: callbacks and signal handlers that raise."""
 
+import shlex
 import signal
+import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -67,6 +70,93 @@ class InterruptTest(unittest.TestCase):
             self.long()
         during = [each for each in beats if each >= began]
         self.assertGreater(len(during), 3)
+
+
+#: A simulator that notes each strategy in a file, and thinks for a twentieth of a second.
+COUNTING = """
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        print('{"protocol": 1, "name": "counting"}', flush=True)
+        continue
+    with open(sys.argv[1], "ab") as file:
+        file.write(b".")
+    time.sleep(0.05)
+    good = {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0, "reason": ""}
+    print(json.dumps({"id": asked["id"], "valid": True, **good}), flush=True)
+"""
+
+
+class CountTest(unittest.TestCase):
+    """What goes on after an exception is counted in evaluations, not in seconds."""
+
+    #: A moment of a busy machine, in evaluations, and those that were under way.
+    FEW = 20
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.noted = Path(scratch.name, "noted")
+        self.noted.touch()
+        worker = Path(scratch.name, "worker.py")
+        worker.write_text(COUNTING)
+        words = [sys.executable, str(worker), str(self.noted)]
+        self.simulator = "exec:" + shlex.join(words)
+        self.before = None
+
+    def count(self):
+        return self.noted.stat().st_size
+
+    def raises(self, *_):
+        if self.count() >= 3:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.before = self.count()
+            raise Wrong
+
+    def check_few(self):
+        self.assertIsNotNone(self.before)
+        after = self.count()
+        self.assertLessEqual(after - self.before, self.FEW)
+        time.sleep(0.2)
+        self.assertEqual(self.count(), after)  # nothing goes on behind
+
+    def test_after_a_callback_of_a_plan(self):
+        problem = small(max_devices=64, searcher="random", budget=2**31)
+        problem = problem.replace(simulator=self.simulator)
+        with self.assertRaises(Wrong):
+            so.plan(problem, progress=self.raises)
+        self.check_few()
+
+    def test_after_a_signal_handler_of_a_plan(self):
+        problem = small(max_devices=64, searcher="random", budget=2**31)
+        problem = problem.replace(simulator=self.simulator)
+        before = signal.signal(signal.SIGALRM, self.raises)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+        with self.assertRaises(Wrong):
+            so.plan(problem)
+        self.check_few()
+
+    def test_after_a_callback_of_a_run(self):
+        for order in ("deterministic", "async"):
+            search = so.Search(small(max_devices=64), "random", budget=2**20)
+            called = []
+
+            def simulate(strategy):
+                called.append(strategy)
+                return {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0}
+
+            def stops(search, trial, metrics):
+                if len(search.history) == 5:
+                    raise Wrong
+
+            with self.assertRaises(Wrong):
+                search.run(simulate, parallel=2, order=order, callbacks=[stops])
+            # Those told, and as many as were under way with them.
+            self.assertLessEqual(len(called), 5 + 2 * 2)
+            self.assertEqual(len(search.history), 5)
 
 
 class NetworksTest(unittest.TestCase):

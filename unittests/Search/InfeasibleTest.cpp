@@ -142,3 +142,22 @@ TEST(Infeasible, PinnedGridsDoNotGrow) {
                                 Goal::Throughput, probe));
   EXPECT_EQ(probes, 1); // the SLO; there is no smaller batch
 }
+
+TEST(Infeasible, ProbesNoMoreAfterAStop) {
+  ToySimulator toy(4, 0);
+  SpaceRequest request;
+  request.lists[Degree::Batch] = {64};
+  request.maxDevices = 1;
+  for (int after : {0, 1, 2, 3}) {
+    int probes = 0;
+    auto probe = [&](const StrategySpace &, double,
+                     Goal) -> std::optional<Plan> {
+      ++probes;
+      return std::nullopt;
+    };
+    EXPECT_FALSE(findNextFeasible(toyFacts(), request, toy.sloMs,
+                                  Goal::Throughput, probe,
+                                  [&] { return probes >= after; }));
+    EXPECT_EQ(probes, std::max(after, 1)); // the first is of the SLO
+  }
+}

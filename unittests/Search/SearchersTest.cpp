@@ -176,6 +176,28 @@ TEST_P(EverySearcher, StopsOnRequest) {
   }
 }
 
+TEST(SearcherStops, SurrogateProposesNothingMore) {
+  ToySimulator simulator{6, 5};
+  StrategySpace space = makeSpace(6, coupledRequest());
+  ToyContext context{space, simulator, simulator.objective(), 11, 700};
+  bool isStopped = false;
+  context.stopRequested = [&] { return isStopped; };
+  auto searcher = make("surrogate", context);
+  for (size_t told = 0; told < 200;) {
+    std::vector<Strategy> asked = searcher->ask(8);
+    ASSERT_FALSE(asked.empty());
+    std::vector<Evaluation> evaluations;
+    for (const Strategy &strategy : asked)
+      evaluations.push_back(simulator.evaluate(strategy));
+    searcher->tell(asked, evaluations);
+    told += asked.size();
+  }
+  isStopped = true;
+  EXPECT_TRUE(searcher->ask(8).empty());
+  isStopped = false;
+  EXPECT_FALSE(searcher->ask(8).empty());
+}
+
 //===----------------------------------------------------------------------===//
 // Tells
 //===----------------------------------------------------------------------===//

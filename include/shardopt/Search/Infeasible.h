@@ -60,10 +60,12 @@ using FeasibilityProbe = std::function<std::optional<Plan>(
 /// its factor, after which something is, and the plan that it allows. Of equal
 /// factors the SLO comes first, then the batch, then devices. None if no
 /// single change helps. `sloMs` is the SLO asked for, infinity for none.
-std::optional<NextFeasible> findNextFeasible(const SpaceFacts &facts,
-                                             const SpaceRequest &request,
-                                             double sloMs, Goal goal,
-                                             const FeasibilityProbe &probe);
+/// `stopRequested` is polled between probes; it may be empty, and what is found
+/// after a stop is not the smallest change.
+std::optional<NextFeasible>
+findNextFeasible(const SpaceFacts &facts, const SpaceRequest &request,
+                 double sloMs, Goal goal, const FeasibilityProbe &probe,
+                 const std::function<bool()> &stopRequested = {});
 
 } // namespace shardopt::search
 

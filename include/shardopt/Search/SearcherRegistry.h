@@ -41,6 +41,7 @@ struct SearcherContext {
   unsigned threads = 1;
   std::function<bool()> stopRequested =
       {}; ///< polled in long steps; may be empty
+  bool isStopped() const { return stopRequested && stopRequested(); }
 
   SearcherOptions options = {};
   /// A decomposable model of the same space whose evaluations are free: the
