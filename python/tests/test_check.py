@@ -1,6 +1,7 @@
 """The way back from what `export` writes, and what others write, to a service."""
 
 import dataclasses
+import gzip
 import os
 import random
 import tempfile
@@ -11,6 +12,7 @@ import shardopt as so
 from shardopt import deployments as d
 from shardopt.checking import deployment_requests as requests
 from shardopt.checking import documents
+from shardopt.checking.recipes import read_search_space
 from shardopt.checking.shell_reading import read_commands
 
 try:
@@ -21,6 +23,8 @@ except ImportError:
 FACTS = {"has_dense_layers": True, "context": 2048, "phase": "decode", "longest": 8192,
          "latent": True, "kv_heads": 8, "hybrid": False}
 #: Services of the law; more by the environment.
+DATA = Path(os.environ.get("SHARDOPT_DATA",
+                           Path(__file__).resolve().parents[2].parent / "shared/data"))
 CASES = int(os.environ.get("SHARDOPT_CHECK_CASES", "60"))
 
 
@@ -229,6 +233,61 @@ spec:
 
 
 @unittest.skipUnless(yaml, "PyYAML is not installed")
+class RecipeTest(unittest.TestCase):
+    """Search spaces of InferenceX."""
+
+    ENTRY = """dsr1-fp8-b200:
+  {{image: i, model: m, model-prefix: dsr1, runner: b200, precision: fp8, framework: {framework},
+   scenarios: {{fixed-seq-len: [{{isl: 1024, osl: 512, search-space: [{space}]}}]}}}}
+"""
+
+    def cases(self, framework, space):
+        return list(read_search_space(yaml.safe_load(self.ENTRY.format(
+            framework=framework, space=space)), "f"))
+
+    def test_entries_are_degrees(self):
+        for framework, space, wanted in [
+            ("sglang", "{tp: 8, ep: 1, conc-start: 4, conc-end: 16}", ("sglang", [(1, 8, 1, 1)], [4, 8, 16])),
+            ("vllm", "{tp: 8, ep: 8, dp-attn: true, conc-list: [9]}", ("vllm", [(1, 1, 8, 8)], [9])),
+            ("dynamo-trt", "{conc-list: [64], prefill: {num-worker: 3, tp: 4, ep: 4, dp-attn: true}, "
+             "decode: {num-worker: 2, tp: 8, ep: 8, dp-attn: false}}",
+             ("trtllm", [(3, 1, 4, 4), (2, 8, 1, 8)], [64])),
+        ]:
+            with self.subTest(space):
+                found = self.cases(framework, space)
+                roles = [(one.role.workers, one.role.tp, one.role.ranks, one.role.ep)
+                         for one in found[0].stated.roles]
+                self.assertEqual((found[0].stated.engine, roles,
+                                  [one.stated.load.concurrency for one in found]), wanted)
+                self.assertEqual(found[0].stated.all_findings, ())
+
+    def test_what_is_wrong_is_said(self):
+        for framework, space, why in [
+            ("vllm", "{tp: 8, ep: 2, conc-list: [1]}", "ep 2 on 8 GPUs: vLLM spreads experts"),
+            ("sglang", "{tp: 8, ep: 3, conc-list: [1]}", "--ep-size 3 does not divide --tp-size 8"),
+        ]:
+            (found,) = self.cases(framework, space)
+            self.assertIn(why, " ".join(found.stated.all_findings))
+        for space, why in [("{tp: 0, conc-list: [1]}", "'tp' is 0"), ("{tp: 1}", "'conc-start' is None"),
+                           ("{tp: 1, dp-attn: 3, conc-list: [1]}", "'dp-attn' is 3"),
+                           ("{tp: x, conc-list: [1]}", "'tp' is 'x'")]:
+            (found,) = self.cases("vllm", space)
+            self.assertIsInstance(found, so.ShardoptError)
+            self.assertIn(why, str(found))
+
+    @unittest.skipUnless((DATA / "recipes").is_dir(), f"{DATA} has no recipes")
+    def test_published_recipes_are_read(self):
+        read = unread = 0
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        for path in (DATA / "recipes").glob("*.yaml.gz"):
+            for case in read_search_space(yaml.load(gzip.decompress(path.read_bytes()), loader), path.name):
+                unread += isinstance(case, so.ShardoptError)
+                read += 1
+        self.assertGreater(read, 1500)
+        self.assertLessEqual(unread, read * 0.02)
+
+
+@unittest.skipUnless(yaml, "PyYAML is not installed")
 class RequestTest(unittest.TestCase):
     """DynamoGraphDeploymentRequests, answered."""
 
@@ -288,6 +347,8 @@ class ShellTest(unittest.TestCase):
              [["a"], ["c"]]),
             ("set -- x; a \"$@\"; set --; b \"$@\"", [["a", "x"], ["b"]]),
             ("for i in 1 {5..6}; do a $i; done", [["a", "1"], ["a", "5"], ["a", "6"]]),
+            ("N=8; R=$(( ${I:-2} * N )); a $R $((UNKNOWN * 2)) $((N / 3))",
+             [["a", "16", "$((UNKNOWN * 2))", "2"]]),
             ("V=a.b.c; x ${V%.*} ${V##*.}", [["x", "a.b", "c"]]),
         ]:
             with self.subTest(text):

@@ -1,13 +1,19 @@
-"""Commands that others have published, held against what their own words say.
+"""Commands and documents that others have published, held against their own words.
 
-`public_commands.txt` has them with their source; the expectations were written by hand.
+`public_commands.txt` and `public_documents.txt` have them with their source, documents
+without probes and the like; the expectations were written by hand.
 """
 
 import json
 import unittest
 from pathlib import Path
 
-from shardopt.checking.documents import read_stated
+from shardopt.checking.documents import read_stated, read_text_of
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 FACTS = {"has_dense_layers": True, "context": 0, "phase": "decode", "longest": None,
          "latent": True, "kv_heads": 1 << 20, "hybrid": False}
@@ -15,9 +21,9 @@ USUAL = {"name": "serve", "workers": 1, "tp": 1, "dp": 1, "ep": 1, "pp": 1, "cp"
          "cache": "", "drafts": 0}
 
 
-def records():
-    """The source, the expectation and the text of each command."""
-    text = Path(__file__).with_name("public_commands.txt").read_text(encoding="utf-8")
+def records(name):
+    """The source, the expectation and the text of each record of a file."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     for record in text.split("%% ")[1:]:
         source, expected, command = record.split("\n", 2)
         yield source, json.loads(expected), command
@@ -32,29 +38,45 @@ def said(meaning):
             "exchange": meaning.exchange}
 
 
-class PublicCommandTest(unittest.TestCase):
-    def test_degrees_are_those_of_the_words(self):
+class PublicTest(unittest.TestCase):
+    def facts(self, expected):
+        return {**FACTS, "experts": 256 if expected["moe"] else 0}
+
+    def hold(self, stated, expected):
+        self.assertEqual(len(stated.roles), len(expected["roles"]))
+        for one, wanted in zip(stated.roles, expected["roles"]):
+            found = said(one)
+            wanted = {**USUAL, **wanted}
+            self.assertEqual({key: found[key] for key in wanted}, wanted)
+        if "model" in expected:
+            self.assertEqual(stated.model, expected["model"])
+        findings = [f"{one.kind}: {one}" for one in stated.all_findings]
+        findings = [one for one in findings if "side of a service alone" not in one]
+        wanted = expected.get("says", [])
+        for one in findings:  # no wrong word
+            self.assertTrue(any(one.startswith(text) for text in wanted), findings)
+        if not expected.get("any"):
+            for text in wanted:
+                self.assertTrue(any(one.startswith(text) for one in findings), findings)
+
+    def test_degrees_of_commands_are_those_of_the_words(self):
         read = 0
-        for number, (source, expected, command) in enumerate(records()):
+        for number, (source, expected, command) in enumerate(records("public_commands.txt")):
             with self.subTest(f"{number}: {source}"):
-                stated = read_stated(command, {**FACTS, "experts": 256 if expected["moe"] else 0})
-                self.assertEqual(len(stated.roles), len(expected["roles"]))
-                for one, wanted in zip(stated.roles, expected["roles"]):
-                    found = said(one)
-                    wanted = {**USUAL, **wanted}
-                    self.assertEqual({key: found[key] for key in wanted}, wanted)
-                if "model" in expected:
-                    self.assertEqual(stated.model, expected["model"])
-                findings = [f"{one.kind}: {one}" for one in stated.all_findings]
-                findings = [one for one in findings if "side of a service alone" not in one]
-                wanted = expected.get("says", [])
-                for one in findings:  # no wrong word
-                    self.assertTrue(any(one.startswith(text) for text in wanted), findings)
-                if not expected.get("any"):
-                    for text in wanted:
-                        self.assertTrue(any(one.startswith(text) for one in findings), findings)
+                self.hold(read_stated(command, self.facts(expected)), expected)
                 read += 1
         self.assertGreaterEqual(read, 60)
+
+    @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_degrees_of_documents_are_those_of_the_words(self):
+        for source, expected, text in records("public_documents.txt"):
+            with self.subTest(source):
+                stated = read_text_of(text, "x.yaml", self.facts(expected), 0, {})
+                self.hold(stated, expected)
+                self.assertEqual(stated.kind, expected["kind"])
+                if "load" in expected:
+                    load = stated.load
+                    self.assertEqual([load.isl, load.osl, load.concurrency], expected["load"])
 
 
 if __name__ == "__main__":

@@ -66,6 +66,15 @@ NAMES = (
 )
 
 
+#: What `check` reads: commands, and documents told by their content.
+_CHECKED = (
+    "vllm serve x --tensor-parallel-size=2 --max-num-seqs 8 --enable-expert-parallel",
+    "X=2; for i in 1 2; do docker run -e A=$X img vllm serve m -tp ${X:-1} \"$@\" | tee log & done",
+    "cat > o.yml <<E\ntensor_parallel_size: 2\nE\nsrun -n 2 trtllm-serve m --config o.yml",
+    "python3 -m sglang.launch_server --tp $((1 * 2)) --dp 2 --enable-dp-attention",
+)
+
+
 class Odd:
     """An object of nobody's."""
 
@@ -232,9 +241,9 @@ class Run:
         rng = self.rng
         from shardopt.settings import KEYS
 
-        words = [rng.choice(("plan", "plan", "pareto", "judge"))]
-        if words[0] == "judge":
-            text = "vllm serve x --tensor-parallel-size=2 --max-num-seqs 8 --enable-expert-parallel"
+        words = [rng.choice(("plan", "plan", "pareto", "check"))]
+        if words[0] == "check":
+            text = rng.choice(_CHECKED)
             words.append(mutate.text(rng, text) if rng.random() < 0.7 else self.name())
         words += ["config.json", "--context", "24", "--max-devices", "4"]
         flags = "machine devices isl osl phase tpot ttft engine space objective searcher seed".split()
@@ -298,6 +307,7 @@ class Run:
             "explain": lambda: so.explain(self.plan, odd),
             "export": lambda: so.export(self.plan, odd),
             "export devices": lambda: so.export(self.plan, "vllm", odd),
+            "check": lambda: so.check(problem, odd),
             "judge": lambda: so.judge(problem, odd),
             "lower": lambda: so.lower(odd),
             "verify": lambda: so.verify(odd),

@@ -240,6 +240,8 @@ def read_options(
     """Options by name, as a file or a recipe has them."""
     is_first = bool(row.get("options"))
     for name, value in _flat(values):
+        if name in row.get("draft_options", ()) and isinstance(value, int):
+            found.values["draft_tokens"] = value
         flag = flags.named.get(row.get("options", {}).get(name, ""))
         if flag is None:
             full = flags.full("--" + name) if not is_first else f"--{name}"

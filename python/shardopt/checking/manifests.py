@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
 from ..border import shown
@@ -46,7 +47,7 @@ def _replaced(word: str, env: Mapping[str, str]) -> str:
 
 def environment_of(container: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
-    env = container.get("env") or container.get("environment")
+    env = container.get("env") or container.get("envs") or container.get("environment")
     if isinstance(env, dict):
         return {str(name): str(value) for name, value in env.items()}
     for entry in _list(env):
@@ -71,15 +72,17 @@ def gpus_of(container: Mapping[str, Any]) -> int:
 
 
 def engines_of(
-    container: Mapping[str, Any], label: str, variables: Mapping[str, str]
+    container: Mapping[str, Any], label: str, variables: Mapping[str, str],
+    files: Mapping[str, str],
 ) -> list[Invocation]:
-    """What a container runs: its words behind the entrypoint of its image."""
+    """What a container runs: its words behind the entrypoint of its image. `files` are
+    of ConfigMaps, by name."""
     env = environment_of(container)
     command = container.get("command")
     words = [_replaced(word, env) for word in [*_texts(command), *_texts(container.get("args"))]]
     image = str(container.get("image", ""))
     entrypoint: list[str] | None = [] if command else None
-    return list(of_image(image, words, entrypoint, {**variables, **env}, {}, label))
+    return list(of_image(image, words, entrypoint, {**variables, **env}, dict(files), label))
 
 
 def is_manifest(document: Any) -> bool:
@@ -97,9 +100,10 @@ def read_manifests(
     load: Load | None = None
     name = ""
     findings: list[Finding] = []
+    reading = _Reading(facts, per_node, findings, _files_of(documents))
     for document in documents:
         load = load or _load_of(document)
-        several = _workers_of(document, facts, per_node, findings)
+        several = _workers_of(document, reading)
         if several:
             kinds.append(_kind_name(document))
             name = name or str(_map(document.get("metadata")).get("name", ""))
@@ -111,6 +115,25 @@ def read_manifests(
             "containers run vllm, sglang or trtllm-serve"
         )
     return gathered(" and ".join(dict.fromkeys(kinds)), found, load, name, findings)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What is known while manifests are read, and what is found."""
+
+    facts: "Names | None"
+    per_node: int
+    findings: list[Finding]
+    files: Mapping[str, str]
+
+
+def _files_of(documents: Sequence[Any]) -> dict[str, str]:
+    """The files of all ConfigMaps by name."""
+    return {
+        str(name): text
+        for document in documents if document["kind"] == "ConfigMap"
+        for name, text in _map(document.get("data")).items() if isinstance(text, str)
+    }
 
 
 def _kind_name(document: Mapping[str, Any]) -> str:
@@ -131,29 +154,24 @@ def _load_of(document: Mapping[str, Any]) -> Load | None:
     return None
 
 
-def _workers_of(
-    document: Mapping[str, Any], facts: "Names | None", per_node: int, findings: list[Finding]
-) -> list[Meaning]:
+def _workers_of(document: Mapping[str, Any], reading: _Reading) -> list[Meaning]:
     kind, spec = document["kind"], _map(document.get("spec"))
     label = str(_map(document.get("metadata")).get("name", ""))
     if kind == "LeaderWorkerSet":
-        return _of_leader_set(spec, "", label, facts, per_node, findings)
+        return _of_leader_set(spec, "", label, reading)
     if kind == "DisaggregatedSet":
         roles = []
         for role in _list(spec.get("roles")):
             named = str(_map(role).get("name", ""))
-            roles += _of_leader_set(
-                _map(_map(role).get("spec")), named, named, facts, per_node, findings
-            )
+            roles += _of_leader_set(_map(_map(role).get("spec")), named, named, reading)
         return roles
     if kind == "DynamoGraphDeployment":
-        return _of_dynamo(spec, facts, per_node, findings)
+        return _of_dynamo(spec, reading)
     if kind in ("Deployment", "StatefulSet", "ReplicaSet"):
         pod = _map(_map(spec.get("template")).get("spec"))
-        return _of_pod(pod, count_of(spec.get("replicas", 1), "replicas"), 1, "", label, facts,
-                       per_node, findings)
+        return _of_pod(pod, count_of(spec.get("replicas", 1), "replicas"), 1, "", label, reading)
     if kind == "Pod":
-        return _of_pod(spec, 1, 1, "", label, facts, per_node, findings)
+        return _of_pod(spec, 1, 1, "", label, reading)
     return []
 
 
@@ -165,20 +183,17 @@ def count_of(value: Any, what: str) -> int:
 
 
 def _of_leader_set(
-    spec: Mapping[str, Any], role: str, label: str, facts: "Names | None", per_node: int,
-    findings: list[Finding],
+    spec: Mapping[str, Any], role: str, label: str, reading: _Reading
 ) -> list[Meaning]:
     groups = _map(spec.get("leaderWorkerTemplate"))
     template = _map(groups.get("leaderTemplate")) or _map(groups.get("workerTemplate"))
     nodes = count_of(groups.get("size", 1), "leaderWorkerTemplate.size")
     workers = count_of(spec.get("replicas", 1), "replicas")
-    return _of_pod(_map(template.get("spec")), workers, nodes, role, label, facts, per_node,
-                   findings)
+    return _of_pod(_map(template.get("spec")), workers, nodes, role, label, reading)
 
 
 def _of_pod(
-    pod: Mapping[str, Any], workers: int, nodes: int, role: str, label: str,
-    facts: "Names | None", per_node: int, findings: list[Finding],
+    pod: Mapping[str, Any], workers: int, nodes: int, role: str, label: str, reading: _Reading
 ) -> list[Meaning]:
     """The engines of a pod, which is of `workers` workers of `nodes` nodes each."""
     variables = {
@@ -189,10 +204,11 @@ def _of_pod(
     for container in _list(pod.get("containers")):
         if not isinstance(container, dict):
             raise ShardoptError(f"a container is {shown(container)}, expected an object")
-        for one in engines_of(container, label, variables):
+        for one in engines_of(container, label, variables, reading.files):
             gpus = gpus_of(container)
-            meaning = meaning_of(one, facts, Place(gpus or per_node), _role(role))
-            found.append(_counted(meaning, workers, nodes, gpus, findings))
+            place = Place(gpus or reading.per_node)
+            meaning = meaning_of(one, reading.facts, place, _role(role))
+            found.append(_counted(meaning, workers, nodes, gpus, reading.findings))
     return found
 
 
@@ -225,9 +241,7 @@ def _counted(
     return renamed(meaning, workers=role.workers * workers)
 
 
-def _of_dynamo(
-    spec: Mapping[str, Any], facts: "Names | None", per_node: int, findings: list[Finding]
-) -> list[Meaning]:
+def _of_dynamo(spec: Mapping[str, Any], reading: _Reading) -> list[Meaning]:
     """v1beta1 has `components`, a list; v1alpha1 `services`, by name."""
     found = []
     for name, component in _components(spec):
@@ -237,13 +251,14 @@ def _of_dynamo(
                    or component.get("componentType") or "")
         kind = kind if _role(kind) in (PREFILL, DECODE) else name
         for container in _containers(component):
-            variables = {"NODE_RANK": "0", "LWS_GROUP_SIZE": str(nodes)}
-            for one in engines_of(container, name, variables):
+            variables = {"NODE_RANK": "0", "LWS_GROUP_SIZE": str(nodes), **environment_of(spec)}
+            for one in engines_of(container, name, variables, reading.files):
                 gpus = gpus_of(container) or gpus_of(component)
                 named = _role(kind)
                 named = "" if named == SERVE else named
-                meaning = meaning_of(one, facts, Place(gpus or per_node, nodes=nodes), named)
-                found.append(_counted(meaning, workers, nodes, gpus, findings))
+                place = Place(gpus or reading.per_node, nodes=nodes)
+                meaning = meaning_of(one, reading.facts, place, named)
+                found.append(_counted(meaning, workers, nodes, gpus, reading.findings))
     return found
 
 

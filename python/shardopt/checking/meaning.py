@@ -207,6 +207,8 @@ def _drafts(values: Mapping[str, Any]) -> int:
         tokens = config.get("num_speculative_tokens")
         if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 < tokens < 100:
             return tokens
+    if values.get("draft_tokens"):
+        return int(values["draft_tokens"])
     drafts = values.get("speculative_num_draft_tokens") or 0
     # SGLang counts the token that is verified, too.
     return max(0, drafts - 1) or (values.get("speculative_num_steps") or 0)

@@ -119,8 +119,9 @@ class Shell:
             several = self._several(part)
             if several is None:
                 value = self.value(part)
+                is_whole = value is None or part.kind == "text" or part.is_quoted
                 value = _written(part) if value is None else value
-                if part.kind == "text" or part.is_quoted:
+                if is_whole:
                     current, is_word = current + value, True
                     continue
                 several = value.split()
@@ -148,7 +149,9 @@ class Shell:
 
     def _sum(self, text: str) -> int | None:
         """The value of an arithmetic expression of whole numbers."""
-        named = re.sub(r"\$\{?([A-Za-z_]\w*)\}?", r"\1", text)
+        named = re.sub(
+            r"\$\{([^{}]*)\}|\$([A-Za-z_]\w*)", lambda m: self._variable(m[1] or m[2]) or "?", text
+        )
         pieces = re.findall(r"\s*([A-Za-z_]\w*|[0-9]{1,18}|<=|>=|==|!=|[-+*/%()<>])", named)
         if len(pieces) > 99 or "".join(pieces) != re.sub(r"\s", "", named):
             return None
