@@ -44,11 +44,16 @@ private:
   const double part;
 };
 
+Degrees uncut(Degrees degrees) {
+  degrees.stages = {};
+  return degrees;
+}
+
 class JointSearch {
 public:
   JointSearch(const JointProblem &problem, const JointOptions &options)
-      : problem(problem), options(options), costs(costsOf(1, {})),
-        budget(options.timeLimit, 0, options.stop) {}
+      : problem(problem), options(options), degrees(uncut(problem.degrees)),
+        costs(costsOf(1, {})), budget(options.timeLimit, 0, options.stop) {}
 
   ErrorOr<JointPlan> run();
 
@@ -62,19 +67,28 @@ private:
   double boundFor(int64_t chunks) const;
   double boundFor(int64_t inFlight, int64_t chunks) const;
   double bound() const;
-  schedule::SolverOptions solverOptions() const;
-  ErrorOr<JointChoice> orderOf(const Strategy &strategy) const;
-  ErrorOr<JointChoice> ringOf(const Strategy &strategy) const;
-  std::optional<JointChoice> score(const Strategy &strategy);
+  schedule::SolverOptions answering() const;
+  schedule::SolverOptions searching() const;
+  ErrorOr<std::vector<JointChoice>>
+  ordersOf(const Strategy &strategy, const schedule::SolverOptions &solver,
+           std::optional<double> atMost = {}) const;
+  double worthTrying() const;
+  const JointChoice *bestOf(const std::vector<JointChoice> &choices) const;
+  ErrorOr<Strategy> givenStrategy() const;
+  std::optional<Error> orderGiven();
+  bool improve(const Strategy &strategy);
+  void improveByStarts();
+  bool improveByMoves();
+  void orderAgain();
   std::vector<Strategy> neighbours(const Strategy &strategy) const;
 
   const JointProblem &problem;
   const JointOptions &options;
+  const Degrees degrees;       ///< without stages
   const cost::CostModel costs; ///< all collectives counted
   const schedule::Budget budget;
   std::set<std::pair<std::vector<int64_t>, std::vector<Dim>>> known;
-  int64_t evaluated = 0;
-  std::optional<Error> firstError; ///< of what was not ordered
+  JointPlan plan;
 };
 
 } // namespace
@@ -96,11 +110,11 @@ std::optional<Strategy> JointSearch::optimum(double part,
   const cost::CostModel own = costsOf(part, division);
   const std::vector<cost::DimSet> domains(own.model().numVariables(),
                                           cost::allDims);
-  std::optional<cost::Optimum> best = cost::optimalDims(
-      cost::Tables(own, problem.degrees), domains, Goal::Latency);
+  std::optional<cost::Optimum> best =
+      cost::optimalDims(cost::Tables(own, degrees), domains, Goal::Latency);
   if (!best)
     return std::nullopt;
-  Strategy strategy{problem.degrees, best->dims};
+  Strategy strategy{degrees, best->dims};
   strategy.degrees.stages = cost::chooseStages(own, strategy);
   return strategy;
 }
@@ -109,8 +123,8 @@ std::optional<Strategy> JointSearch::optimum(double part,
 /// stage computes, once for each chunk, and as a chunk takes through all.
 double JointSearch::boundFor(int64_t chunks) const {
   const cost::CostModel free = costsOf(0, StageDivision::Balanced);
-  const cost::Context whole = free.context(problem.degrees);
-  Degrees part = problem.degrees;
+  const cost::Context whole = free.context(degrees);
+  Degrees part = degrees;
   if (chunks > 1)
     part.batch =
         part.dp * whole.microBatches * ceilDiv(whole.microBatch, chunks);
@@ -132,8 +146,8 @@ double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
   // As many of these groups as stages may be more than fits.
   const cost::CostModel free = costsOf(0, StageDivision::Balanced,
                                        std::numeric_limits<double>::infinity());
-  const cost::Context whole = free.context(problem.degrees);
-  Degrees group = problem.degrees;
+  const cost::Context whole = free.context(degrees);
+  Degrees group = degrees;
   group.batch = group.dp * group.pp *
                 ceilDiv(ceilDiv(whole.groupBatch, inFlight), chunks);
   const std::vector<cost::DimSet> domains(free.model().numVariables(),
@@ -148,7 +162,7 @@ double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
 }
 
 double JointSearch::bound() const {
-  const cost::Context whole = costs.context(problem.degrees);
+  const cost::Context whole = costs.context(degrees);
   double least = std::numeric_limits<double>::infinity();
   for (int64_t chunks : options.chunks) {
     if (options.inFlight.empty() && chunks <= whole.microBatch)
@@ -161,62 +175,170 @@ double JointSearch::bound() const {
   return least;
 }
 
-schedule::SolverOptions JointSearch::solverOptions() const {
+/// Of orders that are answers.
+schedule::SolverOptions JointSearch::answering() const {
   schedule::SolverOptions solver;
-  solver.timeLimit = 0;
-  // Hundreds of plans are ordered: by what takes moments for each.
-  solver.backend = "rules";
+  constexpr double part = 0.25, least = 1e-3; // 0 would be no limit
+  if (options.timeLimit > 0)
+    solver.timeLimit = std::max(least, part * budget.secondsLeft());
+  else
+    solver.timeLimit = 0;
   solver.rounds = options.rounds;
   solver.stop = options.stop;
   return solver;
 }
 
-ErrorOr<JointChoice> JointSearch::orderOf(const Strategy &strategy) const {
-  OrderOptions order;
-  order.chunks = options.chunks;
-  order.solver = solverOptions();
-  ErrorOr<std::vector<OrderedStep>> steps = orderStep(costs, strategy, order);
-  if (!steps)
-    return steps.error();
-  auto best = std::min_element(
-      steps->begin(), steps->end(),
-      [](const auto &a, const auto &b) { return a.contended < b.contended; });
-  return JointChoice{strategy, 0, best->step.chunks, best->result.value,
-                     best->contended};
+/// Hundreds of plans are ordered: by what takes moments for each.
+schedule::SolverOptions JointSearch::searching() const {
+  schedule::SolverOptions solver = answering();
+  solver.timeLimit = 0;
+  solver.backend = "rules";
+  constexpr int64_t few = 8;
+  solver.rounds = std::min(options.rounds, few);
+  return solver;
 }
 
-ErrorOr<JointChoice> JointSearch::ringOf(const Strategy &strategy) const {
-  RingOptions ring;
-  ring.inFlight = options.inFlight;
-  ring.chunks = options.chunks;
-  ring.solver = solverOptions();
-  // What kernels lose beside transfers is no part of the bounds.
-  ring.prunes = false;
-  ErrorOr<std::vector<OrderedRing>> rings = orderRings(costs, strategy, ring);
+/// The strategy in all chunks and micro-batches that are tried. Rings whose
+/// turn is longer than `atMost` by their bound are left out; without it, those
+/// that cannot have the shortest.
+ErrorOr<std::vector<JointChoice>>
+JointSearch::ordersOf(const Strategy &strategy,
+                      const schedule::SolverOptions &solver,
+                      std::optional<double> atMost) const {
+  std::vector<JointChoice> choices;
+  if (options.inFlight.empty()) {
+    ErrorOr<std::vector<OrderedStep>> steps =
+        orderStep(costs, strategy, {solver, options.chunks});
+    if (!steps)
+      return steps.error();
+    for (OrderedStep &step : *steps) {
+      auto own = std::make_shared<const OrderedStep>(std::move(step));
+      choices.push_back({strategy, 0, own->step.chunks, own->result.value,
+                         own->contended, own});
+    }
+    return choices;
+  }
+  RingOptions wanted{solver, options.inFlight, options.chunks};
+  // What kernels lose beside transfers is no part of the bounds, and the least
+  // planned is no longer all that is asked for.
+  wanted.prunes = !atMost;
+  wanted.atMost = atMost;
+  ErrorOr<std::vector<OrderedRing>> rings = orderRings(costs, strategy, wanted);
   if (!rings)
     return rings.error();
-  auto best = std::min_element(
-      rings->begin(), rings->end(),
-      [](const auto &a, const auto &b) { return a.contended < b.contended; });
-  return JointChoice{strategy, best->inFlight, best->step.chunks,
-                     best->turn.period, best->contended};
+  for (OrderedRing &ring : *rings) {
+    auto own = std::make_shared<const OrderedRing>(std::move(ring));
+    choices.push_back({strategy, own->inFlight, own->step.chunks,
+                       own->turn.period, own->contended, nullptr, own});
+  }
+  return choices;
 }
 
-/// None for what does not fit, and for what was scored before.
-std::optional<JointChoice> JointSearch::score(const Strategy &strategy) {
-  if (!known.insert({strategy.degrees.stages.layers, strategy.dims}).second)
-    return std::nullopt;
-  if (!cost::evaluate(costs, strategy).valid)
-    return std::nullopt;
-  ErrorOr<JointChoice> choice =
-      options.inFlight.empty() ? orderOf(strategy) : ringOf(strategy);
-  if (!choice) {
-    if (!firstError)
-      firstError = choice.error();
-    return std::nullopt;
+/// What is planned longer is no better than the joint plan.
+double JointSearch::worthTrying() const {
+  return std::min(double(plan.sequential.planned), plan.joint.contended);
+}
+
+/// The one that is better than the joint plan by most; null if none is.
+const JointChoice *
+JointSearch::bestOf(const std::vector<JointChoice> &choices) const {
+  const JointChoice *best = nullptr;
+  for (const JointChoice &choice : choices)
+    if (choice.planned <= plan.sequential.planned &&
+        choice.contended < (best ? best : &plan.joint)->contended)
+      best = &choice;
+  return best;
+}
+
+/// That of the problem, or the optimum that stands for it.
+ErrorOr<Strategy> JointSearch::givenStrategy() const {
+  if (!problem.dims.empty()) {
+    Strategy given{problem.degrees, problem.dims};
+    if (cost::evaluate(costs, given).valid)
+      return given;
+    return Error{"the strategy does not fit into the memory of a device"};
   }
-  ++evaluated;
-  return std::move(*choice);
+  std::optional<Strategy> first = optimum(1, StageDivision::Even);
+  if (!first)
+    first = optimum(1, StageDivision::Balanced);
+  if (!first)
+    return Error{"no dims of these degrees fit into the memory of a device"};
+  if (first->degrees.stages.isEmpty())
+    first->degrees.stages =
+        cost::chooseStages(costsOf(1, StageDivision::Balanced), *first);
+  return *first;
+}
+
+/// As `--llm-schedule-stages` does: the least planned, of several the first.
+std::optional<Error> JointSearch::orderGiven() {
+  ErrorOr<Strategy> given = givenStrategy();
+  if (!given)
+    return given.error();
+  known.insert({given->degrees.stages.layers, given->dims});
+  const Evaluation own = cost::evaluate(costs, *given);
+  if (!own.valid)
+    return Error{"the optimum of these degrees is no valid plan"};
+  plan.own = own.latencyMs * 1e6;
+  ErrorOr<std::vector<JointChoice>> choices = ordersOf(*given, answering());
+  if (!choices)
+    return choices.error();
+  plan.evaluated = 1;
+  plan.sequential = *std::min_element(
+      choices->begin(), choices->end(),
+      [](const auto &a, const auto &b) { return a.planned < b.planned; });
+  if (const auto &step = plan.sequential.step)
+    plan.own = double(step->serial);
+  plan.joint = plan.sequential;
+  return std::nullopt;
+}
+
+/// Orders a strategy that fits and was not ordered before. Whether it is better
+/// than the joint plan, and taken for it.
+bool JointSearch::improve(const Strategy &strategy) {
+  if (!known.insert({strategy.degrees.stages.layers, strategy.dims}).second ||
+      !cost::evaluate(costs, strategy).valid)
+    return false;
+  ErrorOr<std::vector<JointChoice>> choices =
+      ordersOf(strategy, searching(), worthTrying());
+  if (!choices)
+    return false;
+  ++plan.evaluated;
+  const JointChoice *better = bestOf(*choices);
+  if (better)
+    plan.joint = *better;
+  return better;
+}
+
+void JointSearch::improveByStarts() {
+  for (StageDivision division : {StageDivision::Even, StageDivision::Balanced})
+    for (double part : {1.0, 0.75, 0.5, 0.25, 0.0}) {
+      if (budget.isOver())
+        return;
+      if (std::optional<Strategy> start = optimum(part, division))
+        improve(*start);
+    }
+}
+
+/// Makes the best single move. Whether one helped.
+bool JointSearch::improveByMoves() {
+  bool isBetter = false;
+  for (const Strategy &next : neighbours(plan.joint.strategy)) {
+    if (budget.isOver())
+      break;
+    isBetter |= improve(next);
+  }
+  return isBetter;
+}
+
+/// What was found among many is ordered with as much care as the strategy.
+void JointSearch::orderAgain() {
+  if (plan.joint.strategy == plan.sequential.strategy || budget.isOver())
+    return;
+  ErrorOr<std::vector<JointChoice>> choices =
+      ordersOf(plan.joint.strategy, answering(), worthTrying());
+  if (choices)
+    if (const JointChoice *better = bestOf(*choices))
+      plan.joint = *better;
 }
 
 /// One layer moved over a boundary, or one dim changed.
@@ -247,55 +369,34 @@ std::vector<Strategy> JointSearch::neighbours(const Strategy &strategy) const {
 }
 
 ErrorOr<JointPlan> JointSearch::run() {
-  if (std::optional<std::string> error = costs.structuralError(problem.degrees))
+  if (std::optional<std::string> error = costs.structuralError(degrees))
     return Error{"the strategy is invalid: " + *error};
-  JointPlan plan;
   plan.bound = bound();
-  std::optional<Strategy> first = optimum(1, StageDivision::Even);
-  if (!first)
-    first = optimum(1, StageDivision::Balanced);
-  if (!first)
-    return Error{"no dims of these degrees fit into the memory of a device"};
-  if (first->degrees.stages.isEmpty())
-    first->degrees.stages =
-        cost::chooseStages(costsOf(1, StageDivision::Balanced), *first);
-  std::optional<JointChoice> best = score(*first);
-  if (!best)
-    return firstError ? *firstError
-                      : Error{"the optimum of these degrees is no valid plan"};
-  plan.sequential = *best;
-  for (double part : {1.0, 0.75, 0.5, 0.25, 0.0}) {
-    if (budget.isOver())
-      break;
-    if (std::optional<Strategy> start = optimum(part, StageDivision::Balanced))
-      if (std::optional<JointChoice> found = score(*start))
-        if (found->contended < best->contended)
-          best = found;
-  }
+  if (std::optional<Error> error = orderGiven())
+    return *error;
+  improveByStarts();
   for (int64_t moves = 0; !plan.isSettled && moves < options.mostMoves;
        ++moves) {
-    std::optional<JointChoice> better;
-    for (const Strategy &next : neighbours(best->strategy)) {
-      if (budget.isOver())
-        break;
-      std::optional<JointChoice> found = score(next);
-      if (found && found->contended < (better ? better : best)->contended)
-        better = found;
-    }
-    if (better)
-      best = better;
+    const bool isBetter = improveByMoves();
     if (budget.isOver())
       break;
-    plan.isSettled = !better;
+    plan.isSettled = !isBetter;
   }
-  plan.joint = *best;
-  plan.evaluated = evaluated;
-  return plan;
+  orderAgain();
+  return std::move(plan);
+}
+
+std::vector<int64_t> ordering::usualInFlight(const cost::CostModel &costs,
+                                             const Degrees &degrees) {
+  const cost::Context whole = costs.context(degrees);
+  std::vector<int64_t> inFlight;
+  for (int64_t count = std::max<int64_t>(1, whole.microBatches - 1);
+       count <= std::min(whole.microBatches + 1, whole.groupBatch); ++count)
+    inFlight.push_back(count);
+  return inFlight;
 }
 
 ErrorOr<JointPlan> ordering::planJointly(const JointProblem &problem,
                                          const JointOptions &options) {
-  JointProblem own = problem;
-  own.degrees.stages = {};
-  return JointSearch(own, options).run();
+  return JointSearch(problem, options).run();
 }

@@ -194,6 +194,8 @@ ordering::orderRings(const cost::CostModel &costs, const Strategy &strategy,
   std::optional<std::pair<int64_t, size_t>> best;
   for (size_t k : turns) {
     Candidate &candidate = (*candidates)[k];
+    if (options.atMost && double(candidate.bound) > *options.atMost)
+      continue;
     if (options.prunes && best && std::pair(candidate.bound, k) > *best)
       continue;
     if (best && options.solver.stop && options.solver.stop->requested())

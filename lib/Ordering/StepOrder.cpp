@@ -83,14 +83,24 @@ static ErrorOr<OrderedStep> orderChunks(const cost::CostModel &costs,
     return result.shortage
                ? *result.shortage
                : Error{"no order was found: stopped by " + result.stopped};
+  auto take = [&](Schedule schedule) {
+    ErrorOr<Verdict> verdict = validate(problem, schedule);
+    if (!verdict)
+      return;
+    result.schedule = std::move(schedule);
+    result.verdict = std::move(*verdict);
+    result.value = result.verdict.makespan;
+    result.proved = result.value <= result.bound;
+  };
   if (std::optional<Schedule> early = retime(
           problem, problem.placement(), ordersOf(problem, *result.schedule)))
-    if (ErrorOr<Verdict> verdict = validate(problem, *early)) {
-      result.schedule = std::move(*early);
-      result.verdict = std::move(*verdict);
-      result.value = result.verdict.makespan;
-      result.proved = result.value <= result.bound;
-    }
+    take(std::move(*early));
+  // Some back-ends are asked for what they find themselves; no answer is worse
+  // than the program as it is written.
+  if (known.back().schedule && ordered.programOrder < result.value) {
+    take(*known.back().schedule);
+    result.finder = known.back().name;
+  }
   ordered.replayed =
       std::llround(replay(problem, *result.schedule, 0).makespan);
   ordered.contended =

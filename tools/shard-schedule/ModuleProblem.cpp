@@ -29,17 +29,25 @@ struct Planned {
 
 } // namespace
 
+/// Whose times `--simulator` names.
+static TimeSource sourceOf(const Options &options) {
+  return options.simulator == "roofline"     ? TimeSource::Roofline
+         : options.simulator == "calibrated" ? TimeSource::Calibrated
+                                             : TimeSource::Auto;
+}
+
 /// What stands on the groups of the file `path`, in stages like those of
 /// `degrees`.
 static ErrorOr<std::vector<ordering::StageKind>>
 readKinds(const std::string &path, const std::vector<MachineGroup> &groups,
-          const Degrees &degrees) {
+          const Degrees &degrees, TimeSource source) {
   const int64_t perStage = degrees.devices() / degrees.pp;
   std::vector<ordering::StageKind> kinds;
   for (size_t i = 0; i < groups.size(); ++i) {
     const std::string place = path + ": /groups/" + std::to_string(i);
     TimingOptions options;
     options.machine = groups[i].machine;
+    options.source = source;
     ErrorOr<Timing> timing = Timing::create(options);
     if (!timing)
       return Error{place + "/machine: " + timing.error().message};
@@ -64,6 +72,7 @@ static ErrorOr<Planned> readPlanned(const Options &options) {
                  loaded->missing + " is missing"};
   Planned planned{nullptr, std::move(*loaded->strategy), {}};
   ScenarioOptions wanted;
+  wanted.simulator = options.simulator;
   wanted.timing.machine =
       options.machine.empty() ? loaded->machine : options.machine;
   ErrorOr<std::vector<MachineGroup>> groups =
@@ -71,8 +80,8 @@ static ErrorOr<Planned> readPlanned(const Options &options) {
   if (!groups)
     return groups.error();
   if (!groups->empty()) {
-    auto kinds =
-        readKinds(wanted.timing.machine, *groups, planned.strategy.degrees);
+    auto kinds = readKinds(wanted.timing.machine, *groups,
+                           planned.strategy.degrees, sourceOf(options));
     if (!kinds)
       return kinds.error();
     planned.kinds = std::move(*kinds);
@@ -134,7 +143,8 @@ ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
     problem.notes.push_back(
         {"step", std::to_string(graph->copies / graph->chunks) +
                      " micro-batches in " + std::to_string(graph->chunks) +
-                     " chunks, times in nanoseconds"});
+                     " chunks, times in nanoseconds, simulator " +
+                     planned->scenario->simulatorName()});
     if (!stages.empty())
       problem.notes.push_back({"stages", stages});
   }
@@ -161,6 +171,49 @@ static void writeChoice(json::Writer &writer, const char *name,
   writer.endObject();
 }
 
+static std::string summaryOf(const ordering::JointPlan &plan,
+                             const Scenario &scenario) {
+  char line[160];
+  std::string text = "                  planned  contended  chunks  stages\n";
+  std::snprintf(line, sizeof(line), "  %-12s %10.3f  one thing at a time, %s\n",
+                "strategy", plan.own / 1e6, scenario.simulatorName().c_str());
+  text += line;
+  for (auto [name, choice] : {std::pair("sequential", &plan.sequential),
+                              std::pair("joint", &plan.joint)}) {
+    const StageCut &cut = choice->strategy.degrees.stages;
+    std::string stages = cut.isEmpty() ? "even" : abbreviate(cut);
+    if (choice->inFlight)
+      stages += ", " + std::to_string(choice->inFlight) + " in flight";
+    std::snprintf(line, sizeof(line), "  %-12s %10.3f %10.3f %7lld  %s\n", name,
+                  double(choice->planned) / 1e6, choice->contended / 1e6,
+                  static_cast<long long>(choice->chunks), stages.c_str());
+    text += line;
+  }
+  std::snprintf(line, sizeof(line),
+                "  %-12s %10.3f ms, gap %.1f %%, %lld plans ordered, %s\n",
+                "bound", plan.bound / 1e6, 100 * plan.gap(),
+                static_cast<long long>(plan.evaluated),
+                plan.isSettled ? "no move is better" : "stopped");
+  return text + line;
+}
+
+static std::string reportOf(const ordering::JointPlan &plan,
+                            const Scenario &scenario) {
+  std::string text;
+  json::Writer writer(text);
+  writer.beginObject(json::Layout::Block);
+  writer.member("simulator", scenario.simulatorName());
+  writer.member("strategy_ms", plan.own / 1e6);
+  writeChoice(writer, "sequential", scenario, plan.sequential);
+  writeChoice(writer, "joint", scenario, plan.joint);
+  writer.member("bound_ms", plan.bound / 1e6);
+  writer.member("gap", plan.gap());
+  writer.member("evaluated", plan.evaluated);
+  writer.member("settled", plan.isSettled);
+  writer.endObject();
+  return text + "\n";
+}
+
 ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   ErrorOr<Planned> planned = readPlanned(options);
   if (!planned)
@@ -170,54 +223,28 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
     return Error{"--joint is for one machine, found groups of unlike ones"};
   if (scenario.isPrefill())
     return Error{options.graph + ": --joint is for decode, found prefill"};
-  ErrorOr<Timing> timing = Timing::create(scenario.options().timing);
-  if (!timing)
-    return timing.error();
+  const Strategy &strategy = planned->strategy;
   ordering::JointOptions wanted;
   wanted.chunks = options.chunks;
-  wanted.inFlight = options.ring;
+  if (options.ring.empty())
+    wanted.inFlight =
+        ordering::usualInFlight(scenario.costs(), strategy.degrees);
+  else if (options.ring != std::vector<int64_t>{0})
+    wanted.inFlight = options.ring;
   if (options.rounds)
     wanted.rounds = options.rounds;
   wanted.timeLimit = options.timeLimit.value_or(options.rounds ? 0 : 60);
   wanted.stop = stop;
-  ErrorOr<ordering::JointPlan> plan = ordering::planJointly(
-      {scenario.model(), timing->time, timing->skew,
-       scenario.machine().memoryCapacity, planned->strategy.degrees},
-      wanted);
+  ErrorOr<ordering::JointPlan> plan =
+      ordering::planJointly({scenario.model(),
+                             {planned->scenario, &scenario.costs().time()},
+                             scenario.expertSkew(),
+                             scenario.machine().memoryCapacity,
+                             strategy.degrees,
+                             strategy.dims},
+                            wanted);
   if (!plan)
-    return plan.error();
+    return Error{options.graph + ": " + plan.error().message};
 
-  JointText text;
-  char line[160];
-  auto add = [&](auto... values) {
-    std::snprintf(line, sizeof(line), "  %-12s %10.3f %10.3f %7lld  %s\n",
-                  values...);
-    text.summary += line;
-  };
-  text.summary = "                  planned  contended  chunks  stages\n";
-  for (auto [name, choice] : {std::pair("sequential", &plan->sequential),
-                              std::pair("joint", &plan->joint)}) {
-    const StageCut &cut = choice->strategy.degrees.stages;
-    std::string stages = cut.isEmpty() ? "even" : abbreviate(cut);
-    if (choice->inFlight)
-      stages += ", " + std::to_string(choice->inFlight) + " in flight";
-    add(name, double(choice->planned) / 1e6, choice->contended / 1e6,
-        static_cast<long long>(choice->chunks), stages.c_str());
-  }
-  std::snprintf(line, sizeof(line),
-                "  %-12s %10.3f ms, %lld plans ordered, %s\n", "bound",
-                plan->bound / 1e6, static_cast<long long>(plan->evaluated),
-                plan->isSettled ? "no move is better" : "stopped");
-  text.summary += line;
-
-  json::Writer writer(text.report);
-  writer.beginObject(json::Layout::Block);
-  writeChoice(writer, "sequential", scenario, plan->sequential);
-  writeChoice(writer, "joint", scenario, plan->joint);
-  writer.member("bound_ms", plan->bound / 1e6);
-  writer.member("evaluated", plan->evaluated);
-  writer.member("settled", plan->isSettled);
-  writer.endObject();
-  text.report += "\n";
-  return text;
+  return JointText{summaryOf(*plan, scenario), reportOf(*plan, scenario)};
 }

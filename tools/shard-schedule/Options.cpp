@@ -24,6 +24,8 @@ of each device, and says how far that is from the best.
   --pattern=<name>      train, experts, overlap, prefill or decode instead of a
                         file
   --machine=<name>      of a module: a name or file (default: its own)
+  --simulator=<name>    of a module: whose times, roofline, calibrated, or auto:
+                        measured kernels where the machine has them (default)
   --chunks=<n,...>      of a module: what a micro-batch is cut into; of several
                         numbers the fastest is taken (default: 1)
   --reorder             of a module: let ops of a chunk pass each other
@@ -31,6 +33,8 @@ of each device, and says how far that is from the best.
                         its degrees, and compare with one after the other
   --ring=<n,...>        of --joint: for the turn of a ring of so many
                         micro-batches in flight; of several numbers the fastest
+                        (default: as many as the strategy has, one less and one
+                        more; 0: a step by itself)
   --stages=<n>          devices of a pipeline; of overlap, its layers
   --microbatches=<n>    repetitions of a graph (default: 1); groups of requests
                         (decode; default: as few as keep the ring busy)
@@ -85,17 +89,20 @@ checkTogether(const Options &options,
       (options.microbatches || !options.placement.empty() || options.memory))
     return Error{"--microbatches, --placement and --memory are of graphs and "
                  "patterns, a module has a strategy"};
-  if (!isModule(options) &&
-      (!options.machine.empty() || options.reorders || options.isJoint ||
-       options.chunks != std::vector<int64_t>{1}))
+  if (!isModule(options) && (!options.machine.empty() || options.reorders ||
+                             options.isJoint || options.simulator != "auto" ||
+                             options.chunks != std::vector<int64_t>{1}))
     return Error{
-        "--machine, --chunks, --reorder and --joint are of modules, files that "
-        "end in .mlir"};
+        "--machine, --simulator, --chunks, --reorder and --joint are of "
+        "modules, files that end in .mlir"};
   if (options.isJoint && (options.reorders || !options.schedule.empty() ||
                           !options.gantt.empty() || !options.trace.empty()))
     return Error{"--joint has --report only, and keeps the order of programs; "
                  "order what it finds for more"};
-  if (!options.ring.empty() && !options.isJoint)
+  const std::vector<int64_t> &ring = options.ring;
+  if (ring.size() > 1 && std::count(ring.begin(), ring.end(), 0))
+    return Error{"--ring: 0 is a step by itself, expected it alone"};
+  if (!ring.empty() && !options.isJoint)
     return Error{"--ring is of --joint; a strategy is ordered for a ring by "
                  "--llm-schedule-stages"};
   if (!options.pattern.empty() && !options.stages)
@@ -163,8 +170,10 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
            takeOneOf(options.pattern,
                      {"train", "experts", "overlap", "prefill", "decode"}));
   line.add("--machine", takePath(options.machine));
+  line.add("--simulator",
+           takeOneOf(options.simulator, {"auto", "roofline", "calibrated"}));
   line.add("--chunks", takeIntegers(options.chunks, 1, 16, 1));
-  line.add("--ring", takeIntegers(options.ring, 1, 16, 1));
+  line.add("--ring", takeIntegers(options.ring, 1, 16, 0));
   line.addFlag("--reorder", options.reorders);
   line.addFlag("--joint", options.isJoint);
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));

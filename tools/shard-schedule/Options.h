@@ -18,11 +18,13 @@
 struct Options {
   std::string graph;                 ///< a file; otherwise a pattern
   std::string machine;               ///< of a module; empty: its own
+  std::string simulator = "auto";    ///< of a module
   std::vector<int64_t> chunks = {1}; ///< of a module
-  std::vector<int64_t> ring;         ///< of a module, jointly; empty: no ring
-  bool reorders = false;             ///< of a module
-  bool isJoint = false; ///< chooses dims and stages of a module, too
-  std::string pattern;  ///< train, experts, overlap, prefill, decode
+  /// Of a module, jointly; empty: as usual, 0: no ring.
+  std::vector<int64_t> ring;
+  bool reorders = false; ///< of a module
+  bool isJoint = false;  ///< chooses dims and stages of a module, too
+  std::string pattern;   ///< train, experts, overlap, prefill, decode
   int64_t stages = 0, microbatches = 0;
   std::vector<int64_t> times;
   /// Of overlap: the times of a batch that is cut in 1, 2, …; `times` is one of

@@ -7,7 +7,6 @@
 
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Ordering/JointPlan.h"
 #include "shardopt/Ordering/Replay.h"
 #include "shardopt/Ordering/StepOrder.h"
 #include "shardopt/Ordering/UnlikeStages.h"
@@ -107,6 +106,21 @@ TEST(Ordering, TheEventSimulatorReplaysThePlan) {
   }
 }
 
+TEST(Ordering, NoBackendIsWorseThanTheProgram) {
+  std::mt19937 random(8);
+  for (const Case &test : cases()) {
+    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    OrderOptions options = quick({1, 2});
+    options.solver.backend = "rules";
+    auto steps = orderStep(costs, randomStrategy(costs, random), options);
+    ASSERT_TRUE(steps) << steps.error().message;
+    for (const OrderedStep &step : *steps) {
+      EXPECT_LE(step.result.value, step.programOrder);
+      EXPECT_EQ(step.replayed, step.result.value);
+    }
+  }
+}
+
 TEST(Ordering, WithoutReorderingAChunkFollowsItsProgram) {
   const CostModel costs = makeCosts(deepSeekV3(), decode, h100());
   std::mt19937 random(5);
@@ -147,55 +161,6 @@ TEST(Ordering, OverlapsTwoChunksWhereThatPays) {
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(fastest(*steps), 1u);
   EXPECT_LT((*steps)[1].result.value, (*steps)[0].result.value);
-}
-
-/// The Roofline of H100s, and a few layers of a model so that all cuts and dims
-/// can be tried.
-JointProblem smallProblem(const ModelConfig &config, const Degrees &degrees) {
-  const Machine machine = h100();
-  return {makeModel(config, decode),
-          std::make_shared<Roofline>(machine, CommModel::Fast),
-          machine.expertSkew, machine.memoryCapacity, degrees};
-}
-
-TEST(Ordering, JointPlansLieBetweenSequentialOnesAndTheBound) {
-  ModelConfig moe = gptMoe(5), dense = llama70B();
-  dense.layers = 6;
-  for (const JointProblem &problem :
-       {smallProblem(moe, {4, 4, 2, 64}), smallProblem(dense, {4, 1, 3, 48}),
-        smallProblem(dense, {8, 1, 1, 16})}) {
-    JointOptions options;
-    options.rounds = 4;
-    ErrorOr<JointPlan> plan = planJointly(problem, options);
-    ASSERT_TRUE(plan) << plan.error().message;
-    EXPECT_TRUE(plan->isSettled);
-    EXPECT_LE(plan->joint.contended, plan->sequential.contended);
-    EXPECT_LE(plan->bound, double(plan->joint.planned) * (1 + 1e-9));
-    EXPECT_GT(plan->bound, 0);
-  }
-}
-
-TEST(Ordering, NoPlanUndercutsTheBound) {
-  ModelConfig moe = gptMoe(4);
-  const JointProblem problem = smallProblem(moe, {4, 2, 2, 32});
-  JointOptions options;
-  options.chunks = {2};
-  options.rounds = 2;
-  ErrorOr<JointPlan> plan = planJointly(problem, options);
-  ASSERT_TRUE(plan) << plan.error().message;
-  const CostModel costs = makeCosts(moe, decode, h100());
-  std::mt19937 random(4);
-  // No bound of theirs is asked for, which is what takes long.
-  OrderOptions found = quick({2});
-  found.solver.backend = "rules";
-  for (int i = 0; i < 20; ++i) {
-    Strategy any = randomStrategy(costs, random);
-    any.degrees = problem.degrees;
-    any.degrees.stages.layers = {1 + int64_t(random() % 3), 0};
-    any.degrees.stages.layers[1] = 4 - any.degrees.stages.layers[0];
-    if (auto steps = orderStep(costs, any, found))
-      EXPECT_LE(plan->bound, double(steps->front().result.value) * (1 + 1e-9));
-  }
 }
 
 /// What the stages of a step take that do one thing at a time.

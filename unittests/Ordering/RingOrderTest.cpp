@@ -8,7 +8,6 @@
 #include "shardopt/Ordering/RingOrder.h"
 #include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Ordering/JointPlan.h"
 #include "shardopt/Ordering/Replay.h"
 #include "shardopt/Schedule/Validate.h"
 
@@ -158,27 +157,6 @@ TEST(RingOrder, ChoosesWhatEnumerationDoes) {
         leftOut += int64_t(all->size() - some->size());
       }
   EXPECT_GT(leftOut, 0);
-}
-
-TEST(RingOrder, JointPlansOfRingsLieAboveTheirBound) {
-  const Machine machine = h100();
-  const JointProblem problem{
-      makeModel(withLayers(llama70B(), 3), tokens),
-      std::make_shared<Roofline>(machine, CommModel::Fast),
-      machine.expertSkew,
-      machine.memoryCapacity,
-      {4, 1, 2, 64}};
-  JointOptions options;
-  options.rounds = 1;
-  options.mostMoves = 1;
-  options.chunks = {1};
-  options.inFlight = {2, 3};
-  ErrorOr<JointPlan> plan = planJointly(problem, options);
-  ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_LE(plan->joint.contended, plan->sequential.contended);
-  EXPECT_LE(plan->bound, double(plan->joint.planned) * (1 + 1e-9));
-  EXPECT_GT(plan->bound, 0);
-  EXPECT_GE(plan->joint.inFlight, 2);
 }
 
 TEST(RingOrder, AStopLeavesAnAnswer) {

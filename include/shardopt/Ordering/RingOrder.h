@@ -30,6 +30,9 @@ struct RingOptions {
   /// Leaves out, unordered, what cannot be better by its bound than another
   /// one. The choice is the same.
   bool prunes = true;
+  /// Leaves out what has a longer turn by its bound, so that nothing may be
+  /// left.
+  std::optional<double> atMost = {};
 };
 
 /// A turn of the ring. Times are nanoseconds.
