@@ -112,6 +112,12 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
   return isBetter ? other : result;
 }
 
+std::optional<double> RooflineSimulator::missedBound(search::Goal goal) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto at = missed.find(goal);
+  return at == missed.end() ? std::nullopt : std::optional(at->second);
+}
+
 std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
@@ -126,8 +132,15 @@ RooflineSimulator::solve(const Degrees &degrees,
     const selection::StrategyGraph graph(costs, degrees, sets);
     selection::ChoiceResult found =
         selection::optimalChoice(graph, goal, incumbent);
-    if (!found.proved)
-      isUnproved = true;
+    if (!found.proved && found.bound) {
+      const double quick = bound(degrees, domains, goal).bound;
+      if (search::isBetterValue(goal, *found.bound, quick))
+        found.bound = quick;
+      std::lock_guard<std::mutex> lock(mutex);
+      double &bound = missed.try_emplace(goal, *found.bound).first->second;
+      if (search::isBetterValue(goal, *found.bound, bound))
+        bound = *found.bound;
+    }
     optimum = std::move(found.best);
   }
   if (!optimum)

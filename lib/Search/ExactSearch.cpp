@@ -87,6 +87,30 @@ static bool boundsRanges(const StrategySpace &space,
                                     /*isQuick=*/true);
 }
 
+/// Makes `bound` no better than `value`.
+static void loosen(std::optional<double> &bound, double value, Goal goal) {
+  if (!bound || isBetterValue(goal, value, *bound))
+    bound = value;
+}
+
+/// What was solved without a proof may hold more, up to its own bound.
+static void addMissed(ExactResult &result, const Decomposition &decomposition,
+                      Goal goal) {
+  std::optional<double> missed = decomposition.missedBound(goal);
+  if (!missed)
+    return;
+  loosen(result.bound, *missed, goal);
+  const double slack = boundTolerance * *missed;
+  Objective objective;
+  objective.goal = goal;
+  // A better plan of other degrees may have settled it meanwhile.
+  if (!result.best || isBetterValue(goal,
+                                    goal == Goal::Throughput ? *missed - slack
+                                                             : *missed + slack,
+                                    objective.value(result.best->evaluation)))
+    result.proved = false;
+}
+
 static ExactResult fromRanges(const StrategySpace &space,
                               const Decomposition &decomposition, Goal goal,
                               unsigned threads,
@@ -102,14 +126,13 @@ static ExactResult fromRanges(const StrategySpace &space,
   ExactResult result;
   result.degreeTuples = space.numGrids() * space.numBatches();
   result.solvedTuples = found.solvedTuples;
-  result.proved = !found.isStopped && !decomposition.missedProof();
+  result.proved = !found.isStopped;
   result.bound = found.open;
   if (!found.plans.empty()) {
-    const double value = objective.value(found.plans.front().evaluation);
-    if (!result.bound || isBetterValue(goal, value, *result.bound))
-      result.bound = value;
+    loosen(result.bound, objective.value(found.plans.front().evaluation), goal);
     result.best = std::move(found.plans.front());
   }
+  addMissed(result, decomposition, goal);
   return result;
 }
 
@@ -159,11 +182,10 @@ ExactResult findOptimum(const StrategySpace &space,
     next += size;
     result.solvedTuples += size;
   }
-  result.proved = !decomposition.missedProof();
-  if (!result.proved && !tuples->empty())
-    result.bound = tuples->front().bound;
-  else if (result.best)
+  result.proved = true;
+  if (result.best)
     result.bound = objective.value(result.best->evaluation);
+  addMissed(result, decomposition, goal);
   return result;
 }
 

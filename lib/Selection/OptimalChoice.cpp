@@ -44,8 +44,8 @@ private:
 
   std::vector<Term> makeTerms() const;
   double valueOf(const cost::Pipeline &pipeline) const;
-  Outcome minimise(size_t term, double most, double worthwhile,
-                   ChoiceResult &result) const;
+  Outcome minimise(const Aim &aim, double most, ChoiceResult &result) const;
+  std::optional<double> boundApart(double most, ChoiceResult &result);
   Aim aimAt(size_t term, double most, double worthwhile) const;
   bool offer(const Choice &choice, double most, ChoiceResult &result);
   size_t largestTerm() const;
@@ -146,11 +146,10 @@ Aim ChoiceSearch::aimAt(size_t term, double most, double worthwhile) const {
   return aim;
 }
 
-ChoiceSearch::Outcome ChoiceSearch::minimise(size_t term, double most,
-                                             double worthwhile,
+/// What the aim takes at least, and a choice if one takes no more than `most`.
+ChoiceSearch::Outcome ChoiceSearch::minimise(const Aim &aim, double most,
                                              ChoiceResult &result) const {
-  const ScaledProblem scaled =
-      makeProblem(graph, aimAt(term, most, worthwhile));
+  const ScaledProblem scaled = makeProblem(graph, aim);
   // A problem without a solution that is good enough is of no more interest.
   const double unit = scaled.secondsPerUnit;
   auto isHopeless = [&](const std::optional<solve::Int128> &bound) {
@@ -204,6 +203,38 @@ bool ChoiceSearch::offer(const Choice &choice, double most,
   return true;
 }
 
+/// Terms are mostly of ops of their own, so that what is best for all of them
+/// together is about best for each. Offers that, and bounds the largest term by
+/// what each takes alone; none if one of them takes more than `most`.
+std::optional<double> ChoiceSearch::boundApart(double most,
+                                               ChoiceResult &result) {
+  const auto count = double(terms.size());
+  Aim all = aimAt(0, infinity, most * count);
+  for (size_t i = 1; i < terms.size(); ++i)
+    for (size_t stage = 0; stage < all.weights.size(); ++stage)
+      all.weights[stage] += terms[i].weights[stage];
+  const Outcome together = minimise(all, most * count, result);
+  if (!together.choice && together.proved)
+    return std::nullopt;
+  if (together.choice)
+    offer(*together.choice, most, result);
+  double least = together.least / count;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const double below = std::min(most, best);
+    // What ends for a bound above it has that bound.
+    const Outcome alone = minimise(aimAt(i, infinity, below), below, result);
+    least = std::max(least, alone.least);
+    if (!alone.choice && alone.proved) {
+      if (!result.best)
+        return std::nullopt;
+      return best;
+    }
+    if (alone.choice)
+      offer(*alone.choice, most, result);
+  }
+  return least;
+}
+
 ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
   ChoiceResult result;
   // Both ways, as the metric is a constant over the value, or in proportion.
@@ -217,9 +248,19 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
   double least = 0; // of what is still to be found, below `most`
   size_t term = 0, numUnproved = 0;
   double worthwhile = most;
-  while (true) {
+  if (terms.size() > 1) {
+    const std::optional<double> apart = boundApart(most, result);
+    least = apart.value_or(infinity);
+    result.proved = !apart || (result.best && least >= best * (1 - slack));
+    if (result.best) {
+      term = largestTerm();
+      worthwhile = best;
+    }
+  }
+  while (!result.proved) {
     const double below = result.best ? best * (1 - slack) : most;
-    const Outcome outcome = minimise(term, below, worthwhile, result);
+    const Outcome outcome =
+        minimise(aimAt(term, below, worthwhile), below, result);
     least = std::max(least, outcome.least);
     if (!outcome.choice) {
       result.proved = outcome.proved;

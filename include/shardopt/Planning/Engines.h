@@ -90,8 +90,8 @@ public:
   std::optional<search::Plan>
   solve(const Degrees &degrees, const search::DimDomains &domains,
         search::Goal goal, std::optional<double> incumbent) const override;
-  bool missedProof() const override {
-    return simulator.decomposition()->missedProof();
+  std::optional<double> missedBound(search::Goal goal) const override {
+    return simulator.decomposition()->missedBound(goal);
   }
 
 private:

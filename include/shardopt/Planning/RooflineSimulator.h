@@ -13,7 +13,7 @@
 #include "shardopt/Planning/TableCache.h"
 #include "shardopt/Search/Simulator.h"
 
-#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -45,7 +45,7 @@ public:
   std::optional<search::Plan>
   solve(const Degrees &degrees, const search::DimDomains &domains,
         search::Goal goal, std::optional<double> incumbent) const override;
-  bool missedProof() const override { return isUnproved; }
+  std::optional<double> missedBound(search::Goal goal) const override;
 
   /// `domains` as the cost library spells them.
   static std::vector<cost::DimSet> setsOf(const search::DimDomains &domains);
@@ -57,8 +57,8 @@ private:
   const cost::CostModel &costs;
   const bool usesTrellises;
   TableCache tables;
-  mutable std::atomic<bool> isUnproved{false};
-  mutable std::mutex mutex; ///< guards what follows
+  mutable std::mutex mutex;                      ///< guards what follows
+  mutable std::map<search::Goal, double> missed; ///< bounds that were left
   mutable std::vector<std::unique_ptr<cost::SharedCosts>> unused;
 };
 

@@ -63,10 +63,12 @@ public:
                                     const DimDomains &domains, Goal goal,
                                     std::optional<double> incumbent) const = 0;
 
-  /// Whether some `solve` so far could not prove what it returned: it is then
-  /// the best that was found, and the bound of its degrees is all that is
-  /// known.
-  virtual bool missedProof() const { return false; }
+  /// Where some `solve` so far could not prove what it returned, which is then
+  /// the best that was found: no dims of such degrees are better than this
+  /// value of the goal.
+  virtual std::optional<double> missedBound(Goal goal) const {
+    return std::nullopt;
+  }
 };
 
 /// `evaluation`, or a failed one in its place if a metric is not finite or less
