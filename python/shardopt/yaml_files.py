@@ -38,9 +38,10 @@ def parse_documents(text: str, path: str, what: str = "settings") -> list[Any]:
             f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
         ) from None
     with reading(f"'{path}'"):
-        loader = yaml.SafeLoader(text)
+        loader = None
         found: list[Any] = []
         try:
+            loader = yaml.SafeLoader(text)
             size = 0
             while loader.check_node():
                 node = loader.get_node()
@@ -52,7 +53,8 @@ def parse_documents(text: str, path: str, what: str = "settings") -> list[Any]:
                     )
                 found.append(loader.construct_document(node))
         except yaml.YAMLError as error:
-            raise ShardoptError(f"'{path}': {error}") from None
+            raise ShardoptError(f"'{path}': {' '.join(str(error).split())[:300]}") from None
         finally:
-            loader.dispose()
+            if loader is not None:
+                loader.dispose()
     return found

@@ -18,6 +18,7 @@ from ..plans import plan as find_plan
 from ..problem import Decode, Problem, load_model, machines
 from ..yaml_files import parse_documents
 from .findings import Finding, ignored, note
+from .outcomes import service_row
 
 KIND = "DynamoGraphDeploymentRequest"
 #: Engines whose workers the target `dynamo` writes.
@@ -59,7 +60,7 @@ class Answer:
 
     def __str__(self) -> str:
         lines = [f"request   {self.deployment.name}: {self.deployment.model}"]
-        lines += [f"finding   {one}" for one in self.findings]
+        lines += [f"{one.kind:9} {one}" for one in self.findings]
         return "\n".join([*lines, str(self.deployment)])
 
 
@@ -172,5 +173,6 @@ def answer(document: Mapping[str, Any], place: str, config: "str | os.PathLike[s
 
 def _worth(plan: Plan) -> float:
     """Tokens a second per GPU in use."""
-    assert plan.service is not None
-    return float(plan.service[plan.service["mode"]]["tokens_per_s_per_used_device"])
+    row = service_row(plan)
+    assert row is not None
+    return float(row["tokens_per_s_per_used_device"])

@@ -97,7 +97,7 @@ class Flags:
         meant = sorted(name for name in self.kinds if name.startswith(whole))
         if len(meant) > 1 and self.spelling["abbreviations"] and word.startswith("--"):
             return illegal(f"'{word}' abbreviates {' and '.join(meant[:4])}")
-        return unknown(f"unknown flag '{word}'; {list_known(word, self.kinds)}")
+        return unknown(f"unknown flag '{word}'; {list_known(word, self.kinds, 3)}")
 
     def _flag(self, name: str) -> str:
         flag = self.named.get(name)
@@ -249,7 +249,7 @@ def read_options(
             if full in ("--model", "--model-path"):
                 found.model = str(value)
             if flag is None and not is_first and not flags.is_known(full):
-                known = list_known("--" + name, flags.kinds)
+                known = list_known("--" + name, flags.kinds, 3)
                 found.findings.append(unknown(f"'{path}': unknown option '{name:.60}'; {known}"))
         if flag is None or value is None:
             continue

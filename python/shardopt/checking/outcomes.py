@@ -54,10 +54,18 @@ class Outcome:
 
 def outcome_of(problem: Problem, found: Plan) -> Outcome:
     """The optimum of a problem as an outcome."""
-    if problem.is_service and found.service:
-        row = found.service[found.service["mode"]]
+    row = service_row(found)
+    if problem.is_service and row is not None:
         return Outcome(None, row, (), _throughput(problem, row), True)
     return Outcome(found, None, (), found.metrics.throughput, True)
+
+
+def service_row(found: Plan) -> "Mapping[str, Any] | None":
+    """What the planner says of the recommended mode of a planned service; None of a
+    phase."""
+    said = found.service
+    row = said.get(str(said.get("mode"))) if said else None
+    return row if isinstance(row, dict) else None
 
 
 def _throughput(problem: Problem, row: Mapping[str, Any]) -> float:

@@ -23,9 +23,6 @@ from .outcomes import Outcome, evaluate_stated, outcome_of, task_of
 from .stated import Stated
 
 
-_MARKS = {DIFFERS: "differs"}
-
-
 @dataclass(frozen=True)
 class Check:
     """What was stated, the plan that it means (None if it cannot be), and the best plan
@@ -89,7 +86,7 @@ class Check:
             lines.append(("has", f"{self.share:.1%} of the optimum's throughput"))
         if self.change is not None:
             lines.append(("better", str(self.change)))
-        lines += [(_MARKS.get(one.kind, "finding"), str(one)) for one in self.findings]
+        lines += [(one.kind.replace("not planned", "unplanned"), str(one)) for one in self.findings]
         return "\n".join(f"{name:9} {text}" for name, text in lines)
 
 
