@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Planning/ServiceFrontier.h"
 
 #include "shardopt/Support/Json.h"
 
@@ -112,6 +112,29 @@ static void writeLimits(json::Writer &json, const ServicePlan &plan,
   json.endArray();
 }
 
+static void writeMembers(json::Writer &json, const ServicePlan &plan,
+                         const ServiceSummary &summary) {
+  if (plan.prefill)
+    writeRole(json, "prefill", *plan.prefill,
+              plan.prefillMachine.empty() ? *summary.scenario
+                                          : *summary.prefillScenario);
+  writeRole(json, plan.prefill ? "decode" : "serve", plan.decode,
+            *summary.scenario);
+  json.member("devices", plan.usedDevices());
+  json.member("concurrency", plan.concurrency);
+  json.member("sequences", plan.times.sequences);
+  writeTime(json, "tpot_ms", plan.times.tpot);
+  writeTime(json, "ttft_ms", plan.times.ttft);
+  if (plan.prefill)
+    json.member("kv_transfer_ms", plan.times.sentUs / 1e3);
+  writeLimits(json, plan, summary.goal);
+  json.member("tokens_per_s_per_device", plan.tokensPerDevice);
+  json.member("tokens_per_s_per_used_device",
+              plan.tokensPerUsedDevice(summary.goal));
+  json.member("tokens_per_s_per_user", 1e3 / plan.times.tpot.ms);
+  json.member("requests_per_s", plan.requestsPerSecond);
+}
+
 static void writePlan(json::Writer &json, ServiceMode mode,
                       const std::optional<ServicePlan> &plan,
                       const ServiceSummary &summary) {
@@ -121,26 +144,16 @@ static void writePlan(json::Writer &json, ServiceMode mode,
     return;
   }
   json.beginObject(json::Layout::Block);
-  if (plan->prefill)
-    writeRole(json, "prefill", *plan->prefill,
-              plan->prefillMachine.empty() ? *summary.scenario
-                                           : *summary.prefillScenario);
-  writeRole(json, plan->prefill ? "decode" : "serve", plan->decode,
-            *summary.scenario);
-  json.member("devices", plan->usedDevices());
-  json.member("concurrency", plan->concurrency);
-  json.member("sequences", plan->times.sequences);
-  writeTime(json, "tpot_ms", plan->times.tpot);
-  writeTime(json, "ttft_ms", plan->times.ttft);
-  if (plan->prefill)
-    json.member("kv_transfer_ms", plan->times.sentUs / 1e3);
-  writeLimits(json, *plan, summary.goal);
-  json.member("tokens_per_s_per_device", plan->tokensPerDevice);
-  json.member("tokens_per_s_per_used_device",
-              plan->tokensPerUsedDevice(summary.goal));
-  json.member("tokens_per_s_per_user", 1e3 / plan->times.tpot.ms);
-  json.member("requests_per_s", plan->requestsPerSecond);
+  writeMembers(json, *plan, summary);
   json.endObject();
+}
+
+static void writeCounts(json::Writer &json, const ServiceProof &proof) {
+  json.member("layouts", proof.layouts);
+  json.member("pairs", proof.pairs);
+  json.member("pruned_pairs", proof.prunedPairs);
+  json.member("evaluations", proof.evaluations);
+  json.member("intervals", proof.intervals);
 }
 
 /// How the recommended plan was proved; its objective is its own bound.
@@ -162,11 +175,7 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
     json.value(*bound);
   else
     json.null();
-  json.member("layouts", proof.layouts);
-  json.member("pairs", proof.pairs);
-  json.member("pruned_pairs", proof.prunedPairs);
-  json.member("evaluations", proof.evaluations);
-  json.member("intervals", proof.intervals);
+  writeCounts(json, proof);
   json.endObject();
 }
 
@@ -197,10 +206,8 @@ static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
   json.endObject();
 }
 
-std::string shardopt::serviceJson(const ServiceSummary &summary) {
-  std::string text;
-  json::Writer json(text);
-  json.beginObject(json::Layout::Block);
+/// What was asked, of what.
+static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("schema", 3);
   json.member("model", summary.scenario->modelName());
   json.member("machine", summary.scenario->machine().name);
@@ -222,6 +229,13 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
     if (scenario && !scenario->machine().calibration->like.empty())
       source += ", like " + scenario->machine().calibration->like;
   json.member("source", source);
+}
+
+std::string shardopt::serviceJson(const ServiceSummary &summary) {
+  std::string text;
+  json::Writer json(text);
+  json.beginObject(json::Layout::Block);
+  writeAsked(json, summary);
   json.key("mode");
   if (summary.mode)
     json.value(spell(*summary.mode));
@@ -237,6 +251,28 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
     writeShortage(json, summary);
   writePlan(json, ServiceMode::Aggregated, summary.aggregated, summary);
   writePlan(json, ServiceMode::Disaggregated, summary.disaggregated, summary);
+  json.endObject();
+  return text + "\n";
+}
+
+std::string shardopt::frontierJson(const ServiceFrontier &frontier) {
+  std::string text;
+  json::Writer json(text);
+  json.beginObject(json::Layout::Block);
+  writeAsked(json, frontier.summary);
+  json.key("certificate").beginObject();
+  json.member("optimal", true);
+  writeCounts(json, frontier.summary.proof);
+  json.endObject();
+  json.key("points").beginArray(json::Layout::Block);
+  for (const ServicePlan &plan : frontier.points) {
+    json.beginObject(json::Layout::Block);
+    json.member("mode", spell(plan.prefill ? ServiceMode::Disaggregated
+                                           : ServiceMode::Aggregated));
+    writeMembers(json, plan, frontier.summary);
+    json.endObject();
+  }
+  json.endArray();
   json.endObject();
   return text + "\n";
 }

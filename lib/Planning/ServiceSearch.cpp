@@ -220,7 +220,6 @@ private:
                            bool isPrefill) const;
   void keep(ServicePlan plan, std::optional<ServicePlan> &best) const;
   void tryAggregated(const Ranked &ranked, std::optional<ServicePlan> &best);
-  void dropDominated(std::vector<Ranked> &prefills) const;
   double boundOf(const Pair &pair) const;
   bool isPruned(const Pair &pair, const std::optional<ServicePlan> &best) const;
   /// Most decode workers that have a place beside `prefills` prefill workers.
@@ -387,25 +386,6 @@ std::optional<ServicePlan> Search::aggregated() {
 // Disaggregated
 //===----------------------------------------------------------------------===//
 
-/// Without layouts that another one replaces everywhere: on as many devices it
-/// serves as much, takes no longer for a prompt, and is as legal.
-void Search::dropDominated(std::vector<Ranked> &prefills) const {
-  auto replaces = [](const Ranked &a, const Ranked &b) {
-    return a.layout->devices() == b.layout->devices() &&
-           a.layout->degrees.tp == b.layout->degrees.tp &&
-           a.layout->degrees.pp == b.layout->degrees.pp && a.rate >= b.rate &&
-           a.rate * static_cast<double>(b.layout->degrees.dp) >=
-               b.rate * static_cast<double>(a.layout->degrees.dp);
-  };
-  std::vector<Ranked> kept;
-  for (const Ranked &prefill : prefills)
-    if (std::none_of(kept.begin(), kept.end(), [&](const Ranked &known) {
-          return replaces(known, prefill);
-        }))
-      kept.push_back(prefill);
-  prefills = std::move(kept);
-}
-
 int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
   const int64_t ofPrefill = pair.prefill.layout->devices(),
                 ofDecode = pair.decode.layout->devices();
@@ -481,17 +461,20 @@ void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
   const int64_t readable = pair.isApart ? goal.prefillDevices : goal.devices;
   const int64_t mostPrefills = mostWorkers(*pair.side, ofPrefill, readable);
   if (goal.rate <= 0) {
-    for (int64_t p = 1; p <= mostPrefills; ++p) {
-      const int64_t d = decodesBeside(pair, p);
-      if (d < 1)
-        break;
-      const double bound = std::min(static_cast<double>(p) * pair.prefill.rate,
-                                    static_cast<double>(d) * pair.decode.rate);
-      if (!best || bound > best->requestsPerSecond)
+    // Prefill workers that are slower, and fewer decode workers, are not always
+    // worse: what waits is in flight, and does not decode. So all numbers are
+    // taken that a bound does not rule out.
+    for (int64_t p = 1; p <= mostPrefills; ++p)
+      for (int64_t d = decodesBeside(pair, p); d > 0; --d) {
+        const double bound =
+            std::min(static_cast<double>(p) * pair.prefill.rate,
+                     static_cast<double>(d) * pair.decode.rate);
+        if (best && bound <= best->requestsPerSecond) {
+          proof.prunedPairs += d;
+          break;
+        }
         tryNumbers(pair, p, d, best);
-      else
-        ++proof.prunedPairs;
-    }
+      }
     return;
   }
   const auto fewest = [&](const Ranked &ranked) {
@@ -518,8 +501,7 @@ std::optional<ServicePlan> Search::disaggregated() {
         side->layouts(runner, isApart ? goal.prefillDevices : goal.devices,
                       goal.load.inputTokens, cost::Phase::Prefill, shortage);
     proof.layouts += static_cast<int64_t>(layouts.size());
-    std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
-    dropDominated(prefills);
+    const std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
     for (const Ranked &decode : decodes)
       for (const Ranked &prefill : prefills) {
         const Pair pair{side, prefill, decode, isApart};

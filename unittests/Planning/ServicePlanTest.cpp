@@ -5,47 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Planning/ServiceEvaluation.h"
-#include "shardopt/Planning/ServiceSearch.h"
 
-#include "TestModels.h"
-
-#include <gtest/gtest.h>
+#include "ServiceCases.h"
 
 #include <cmath>
-#include <fstream>
-#include <random>
 
 using namespace shardopt;
-using namespace shardopt::cost::test;
-
-using service::Side;
+using namespace shardopt::test;
 
 namespace {
-
-std::shared_ptr<const Scenario> scenarioOn(const std::string &machine,
-                                           const ModelConfig &config,
-                                           cost::Phase phase) {
-  ScenarioOptions options;
-  options.simulator = "calibrated";
-  options.timing.machine = machine;
-  auto scenario =
-      Scenario::create("test", makeModel(config, {phase, 16}), options);
-  EXPECT_TRUE(scenario) << scenario.error().message;
-  return *scenario;
-}
-
-ServiceRequest requestOf(double isl, double osl, double tpot, double ttft,
-                         int64_t devices) {
-  ServiceRequest request;
-  request.load[RequestField::Isl] = isl;
-  request.load[RequestField::Osl] = osl;
-  request.load[RequestField::TpotMs] = tpot;
-  request.load[RequestField::TtftMs] = ttft;
-  request.devices = devices;
-  return request;
-}
 
 ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
                              const std::string &prefillMachine = "",
@@ -57,136 +26,10 @@ ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
   return planService(scenarioOn("h100_sxm", llama70B(), phase), request);
 }
 
-/// A machine of little memory, so that few requests are in flight.
-std::string smallMachine(double gigabytes) {
-  const std::string path =
-      testing::TempDir() + "small-" + std::to_string(gigabytes) + ".json";
-  std::ofstream(path) << "{\"name\": \"small\", \"like\": \"h100_sxm\", "
-                         "\"memory\": {\"capacity_bytes\": "
-                      << gigabytes * 1e9 << "}}";
-  return path;
-}
-
-/// A small model, and requests, at random.
-struct ServiceCase {
-  explicit ServiceCase(unsigned seed) : random(seed) {
-    config.hidden = 1024;
-    config.layers = pick({4, 6, 8});
-    config.vocab = 4096;
-    config.heads = pick({4, 6, 8});
-    config.kvHeads = config.heads / pick({1, 2, 4});
-    config.headDim = 128;
-    config.inner = 2048;
-    if (pick({0, 1})) {
-      config.experts = pick({4, 6, 8});
-      config.topK = 2;
-      config.expertInner = 512;
-    }
-    request = requestOf(pick({8000, 30000, 60000}), pick({50, 300, 1000}),
-                        pick({2, 3, 6, 50}), pick({150, 400, 4000}),
-                        pick({1, 2, 3, 4, 6}));
-    request.engine = pick({0, 1}) ? "vllm" : "sglang";
-    if (pick({0, 1, 2}) == 0) {
-      request.load[RequestField::TpotPercentile] = pick({50, 90, 99});
-      request.load[RequestField::TtftPercentile] = pick({50, 90, 99});
-    }
-    if (pick({0, 1, 2}) == 0)
-      request.load[RequestField::Rate] = pick({1, 2, 4});
-  }
-  int pick(std::vector<int> values) { return values[random() % values.size()]; }
-
-  std::mt19937 random;
-  ModelConfig config;
-  ServiceRequest request;
-};
-
-/// Everything that can be, one after the other.
-class Enumeration {
-public:
-  Enumeration(const ServiceSummary &summary, const Side &side,
-              const cost::ServingEngine &engine)
-      : goal(summary.goal), runner(summary.engine), side(side), engine(engine),
-        facts(side.costs().model()) {}
-
-  /// Tokens a second per device, or at a rate the fewest devices; none: none.
-  std::optional<double> best(ServiceMode mode) {
-    ServiceShortage shortage;
-    const double context = goal.load.inputTokens + goal.load.outputTokens / 2;
-    const std::vector<service::Layout> decodes = side.layouts(
-        runner, goal.devices, context, cost::Phase::Decode, shortage);
-    if (mode == ServiceMode::Aggregated) {
-      for (const service::Layout &layout : decodes)
-        for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
-          together(layout, n);
-      return found;
-    }
-    const std::vector<service::Layout> prefills =
-        side.layouts(runner, goal.devices, goal.load.inputTokens,
-                     cost::Phase::Prefill, shortage);
-    for (const service::Layout &p : prefills)
-      for (const service::Layout &d : decodes)
-        if (!whyNoTransfer(runner, p.degrees, d.degrees, facts))
-          apart(p, d);
-    return found;
-  }
-
-private:
-  void offer(const cost::ServingTimes &times, double concurrency,
-             double workers, int64_t devices) {
-    if (goal.tpot.of<double>(times.tpot) > goal.tpot.ms ||
-        goal.ttft.of<double>(times.ttft) > goal.ttft.ms)
-      return;
-    const double rate =
-        workers * concurrency /
-        ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
-    if (goal.rate > 0) {
-      if (rate >= goal.rate && (!found || double(devices) < *found))
-        found = double(devices);
-      return;
-    }
-    const double tokens =
-        rate * goal.load.outputTokens / double(goal.allDevices());
-    if (!found || tokens > *found)
-      found = tokens;
-  }
-  void together(const service::Layout &layout, int64_t n) {
-    if (!service::havePlaces(n, layout.devices(), 0, 1, goal.devices,
-                             side.domainSize()))
-      return;
-    const cost::AggregatedLoop loop(layout.worker, engine, goal.load);
-    for (int64_t c = 1; c <= int64_t(loop.room()); ++c)
-      offer(loop.at(double(c)), double(c), double(n), n * layout.devices());
-  }
-  void apart(const service::Layout &p, const service::Layout &d) {
-    for (int64_t np = 1; np * p.devices() < goal.devices; ++np)
-      for (int64_t nd = 1; np * p.devices() + nd * d.devices() <= goal.devices;
-           ++nd) {
-        if (!service::havePlaces(np, p.devices(), nd, d.devices(), goal.devices,
-                                 side.domainSize()))
-          continue;
-        const cost::DisaggregatedLoop loop(
-            {p.worker, double(np)}, {d.worker, double(nd)}, engine, goal.load);
-        if (!loop.hasRoom())
-          continue;
-        for (int64_t c = 1; c <= int64_t(loop.most()); ++c)
-          offer(loop.at(double(c)), double(c), 1,
-                np * p.devices() + nd * d.devices());
-      }
-  }
-
-  const ServiceGoal &goal;
-  Engine runner;
-  const Side &side;
-  const cost::ServingEngine &engine;
-  EngineFacts facts;
-  std::optional<double> found;
-};
-
 } // namespace
 
 TEST(ServiceSearch, FindsWhatEnumerationFinds) {
-  const char *wanted = std::getenv("SHARDOPT_SERVICE_CASES");
-  const int cases = wanted ? std::atoi(wanted) : 100;
+  const int cases = numServiceCases(100);
   const std::string machine = smallMachine(3.3);
   int plans = 0, none = 0;
   for (int seed = 0; seed < cases; ++seed) {
@@ -195,17 +38,22 @@ TEST(ServiceSearch, FindsWhatEnumerationFinds) {
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;
-    auto engine = cost::findEngine(one.request.engine, "", true);
-    ASSERT_TRUE(engine);
-    auto side = Side::create(*scenario, *engine, {});
-    ASSERT_TRUE(side);
+    auto sides = service::sidesOf(*summary);
+    ASSERT_TRUE(sides);
+    const double rate = summary->goal.rate;
     for (ServiceMode mode :
          {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
       const std::optional<ServicePlan> &plan = mode == ServiceMode::Aggregated
                                                    ? summary->aggregated
                                                    : summary->disaggregated;
-      const std::optional<double> best =
-          Enumeration(*summary, **side, *engine).best(mode);
+      // At a rate the fewest devices, else the most tokens.
+      std::optional<double> best;
+      Enumeration(*summary, *sides, [&](const Offer &offer) {
+        if (rate > 0 && offer.requestsPerSecond >= rate)
+          best = std::min(best.value_or(1e9), double(offer.devices));
+        else if (rate <= 0)
+          best = std::max(best.value_or(0), offer.tokensPerDevice);
+      }).run(mode);
       ASSERT_EQ(plan.has_value(), best.has_value()) << spell(mode);
       if (!plan) {
         ++none;

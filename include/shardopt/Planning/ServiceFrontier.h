@@ -1,0 +1,50 @@
+//===- ServiceFrontier.h - Throughput against speed -------------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What users get of a machine against what its owner gets: tokens a second of a
+// user (1 / TPOT) against tokens a second per GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_PLANNING_SERVICEFRONTIER_H
+#define SHARDOPT_PLANNING_SERVICEFRONTIER_H
+
+#include "shardopt/Planning/ServicePlan.h"
+
+#include <string>
+#include <vector>
+
+namespace shardopt {
+
+/// By how much a point is faster than the one before, at least.
+inline constexpr double defaultFrontierStep = 0.05;
+
+struct ServiceFrontier {
+  ServiceSummary summary; ///< its goal and its proof, over all points
+  /// By descending TPOT, and by descending throughput. No service serves more
+  /// tokens a second per GPU than one of these in no more TPOT than its own.
+  std::vector<ServicePlan> points;
+};
+
+/// The services among which nothing is better in throughput and TPOT, as
+/// `planService` finds them: each is the optimum of all that have at most its
+/// TPOT. Of neighbours the faster has at most the TPOT of the other over
+/// 1 + `step`; 0: all there are. The TPOT is the mean, or of the percentile
+/// that its limit is on. No limit on it: none. There is no frontier at a
+/// `rate`.
+ErrorOr<ServiceFrontier>
+serviceFrontier(std::shared_ptr<const Scenario> scenario,
+                const ServiceRequest &request,
+                double step = defaultFrontierStep);
+
+/// What was asked, the proof, and "points", each of which is a plan as in
+/// `serviceJson` with its "mode".
+std::string frontierJson(const ServiceFrontier &frontier);
+
+} // namespace shardopt
+
+#endif // SHARDOPT_PLANNING_SERVICEFRONTIER_H
