@@ -4,9 +4,12 @@
     python utils/tiny_changes.py [--only gemma] [--shard 0/2] models out
 
 A model is a folder as utils/tiny_models.py writes them. For each change of its config a line of
-JSON goes to the file `out`: {"model", "change", "config", "logits"}. `logits` names a file of
-safetensors with tokens and logits beside it; changes that Transformers computes alike share one. It
-is null where Transformers refuses the config, or cannot load the model's weights into it.
+JSON goes to the file `out`: {"model", "change", "config", "logits", "rounding"}. `logits` names a
+file of safetensors with tokens and logits beside it; changes that Transformers computes alike share
+one. It is null where Transformers refuses the config, or cannot load the model's weights into it.
+Logits are computed in double precision where the class can. `rounding` is how far they move, of the
+largest, where each weight is off by up to what single precision rounds it by: gated delta nets may
+be that ill conditioned.
 Changes are those of `changes_of`: every key left out, given other values, and keys that other
 families read.
 """
@@ -21,6 +24,7 @@ import warnings
 
 # Of no numbers at all, whatever they say.
 NAMES = {"architectures", "model_type", "transformers_version", "dtype", "torch_dtype"}
+DRAWS = 6  # of weights that are rounded
 WORDS = ("silu", "gelu", "relu", "gelu_pytorch_tanh")
 # Keys that some family reads, with a value that would show.
 FOREIGN = {
@@ -152,20 +156,53 @@ def changes_of(config):
             yield f"+rope_scaling={scaling['rope_type']}, {json.dumps(outer)}", more
 
 
-def logits_of(folder, config, tokens, scratch):
-    """What Transformers computes of the tokens, or None where it refuses."""
+def logits_of(model, tokens):
+    import torch
+
+    with torch.no_grad():
+        return model(tokens, use_cache=False).logits
+
+
+def moved(model, tokens, logits):
+    """How far the logits move, of the largest, where each weight is off by up to 2^-24 of it."""
+    import torch
+
+    weights = [(weight, weight.detach().clone()) for weight in model.parameters()]
+    draws = torch.Generator().manual_seed(0)
+    most = 0.0
+    for _ in range(DRAWS):
+        for weight, exact in weights:
+            noise = torch.rand(exact.shape, generator=draws, dtype=torch.float64) * 2 - 1
+            weight.data.copy_(exact * (1 + noise * 2**-24))
+        most = max(most, (logits_of(model, tokens) - logits).abs().max().item())
+    return most / logits.abs().max().item()
+
+
+def computed(folder, config, tokens, scratch):
+    """(logits, rounding) that Transformers computes of the tokens, or None where it refuses."""
+    import torch
+
+    (scratch / "config.json").write_text(json.dumps(config))
+    # Some classes mix types, and refuse theirs for others.
+    for dtype in (torch.float64, torch.float32):
+        found = computed_in(dtype, folder, tokens, scratch)
+        if found:
+            return found
+    return None
+
+
+def computed_in(dtype, folder, tokens, scratch):
     import torch
     import transformers
 
     try:
-        (scratch / "config.json").write_text(json.dumps(config))
         read = transformers.AutoConfig.from_pretrained(scratch)
         sees = hasattr(read, "vision_config")
         auto = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
         model, loading = auto.from_pretrained(
             folder,
             config=read,
-            dtype=torch.float32,
+            dtype=dtype,
             attn_implementation="eager",
             experts_implementation="eager",
             output_loading_info=True,
@@ -174,9 +211,11 @@ def logits_of(folder, config, tokens, scratch):
             return None
         # A head that is the embedding by the config has no weights of its own.
         model.tie_weights()
-        with torch.no_grad():
-            logits = model.eval()(tokens, use_cache=False).logits.contiguous()
-        return logits if torch.isfinite(logits).all() else None
+        logits = logits_of(model.eval(), tokens)
+        if not torch.isfinite(logits).all():
+            return None
+        rounding = moved(model, tokens, logits) if dtype == torch.float64 else 0.0
+        return logits.to(torch.float32).contiguous(), rounding
     except Exception:  # whatever a class says of a config that it does not take
         return None
 
@@ -208,13 +247,15 @@ def main():
             config = json.loads((folder / "config.json").read_text())
             tokens = load_file(io)["tokens"]
             for change, new in list(changes_of(config))[first::step]:
-                logits = logits_of(folder, new, tokens, scratch)
-                name = None
-                if logits is not None:
+                found = computed(folder, new, tokens, scratch)
+                name, rounding = None, 0.0
+                if found:
+                    logits, rounding = found
                     name = hashlib.sha1(logits.numpy().tobytes()).hexdigest()[:16] + ".safetensors"
                     if not (args.out.parent / name).exists():
                         save_file({"tokens": tokens, "logits": logits}, args.out.parent / name)
-                line = {"model": folder.name, "change": change, "config": new, "logits": name}
+                line = {"model": folder.name, "change": change, "config": new}
+                line |= {"logits": name, "rounding": rounding}
                 print(json.dumps(line), file=out, flush=True)
 
 
