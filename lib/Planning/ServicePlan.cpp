@@ -86,6 +86,7 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.devices =
       request.devices ? request.devices : scenario.machine().domainSize;
   goal.prefillDevices = request.prefillDevices;
+  goal.stop = request.stop;
   return goal;
 }
 
@@ -180,7 +181,7 @@ static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
   };
   int64_t enough = from;
   while (!hasPlan(enough)) {
-    if (enough >= mostTimes * from)
+    if (enough >= mostTimes * from || summary.goal.isStopped())
       return 0;
     enough *= 2;
   }
@@ -268,6 +269,8 @@ shardopt::planService(std::shared_ptr<const Scenario> scenario,
   if (!summary.mode)
     summary.shortage =
         explain(summary, *sides, request.mode, std::move(shortage));
+  if (summary.goal.isStopped())
+    return Error{"stopped before the best service was found"};
   return summary;
 }
 

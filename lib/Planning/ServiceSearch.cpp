@@ -76,6 +76,8 @@ static void keepLeast(double &least, double found) {
 
 template <typename Loop>
 std::optional<Point> Loads<Loop>::at(double concurrency) {
+  if (goal.isStopped()) // what is found then is not used
+    return std::nullopt;
   ++proof.evaluations;
   Point point{concurrency, 0, loop.at(concurrency)};
   const cost::ServingTimes &times = point.times;
@@ -91,6 +93,8 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
 
 template <typename Loop>
 double Loads<Loop>::boundOf(int64_t low, int64_t high) {
+  if (goal.isStopped())
+    return 0;
   ++proof.intervals;
   const cost::ServingBounds bounds =
       loop.within({static_cast<double>(low), static_cast<double>(high)});
@@ -300,6 +304,8 @@ std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
                                          bool isPrefill) const {
   std::vector<Ranked> all;
   for (const Layout &layout : layouts) {
+    if (goal.isStopped())
+      break;
     double rate = 0;
     if (isPrefill) {
       const DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
@@ -506,7 +512,7 @@ std::optional<ServicePlan> Search::disaggregated() {
       for (const Ranked &prefill : prefills) {
         const Pair pair{side, prefill, decode, isApart};
         // Those that follow attain less per device.
-        if (isPruned(pair, best))
+        if (isPruned(pair, best) || goal.isStopped())
           break;
         if (!whyNoTransfer(runner, prefill.layout->degrees,
                            decode.layout->degrees, facts))

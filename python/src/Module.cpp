@@ -495,8 +495,9 @@ py::tuple Problem::evaluateService(const py::dict &settings) const {
 /// what `plan` gives for the replicas that run the model's phase (or None), and
 /// whether these are on the machine that may read prompts.
 py::tuple Problem::planService(const py::dict &settings) const {
-  const ServiceRequest asked = readService(settings);
+  ServiceRequest asked = readService(settings);
   PlanRequest request = readRequest(settings);
+  asked.stop = request.stop;
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
   auto [answer, isInterrupted] = interrupt->run(
       [&]() -> ErrorOr<Answer> {
@@ -512,6 +513,10 @@ py::tuple Problem::planService(const py::dict &settings) const {
         return Answer(std::move(*service), std::move(*found));
       },
       [] {});
+  if (isInterrupted && !answer) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw py::error_already_set();
+  }
   const auto &[service, found] = orRaise(std::move(answer));
   std::optional<std::string> why;
   std::optional<py::tuple> plan;

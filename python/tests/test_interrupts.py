@@ -52,6 +52,20 @@ class InterruptTest(unittest.TestCase):
         with self.assertRaises(Wrong):
             self.long()
 
+    def test_a_signal_handler_that_raises_ends_the_search_for_a_service(self):
+        def raises(*_):
+            raise Wrong
+
+        model = so.load_model(
+            ROOT / "examples/configs/qwen3-235b-a22b.json", so.Decode(context=9000)
+        )
+        problem = so.Problem(model, "h200_sxm", max_devices=64, isl=1000, osl=8000)
+        before = signal.signal(signal.SIGALRM, raises)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with self.assertRaises(Wrong):
+            so.plan(problem)
+
     def test_other_threads_go_on_while_it_ends(self):
         beats, is_over = [], threading.Event()
 

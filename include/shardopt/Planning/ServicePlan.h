@@ -17,6 +17,7 @@
 #include "shardopt/Cost/ServiceLoop.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Support/RequestLoad.h"
+#include "shardopt/Support/Stop.h"
 
 #include <memory>
 #include <string>
@@ -54,8 +55,10 @@ struct ServiceGoal {
   /// Devices of the machine for prefill beside `devices`; 0: `devices` are of
   /// either machine.
   int64_t prefillDevices = 0;
+  const StopToken *stop = nullptr; ///< may be null
 
   int64_t allDevices() const { return devices + prefillDevices; }
+  bool isStopped() const { return stop && stop->requested(); }
 };
 
 struct ServiceRequest {
@@ -68,6 +71,7 @@ struct ServiceRequest {
   std::string prefillMachine;
   /// Devices of it beside `devices`; 0: `devices` are of either machine.
   int64_t prefillDevices = 0;
+  const StopToken *stop = nullptr; ///< may be null; a stop is an error
 
   std::optional<std::string> error() const; ///< as RequestLoad::error
 };
