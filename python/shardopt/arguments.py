@@ -116,7 +116,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     """What an export of a service says beside the plan."""
     group = parser.add_argument_group("the whole service (--target)")
     add = group.add_argument
-    add("--target", metavar="T", help="shell, compose, slurm, kubernetes, dynamo or llm-d")
+    add("--target", metavar="T", help="shell, compose, slurm, srt-slurm, kubernetes, dynamo or llm-d")
     add("--name", help="of the service (default: the model's)")
     add("--model", help="folder or hub name that engines load (default: the plan's)")
     add("--max-length", type=int, metavar="N", help="tokens of the longest request")
@@ -126,7 +126,9 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     add("--claim", help="volume claim that holds models (default: models)")
     add("--models", metavar="DIR", help="where containers see it (default: /models)")
     add("--secret", help="secret with HF_TOKEN, for models of a hub")
-    add("--partition", help="of Slurm")
+    add("--node-selector", action="append", metavar="[ROLE:]KEY=VALUE",
+        help="label of the nodes that pods go to")
+    add("--partition", action="append", metavar="[ROLE:]NAME", help="of Slurm")
     add("--account", help="of Slurm")
     add("--time", help="of Slurm (default: 04:00:00)")
 

@@ -360,7 +360,7 @@ def _export(args: argparse.Namespace) -> int:
 
 # What `export` takes for a target alone.
 _OF_TARGETS = (
-    "namespace", "image", "router_image", "claim", "models", "secret", "partition",
+    "namespace", "image", "router_image", "claim", "models", "secret", "node_selector", "partition",
     "account", "time",
 )
 _OF_SERVICES = ("name", "model")

@@ -84,7 +84,7 @@ def find_engine(text: str) -> tuple[dict[str, Any], str]:
 def value_of(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression of the table is, over `names`."""
     functions: Names = {"ceil": math.ceil, "max": max, "min": min, "len": len}
-    functions.update(set=set, map=map, str=str)
+    functions.update(set=set, map=map, str=str, sorted=sorted)
     return eval(expression, {"__builtins__": {}, **functions, **names})
 
 
@@ -239,6 +239,16 @@ def types_of(model: Model) -> Names:
         "cache_type": "fp8" if any(kind.startswith("f8") for kind in caches) else "",
         "quantization": made[1] if made and is_said else "",
     }
+
+
+_PRECISIONS = {"mxfp4": "fp4", "nvfp4": "fp4"}
+
+
+def precision_of(model: Model) -> str:
+    """How a model's weights are stored, in the word of recipes."""
+    made = _MADE.search(model.mlir.partition("\n")[0])
+    kind = made[1] if made else "bf16"
+    return _PRECISIONS.get(kind, "fp8" if kind.startswith("fp8") else kind)
 
 
 def memory_of(plan: Plan) -> ServerMemory | None:

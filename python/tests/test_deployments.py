@@ -13,7 +13,7 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt import deployments as d
-from shardopt.deployments import folder, names, pods, seats, yaml_text
+from shardopt.deployments import folder, names, seats, yaml_text
 from shardopt.engine_table import flags_of, table
 from shardopt.server_memory import ServerMemory
 
@@ -222,7 +222,7 @@ class FolderTest(unittest.TestCase):
             made = names.label_of(None, model)
             self.assertEqual(names.label(made, "name"), made)
         for fields in ({"namespace": "A"}, {"image": "a b"}, {"image": "$(x)"}, {"claim": "/x"},
-                       {"models": "x"}, {"secret": "s_"}, {"partition": "a;b"},
+                       {"models": "x"}, {"secret": "s_"}, {"partition": ("a;b",)},
                        {"account": "a\n#SBATCH"}, {"time": "1 2"}, {"router_image": ""}):
             with self.subTest(fields), self.assertRaises(so.ShardoptError):
                 d.Settings(**fields)
@@ -374,7 +374,7 @@ class ManifestTest(unittest.TestCase):
                     if pod:
                         limits = pod["spec"]["containers"][0]["resources"]["limits"]
                         wanted = str(made.devices_here(role))
-                        self.assertEqual(limits[pods.GPU], wanted)
+                        self.assertEqual(limits["nvidia.com/gpu"], wanted)
 
     def test_selectors_find_the_pods_that_answer(self):
         for number, target, files in all_files():

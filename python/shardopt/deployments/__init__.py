@@ -9,7 +9,7 @@ from types import ModuleType
 
 from ..errors import UnknownName, list_known
 from ..shell import as_path, command_line
-from . import compose, dynamo, kubernetes, llm_d, shell, slurm
+from . import compose, dynamo, kubernetes, llm_d, shell, slurm, srt_slurm
 from .folder import write_folder
 from .pairs import why_not_paired
 from .planned import deployment_of
@@ -26,6 +26,7 @@ TARGETS: dict[str, ModuleType] = {
     "shell": shell,
     "compose": compose,
     "slurm": slurm,
+    "srt-slurm": srt_slurm,
     "kubernetes": kubernetes,
     "dynamo": dynamo,
     "llm-d": llm_d,
@@ -36,6 +37,7 @@ def files_of(deployment: Deployment, target: str, settings: Settings) -> dict[st
     """The files of a target by name, and the service that they are for."""
     if target not in TARGETS:
         raise UnknownName(f"unknown target '{target}'; " + list_known(target, TARGETS))
+    settings.check_target(target)
     said = json.dumps(deployment.to_dict(), indent=1) + "\n"
     return {**TARGETS[target].files_of(deployment, settings), "plan/service.json": said}
 

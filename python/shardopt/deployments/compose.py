@@ -73,6 +73,8 @@ def _worker(deployment: Deployment, seat: Seat, image: str, settings: Settings) 
             env[name] = known[field]
     health = f"import urllib.request as r; r.urlopen('http://localhost:{seat.port}/health')"
     files = [f"./{name}:/workspace/{name}:ro" for name in command.files]
+    if seat.role.hardware.vendor == "amd":
+        env["HIP_VISIBLE_DEVICES"] = ",".join(map(str, seat.gpus))
     return {
         "image": image,
         "entrypoint": [],
@@ -81,19 +83,7 @@ def _worker(deployment: Deployment, seat: Seat, image: str, settings: Settings) 
         **({"environment": env} if env else {}),
         "ipc": "host",
         "volumes": [f"./models:{settings.models}:ro", *files],
-        "deploy": {
-            "resources": {
-                "reservations": {
-                    "devices": [
-                        {
-                            "driver": "nvidia",
-                            "device_ids": [str(gpu) for gpu in seat.gpus],
-                            "capabilities": ["gpu"],
-                        }
-                    ]
-                }
-            }
-        },
+        **_gpus(seat),
         "healthcheck": {
             "test": ["CMD", "python3", "-c", health],
             "interval": "10s",
@@ -102,6 +92,18 @@ def _worker(deployment: Deployment, seat: Seat, image: str, settings: Settings) 
             "start_period": "1h",
         },
     }
+
+
+def _gpus(seat: Seat) -> dict[str, Any]:
+    """The GPUs of a container: of AMD, all are seen, and a variable says which are used."""
+    if seat.role.hardware.vendor == "amd":
+        return {"devices": ["/dev/kfd", "/dev/dri"], "group_add": ["video"]}
+    device = {
+        "driver": "nvidia",
+        "device_ids": [str(gpu) for gpu in seat.gpus],
+        "capabilities": ["gpu"],
+    }
+    return {"deploy": {"resources": {"reservations": {"devices": [device]}}}}
 
 
 def trial(deployment: Deployment, folder: str) -> list[str]:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import Inexpressible
 from . import names
 from .pods import (
-    GPU,
     SIDE_PORT,
+    claims,
+    compute_domains,
     container_model,
     environment,
     job,
     literal,
     metadata,
+    selector,
     volumes,
 )
 from .routing import benchmark_command
 from .service import SERVE, Deployment, Role
 from .settings import Settings
-from .slurm import OF_NODES
+from .srt_slurm import OF_NODES
 from .yaml_text import document, documents
 
 WRITTEN_FOR = "Dynamo 1.3 to 1.6 (nvidia.com/v1beta1)"
+
+#: The version of the images, and what the GPUs of a pod share.
+_RUNTIME, _SHARED_MEMORY = "1.6.1", "64Gi"
 
 _MODULES = {"vllm": "dynamo.vllm", "sglang": "dynamo.sglang"}
 # The operator adds names to that of the deployment, and these have 45 characters.
@@ -35,17 +41,18 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         raise Inexpressible(why, [why], None)
     names.label(deployment.name, "name", _MOST_OF_A_NAME)
     deployment = container_model(deployment, settings)
-    image = settings.image or f"nvcr.io/nvidia/ai-dynamo/{deployment.engine}-runtime:1.3.1"
-    domains = [
-        _compute_domain(deployment, role, settings)
-        for role in deployment.roles
-        if _spans_domain(deployment, role)
-    ]
+    vendors = {role.hardware.vendor for role in deployment.roles}
+    if vendors != {"nvidia"} and not settings.image:
+        why = "Dynamo's images are for GPUs of NVIDIA alone, expected --image"
+        raise Inexpressible(why, [why], None)
+    image = settings.image or f"nvcr.io/nvidia/ai-dynamo/{deployment.engine}-runtime:{_RUNTIME}"
+    domains = compute_domains(deployment, settings)
     graph = {
         "apiVersion": "nvidia.com/v1beta1",
         "kind": "DynamoGraphDeployment",
         "metadata": metadata(deployment, settings, deployment.name),
         "spec": {
+            "backendFramework": deployment.engine,
             "components": [
                 _frontend(image),
                 *(_worker(deployment, role, settings, image) for role in deployment.roles),
@@ -60,12 +67,20 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     }
 
 
+def _runtime(image: str) -> dict[str, str]:
+    """The version that the operator cannot read from an image's tag."""
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    is_read = re.match(r"v?[0-9]+\.[0-9]+\.[0-9]+", tag)
+    return {} if is_read else {"runtimeVersionOverride": _RUNTIME}
+
+
 def _frontend(image: str) -> dict[str, Any]:
     command = ["python3", "-m", "dynamo.frontend", "--http-port", "8000"]
     container = {"name": "main", "image": image, "command": command}
     return {
         "name": "Frontend",
         "type": "frontend",
+        **_runtime(image),
         "replicas": 1,
         "podTemplate": {"spec": {"containers": [container]}},
     }
@@ -94,14 +109,13 @@ def _worker(
     deployment: Deployment, role: Role, settings: Settings, image: str
 ) -> dict[str, Any]:
     words = [literal(word) for word in worker_words(deployment, role)]
-    of_pod, of_container = volumes(settings)
+    # The operator mounts shared memory itself, of the size that the component says.
+    of_pod, of_container = ([one for one in each if one["name"] != "shm"] for each in volumes(settings))
     env = environment(deployment, deployment.command(role, 0, SIDE_PORT), settings)
-    resources: dict[str, Any] = {"limits": {GPU: str(deployment.devices_here(role))}}
-    pod: dict[str, Any] = {"volumes": of_pod}
-    if _spans_domain(deployment, role):
-        claim = _domain_name(deployment, role)
-        pod["resourceClaims"] = [{"name": "domain", "resourceClaimTemplateName": claim}]
-        resources["claims"] = [{"name": "domain"}]
+    claimed, of_resources = claims(deployment, role)
+    gpus = {role.hardware.resource: str(deployment.devices_here(role))}
+    resources: dict[str, Any] = {"limits": gpus, **of_resources}
+    pod = {"volumes": of_pod, **selector(deployment, role, settings), **claimed}
     container = {
         "name": "main",
         "image": image,
@@ -115,31 +129,11 @@ def _worker(
     return {
         "name": role.name,
         "type": "worker" if role.name == SERVE else role.name,
+        **_runtime(image),
         "replicas": role.workers,
+        "sharedMemorySize": _SHARED_MEMORY,
         **({"multinode": {"nodeCount": nodes}} if nodes > 1 else {}),
         "podTemplate": {"spec": {"containers": [container], **pod}},
-    }
-
-
-def _spans_domain(deployment: Deployment, role: Role) -> bool:
-    """Whether a worker spans nodes of one NVLink domain, which must be asked for."""
-    return deployment.nodes(role) > 1 and role.machine.startswith("gb")
-
-
-def _domain_name(deployment: Deployment, role: Role) -> str:
-    return names.label(f"{deployment.name}-{role.name}-domain", "name of an object", 63)
-
-
-def _compute_domain(deployment: Deployment, role: Role, settings: Settings) -> dict[str, Any]:
-    name = _domain_name(deployment, role)
-    return {
-        "apiVersion": "resource.nvidia.com/v1beta1",
-        "kind": "ComputeDomain",
-        "metadata": metadata(deployment, settings, name),
-        "spec": {
-            "numNodes": role.workers * deployment.nodes(role),
-            "channel": {"resourceClaimTemplate": {"name": name}},
-        },
     }
 
 

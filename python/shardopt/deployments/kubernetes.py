@@ -7,6 +7,7 @@ from typing import Any
 from .pods import (
     PORT,
     SIDE_PORT,
+    compute_domains,
     container_model,
     images_of,
     job,
@@ -29,7 +30,8 @@ FIRST = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     deployment = container_model(deployment, settings)
     service = _service(deployment, settings)
-    files = {"workers.yaml": document(workers(deployment, settings))}
+    held = [*compute_domains(deployment, settings), workers(deployment, settings)]
+    files = {"workers.yaml": documents(held)}
     if deployment.is_routed:
         files["router.yaml"] = documents([*_router(deployment, settings), service])
     else:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import Inexpressible
 from . import names
 from .kubernetes import workers
-from .pods import PORT, container_model, job, metadata, pod_spec
+from .pods import PORT, compute_domains, container_model, job, metadata, pod_spec
 from .routing import benchmark_command
 from .service import DECODE, PREFILL, Deployment, Role
 from .settings import Settings
@@ -32,7 +32,7 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     url = f"http://{deployment.name}-gateway.{settings.namespace}"
     load = job(deployment, settings, benchmark_command(deployment, url), f"{deployment.name}-load")
     return {
-        "workers.yaml": document(held),
+        "workers.yaml": documents([*compute_domains(deployment, settings), held]),
         "routing.yaml": documents(_routing(deployment, settings)),
         "benchmark/job.yaml": document(load),
     }

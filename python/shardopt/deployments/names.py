@@ -34,6 +34,27 @@ def label_of(asked: str | None, model: str) -> str:
     return made or "service"
 
 
+def label_key(text: str, what: str) -> str:
+    """The key of a label: a name, behind a domain and a '/' where it has one."""
+    domain, slash, name = text.rpartition("/")
+    is_domain = re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", domain)
+    if (slash and not is_domain) or not re.fullmatch(
+        r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", name
+    ):
+        raise ShardoptError(
+            f"the {what} is '{text:.80}', expected a key such as 'nvidia.com/gpu.product'"
+        )
+    return text
+
+
+def label_value(text: str, what: str) -> str:
+    if not re.fullmatch(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", text):
+        raise ShardoptError(
+            f"the {what} is '{text:.80}', expected at most 63 letters, digits and any of '-_.'"
+        )
+    return text
+
+
 def image(text: str) -> str:
     if len(text) > 255 or not _IMAGE.fullmatch(text):
         raise ShardoptError(

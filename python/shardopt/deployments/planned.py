@@ -17,6 +17,7 @@ from ..engine_table import (
     longest_of,
     max_length_of,
     memory_of,
+    precision_of,
     request_length_of,
     stage_layers,
     types_of,
@@ -80,6 +81,7 @@ def model_facts(model: Model, longest: int | None) -> Names:
     return {
         **facts_of(model),
         "longest": longest,
+        "precision": precision_of(model),
         "latent": bool(text.get("kv_lora_rank")),
         # Where the config does not say them, no rule about them is broken.
         "kv_heads": heads if isinstance(heads, int) else math.inf,

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from typing import Any, Sequence
 
+from ..errors import Inexpressible
 from ..launches import Command
 from ..shell import command_line, quoted
 from . import names
@@ -14,7 +15,6 @@ from .settings import Settings
 
 #: Inside a pod, which has its own address.
 PORT, SIDE_PORT = 8000, 5600
-GPU = "nvidia.com/gpu"
 
 
 def container_model(deployment: Deployment, settings: Settings) -> Deployment:
@@ -28,8 +28,13 @@ def container_model(deployment: Deployment, settings: Settings) -> Deployment:
 def images_of(deployment: Deployment, settings: Settings) -> tuple[str, str]:
     """Of the engine and of the router."""
     row = deployment.row
+    vendors = {role.hardware.vendor for role in deployment.roles}
+    if len(vendors) > 1 and not settings.image:
+        why = "its roles are on GPUs of two vendors, and one image has one engine"
+        raise Inexpressible(f"the service has no image: {why}", [why], None)
+    own = row["image"] if vendors == {"nvidia"} else row["amd_image"]
     router = (row["router"] or row)["image"]
-    return names.image(settings.image or row["image"]), settings.router_image or router
+    return names.image(settings.image or own), settings.router_image or router
 
 
 def labels(deployment: Deployment, role: "Role | None" = None) -> dict[str, str]:
@@ -75,6 +80,61 @@ def environment(
     return found
 
 
+def selector(deployment: Deployment, role: Role, settings: Settings) -> dict[str, Any]:
+    """Which nodes the pods of a role go to, where roles are on different machines or the
+    user says it."""
+    labels_of_nodes = dict(settings.selector_of(role.name))
+    machines = {each.machine for each in deployment.roles}
+    if not labels_of_nodes and len(machines) > 1:
+        labels_of_nodes = role.hardware.selector
+        if not labels_of_nodes:
+            why = (
+                f"the label of nodes with {role.machine} is not known, expected "
+                f"--node-selector {role.name}:KEY=VALUE"
+            )
+            raise Inexpressible(f"the roles cannot be placed: {why}", [why], None)
+    return {"nodeSelector": labels_of_nodes} if labels_of_nodes else {}
+
+
+def spans_domain(deployment: Deployment, role: Role) -> bool:
+    """Whether a worker spans nodes of one NVLink domain, which must be asked for."""
+    return deployment.nodes(role) > 1 and role.domain > role.devices_per_node
+
+
+def claims(deployment: Deployment, role: Role) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a pod and its container say of the domain that a worker spans."""
+    if not spans_domain(deployment, role):
+        return {}, {}
+    template = _domain_name(deployment, role)
+    return (
+        {"resourceClaims": [{"name": "domain", "resourceClaimTemplateName": template}]},
+        {"claims": [{"name": "domain"}]},
+    )
+
+
+def _domain_name(deployment: Deployment, role: Role) -> str:
+    return names.label(f"{deployment.name}-{role.name}-domain", "name of an object", 63)
+
+
+def compute_domains(deployment: Deployment, settings: Settings) -> list[dict[str, Any]]:
+    """One for each role whose workers span nodes of an NVLink domain."""
+    return [
+        {
+            "apiVersion": "resource.nvidia.com/v1beta1",
+            "kind": "ComputeDomain",
+            "metadata": metadata(deployment, settings, _domain_name(deployment, role)),
+            "spec": {
+                "numNodes": role.workers * deployment.nodes(role),
+                "channel": {
+                    "resourceClaimTemplate": {"name": _domain_name(deployment, role)}
+                },
+            },
+        }
+        for role in deployment.roles
+        if spans_domain(deployment, role)
+    ]
+
+
 def volumes(settings: Settings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Of a pod, and where its containers see them."""
     claim = {"claimName": settings.claim, "readOnly": True}
@@ -108,6 +168,8 @@ def pod_spec(
     of_pod, of_container = volumes(settings)
     script = script_of(deployment, role, command, is_later)
     env = environment(deployment, command, settings)
+    claimed, of_resources = claims(deployment, role)
+    gpus = {role.hardware.resource: str(deployment.devices_here(role))}
     container = {
         "name": "engine",
         "image": images_of(deployment, settings)[0],
@@ -115,11 +177,12 @@ def pod_spec(
         "args": [literal(script)],
         **({"env": env} if env else {}),
         **({} if is_later else {"ports": [{"name": "http", "containerPort": port}]}),
-        "resources": {"limits": {GPU: str(deployment.devices_here(role))}},
+        "resources": {"limits": gpus, **of_resources},
         **({} if is_later else probes(port)),
         "volumeMounts": of_container,
     }
-    return {"containers": [container], "volumes": of_pod}
+    placed = selector(deployment, role, settings)
+    return {"containers": [container], "volumes": of_pod, **placed, **claimed}
 
 
 def job(

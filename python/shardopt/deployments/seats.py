@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import Inexpressible
 from .service import Deployment, Role
 
 #: The first ports of a machine; further workers on it have the next ones.
@@ -38,18 +37,20 @@ class Seat:
 
 def seats_of(deployment: Deployment) -> list[Seat]:
     """A seat for each node of each worker. Workers of several nodes have machines that
-    they share with no other such worker; the others fill machines from the first."""
-    kinds = {(role.machine, role.devices_per_node) for role in deployment.roles}
-    if len(kinds) > 1:
-        why = "its roles are on different machines, and here all machines are alike"
-        raise Inexpressible(f"the service cannot be placed: {why}", [why], None)
+    they share with no other such worker; the others fill machines from the first. Roles
+    on different machines share none, and those of the first role come first."""
     used: list[list[int]] = []  # of each host: devices in use, workers
     found = []
-    widest_first = sorted(deployment.roles, key=lambda role: -deployment.nodes(role))
+    kinds = [_kind(role) for role in deployment.roles]
+    widest_first = sorted(
+        deployment.roles, key=lambda role: (kinds.index(_kind(role)), -deployment.nodes(role))
+    )
+    begin: dict[tuple[str, int], int] = {}  # of each kind, its first host
     for role in widest_first:
         here, nodes = deployment.devices_here(role), deployment.nodes(role)
+        first_host = begin.setdefault(_kind(role), len(used))
         for worker in range(role.workers):
-            hosts = _hosts(used, here, nodes, role.devices_per_node)
+            hosts = _hosts(used, here, nodes, role.devices_per_node, first_host)
             first, slot = used[hosts[0]]
             for rank, host in enumerate(hosts):
                 gpus = tuple(range(used[host][0], used[host][0] + here))
@@ -62,9 +63,15 @@ def seats_of(deployment: Deployment) -> list[Seat]:
     return sorted(found, key=lambda seat: (order[seat.role.name], seat.worker, seat.rank))
 
 
-def _hosts(used: list[list[int]], here: int, nodes: int, devices: int) -> list[int]:
+def _kind(role: Role) -> tuple[str, int]:
+    return role.machine, role.devices_per_node
+
+
+def _hosts(
+    used: list[list[int]], here: int, nodes: int, devices: int, begin: int
+) -> list[int]:
     if nodes == 1:
-        for host, (taken, _) in enumerate(used):
+        for host, (taken, _) in enumerate(used[begin:], begin):
             if taken + here <= devices:
                 return [host]
     first = len(used)
@@ -74,3 +81,11 @@ def _hosts(used: list[list[int]], here: int, nodes: int, devices: int) -> list[i
 
 def hosts_of(seats: list[Seat]) -> int:
     return max(seat.host for seat in seats)
+
+
+def groups_of(seats: list[Seat]) -> list[tuple[Role, range]]:
+    """Machines of one kind: a role that is on them, and the numbers of their hosts."""
+    hosts: dict[tuple[str, int], tuple[Role, list[int]]] = {}
+    for seat in seats:
+        hosts.setdefault(_kind(seat.role), (seat.role, []))[1].append(seat.host)
+    return [(role, range(min(all_), max(all_) + 1)) for role, all_ in hosts.values()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..shell import Expansion, command_line, exec_lines, quoted
 from .routing import benchmark_command, router_command
-from .seats import ROUTER_PORT, Seat, hosts_of, seats_of
+from .seats import ROUTER_PORT, Seat, groups_of, hosts_of, seats_of
 from .service import Deployment, Role
 from .settings import Settings
 
@@ -29,12 +29,15 @@ def role_script(deployment: Deployment, role: Role) -> str:
     port, side_port = Expansion("$PORT"), Expansion("$SIDE_PORT")
     command = deployment.command(role, port, side_port)
     nodes = deployment.nodes(role)
+    several = ['NODE_RANK=${NODE_RANK:-$SLURM_NODEID}'] if nodes > 1 else []
     lines = [
         "#!/bin/sh",
         f"# {role.name}: {deployment.engine} {deployment.version}, a worker has "
         f"{role.devices} devices on {nodes} nodes",
-        "# reads PORT, SIDE_PORT, HOST" + (", NODE_RANK, MASTER_ADDR" if nodes > 1 else ""),
+        "# reads PORT, SIDE_PORT, HOST"
+        + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if nodes > 1 else ""),
         "set -eu",
+        *several,
         'cd "$(dirname "$0")"',
         *(f"export {name}={quoted(value)}" for name, value in command.env.items()),
     ]
@@ -85,6 +88,18 @@ def variables(seat: Seat) -> list[str]:
     ]
 
 
+def _kinds_of(seats: list[Seat]) -> list[str]:
+    """Which machines are of which kind, where there are two."""
+    groups = groups_of(seats)
+    if len(groups) == 1:
+        return []
+    return [
+        f"# HOST_{hosts[0]} to HOST_{hosts[-1]}: {quoted(role.machine)} with "
+        f"{role.devices_per_node} GPUs"
+        for role, hosts in groups
+    ]
+
+
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     seats = seats_of(deployment)
     count = hosts_of(seats)
@@ -93,6 +108,7 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         "#!/bin/sh",
         f"# Starts {deployment.name} on {count} machines that share this folder by its path.",
         f"# usage: start.sh [--dry-run] {names}; localhost is this machine",
+        *_kinds_of(seats),
         "set -eu",
         "dry=; if [ \"${1-}\" = --dry-run ]; then dry=yes; shift; fi",
         f'if [ $# -ne {count} ]; then echo "usage: $0 [--dry-run] {names}" >&2; exit 2; fi',

@@ -1,61 +1,56 @@
-"""The service as one Slurm job, and as a recipe of srt-slurm."""
+"""The service as one Slurm job, of two components where roles are on two machines."""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
 
 from ..errors import Inexpressible
-from .seats import ROUTER_PORT, Seat, hosts_of, seats_of
-from .service import DECODE, PREFILL, SERVE, Deployment, Role
+from ..shell import quoted
+from .seats import ROUTER_PORT, Seat, groups_of, seats_of
+from .service import Deployment, Role
 from .settings import Settings
+from .srt_slurm import recipe
 from .shell import shared_files, urls, variables
 from .yaml_text import document
 
-WRITTEN_FOR = "Slurm 23.02 and later; srt-slurm recipes of 2026-08"
+WRITTEN_FOR = "Slurm 23.02 and later; with --image Pyxis 0.16"
 
 
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     seats = seats_of(deployment)
     files = {"service.sbatch": _batch(deployment, settings, seats)}
     files.update(shared_files(deployment, seats))
-    if deployment.engine in ("vllm", "sglang"):
+    with contextlib.suppress(Inexpressible):  # a job holds more than a recipe
         files["recipe.yaml"] = document(recipe(deployment, settings))
     return files
 
 
 def _batch(deployment: Deployment, settings: Settings, seats: list[Seat]) -> str:
-    count = hosts_of(seats)
-    per_node = deployment.roles[0].devices_per_node
-    options = {
-        "job-name": deployment.name,
-        "nodes": count,
-        "gpus-per-node": per_node,
-        "time": settings.time,
-        "output": f"{deployment.name}-%j.log",
-        "partition": settings.partition,
-        "account": settings.account,
-    }
-    lines = [
-        "#!/bin/bash",
-        *(f"#SBATCH --{name}={value}" for name, value in options.items() if value),
-        "#SBATCH --exclusive",
-        "# Submit it from its folder: sbatch service.sbatch",
-        "set -eu",
-        'mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
-        *(f'export HOST_{n}="${{hosts[{n - 1}]}}"' for n in range(1, count + 1)),
+    groups = groups_of(seats)
+    of_host = {host: number for number, (_, hosts) in enumerate(groups) for host in hosts}
+    lines = ["#!/bin/bash"]
+    for number, (role, hosts) in enumerate(groups):
+        lines += ["#SBATCH hetjob"] if number else []
+        lines += _options(deployment, settings, role, len(hosts), len(groups), number == 0)
+    lines += ["# Submit it from its folder: sbatch service.sbatch", "set -eu"]
+    for number, (_, hosts) in enumerate(groups):
+        nodes = "SLURM_JOB_NODELIST" + (f"_HET_GROUP_{number}" if len(groups) > 1 else "")
+        lines.append(f'mapfile -t hosts < <(scontrol show hostnames "${nodes}")')
+        lines += [f'export HOST_{n}="${{hosts[{n - hosts[0]}]}}"' for n in hosts]
+    lines += [
         'cd "$SLURM_SUBMIT_DIR"',
         "mkdir -p logs",
         "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
     ]
     for seat in seats:
         log = f"logs/{seat.role.name}-{seat.worker}-{seat.rank}.log"
-        step = f'srun --overlap --nodes=1 --ntasks=1 --nodelist="$HOST_{seat.host}"'
+        step = _step(settings, of_host[seat.host], len(groups), seat.host)
         lines.append(
             f'{step} --output={log} env {" ".join(variables(seat))} sh {seat.role.name}.sh &'
         )
     first = next(iter(urls(seats).values()))[0][0]
     if deployment.is_routed:
-        step = 'srun --overlap --nodes=1 --ntasks=1 --nodelist="$HOST_1"'
+        step = _step(settings, of_host[1], len(groups), 1)
         lines.append(f"{step} --output=logs/router.log sh router.sh &")
         first = f"http://$HOST_1:{ROUTER_PORT}"
     lines += [
@@ -66,72 +61,39 @@ def _batch(deployment: Deployment, settings: Settings, seats: list[Seat]) -> str
     return "\n".join(lines)
 
 
-def recipe(deployment: Deployment, settings: Settings) -> dict[str, Any]:
-    """What `srtctl apply` takes: flags by role, without those of nodes, which it adds."""
-    roles = {role.name: role for role in deployment.roles}
-    gpus = {role.devices_per_node for role in deployment.roles}
-    machines = {role.machine for role in deployment.roles}
-    if len(gpus) > 1 or len(machines) > 1:
-        why = "its roles are on different machines, and a recipe has one"
-        raise Inexpressible(f"the service is no recipe: {why}", [why], None)
-    prefix = {SERVE: "agg", PREFILL: "prefill", DECODE: "decode"}
-    resources: dict[str, Any] = {
-        "gpu_type": deployment.roles[0].machine.partition("_")[0] or "gpu",
-        "gpus_per_node": gpus.pop(),
+def _options(
+    deployment: Deployment, settings: Settings, role: Role, nodes: int, groups: int, is_first: bool
+) -> list[str]:
+    """The directives of one kind of machines."""
+    partition = settings.partition_of(role.name)
+    if groups > 1 and partition is None:
+        why = (
+            f"its roles are on different machines, and {role.name} needs a partition of "
+            f"{role.machine}: expected --partition {role.name}:NAME"
+        )
+        raise Inexpressible(f"the service is no job: {why}", [why], None)
+    options = {
+        "job-name": deployment.name if is_first else None,
+        "nodes": nodes,
+        "gpus-per-node": role.devices_per_node,
+        "time": settings.time,
+        "output": f"{deployment.name}-%j.log" if is_first else None,
+        "partition": partition,
+        "account": settings.account,
     }
-    for name, role in roles.items():
-        whole = role.workers * deployment.nodes(role)
-        packed = -(-role.workers * role.devices // role.devices_per_node)
-        resources[f"{prefix[name]}_nodes"] = whole if deployment.nodes(role) > 1 else packed
-        resources[f"{prefix[name]}_workers"] = role.workers
-        resources[f"gpus_per_{prefix[name]}"] = role.devices
-    keys = {SERVE: "aggregated", PREFILL: "prefill", DECODE: "decode"}
-    backend: dict[str, Any] = {"type": deployment.engine}
-    for name, role in roles.items():
-        env = deployment.command(role, 0).env
-        if env:
-            backend[f"{keys[name]}_environment"] = dict(env)
-    backend[f"{deployment.engine}_config"] = {
-        keys[name]: engine_flags(deployment, role) for name, role in roles.items()
-    }
-    load = deployment.load
-    benchmark: dict[str, Any] = {"type": "sa-bench", "isl": load.isl, "osl": load.osl}
-    benchmark["concurrencies"] = [load.concurrency]
-    benchmark["req_rate"] = load.rate or "inf"
-    return {
-        "name": deployment.name,
-        "model": {
-            "path": deployment.model,
-            "container": settings.image or deployment.row["image"],
-            "precision": deployment.roles[-1].quantization or "bf16",
-        },
-        "resources": resources,
-        "frontend": {"type": "dynamo"},
-        "backend": backend,
-        "benchmark": benchmark,
-    }
+    found = [f"#SBATCH --{name}={value}" for name, value in options.items() if value]
+    return [*found, "#SBATCH --exclusive"]
 
 
-# What a launcher of several nodes adds by itself.
-OF_NODES = {
-    "--nnodes", "--node-rank", "--master-addr", "--dist-init-addr", "--headless",
-    "--data-parallel-size-local", "--data-parallel-address", "--data-parallel-start-rank",
-}
-
-
-def engine_flags(deployment: Deployment, role: Role) -> dict[str, Any]:
-    """The flags of a role without those of nodes and ports, by name."""
-    row, words = deployment.row, list(deployment.command(role, 0).args)
-    words = words[len(row["program"]) + (2 if row["model"] else 1) :]
-    found: dict[str, Any] = {}
-    while words:
-        flag = words.pop(0)
-        value: Any = True
-        if words and not words[0].startswith("--"):
-            value = words.pop(0)
-        if flag not in OF_NODES:
-            found[flag.lstrip("-")] = value
-    return found
+def _step(settings: Settings, group: int, groups: int, host: int) -> str:
+    """A step on one machine of the job, in the container where there is an image."""
+    words = "srun --overlap --nodes=1 --ntasks=1"
+    if groups > 1:
+        words += f" --het-group={group}"
+    if settings.image:
+        words += f' --container-image={quoted(settings.image)} --container-mounts="$PWD:$PWD"'
+        words += ' --container-workdir="$PWD"'
+    return f'{words} --nodelist="$HOST_{host}"'
 
 
 def trial(deployment: Deployment, folder: str) -> list[str]:
