@@ -77,7 +77,7 @@ Evaluation cost::evaluate(const CostModel &costs, const Strategy &strategy) {
 
 StageCut cost::chooseStages(const CostModel &costs, const Strategy &strategy) {
   const Degrees &degrees = strategy.degrees;
-  if (!costs.balancesStages(degrees))
+  if (!costs.balancesStages(degrees) || !costs.hasTrellises())
     return degrees.stages;
   const Tables tables(costs, degrees);
   const std::optional<Layers> layers = chooseLayers(tables, strategy.dims);

@@ -7,8 +7,10 @@
 
 #include "shardopt/Ordering/JointPlan.h"
 
+#include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Cost/OptimalDims.h"
+#include "shardopt/Cost/QuickBound.h"
 #include "shardopt/Ordering/RingOrder.h"
 
 #include <algorithm>
@@ -63,6 +65,10 @@ private:
   }
   cost::CostModel costsOf(double part, StageDivision division,
                           double memoryBytes) const;
+  Evaluation evaluate(const Strategy &strategy) const {
+    return costs.hasTrellises() ? cost::evaluate(costs, strategy)
+                                : cost::breakdown(costs, strategy).evaluation;
+  }
   std::optional<Strategy> optimum(double part, StageDivision division) const;
   double boundFor(int64_t chunks) const;
   double boundFor(int64_t inFlight, int64_t chunks) const;
@@ -107,6 +113,8 @@ cost::CostModel JointSearch::costsOf(double part, StageDivision division,
 /// The strategy of the least time of a step there, with its stages.
 std::optional<Strategy> JointSearch::optimum(double part,
                                              StageDivision division) const {
+  if (!costs.hasTrellises())
+    return std::nullopt;
   const cost::CostModel own = costsOf(part, division);
   const std::vector<cost::DimSet> domains(own.model().numVariables(),
                                           cost::allDims);
@@ -119,6 +127,22 @@ std::optional<Strategy> JointSearch::optimum(double part,
   return strategy;
 }
 
+/// In nanoseconds, of any dims; infinite if none are valid.
+static double leastLatency(const cost::CostModel &costs,
+                           const Degrees &degrees) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const std::vector<cost::DimSet> domains(costs.model().numVariables(),
+                                          cost::allDims);
+  if (!costs.hasTrellises()) {
+    const cost::DimsBound bound = cost::boundQuickly(
+        costs, {degrees, std::nullopt, domains, nullptr}, Goal::Latency);
+    return bound.infeasible == Reason::None ? bound.value * 1e6 : none;
+  }
+  const std::optional<cost::Optimum> best =
+      cost::optimalDims(cost::Tables(costs, degrees), domains, Goal::Latency);
+  return best ? best->evaluation.latencyMs * 1e6 : none;
+}
+
 /// What any step takes that is cut into so many chunks: as long as its busiest
 /// stage computes, once for each chunk, and as a chunk takes through all.
 double JointSearch::boundFor(int64_t chunks) const {
@@ -128,16 +152,10 @@ double JointSearch::boundFor(int64_t chunks) const {
   if (chunks > 1)
     part.batch =
         part.dp * whole.microBatches * ceilDiv(whole.microBatch, chunks);
-  const std::vector<cost::DimSet> domains(free.model().numVariables(),
-                                          cost::allDims);
-  std::optional<cost::Optimum> best =
-      cost::optimalDims(cost::Tables(free, part), domains, Goal::Latency);
-  if (!best)
-    return std::numeric_limits<double>::infinity();
   // With as many micro-batches as stages it is the busiest stage that limits
   // the latency of the cost model.
   const bool isFull = whole.microBatches == part.pp;
-  return best->evaluation.latencyMs * 1e6 * double(isFull ? chunks : 1);
+  return leastLatency(free, part) * double(isFull ? chunks : 1);
 }
 
 /// What any turn takes of so many groups: the work of its busiest stage for all
@@ -150,14 +168,8 @@ double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
   Degrees group = degrees;
   group.batch = group.dp * group.pp *
                 ceilDiv(ceilDiv(whole.groupBatch, inFlight), chunks);
-  const std::vector<cost::DimSet> domains(free.model().numVariables(),
-                                          cost::allDims);
-  std::optional<cost::Optimum> best =
-      cost::optimalDims(cost::Tables(free, group), domains, Goal::Latency);
-  if (!best)
-    return std::numeric_limits<double>::infinity();
   // Its latency is that of the busiest stage for pp of them.
-  return best->evaluation.latencyMs * 1e6 * double(inFlight * chunks) /
+  return leastLatency(free, group) * double(inFlight * chunks) /
          double(group.pp);
 }
 
@@ -254,7 +266,7 @@ JointSearch::bestOf(const std::vector<JointChoice> &choices) const {
 ErrorOr<Strategy> JointSearch::givenStrategy() const {
   if (!problem.dims.empty()) {
     Strategy given{problem.degrees, problem.dims};
-    if (cost::evaluate(costs, given).valid)
+    if (evaluate(given).valid)
       return given;
     return Error{"the strategy does not fit into the memory of a device"};
   }
@@ -275,7 +287,7 @@ std::optional<Error> JointSearch::orderGiven() {
   if (!given)
     return given.error();
   known.insert({given->degrees.stages.layers, given->dims});
-  const Evaluation own = cost::evaluate(costs, *given);
+  const Evaluation own = evaluate(*given);
   if (!own.valid)
     return Error{"the optimum of these degrees is no valid plan"};
   plan.own = own.latencyMs * 1e6;
@@ -296,7 +308,7 @@ std::optional<Error> JointSearch::orderGiven() {
 /// than the joint plan, and taken for it.
 bool JointSearch::improve(const Strategy &strategy) {
   if (!known.insert({strategy.degrees.stages.layers, strategy.dims}).second ||
-      !cost::evaluate(costs, strategy).valid)
+      !evaluate(strategy).valid)
     return false;
   ErrorOr<std::vector<JointChoice>> choices =
       ordersOf(strategy, searching(), worthTrying());
@@ -341,7 +353,8 @@ void JointSearch::orderAgain() {
       plan.joint = *better;
 }
 
-/// One layer moved over a boundary, or one dim changed.
+/// One layer moved over a boundary or, of a model with trellises, one dim
+/// changed.
 std::vector<Strategy> JointSearch::neighbours(const Strategy &strategy) const {
   std::vector<Strategy> result;
   const int64_t pp = strategy.degrees.pp;
@@ -358,6 +371,9 @@ std::vector<Strategy> JointSearch::neighbours(const Strategy &strategy) const {
       if (layers[s] > 0 && layers[s + 1] > 0)
         result.push_back(std::move(moved));
     }
+  // A single dim of one layer among many is worth next to nothing.
+  if (!costs.hasTrellises())
+    return result;
   for (const cost::Node *node : costs.model().nodesByVariable())
     for (const cost::DimChoice &choice : node->op->choices()) {
       Strategy changed = strategy;

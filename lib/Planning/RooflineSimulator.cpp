@@ -9,7 +9,7 @@
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Evaluate.h"
 #include "shardopt/Cost/QuickBound.h"
-#include "shardopt/Selection/OptimalChoice.h"
+#include "shardopt/Selection/BalancedChoice.h"
 
 using namespace shardopt;
 
@@ -124,14 +124,22 @@ RooflineSimulator::solve(const Degrees &degrees,
                          std::optional<double> incumbent) const {
   const Lease lease(*this);
   std::optional<cost::Optimum> optimum;
+  Degrees chosen = degrees;
   if (usesTrellises) {
     optimum = cost::optimalDims(*tables.get(degrees, lease.get()),
                                 setsOf(domains), goal, incumbent);
   } else if (costs.fits(degrees)) {
     const std::vector<cost::DimSet> sets = setsOf(domains);
-    const selection::StrategyGraph graph(costs, degrees, sets);
-    selection::ChoiceResult found =
-        selection::optimalChoice(graph, goal, incumbent);
+    selection::ChoiceResult found;
+    if (costs.balancesStages(degrees)) {
+      selection::BalancedChoice balanced =
+          selection::balancedChoice(costs, degrees, sets, goal, incumbent);
+      found = std::move(balanced.choice);
+      chosen.stages = std::move(balanced.cut);
+    } else {
+      const selection::StrategyGraph graph(costs, degrees, sets);
+      found = selection::optimalChoice(graph, goal, incumbent);
+    }
     if (!found.proved && found.bound) {
       const double quick = bound(degrees, domains, goal).bound;
       if (search::isBetterValue(goal, *found.bound, quick))
@@ -145,5 +153,5 @@ RooflineSimulator::solve(const Degrees &degrees,
   }
   if (!optimum)
     return std::nullopt;
-  return search::Plan{{degrees, std::move(optimum->dims)}, optimum->evaluation};
+  return search::Plan{{chosen, std::move(optimum->dims)}, optimum->evaluation};
 }

@@ -158,9 +158,6 @@ Scenario::create(std::string name, cost::Model model,
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel = std::make_unique<cost::CostModel>(
       std::move(model), timing->time, timing->skew, limits, *division);
-  if (isBalanced && !scenario->costModel->hasTrellises())
-    return Error{"'partition' is 'balanced', expected even: layers of this "
-                 "wiring are costed as a whole, for given stages"};
   scenario->facts = factsOf(scenario->model());
   scenario->rooflineOracle =
       std::make_unique<RooflineSimulator>(*scenario->costModel);

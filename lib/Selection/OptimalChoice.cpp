@@ -33,6 +33,7 @@ public:
         goal(goal), terms(makeTerms()) {}
 
   ChoiceResult run(std::optional<double> incumbent);
+  double boundForAnyCut(double sending) const;
 
 private:
   /// What came of one problem.
@@ -298,4 +299,20 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
 ChoiceResult selection::optimalChoice(const StrategyGraph &graph, Goal goal,
                                       std::optional<double> incumbent) {
   return ChoiceSearch(graph, goal).run(incumbent);
+}
+
+double ChoiceSearch::boundForAnyCut(double sending) const {
+  Aim sum{{}, {}, infinity};
+  for (const cost::Stage &stage : graph.stages())
+    sum.weights.push_back(double(stage.repeats));
+  ChoiceResult unused;
+  const double all =
+      std::max(0.0, minimise(sum, infinity, unused).least - sending);
+  const cost::Pipeline least{all, all / double(context.degrees.pp), 0};
+  return toMetric(std::max(valueOf(least), 1e-30));
+}
+
+double selection::boundForAnyCut(const StrategyGraph &graph, Goal goal,
+                                 double sending) {
+  return ChoiceSearch(graph, goal).boundForAnyCut(sending);
 }

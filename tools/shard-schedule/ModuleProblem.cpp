@@ -10,11 +10,10 @@
 #include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Machine/MachineGroups.h"
 #include "shardopt/Ordering/JointPlan.h"
+#include "shardopt/Ordering/OrderReport.h"
 #include "shardopt/Ordering/UnlikeStages.h"
 #include "shardopt/Planning/Scenario.h"
-#include "shardopt/Support/Json.h"
-
-#include <cstdio>
+#include "shardopt/Schedule/ScheduleText.h"
 
 using namespace shardopt;
 
@@ -151,69 +150,6 @@ ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
   return problems;
 }
 
-static void writeChoice(json::Writer &writer, const char *name,
-                        const Scenario &scenario,
-                        const ordering::JointChoice &choice) {
-  writer.key(name).beginObject(json::Layout::Block);
-  if (choice.inFlight)
-    writer.member("microbatches", choice.inFlight);
-  writer.member("chunks", choice.chunks);
-  writer.member("planned_ms", double(choice.planned) / 1e6);
-  writer.member("contended_ms", choice.contended / 1e6);
-  writer.key("stages").beginArray();
-  for (int64_t layers : choice.strategy.degrees.stages.layers)
-    writer.value(layers);
-  writer.endArray();
-  writer.key("dims").beginObject();
-  for (size_t i = 0; i < choice.strategy.dims.size(); ++i)
-    writer.member(scenario.opNames()[i], int64_t(choice.strategy.dims[i]));
-  writer.endObject();
-  writer.endObject();
-}
-
-static std::string summaryOf(const ordering::JointPlan &plan,
-                             const Scenario &scenario) {
-  char line[160];
-  std::string text = "                  planned  contended  chunks  stages\n";
-  std::snprintf(line, sizeof(line), "  %-12s %10.3f  one thing at a time, %s\n",
-                "strategy", plan.own / 1e6, scenario.simulatorName().c_str());
-  text += line;
-  for (auto [name, choice] : {std::pair("sequential", &plan.sequential),
-                              std::pair("joint", &plan.joint)}) {
-    const StageCut &cut = choice->strategy.degrees.stages;
-    std::string stages = cut.isEmpty() ? "even" : abbreviate(cut);
-    if (choice->inFlight)
-      stages += ", " + std::to_string(choice->inFlight) + " in flight";
-    std::snprintf(line, sizeof(line), "  %-12s %10.3f %10.3f %7lld  %s\n", name,
-                  double(choice->planned) / 1e6, choice->contended / 1e6,
-                  static_cast<long long>(choice->chunks), stages.c_str());
-    text += line;
-  }
-  std::snprintf(line, sizeof(line),
-                "  %-12s %10.3f ms, gap %.1f %%, %lld plans ordered, %s\n",
-                "bound", plan.bound / 1e6, 100 * plan.gap(),
-                static_cast<long long>(plan.evaluated),
-                plan.isSettled ? "no move is better" : "stopped");
-  return text + line;
-}
-
-static std::string reportOf(const ordering::JointPlan &plan,
-                            const Scenario &scenario) {
-  std::string text;
-  json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
-  writer.member("simulator", scenario.simulatorName());
-  writer.member("strategy_ms", plan.own / 1e6);
-  writeChoice(writer, "sequential", scenario, plan.sequential);
-  writeChoice(writer, "joint", scenario, plan.joint);
-  writer.member("bound_ms", plan.bound / 1e6);
-  writer.member("gap", plan.gap());
-  writer.member("evaluated", plan.evaluated);
-  writer.member("settled", plan.isSettled);
-  writer.endObject();
-  return text + "\n";
-}
-
 ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   ErrorOr<Planned> planned = readPlanned(options);
   if (!planned)
@@ -246,5 +182,16 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   if (!plan)
     return Error{options.graph + ": " + plan.error().message};
 
-  return JointText{summaryOf(*plan, scenario), reportOf(*plan, scenario)};
+  const std::string &simulator = scenario.simulatorName();
+  JointText text;
+  text.summary = ordering::jointTable(*plan, simulator);
+  text.report = ordering::jointJson(*plan, simulator, scenario.opNames());
+  const schedule::Instance &instance = plan->joint.instance();
+  const schedule::Schedule order = plan->joint.schedule();
+  text.schedule = schedule::toJson(instance, order);
+  if (!options.gantt.empty())
+    text.gantt = schedule::toGantt(instance, {{"this plan", &order}});
+  if (!options.trace.empty())
+    text.trace = schedule::toChromeTrace(instance, order);
+  return text;
 }

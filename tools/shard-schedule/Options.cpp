@@ -95,10 +95,8 @@ checkTogether(const Options &options,
     return Error{
         "--machine, --simulator, --chunks, --reorder and --joint are of "
         "modules, files that end in .mlir"};
-  if (options.isJoint && (options.reorders || !options.schedule.empty() ||
-                          !options.gantt.empty() || !options.trace.empty()))
-    return Error{"--joint has --report only, and keeps the order of programs; "
-                 "order what it finds for more"};
+  if (options.isJoint && options.reorders)
+    return Error{"--joint keeps the order of programs, found --reorder"};
   const std::vector<int64_t> &ring = options.ring;
   if (ring.size() > 1 && std::count(ring.begin(), ring.end(), 0))
     return Error{"--ring: 0 is a step by itself, expected it alone"};

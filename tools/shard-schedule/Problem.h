@@ -35,9 +35,10 @@ shardopt::ErrorOr<Problem> makeProblem(const Options &options);
 shardopt::ErrorOr<std::vector<Problem>>
 makeModuleProblems(const Options &options);
 
-/// What --joint prints, and what it writes to --report.
+/// What --joint prints, and what it writes to --report, -o, --gantt and
+/// --trace; what is not asked for may be empty.
 struct JointText {
-  std::string summary, report;
+  std::string summary, report, schedule, gantt, trace;
 };
 
 /// Chooses dims, stages and order of the module's degrees together.

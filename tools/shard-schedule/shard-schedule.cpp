@@ -172,10 +172,15 @@ static int searchJointly(const Options &options) {
   ErrorOr<JointText> text = planJoint(options, &stopToken);
   if (!text)
     return fail(text.error().message);
-  std::fputs(text->summary.c_str(), stdout);
-  if (!options.report.empty())
-    if (std::optional<Error> error = writeFile(options.report, text->report))
-      return fail(error->message);
+  for (auto [path, written] : {std::pair(&options.schedule, &text->schedule),
+                               std::pair(&options.report, &text->report),
+                               std::pair(&options.gantt, &text->gantt),
+                               std::pair(&options.trace, &text->trace)})
+    if (!path->empty())
+      if (std::optional<Error> error = writeFile(*path, *written))
+        return fail(error->message);
+  if (options.schedule != "-")
+    std::fputs(text->summary.c_str(), stdout);
   return stopToken.requested() ? 128 + stopToken.signal() : 0;
 }
 

@@ -12,7 +12,8 @@
 #include "shardopt/Cost/Ops/Norm.h"
 #include "shardopt/Cost/Ops/OutProj.h"
 #include "shardopt/Cost/Ops/QkvProj.h"
-#include "shardopt/Selection/OptimalChoice.h"
+#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Selection/BalancedChoice.h"
 #include "shardopt/Solve/Verify.h"
 
 #include "TestModels.h"
@@ -314,6 +315,56 @@ TEST(SelectionTest, FindsTheBestOfManyTowers) {
       EXPECT_NEAR(found.best->evaluation.throughput, best, 1e-10 * best);
   }
   EXPECT_GT(numFeasible, 0);
+}
+
+/// Cuts and dims in turn are never above the optimum of both, which dynamic
+/// programming over trellises finds, and their bound is never below it.
+TEST(Selection, BalancedChoicesLieBetweenEvenOnesAndTheBound) {
+  int compared = 0, optimal = 0;
+  for (const Case &test : cases())
+    for (int64_t pp : {2, 3, 4}) {
+      ModelConfig config = test.config;
+      config.layers = 11;
+      const Machine machine = h100();
+      const auto time = std::make_shared<Roofline>(machine, CommModel::Fast);
+      Limits limits;
+      limits.memoryBytes = machine.memoryCapacity;
+      limits.latencySeconds = std::numeric_limits<double>::infinity();
+      const CostModel balanced(makeModel(config, test.workload), time,
+                               machine.expertSkew, limits,
+                               StageDivision::Balanced);
+      const CostModel even(makeModel(config, test.workload), time,
+                           machine.expertSkew, limits);
+      const Degrees degrees{4, config.experts ? 4 : 1, pp, 16 * pp};
+      const std::vector<DimSet> domains = allDomains(balanced);
+      const auto exact =
+          optimalDims(Tables(balanced, degrees), domains, Goal::Throughput);
+      const auto uncut =
+          optimalDims(Tables(even, degrees), domains, Goal::Throughput);
+      if (!exact || !uncut)
+        continue;
+      ++compared;
+      const BalancedChoice found =
+          balancedChoice(balanced, degrees, domains, Goal::Throughput);
+      ASSERT_TRUE(found.choice.best) << test.name;
+      const double value = found.choice.best->evaluation.throughput;
+      const double optimum = exact->evaluation.throughput;
+      EXPECT_LE(value, optimum * (1 + 1e-9)) << test.name << ", pp " << pp;
+      EXPECT_GE(value, uncut->evaluation.throughput * (1 - 1e-9));
+      ASSERT_TRUE(found.choice.bound);
+      EXPECT_GE(*found.choice.bound, optimum * (1 - 1e-9));
+      Strategy chosen{degrees, found.choice.best->dims};
+      chosen.degrees.stages = found.cut;
+      EXPECT_NEAR(breakdown(even, chosen).evaluation.throughput, value,
+                  1e-9 * value);
+      optimal += value >= optimum * (1 - 1e-9);
+      // What is known before is not found again unless it is as good.
+      EXPECT_FALSE(balancedChoice(balanced, degrees, domains, Goal::Throughput,
+                                  *found.choice.bound * 1.01)
+                       .choice.best);
+    }
+  EXPECT_GE(compared, 12);
+  EXPECT_GE(optimal, compared - 2);
 }
 
 } // namespace

@@ -21,7 +21,8 @@ Evaluation evaluate(const Tables &tables, Span<const Dim> dims);
 Evaluation evaluate(const CostModel &costs, const Strategy &strategy);
 
 /// The layers of each stage of `strategy` as `evaluate` divides them; empty if
-/// that is evenly, or the strategy is structurally invalid.
+/// that is evenly, as it always is where there are no trellises to say better,
+/// or the strategy is structurally invalid.
 StageCut chooseStages(const CostModel &costs, const Strategy &strategy);
 
 } // namespace shardopt::cost

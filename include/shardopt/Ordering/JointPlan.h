@@ -55,6 +55,15 @@ struct JointChoice {
   /// One of both: what was ordered.
   std::shared_ptr<const OrderedStep> step = nullptr;
   std::shared_ptr<const OrderedRing> ring = nullptr;
+
+  const schedule::Instance &instance() const {
+    return ring ? ring->frame.instance : step->instance;
+  }
+  /// Of that instance; a turn of a ring.
+  schedule::Schedule schedule() const {
+    return ring ? schedule::Schedule{instance().placement(), ring->turn.starts}
+                : *step->result.schedule;
+  }
 };
 
 struct JointPlan {
@@ -86,9 +95,11 @@ std::vector<int64_t> usualInFlight(const cost::CostModel &costs,
 
 /// Begins with the strategy and the exact optima for times in which only a part
 /// of what is sent counts, from all of it to nothing, and moves the best of
-/// them as long as that helps: a layer to the stage beside it, or a dim. Each
-/// is offered the order in which the program is written. Errors: degrees that
-/// are structurally invalid, a strategy or degrees that do not fit into memory.
+/// them as long as that helps: a layer to the stage beside it, or a dim. Of a
+/// model without trellises the strategy begins alone, and layers move alone.
+/// Each is offered the order in which the program is written. Errors: degrees
+/// that are structurally invalid, a strategy or degrees that do not fit into
+/// memory.
 ErrorOr<JointPlan> planJointly(const JointProblem &problem,
                                const JointOptions &options);
 

@@ -9,8 +9,7 @@
 #ifndef SHARDOPT_ORDERING_ORDERREPORT_H
 #define SHARDOPT_ORDERING_ORDERREPORT_H
 
-#include "shardopt/Ordering/RingOrder.h"
-#include "shardopt/Ordering/StepOrder.h"
+#include "shardopt/Ordering/JointPlan.h"
 
 namespace shardopt::ordering {
 
@@ -23,6 +22,13 @@ std::string orderJson(const std::vector<OrderedStep> &steps, size_t best);
 /// The same of turns of a ring, a row for each number of groups.
 std::string ringTable(const std::vector<OrderedRing> &rings, size_t best);
 std::string ringJson(const std::vector<OrderedRing> &rings, size_t best);
+
+/// The strategy, in its own order, and the joint plan beside their bound;
+/// `simulator` is named as that of the times.
+std::string jointTable(const JointPlan &plan, const std::string &simulator);
+/// The same and more as JSON; `opNames` are those of `Strategy::dims`.
+std::string jointJson(const JointPlan &plan, const std::string &simulator,
+                      const std::vector<std::string> &opNames);
 
 } // namespace shardopt::ordering
 

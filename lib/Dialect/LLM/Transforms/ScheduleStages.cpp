@@ -66,6 +66,11 @@ private:
                                  const Strategy &strategy,
                                  const ordering::OrderOptions &options,
                                  std::vector<int64_t> inFlight);
+  std::optional<Error> planJointly(const ModuleScenario &planned,
+                                   const Strategy &strategy,
+                                   const ordering::OrderOptions &options,
+                                   std::vector<int64_t> inFlight);
+  void describeRing(const OrderedRing &ring);
   void annotate(const ModuleModel &program, const cost::CostModel &costs,
                 const std::vector<ordering::StepOrigin> &origins,
                 const Instance &instance, const MachineOrders &orders);
@@ -91,6 +96,8 @@ std::optional<Error> ScheduleStagesPass::checkOptions() {
   if (timeLimitS == 0 && rounds == 0)
     return Error{"'time-limit-s' and 'rounds' are 0, expected one of them "
                  "to end the search"};
+  if (joint && reorder)
+    return Error{"'joint' keeps the order of programs, found 'reorder'"};
   return files.check();
 }
 
@@ -246,13 +253,54 @@ std::optional<Error> ScheduleStagesPass::orderRing(
   const OrderedRing &chosen = (*rings)[best];
   const Instance &instance = chosen.frame.instance;
   annotate(program, costs, chosen.step.origins, instance, chosen.turn.orders);
-  describe({{"chunks", chosen.step.chunks},
-            {"lower_bound_ns", chosen.bound},
-            {"micro_batches", chosen.inFlight},
-            {"turn_ns", chosen.turn.period}});
+  describeRing(chosen);
   print(ordering::ringTable(*rings, best));
   return write(ordering::ringJson(*rings, best), instance,
                {instance.placement(), chosen.turn.starts});
+}
+
+void ScheduleStagesPass::describeRing(const OrderedRing &ring) {
+  describe({{"chunks", ring.step.chunks},
+            {"lower_bound_ns", ring.bound},
+            {"micro_batches", ring.inFlight},
+            {"turn_ns", ring.turn.period}});
+}
+
+/// Writes the strategy that is found in place of `strategy`.
+std::optional<Error> ScheduleStagesPass::planJointly(
+    const ModuleScenario &planned, const Strategy &strategy,
+    const ordering::OrderOptions &options, std::vector<int64_t> inFlight) {
+  const Scenario &scenario = *planned.scenario;
+  const cost::CostModel &costs = scenario.costs();
+  if (scenario.isPrefill())
+    return Error{"'joint' is for decode, found prefill"};
+  ordering::JointOptions wanted;
+  wanted.chunks = options.chunks;
+  wanted.inFlight = inFlight.empty()
+                        ? ordering::usualInFlight(costs, strategy.degrees)
+                        : std::move(inFlight);
+  wanted.rounds = options.solver.rounds;
+  wanted.timeLimit = options.solver.timeLimit;
+  wanted.stop = options.solver.stop;
+  ErrorOr<ordering::JointPlan> plan =
+      ordering::planJointly({scenario.model(),
+                             {planned.scenario, &costs.time()},
+                             scenario.expertSkew(),
+                             scenario.machine().memoryCapacity,
+                             strategy.degrees,
+                             strategy.dims},
+                            wanted);
+  if (!plan)
+    return plan.error();
+  const ordering::JointChoice &joint = plan->joint;
+  writeAnnotation(getOperation(), planned.program, Annotation(joint.strategy));
+  annotate(planned.program, costs, joint.ring->step.origins, joint.instance(),
+           joint.ring->turn.orders);
+  describeRing(*joint.ring);
+  const std::string &simulator = scenario.simulatorName();
+  print(ordering::jointTable(*plan, simulator));
+  return write(ordering::jointJson(*plan, simulator, scenario.opNames()),
+               joint.instance(), joint.schedule());
 }
 
 LogicalResult ScheduleStagesPass::run() {
@@ -285,7 +333,8 @@ LogicalResult ScheduleStagesPass::run() {
   const ModuleModel &program = planned->program;
   const cost::CostModel &costs = scenario.costs();
   if (std::optional<Error> error =
-          inFlight->empty()
+          joint ? planJointly(*planned, *strategy, *options, *inFlight)
+          : inFlight->empty()
               ? orderStep(program, costs, *strategy, *options)
               : orderRing(program, costs, *strategy, *options, *inFlight))
     return fail(error->message);

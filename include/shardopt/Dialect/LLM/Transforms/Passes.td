@@ -321,6 +321,11 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
     are left out. `shardopt.schedule` has `micro_batches` and `turn_ns`, the file of
     the schedule one turn.
 
+    With `joint`, dims, stages and order are chosen together for the degrees, as by
+    `shard-schedule --joint`, for a ring of as many micro-batches as the strategy has,
+    one less and one more, or of those of `ring`. The plan is never slower than the
+    strategy in its own order, and replaces it on the module.
+
     Each op gets the stage of each of its layers, `shardopt.device`, and for each
     layer and each chunk of each micro-batch the position of its kernels among those
     of that stage, `shardopt.order`; the module gets `shardopt.schedule`.
@@ -354,6 +359,8 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
       "Chunks that a micro-batch is cut into, numbers joined by commas: the fastest is taken">,
     Option<"ring", "ring", "std::string", [{""}],
       "Micro-batches that go round the stages in decode, numbers joined by commas: the fastest is taken (default: a step by itself)">,
+    Option<"joint", "joint", "bool", "false",
+      "Choose dims, stages and order together for the degrees, and write the strategy too (in decode)">,
     Option<"reorder", "reorder", "bool", "false",
       "Let ops of a chunk pass each other where no value forbids it">,
     Option<"timeLimitS", "time-limit-s", "double", "0",
