@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .judgements import Judgement, judge
     from .pages import page, report
     from .programs import Verification, lower, verify
-    from .plans import Metrics, Plan, Strategy, evaluate, plan
+    from .plans import Metrics, Plan, Strategy, evaluate
     from .problem import (
         Decode,
         Model,
@@ -53,6 +53,15 @@ if TYPE_CHECKING:
     from .bars import progress
     from .searching import Failed, Search, Trial
     from .sensitivity import Change, sweep
+    from .service_parts import Latency, Role, ServiceMetrics, Slo
+    from .services import (
+        Service,
+        evaluate_service,
+        plan,
+        plan_phase,
+        plan_service,
+        read_plan,
+    )
     from .simplicity import Simplified, simplest
 
 _HOMES = {
@@ -78,7 +87,7 @@ _HOMES = {
     "judgements": ("Judgement", "judge"),
     "launches": ("Launch", "engines", "export"),
     "pages": ("page", "report"),
-    "plans": ("Metrics", "Plan", "Strategy", "evaluate", "plan"),
+    "plans": ("Metrics", "Plan", "Strategy", "evaluate"),
     "programs": ("Verification", "lower", "verify"),
     "problem": (
         "Decode",
@@ -94,6 +103,15 @@ _HOMES = {
     "bars": ("progress",),
     "searching": ("Failed", "Search", "Trial"),
     "sensitivity": ("Change", "sweep"),
+    "service_parts": ("Latency", "Role", "ServiceMetrics", "Slo"),
+    "services": (
+        "Service",
+        "evaluate_service",
+        "plan",
+        "plan_phase",
+        "plan_service",
+        "read_plan",
+    ),
     "simplicity": ("Simplified", "simplest"),
 }
 
@@ -133,6 +151,7 @@ __all__ = [
     "Inexpressible",
     "Infeasible",
     "Judgement",
+    "Latency",
     "Launch",
     "Metrics",
     "Model",
@@ -141,10 +160,14 @@ __all__ = [
     "Prefill",
     "Problem",
     "Process",
+    "Role",
     "Search",
+    "Service",
+    "ServiceMetrics",
     "ShardoptError",
     "Simplified",
     "SimulatorLost",
+    "Slo",
     "Strategy",
     "TooFewDevices",
     "Trial",
@@ -160,6 +183,7 @@ __all__ = [
     "diff",
     "engines",
     "evaluate",
+    "evaluate_service",
     "explain",
     "export",
     "judge",
@@ -171,7 +195,10 @@ __all__ = [
     "page",
     "pareto",
     "plan",
+    "plan_phase",
+    "plan_service",
     "progress",
+    "read_plan",
     "report",
     "searched",
     "simplest",

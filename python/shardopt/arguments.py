@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 USAGE = 2
 
 #: Verbs that have other names now: the old ones work, and no list has them.
-OLD_NAMES = {"judge": "check"}
+OLD_NAMES = {"judge": "check", "fit": "size"}
 
 _EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
 or the search was interrupted, 4 the sharded program computes something else"""
@@ -60,27 +60,29 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("model", nargs="?",
         help="config.json, a folder that holds one, a module, or a plan file")
     add("--machine", help="name or JSON file (default: h100_sxm)")
-    add("--devices", type=int, metavar="N", help="devices that there are: all count")
-    add("--max-devices", type=int, metavar="N", help="most that one plan may take")
-    add("--isl", type=int, metavar="TOKENS", help="tokens of a prompt")
-    add("--osl", type=int, metavar="TOKENS", help="tokens of an answer")
-    add("--context", type=int, metavar="TOKENS", help="instead of --isl and --osl")
+    add("--devices", type=int, metavar="N",
+        help="available GPUs; idle ones lower throughput per GPU")
+    add("--max-devices", type=int, metavar="N", help="maximum GPUs per plan")
+    add("--isl", type=int, metavar="TOKENS", help="prompt length in tokens, for a service")
+    add("--osl", type=int, metavar="TOKENS", help="completion length in tokens, for a service")
+    add("--context", type=int, metavar="TOKENS",
+        help="of one phase alone, instead of --isl and --osl")
     add("--phase", help="decode (default) or prefill, with --context")
     add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",
-        help="limit on TPOT: of the mean, or of p50, p90 or p99")
+        help="TPOT SLO in ms: mean, or @p50, @p90, @p99 (default: 50)")
     add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
-        help="limit on TTFT, likewise")
+        help="TTFT SLO in ms, likewise (default: 2000)")
     add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
     add("--requests-per-s", dest="rate", type=positive, metavar="N",
-        help="requests that arrive, with --isl")
+        help="request rate, with --isl")
     add("--prefill-machine", metavar="MACHINE",
-        help="another machine, on which prompts may be read, with --isl")
+        help="another machine for prefill workers, with --isl")
     add("--prefill-devices", type=int, metavar="N",
-        help="devices of it beside --devices (default: --devices are of either)")
-    add("--engine", help="only what vllm, sglang, trtllm or transformers runs")
-    add("--space", help="serving (default) or uniform")
-    add("--objective", help="throughput (default) or latency")
-    add("--searcher", help="how to search (default: exactly)")
+        help="GPUs of it beside --devices (default: either)")
+    add("--engine", help="vllm (of a service: default), sglang, trtllm, any")
+    add("--space", help="of a phase: serving (default) or uniform")
+    add("--objective", help="of a phase: throughput (default) or latency")
+    add("--searcher", help="of a phase: how to search (default: exactly)")
     add("--budget", type=int, metavar="N", help="most evaluations")
     add("--seed", type=int, metavar="N")
     add("--config", metavar="FILE", help="settings as YAML or JSON")
@@ -110,6 +112,14 @@ def _add_trust(parser: argparse.ArgumentParser) -> None:
 def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", help="plan file")
     _add_trust(parser)
+
+
+def _add_role(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--role",
+        choices=("decode", "prefill"),
+        help="of a service: the phase of its workers (decode)",
+    )
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
@@ -160,17 +170,20 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         help="keeps a search that evaluates: the same command goes on from it",
     )
     made.add_argument(
+        "--ops", action="store_true", help="of a service: op sharding and times per op"
+    )
+    made.add_argument(
         "--simplest",
         metavar="SHARE",
         help="the plan nearest to what engines run that loses at most 0.5%%, say",
     )
-    made = verb("pareto", "the front of throughput against latency")
+    made = verb("pareto", "the Pareto frontier of throughput against latency")
     _add_problem(made)
     made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
-    made = verb("fit", "the fewest or cheapest devices for a load")
+    made = verb("size", "the fewest or cheapest GPUs for a load")
     _add_problem(made)
     made.add_argument(
-        "--rate", dest="tokens", type=positive, required=True, help="tokens a second"
+        "--rate", dest="tokens", type=positive, metavar="N", help="output tokens/s"
     )
     made.add_argument(
         "--price",
@@ -178,32 +191,36 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         default=[],
         metavar="MACHINE=PRICE",
         dest="prices",
-        help="of a device, for each machine to choose from",
+        help="of a GPU, for each machine to choose from",
     )
     made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
-    made = verb("sweep", "what devices, context and limits would buy")
+    made = verb("sweep", "what other GPUs, engines, SLOs and lengths would buy")
     _add_problem(made)
     made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
     _add_plan(made)
+    made.add_argument("--ops", action="store_true", help="of a service, as plan has it")
     made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
     made = verb("diff", "how two plans differ")
     made.add_argument("first")
     made.add_argument("second")
     _add_trust(made)
-    made = verb("explain", "what the other dims of an op would cost")
+    made = verb("explain", "what other choices would cost")
     _add_plan(made)
+    _add_role(made)
     made.add_argument("op", nargs="?", help="default: all ops")
     made = verb("verify", "execute the sharded program against the unsharded one")
     _add_plan(made)
     made.add_argument("--whole", action="store_true", help="not on a small model")
     made.add_argument("--steps", type=int, default=2, help="of decode (2)")
     made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
+    _add_role(made)
     made = verb("lower", "the program of one device, with collectives, as MLIR")
     _add_plan(made)
     made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     made.add_argument(
         "--split-stages", action="store_true", help="a function for each stage"
     )
+    _add_role(made)
     made = verb("export", "the command that launches a plan, or files that a platform runs")
     _add_plan(made)
     made.add_argument("--engine", help="vllm, sglang==0.5.23, … (default: the plan's)")

@@ -7,13 +7,20 @@ import dataclasses
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any, Sequence
 
+from .answers import (
+    DIFFERENT,
+    EXHAUSTED,
+    FEASIBLE,
+    INFEASIBLE,
+    check_places,
+    inputs_of,
+    print_json,
+    rows_as_table,
+    show,
+)
 from .arguments import OLD_NAMES, USAGE, make_parser, positive
-
-FEASIBLE, INFEASIBLE, EXHAUSTED, DIFFERENT = 0, 1, 3, 4
-
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:
     from .settings import KEYS, merged
@@ -22,125 +29,66 @@ def _settings(args: argparse.Namespace) -> dict[str, Any]:
     return merged(args.config, flags, args.changes)
 
 
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1))
-
-
 def _problems(args: argparse.Namespace) -> list[Any]:
     from .settings import problems_of
 
-    return problems_of(_settings(args), args.allow_simulator)
+    notes: list[str] = []
+    found = problems_of(_settings(args), args.allow_simulator, notes)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return found
 
 
 def _read_plan(args: argparse.Namespace, path: str | None = None) -> Any:
-    from .plans import Plan
+    """The plan of a phase or the service of a plan file."""
+    from .services import read_plan
 
-    return Plan.from_json(path or args.plan, args.allow_simulator)
-
-
-def _inputs(args: argparse.Namespace, problems: Sequence[Any]) -> list[str | None]:
-    """The files that a command reads, which it does not write."""
-    options = ("model", "plan", "config", "machine", "prefill_machine", "checkpoint")
-    named = [getattr(args, name, None) for name in options]
-    for problem in problems:
-        named += [problem.model.path, problem.machine, problem.prefill_machine]
-        named.append(problem.decode_machine)
-    return named
+    return read_plan(path or args.plan, args.allow_simulator)
 
 
-def _place(problem: Any, folder: str) -> Path:
-    """Where the plan file of a problem is written."""
-    return Path(folder) / f"{problem.phase}.json"
+def _read_phase(args: argparse.Namespace) -> Any:
+    """A plan of a phase: of a service that of one role."""
+    from .services import DECODE, Service
 
+    plan = _read_plan(args)
+    role = getattr(args, "role", None)
+    if isinstance(plan, Service):
+        return plan.phase_plan(role or DECODE)
+    if role is not None and role != plan.problem.phase:
+        from .errors import UnknownName
 
-def _check_places(args: argparse.Namespace, problems: Sequence[Any]) -> None:
-    """Refuses plan files in the place of what is read, before anything is planned."""
-    from .border import check_outputs
-
-    if args.output_dir:
-        places = [_place(problem, args.output_dir) for problem in problems]
-        check_outputs(places, _inputs(args, problems))
-
-
-def _keep(plan: Any, args: argparse.Namespace) -> str:
-    path = _place(plan.problem, args.output_dir)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plan.to_json(path, _inputs(args, [plan.problem]))
-    return str(path)
-
-
-def _next(plan: Any, path: str) -> str:
-    """What leads from a plan to a launch, for a shell."""
-    from .shell import as_path, command_line
-
-    def exporting(engine: str) -> str:
-        words = ["shardopt", "export", as_path(path)]
-        if plan.service:  # whose engine is that of all its workers
-            engines = ["--engine", engine] if engine != plan.problem.engine else []
-            return command_line([*words, *engines, "--target", "shell", "-o", "launch"])
-        return command_line([*words, "--engine", engine])
-
-    if plan.problem.engine:
-        return exporting(plan.problem.engine)
-    engines = plan.report.get("engines") or {}
-    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
-    if engines and runner is None:
-        return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
-    return exporting(runner or "vllm")
-
-
-def _resume(plan: Any, args: argparse.Namespace) -> str:
-    """How a search that was interrupted goes on."""
-    kept = getattr(args, "checkpoint", None)
-    if kept:
-        return f"the same command goes on from {kept}"
-    return "begins anew; with --checkpoint FILE the same command would go on"
-
-
-def _show(plans: Sequence[Any], args: argparse.Namespace) -> int:
-    plans = [dataclasses.replace(plan, command=args.words) for plan in plans]
-    paths = [_keep(plan, args) for plan in plans if args.output_dir]
-    if args.format == "json":
-        files = [plan.to_dict() for plan in plans]
-        _print_json(files[0] if len(files) == 1 else files)
-    else:
-        tables = [plan.service_table for plan in plans[:1] if plan.service_table]
-        print("\n".join(tables + [plan.table for plan in plans]), end="")
-        for plan, path in zip(plans, paths):
-            print(f"\n  plan      {path}")
-            print(f"  next      {_next(plan, path)}")
-        for plan in plans:
-            if plan.interrupted:
-                print(f"  resume    {_resume(plan, args)}")
-        if args.verb == "plan" and not paths:
-            print("  next      the same with --output-dir DIR, for a plan file")
-    return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
+        raise UnknownName(f"'--role' is '{role}', and the plan is of {plan.problem.phase} alone")
+    return plan
 
 
 def _plan(args: argparse.Namespace) -> int:
     from .bars import searching
     from .errors import ShardoptError
-    from .plans import plan
+    from .services import Service, plan
     from .simplicity import parse_share, simplest
 
     share = parse_share(args.simplest) if args.simplest else None
     problems = _problems(args)
-    _check_places(args, problems)
-    if args.checkpoint and len(problems) > 1:
+    check_places(args, problems)
+    if args.checkpoint and (len(problems) > 1 or problems[0].is_service):
         raise ShardoptError(
-            "'--checkpoint' is of one search, expected --context and --phase instead of "
-            "--isl and --osl"
+            "'--checkpoint' is of one search that evaluates, and a service is searched "
+            "exactly; expected --context and --phase instead of --isl and --osl"
         )
     plans = []
     for problem in problems:
         with searching(problem) as shown:
             plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
     if share is None:
-        return _show(plans, args)
-    found = [simplest(each, share) for each in plans]
+        return show(plans, args)
+    found = [simplest(each, share) for each in plans if not isinstance(each, Service)]
+    if not found:
+        if args.format == "table":
+            print("  simplest    the service: its engine runs it as it is planned\n")
+        return show(plans, args)
     if args.format == "table":
         print("\n".join(map(str, found)), end="\n\n")
-    return _show([each.plan for each in found], args)
+    return show([each.plan for each in found], args)
 
 
 def _one_problem(args: argparse.Namespace) -> Any:
@@ -149,35 +97,21 @@ def _one_problem(args: argparse.Namespace) -> Any:
     problems = _problems(args)
     if len(problems) > 1:
         raise ShardoptError(
-            f"'{args.verb}' is about one phase, expected --context and --phase "
-            "instead of --isl and --osl"
+            f"'{args.verb}' answers for a service or for one phase, and no service can be "
+            "planned; expected --context and --phase instead of --isl and --osl"
         )
     return problems[0]
 
 
-def _rows(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of one shape as a table."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-
-    def cell(value: Any) -> str:
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-    lines = [names] + [[cell(row.get(name, "-")) for name in names] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
-    return "\n".join(
-        "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths))
-        for line in lines
-    )
-
-
 def _pareto(args: argparse.Namespace) -> int:
     from .frontier import pareto
+    from .services import headline_of
 
     front = pareto(_one_problem(args), step=args.step)
     if args.format == "json":
-        _print_json(front.rows())
+        print_json(front.rows())
     else:
-        print(_rows(front.rows()))
+        print(rows_as_table([headline_of(row) for row in front.rows()]))
     return FEASIBLE
 
 
@@ -200,41 +134,57 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
 
 
 def _offer_row(offer: Any) -> dict[str, Any]:
+    from .services import headline_of
+
     if offer.plan is None:
         return {"machine": offer.machine, "price": "infeasible"}
-    row = {
-        "machine": offer.machine,
-        "price": offer.price,
-        "devices": offer.plan.problem.devices,
-        **offer.plan.strategy.to_dict(),
-    }
+    row = {"machine": offer.machine, "price": offer.price}
+    if offer.plan.problem.is_service:
+        return {**row, **headline_of(offer.plan.to_row())}
+    row.update(devices=offer.plan.problem.devices, **offer.plan.strategy.to_dict())
     del row["dims"]
     return row
 
 
-def _fit(args: argparse.Namespace) -> int:
+def _size(args: argparse.Namespace) -> int:
+    from .errors import ShardoptError
     from .frontier import least_cost, min_devices
 
     prices = _prices(args.prices)
     problem = _one_problem(args)
-    _check_places(args, [problem])
+    if problem.is_service and args.tokens is not None and problem.rate is not None:
+        raise ShardoptError(
+            "'--rate' (output tokens/s) and '--requests-per-s' are given, expected one of them"
+        )
+    if args.tokens is None and problem.rate is None:
+        wanted = "--requests-per-s, or --rate" if problem.is_service else "--rate"
+        raise ShardoptError(f"no load to size for, expected {wanted} in output tokens/s")
+    check_places(args, [problem])
     if not prices:
         plan = min_devices(problem, args.tokens)
     else:
         offers = least_cost(problem, args.tokens, prices)
         if args.format == "table":
             rows = [_offer_row(offer) for offer in offers]
-            print(_rows(rows), end="\n\n")
+            print(rows_as_table(rows), end="\n\n")
         if offers[0].plan is None:
             return INFEASIBLE
         plan = offers[0].plan
     if args.format == "table":
-        total = plan.metrics.throughput * (plan.problem.devices or 0)
-        print(
-            f"  {plan.problem.devices} devices serve {total:.6g} of {args.tokens:.6g} "
-            "tokens/s, and fewer do not\n"
+        print(f"  {_sized(plan, args.tokens)}. Fewer do not.\n")
+    return show([plan], args)
+
+
+def _sized(plan: Any, tokens: float | None) -> str:
+    """ "16 GPUs reach 12384 tokens/s (target 10000)"."""
+    if plan.problem.is_service:
+        metrics = plan.metrics
+        return (
+            f"{metrics.gpus} GPUs serve {plan.problem.rate:.6g} req/s "
+            f"({plan.problem.rate * plan.problem.osl:.6g} output tokens/s) within the SLOs"
         )
-    return _show([plan], args)
+    total = plan.metrics.throughput * (plan.problem.devices or 0)
+    return f"{plan.problem.devices} GPUs reach {total:.6g} tokens/s (target {tokens:.6g})"
 
 
 def _sweep(args: argparse.Namespace) -> int:
@@ -245,9 +195,9 @@ def _sweep(args: argparse.Namespace) -> int:
     assert base is not None
     rows = [change.row(base) for change in found]
     if args.format == "json":
-        _print_json(rows)
+        print_json(rows)
     else:
-        print(_rows(rows))
+        print(rows_as_table(rows))
     return FEASIBLE
 
 
@@ -255,11 +205,18 @@ def _evaluate(args: argparse.Namespace) -> int:
     from .border import parse_json, read_text
     from .errors import ShardoptError
     from .plans import Strategy, evaluate, given
+    from .services import Service, evaluate_service
 
     plan = _read_plan(args)
+    args.output_dir = None
+    if isinstance(plan, Service):
+        if args.strategies:
+            raise ShardoptError(
+                "'--strategies' are of a phase, and the plan file holds a service"
+            )
+        return show([evaluate_service(plan)], args)
     if not args.strategies:
-        args.output_dir = None
-        return _show([given(plan.problem, plan.strategy)], args)
+        return show([given(plan.problem, plan.strategy)], args)
     strategies = []
     for number, line in enumerate(read_text(args.strategies).splitlines(), 1):
         if not line.strip():
@@ -275,7 +232,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         for row in rows:
             print(json.dumps(row))
     else:
-        print(_rows(rows))
+        print(rows_as_table(rows))
     return FEASIBLE
 
 
@@ -284,7 +241,7 @@ def _diff(args: argparse.Namespace) -> int:
 
     found = diff(_read_plan(args, args.first), _read_plan(args, args.second))
     if args.format == "json":
-        _print_json({"summary": found.summary, "ops": found.ops})
+        print_json({"summary": found.summary, "ops": found.ops})
     else:
         print(found)
     return FEASIBLE
@@ -295,7 +252,7 @@ def _explain(args: argparse.Namespace) -> int:
 
     found = explain(_read_plan(args), args.op)
     if args.format == "json":
-        _print_json(
+        print_json(
             [
                 {
                     "op": one.op,
@@ -313,9 +270,9 @@ def _explain(args: argparse.Namespace) -> int:
 def _verify(args: argparse.Namespace) -> int:
     from .programs import verify
 
-    found = verify(_read_plan(args), args.whole, args.steps, args.seed)
+    found = verify(_read_phase(args), args.whole, args.steps, args.seed)
     if args.format == "json":
-        _print_json(dataclasses.asdict(found))
+        print_json(dataclasses.asdict(found))
     else:
         print(found)
     return FEASIBLE if found.ok else DIFFERENT
@@ -325,14 +282,14 @@ def _lower(args: argparse.Namespace) -> int:
     from .border import check_outputs, write_whole
     from .programs import lower
 
-    plan = _read_plan(args)
-    inputs = _inputs(args, [plan.problem])
+    plan = _read_phase(args)
+    inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output], inputs)
     text = lower(plan, args.split_stages)
     if args.output:
         write_whole(args.output, text, inputs)
     if args.format == "json":
-        _print_json({"module": args.output or text})
+        print_json({"module": args.output or text})
     elif not args.output:
         print(text, end="")
     return FEASIBLE
@@ -340,22 +297,38 @@ def _lower(args: argparse.Namespace) -> int:
 
 def _export(args: argparse.Namespace) -> int:
     from .launches import engine_of, export
+    from .services import Service
 
     plan = _read_plan(args)
+    if isinstance(plan, Service) and args.output_dir and not args.target:
+        args.target = "shell"
     if args.target:
         return _export_service(args, plan)
+    if isinstance(plan, Service):
+        raise _is_no_server(plan, args.plan)
     _refuse_settings_alone(args)
     engine = args.engine or engine_of(plan)
     launch = export(plan, engine, args.devices_per_node, args.max_length)
-    inputs = _inputs(args, [plan.problem])
+    inputs = inputs_of(args, [plan.problem])
     paths = launch.write(args.output_dir, inputs) if args.output_dir else []
     if args.format == "json":
-        _print_json(dataclasses.asdict(launch))
+        print_json(dataclasses.asdict(launch))
     else:
         print(launch.script, end="")
         for path in paths:
             print(f"# written: {path}")
     return FEASIBLE
+
+
+def _is_no_server(service: Any, path: str) -> Exception:
+    from .errors import ShardoptError
+
+    workers = sum(role.workers for role in service.roles)
+    return ShardoptError(
+        f"'{path}' holds a service of {workers} worker{'s' if workers > 1 else ''} and a way "
+        "to them: expected `shardopt export` with --target (shell, compose, slurm, "
+        "kubernetes, dynamo or llm-d) and --output-dir"
+    )
 
 
 # What `export` takes for a target alone.
@@ -392,7 +365,7 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
     )
     paths = write(deployment, args.target, args.output_dir, settings)
     if args.format == "json":
-        _print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
+        print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
         return FEASIBLE
     for line in str(deployment).splitlines():
         print(f"  {line}")
@@ -404,13 +377,16 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     from .launches import export
+    from .services import Service
 
     plan = _read_plan(args)
+    if isinstance(plan, Service):
+        raise _is_no_server(plan, args.plan)
     launch = export(plan, args.engine, args.devices_per_node)
     if args.dry_run:
         print(launch.script, end="")
         return FEASIBLE
-    launch.run(args.output_dir, _inputs(args, [plan.problem]))
+    launch.run(args.output_dir, inputs_of(args, [plan.problem]))
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -436,7 +412,7 @@ def _check(args: argparse.Namespace) -> int:
     problem = _problems(args)[0] if has_problem else plan and plan.problem
     found = check(problem, what, plan=plan)
     if args.format == "json":
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         print(found)
     if problem is None:
@@ -458,14 +434,14 @@ def _answer_request(args: argparse.Namespace, request: Any) -> int:
     found = answer(request, args.what, args.model)
     paths = found.write(args.output_dir) if args.output_dir else []
     if args.format == "json":
-        _print_json({
+        print_json({
             "service": found.deployment.to_dict(),
             "plan": found.plan.to_dict(),
             "findings": [{"kind": one.kind, "text": str(one)} for one in found.findings],
             "files": [str(path) for path in paths],
         })
         return FEASIBLE
-    print(found.plan.service_table, end="")
+    print(found.plan.table, end="")
     print("\n".join(f"  {line}" for line in str(found).splitlines()))
     for path in paths:
         print(f"  written   {path}")
@@ -488,7 +464,7 @@ def _check_server(args: argparse.Namespace) -> int:
     plan = _read_plan(args, named[0]) if named else None
     found = check_server(args.server, plan, args.log, args.role, args.timeout)
     if args.format == "json":
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         print(found)
     return FEASIBLE if found.ok else DIFFERENT
@@ -498,21 +474,28 @@ def _report(args: argparse.Namespace) -> int:
     from .figures import searched, timeline
     from .frontier import pareto
     from .border import check_outputs, write_whole
+    from .errors import ShardoptError
     from .pages import report
     from .sensitivity import sweep
+    from .services import Service
 
     plan = _read_plan(args)
-    inputs = _inputs(args, [plan.problem])
+    inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output, args.timeline], inputs)
+    is_service = isinstance(plan, Service)
+    if is_service and args.timeline:
+        raise ShardoptError(
+            "'--timeline' is of a layer of a phase, and the plan file holds a service"
+        )
     front = None if args.no_front else pareto(plan.problem, step=args.step)
     changes = None if args.no_sweep else sweep(plan.problem)
-    search = None if args.no_search else searched(plan)
+    search = None if args.no_search or is_service else searched(plan)
     report(plan, args.output, front, changes, search, inputs)
     if args.timeline:
         text = json.dumps(timeline(plan), indent=1) + "\n"
         write_whole(args.timeline, text, inputs)
     if args.format == "json":
-        _print_json({"page": args.output, "timeline": args.timeline})
+        print_json({"page": args.output, "timeline": args.timeline})
     else:
         print(f"  page      {args.output}")
         if args.timeline:
@@ -523,7 +506,7 @@ def _report(args: argparse.Namespace) -> int:
 _VERBS = {
     "plan": _plan,
     "pareto": _pareto,
-    "fit": _fit,
+    "size": _size,
     "sweep": _sweep,
     "evaluate": _evaluate,
     "diff": _diff,
@@ -549,10 +532,11 @@ def _run(words: list[str]) -> int:
     from .errors import list_known
 
     parser, options = make_parser()
-    words = [OLD_NAMES.get(word, word) for word in words[:1]] + words[1:]
+    said = ("shardopt", *words)
+    words[:1] = [OLD_NAMES.get(word, word) for word in words[:1]]
     _refuse_unknown(parser, words)
     args, others = parser.parse_known_args(words)
-    args.words = ("shardopt", *words)
+    args.words = said
     if args.version:
         from .problem import version
 

@@ -12,14 +12,18 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from .border import real
+from .checks import _whole
 from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
 from .hardware import hardware_of
 from .plans import Plan
-from .problem import Model, _whole
+from .problem import Model
 from .server_memory import UNKNOWN, ServerMemory
+
+if TYPE_CHECKING:
+    from .services import Service
 
 Names = dict[str, Any]
 
@@ -112,7 +116,7 @@ def longest_of(model: Model) -> int | None:
     return int(min(said) * (factor if isinstance(factor, (int, float)) else 1))
 
 
-def request_length_of(plan: Plan) -> int:
+def request_length_of(plan: "Plan | Service") -> int:
     """The tokens of a request, prompt and answer, that a plan is for."""
     problem, context = plan.problem, plan.problem.model.context
     if problem.isl and problem.osl:
@@ -150,9 +154,7 @@ def load_of(plan: Plan) -> Names:
     benchmark."""
     problem, batch = plan.problem, plan.strategy.batch
     length = request_length_of(plan)
-    if problem.isl and problem.osl:
-        output = problem.osl
-    elif problem.phase == "prefill":
+    if problem.phase == "prefill":
         output = 1
     else:  # the last steps of requests, whose caches are as long as the context
         length = min(length, problem.model.context)

@@ -6,10 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from .checks import _check_kind, _text
 from .errors import UnknownName, WrongPlan, list_known
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
-from .problem import _check_kind, _text
+from .services import Service
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,21 @@ def explain(plan: Plan, op: str | None = None) -> list[Explanation]:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two plans of one model side by side."""
+    """Two plans or services of one model side by side."""
 
     summary: tuple[tuple[str, Any, Any], ...]
     ops: tuple[tuple[str, str, str, float, float], ...]
-    """Op, what is cut in both, microseconds of all its layers in both."""
+    """Op, what is cut in both, microseconds of all its layers in both; none of services."""
 
     def __str__(self) -> str:
         def cell(value: Any) -> str:
             return f"{value:.6g}" if isinstance(value, float) else str(value)
 
         lines = [f"  {name:<22}{cell(a):>14}{cell(b):>14}" for name, a, b in self.summary]
+        if not self.ops:
+            return "\n".join(
+                line + ("" if a == b else " *") for line, (_, a, b) in zip(lines, self.summary)
+            )
         lines += ["", f"  {'op, cut and us':<22}{'first':>14}{'':>10}{'second':>14}"]
         for op, cut, other, us, them in self.ops:
             mark = " *" if cut != other else ""
@@ -91,7 +96,7 @@ class Difference:
             {"op": op, "first": cut, "us": us, "second": other, "us of it": them}
             for op, cut, other, us, them in self.ops
         ]
-        return html_of(degrees) + html_of(ops)
+        return html_of(degrees) + (html_of(ops) if ops else "")
 
 
 def _microseconds(plan: Plan) -> dict[str, float]:
@@ -109,8 +114,13 @@ def _cut(ops: Any, op: str, dims: dict[str, int]) -> str:
     return "whole" if name == "none" else name
 
 
-def diff(first: Plan, second: Plan) -> Difference:
-    """How `second` differs from `first`; both must be of one model."""
+def diff(first: "Plan | Service", second: "Plan | Service") -> Difference:
+    """How `second` differs from `first`; both must be of one model, and both of a phase
+    or both of a service."""
+    if isinstance(first, Service) and isinstance(second, Service):
+        return _diff_services(first, second)
+    if isinstance(first, Service) or isinstance(second, Service):
+        raise WrongPlan("one is a service and the other a plan of a phase, expected two alike")
     for name, plan in (("first", first), ("second", second)):
         _check_kind(Plan, name, plan)
     ops = first.problem.model.ops
@@ -139,3 +149,39 @@ def diff(first: Plan, second: Plan) -> Difference:
         new = _cut(ops, name, others)
         rows.append((name, cut, new, us.get(name, 0.0), them.get(name, 0.0)))
     return Difference(tuple(summary), tuple(rows))
+
+
+def _diff_services(first: Service, second: Service) -> Difference:
+    """Modes, what is attained, roles, and the parts of a step, side by side."""
+    if list(first.problem.model.ops) != list(second.problem.model.ops):
+        raise WrongPlan(
+            f"the services are of other models: '{first.problem.model.name}' and "
+            f"'{second.problem.model.name}'"
+        )
+    one, other = _values_of(first), _values_of(second)
+    names = list(dict.fromkeys([*one, *other]))
+    return Difference(
+        tuple((name, one.get(name, "-"), other.get(name, "-")) for name in names), ()
+    )
+
+
+def _values_of(service: Service) -> dict[str, Any]:
+    """What a service is, name by name."""
+    problem = service.problem
+    found: dict[str, Any] = {"mode": service.mode, "engine": service.engine}
+    for slo in service.slos:
+        found[f"{slo.name} SLO, ms"] = f"{slo.target_ms:g} {slo.on}"
+    found["machine"] = problem.machine_name
+    found.update({name: getattr(problem, name) for name in ("isl", "osl")})
+    found.update(service.metrics.to_dict())
+    for role in service.roles:
+        said = role.strategy
+        values = {
+            "machine": role.machine, "workers": role.workers, "GPUs": role.gpus,
+            "tp": said.tp, "dp": said.replicas, "ep": said.ep, "pp": said.pp, "cp": said.cp,
+            "exchange": said.exchange, "in flight": role.in_flight,
+            **{f"{part}, GB": gb for part, gb in role.memory.items()},
+        }
+        found.update({f"{role.name} {name}": value for name, value in values.items()})
+    found.update({f"step {part}, us": us for part, us in service.step_us.items()})
+    return found

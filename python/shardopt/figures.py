@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
+from .checks import _check_kind, _text
 from .engine_table import devices_per_node_of
 from .errors import UnknownName, list_known
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
-from .problem import _check_kind, _text
 from .searching import Search
-from .sensitivity import Change, sweep
+from .sensitivity import Change, gain_of, sweep
 
 Spec = dict[str, Any]
 
@@ -70,7 +70,7 @@ def front(plan: Plan, frontier: Frontier | None, plans: Mapping[str, Plan]) -> S
     tooltip = [{"field": name} for name in ("plan", "degrees", "latency", "throughput")]
     layers: list[Spec] = []
     if frontier:
-        values = [point("front, proved", one) for one in frontier]
+        values = [point("front, proved", one) for one in frontier if isinstance(one, Plan)]
         layers.append(
             {
                 "data": {"values": values},
@@ -321,7 +321,7 @@ def sensitivity(changes: Sequence[Change]) -> Spec:
     for change in changes[1:]:
         gain = -1.0
         if change.plan is not None and base is not None:
-            gain = change.plan.metrics.throughput / base.metrics.throughput - 1
+            gain = gain_of(change.plan, base)
         values.append(
             {
                 "change": change.what + ("" if change.plan else ", infeasible"),
@@ -331,7 +331,7 @@ def sensitivity(changes: Sequence[Change]) -> Spec:
     tooltip = [{"field": "change"}, {"field": "gain", "format": "+.2%"}]
     axis = {"format": "+.0%"}
     return _spec(
-        "What a change buys in throughput per device",
+        "What a change buys in throughput per GPU",
         {
             "data": {"values": values},
             "mark": "bar",

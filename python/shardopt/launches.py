@@ -7,9 +7,10 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Mapping, NoReturn
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn
 
 from .border import check_outputs, write_whole
+from .checks import _check_kind, _text, _whole
 from .engine_table import (
     engines,
     fields_of,
@@ -21,8 +22,10 @@ from .engine_table import (
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
-from .problem import _check_kind, _text, _whole
 from .shell import Expansion, as_operand, command_line, exec_lines, quoted
+
+if TYPE_CHECKING:
+    from .services import Service
 
 __all__ = ["Launch", "engines", "export"]
 
@@ -41,8 +44,6 @@ class Launch:
     nodes: int
     later_args: tuple[str, ...] = ()
     """What the command has too on all nodes but the first."""
-    is_part: bool = False
-    """Whether this is one worker of a service, alone."""
 
     @property
     def command(self) -> str:
@@ -58,9 +59,7 @@ class Launch:
     def script(self) -> str:
         """A shell script: environment, command."""
         lines = ["#!/bin/sh", f"# {self.engine} {self.version}"]
-        if self.is_part:
-            lines.append("# one worker of a service, alone: `export --target` writes all of them")
-        elif self.servers > 1:
+        if self.servers > 1:
             lines.append(f"# launch {self.servers} servers like this one")
         if self.nodes > 1:
             lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
@@ -161,7 +160,7 @@ def _refused(
     return Inexpressible(message, reasons, nearest)
 
 
-def model_folder(plan: Plan) -> str:
+def model_folder(plan: "Plan | Service") -> str:
     """What an engine is told to load."""
     model = plan.problem.model
     snapshot = Path(model.path).resolve()
@@ -214,7 +213,6 @@ def export(
         copies * (1 if fields["experts"] else plan.strategy.replicas),
         fields["nodes"],
         command.later_args,
-        plan.service is not None,
     )
 
 
@@ -262,13 +260,14 @@ def copies_of(plan: Plan) -> int:
     return _whole("replicas", plan.report["best"].get("replicas", 1), least=1)
 
 
-def engine_of(plan: Plan) -> str:
+def engine_of(plan: "Plan | Service") -> str:
     """The engine that a plan was made for."""
-    if not plan.problem.engine:
+    engine = plan.problem.engine if isinstance(plan, Plan) else plan.engine
+    if not engine:
         raise ShardoptError(
             "the plan names no engine, expected --engine with one of " + ", ".join(engines())
         )
-    return plan.problem.engine
+    return engine
 
 
 def degrees_of(plan: Plan) -> str:

@@ -22,8 +22,9 @@ from typing import Any
 import optuna  # type: ignore[import-not-found, unused-ignore]
 
 from ._native import native
+from .checks import MOST
 from .plans import Metrics, Strategy
-from .problem import MOST, Problem
+from .problem import Problem
 from .searching import Failed, Search, Trial
 
 _Choice = optuna.distributions.CategoricalDistribution

@@ -10,13 +10,17 @@ import shlex
 from typing import Any, Iterable, Sequence
 
 from .border import write_whole
-from .figures import charts
+from .checks import _check_kind
+from .figures import Spec, charts
 from .errors import ShardoptError
 from .frontier import Frontier
 from .plans import Plan
 from .problem import version
 from .searching import Search
 from .sensitivity import Change
+from .service_figures import charts_of_service
+from .service_tables import html_of_service
+from .services import Service
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c1c1c; --paper: #fff; --line: #ccc; }
@@ -29,6 +33,9 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--text);
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
 figure { margin: 1.5rem 0; overflow-x: auto; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1rem 0; }
+th, td { padding: .15rem .6rem; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid var(--line); }
 pre { overflow-x: auto; border-top: 1px solid var(--line);
   border-bottom: 1px solid var(--line); padding: .6rem 0; font-size: 12px; }
 """
@@ -70,12 +77,22 @@ def _embedded(value: Any) -> str:
 
 
 def page(
-    plan: Plan,
+    plan: "Plan | Service",
     frontier: Frontier | None = None,
     changes: Sequence[Change] | None = None,
     search: Search | None = None,
 ) -> str:
-    """The text of the page, with the charts of all that is given."""
+    """The text of the page, with the charts of all that is given. Of a service it begins
+    with what is served, its roles, SLOs, and the command that leads to its launch."""
+    _check_kind((Plan, Service), "plan", plan)
+    if isinstance(plan, Service):
+        title = f"{plan.problem.model.name} on {plan.problem.machine_name}, {plan.engine}"
+        facts = {"version": f"shardopt {version()}", "command": shlex.join(plan.command) or "-"}
+        head = (
+            f"{html_of_service(plan)}<h2>Launch</h2><pre>{html.escape(_LAUNCH)}</pre>"
+            f"{_definitions(facts)}"
+        )
+        return _page(title, head, charts_of_service(plan, frontier, changes), plan)
     problem = plan.problem
     limit = "none" if problem.slo_ms == float("inf") else f"{problem.slo_ms:g} ms"
     facts = {
@@ -87,18 +104,32 @@ def page(
         "version": f"shardopt {version()}",
         "command": shlex.join(plan.command) or "-",
     }
+    title = f"{facts['model']} on {facts['machine']}"
+    specs = charts(plan, frontier, changes, search)
+    return _page(title, _definitions(facts), specs, plan)
+
+
+#: What leads from a page, which is a plan file, to a launch.
+_LAUNCH = "shardopt export PAGE.html --target shell -o launch"
+
+
+def _definitions(facts: dict[str, str]) -> str:
     rows = "".join(
         f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>"
         for name, value in facts.items()
     )
-    specs = charts(plan, frontier, changes, search)
+    return f"<dl>{rows}</dl>"
+
+
+def _page(title: str, head: str, specs: dict[str, Spec], plan: "Plan | Service") -> str:
+    """A page that begins with `head`, a piece of HTML."""
     figures = "".join(f'<figure id="{name}"></figure>\n' for name in specs)
-    title = html.escape(f"{facts['model']} on {facts['machine']}")
+    title = html.escape(title)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title><style>{_STYLE}</style>\n"
-        f"<script>{_bundle()}</script></head>\n<body><h1>{title}</h1><dl>{rows}</dl>\n"
+        f"<script>{_bundle()}</script></head>\n<body><h1>{title}</h1>{head}\n"
         f"{figures}<h2>Table</h2><pre>{html.escape(plan.table)}</pre>\n"
         f'<script type="application/json" id="charts">{_embedded(specs)}</script>\n'
         '<script type="application/json" id="plan">'
@@ -107,7 +138,7 @@ def page(
 
 
 def report(
-    plan: Plan,
+    plan: "Plan | Service",
     path: "str | os.PathLike[str]",
     frontier: Frontier | None = None,
     changes: Sequence[Change] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -11,7 +12,9 @@ from .border import check_text, parse_json, read_text, shown
 from .errors import ShardoptError, WrongPlan, list_known
 from .problem import ASKED, Problem, model_of_text, parameters_for, parameters_of, read_limits
 
-SCHEMA = 1
+#: Versions of the form: plans of a phase, and of a service. Files of version 1 may
+#: hold one of the phases of a service, as they did before there was the other.
+SCHEMA, SERVICE_SCHEMA = 1, 2
 
 
 def is_plan_file(path: "str | os.PathLike[str]") -> bool:
@@ -52,12 +55,14 @@ def read_plan_file(path: Path) -> dict[str, Any]:
         raise WrongPlan(str(error)) from None
     if not isinstance(values, dict) or "shardopt_plan" not in values:
         raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
-    if values["shardopt_plan"] != SCHEMA:
+    form = values["shardopt_plan"]
+    if isinstance(form, bool) or form not in (SCHEMA, SERVICE_SCHEMA):
         raise WrongPlan(
-            f"'{path}': 'shardopt_plan' is {shown(values['shardopt_plan'])}, expected "
-            f"{SCHEMA}, the version that this program reads"
+            f"'{path}': 'shardopt_plan' is {shown(form)}, expected {SCHEMA} (a phase) or "
+            f"{SERVICE_SCHEMA} (a service), the versions that this program reads"
         )
-    for key in ("problem", "machine", "strategy", "model"):
+    own = "strategy" if form == SCHEMA else "report"
+    for key in ("problem", "machine", own, "model"):
         if not isinstance(values.get(key), dict):
             raise WrongPlan(f"'{path}': /{key}: missing, expected an object")
     return values
@@ -104,24 +109,71 @@ def read_problem(
     others = values.get("other_machines", {})
     if not isinstance(others, dict):
         raise WrongPlan(f"'{name}': /other_machines: expected an object")
-    for machine in [*others, *other_machines(problem)]:
-        if not isinstance(others.get(machine), dict):
+    # Files of prefill workers name their own machine, and that of decode workers too.
+    mine = asked.get("machine") or problem.machine or problem.machine_name
+    known = {**others, mine: values["machine"]}
+    wanted = [problem.machine or problem.machine_name, *other_machines(problem)]
+    for machine in [*others, *wanted]:
+        if not isinstance(known.get(machine), dict):
             raise WrongPlan(
                 f"'{name}': /other_machines/{machine}: missing, expected an object"
             )
-    of_problem = problem.machine or problem.machine_name
-    now = parameters_for(of_problem, simulator)
-    _check_machine(name, of_problem, now, values["machine"])
-    for machine, then in others.items():
-        _check_machine(name, machine, parameters_of(machine), then)
+    for machine, then in known.items():
+        now = parameters_for(machine, simulator if machine == mine else None)
+        _check_machine(name, machine, now, then)
     return problem
 
 
+def of_phase_alone(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a plan file, without what it says of a service that the phase is
+    part of, whose limits are not those of a step."""
+    if not isinstance(values.get("service"), dict):
+        return dict(values)
+    kept = (*_OF_PHASES, "tpot_ms", "ttft_ms")
+    asked = {name: value for name, value in values["problem"].items() if name in kept}
+    asked.update(dict.fromkeys(("tpot_ms", "ttft_ms"), "inf"))
+    return {**values, "problem": asked, "other_machines": {}}
+
+
+#: What a problem has where it is none of a service.
+_OF_PHASES = (
+    "machine", "devices", "max_devices", "objective", "space", "engine", "simulator",
+    "simulator_timeout_s", "partition", "pins", "searcher", "budget", "seed",
+)
+
+
 def other_machines(problem: Problem) -> list[str]:
-    """The machines of a service beside that of the problem's own replicas."""
-    both = (problem.decode_machine, problem.prefill_machine)
-    mine = problem.machine if problem.decode_machine else None
-    return [machine for machine in both if machine is not None and machine != mine]
+    """The machine of a service beside that of the problem."""
+    return [problem.prefill_machine] if problem.prefill_machine else []
+
+
+def asked_of(problem: Problem) -> dict[str, Any]:
+    """What was asked, as plan files have it."""
+    asked = {
+        name: getattr(problem, name)
+        for name in ASKED
+        if name != "pins" and getattr(problem, name) is not None
+    }
+    for name, value in asked.items():
+        if value == math.inf:
+            asked[name] = "inf"
+    asked["pins"] = dict(problem.pins)
+    return asked
+
+
+def machines_of(problem: Problem) -> dict[str, Any]:
+    """The parameters of the machines of a problem, as plan files have them."""
+    others = other_machines(problem)
+    found: dict[str, Any] = {"machine": problem.machine_parameters()}
+    if others:
+        found["other_machines"] = {name: parameters_of(name) for name in others}
+    return found
+
+
+def model_of(problem: Problem) -> dict[str, Any]:
+    """The model of a problem, as plan files have it."""
+    model = problem.model
+    return {"path": model.path, "module": model.mlir, "config": model.config}
 
 
 def _check_machine(

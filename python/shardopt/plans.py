@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
-from .border import parse_json, real, shown, write_whole
+from .border import shown, write_whole
+from .checks import _check_kind, _checked, _path, _whole
 from .errors import (
     BudgetExhausted,
     Infeasible,
@@ -23,18 +23,16 @@ from .errors import (
 )
 from .frames import Frame, is_frame, like, strategies_of
 from .frames import numbers_of as numbers_of_frame
-from .plan_files import SCHEMA, other_machines, read_plan_file, read_problem
-from .problem import (
-    ASKED,
-    Problem,
-    _check_kind,
-    _checked,
-    _path,
-    _whole,
-    dim_of,
-    parameters_of,
-    version,
+from .plan_files import (
+    SCHEMA,
+    asked_of,
+    machines_of,
+    model_of,
+    of_phase_alone,
+    read_plan_file,
+    read_problem,
 )
+from .problem import Problem, dim_of, version
 from .verbs import Verbs
 
 _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
@@ -279,9 +277,6 @@ class Plan(Verbs):
     table: str = field(repr=False)
     interrupted: bool = False
     command: Sequence[str] = field(default=(), repr=False)
-    #: Of a service: its plans, aggregated and disaggregated, and as a table.
-    service: "Mapping[str, Any] | None" = field(default=None, repr=False)
-    service_table: str = field(default="", repr=False)
 
     @property
     def metrics(self) -> Metrics:
@@ -340,41 +335,16 @@ class Plan(Verbs):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan file: all that is needed to evaluate the plan again."""
-        problem = self.problem
-        asked = {
-            name: getattr(problem, name)
-            for name in ASKED
-            if name != "pins" and getattr(problem, name) is not None
-        }
-        for name, value in asked.items():
-            if value == math.inf:
-                asked[name] = "inf"
-        asked["pins"] = dict(problem.pins)
-        others = other_machines(problem)
         return {
             "shardopt_plan": SCHEMA,
             "version": version(),
             "command": list(self.command),
-            "problem": asked,
-            "machine": problem.machine_parameters(),
-            **(
-                {"other_machines": {name: parameters_of(name) for name in others}}
-                if others
-                else {}
-            ),
+            "problem": asked_of(self.problem),
+            **machines_of(self.problem),
             "strategy": self.strategy.to_dict(),
             "report": self.report,
             "table": self.table,
-            **(
-                {"service": self.service, "service_table": self.service_table}
-                if self.service
-                else {}
-            ),
-            "model": {
-                "path": problem.model.path,
-                "module": problem.model.mlir,
-                "config": problem.model.config,
-            },
+            "model": model_of(self.problem),
         }
 
     def to_json(
@@ -396,8 +366,10 @@ class Plan(Verbs):
         holds too. A file of another version, one of which a machine is no longer
         what it was, and one that names a program as its simulator are errors, the
         last unless `allow_simulator`."""
-        values = read_plan_file(_path(source))
+        values = of_phase_alone(read_plan_file(_path(source)))
         name = str(source)
+        if values["shardopt_plan"] != SCHEMA:
+            raise WrongPlan(f"'{name}' holds a service, expected Service.from_json")
         problem = read_problem(values, name, allow_simulator)
         strategy = Strategy.from_dict(values["strategy"], problem.model.ops)
         command = values.get("command", [])
@@ -406,14 +378,7 @@ class Plan(Verbs):
         found = _evaluated(problem, strategy, [str(word) for word in command])
         report, table = values.get("report"), values.get("table")
         if isinstance(report, dict) and isinstance(table, str):
-            service = values.get("service")
-            kept = dataclasses.replace(
-                found,
-                report=report,
-                table=table,
-                service=service if isinstance(service, dict) else None,
-                service_table=str(values.get("service_table", "")),
-            )
+            kept = dataclasses.replace(found, report=report, table=table)
             if kept._is_like(found):
                 return kept
         return found
@@ -473,7 +438,7 @@ def plan(
     progress: "Callable[..., None] | None" = None,
     **others: Any,
 ) -> Plan:
-    """The best plan of the problem. Raises `Infeasible` where there is none. A search
+    """The best plan of the problem's phase. Raises `Infeasible` where there is none. A search
     that evaluates is kept in the file `checkpoint` and goes on from it, and tells
     `progress` its evaluations, and the best throughput and latency or None."""
     _check_kind(Problem, "problem", problem)
@@ -487,44 +452,7 @@ def plan(
         asked.update(checkpoint=os.fspath(checkpoint), program=program)
     if progress is not None:
         asked.update(progress=progress)
-    if problem.is_service:
-        return _plan_service(problem, asked)
     return _planned(problem, *_checked(problem.handle.plan, asked))
-
-
-def _plan_service(problem: Problem, asked: dict[str, Any]) -> Plan:
-    """The strategy of the replicas that run the problem's phase."""
-    if problem.decode_machine:
-        problem = problem.replace(machine=problem.decode_machine, decode_machine=None)
-    asked.update(
-        requests=problem.requests,
-        devices=problem.devices or problem.max_devices or 0,
-        mode=problem.mode or "best",
-        prefill_machine=problem.prefill_machine or "",
-        prefill_devices=problem.prefill_devices or 0,
-    )
-    service_table, text, why, found, is_elsewhere = _checked(
-        problem.handle.plan_service, asked
-    )
-    service = json.loads(text)
-    if found is None:
-        report = {
-            "best": None,
-            "binding_constraint": {"kind": "slo", "part": ""},
-            "next_feasible": None,
-            "service": service,
-        }
-        raise Infeasible(why, service_table, report)
-    if is_elsewhere:  # the workers that run its phase are on the other machine
-        problem = problem.replace(
-            machine=problem.prefill_machine,
-            decode_machine=problem.machine or problem.machine_name,
-        )
-    return dataclasses.replace(
-        _planned(problem, *found),
-        service=service,
-        service_table=service_table,
-    )
 
 
 def _planned(

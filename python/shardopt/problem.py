@@ -14,6 +14,17 @@ from typing import Any, Mapping, Sequence
 
 from ._native import native
 from .border import check_text, parse_json, read_text, reading, real, shown
+from .checks import (
+    MOST,
+    _check_kind,
+    _checked,
+    _limit,
+    _name,
+    _path,
+    _seconds,
+    _text,
+    _whole,
+)
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 
 
@@ -65,22 +76,6 @@ class Prefill:
         return self.tokens
 
 
-def _checked(call: Any, *args: Any) -> Any:
-    """What the planner answers; what it raises itself is a `ShardoptError`."""
-    try:
-        return call(*args)
-    except ShardoptError:
-        raise
-    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
-        assert error.__traceback__
-        if error.__traceback__.tb_next:  # of a function of the user's
-            raise
-        # The planner lists what is known of a name that is not.
-        is_name = re.search("[;,] known: ", str(error))
-        text = str(error) if isinstance(error, ValueError) else str(error).split("\n")[0]
-        raise (UnknownName if is_name else ShardoptError)(text) from None
-
-
 @dataclass(frozen=True)
 class Model:
     """A model under a workload. `load_model` makes them."""
@@ -90,6 +85,8 @@ class Model:
     mlir: str = field(repr=False)
     config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """What config.json says; None for a module."""
+    is_open: bool = field(default=False, repr=False, compare=False)
+    """Whether it is of no workload yet, which `isl` and `osl` of a problem say."""
 
     @property
     def name(self) -> str:
@@ -121,11 +118,20 @@ class Model:
         """The ops in order, each with its dims and what they cut."""
         return {name: dict(choices) for name, choices in self.handle.ops}
 
+    @property
+    def requests(self) -> dict[str, float]:
+        """What a module's workload says of requests: `isl`, `osl`, limits, by name."""
+        found = _WORKLOAD.search(self.mlir)
+        said = dict(_MEMBER.findall(found.group(1))) if found else {}
+        return {name: float(said[name]) for name in native().requests if name in said}
+
     def under(self, workload: Decode | Prefill) -> "Model":
-        """The same model under another workload; of a config, also one that is no
-        longer where it was."""
+        """The same model under another workload, of which alone it is; of a config,
+        also one that is no longer where it was."""
         if self.config is None:
-            raise ShardoptError(f"'{self.path}' is a module, which says its workload itself")
+            said = f"phase = {workload.phase}, context = {workload.context}"
+            text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)
+            return model_of_text(text, self.path)
         if Path(self.path).is_file():
             return load_model(self.path, workload)
         import tempfile
@@ -139,11 +145,17 @@ class Model:
         return dataclasses.replace(found, path=self.path)
 
 
+#: How modules say their workload, and each member of it.
+_WORKLOAD = re.compile(r"#llm\.workload<([^<>]*)>")
+_MEMBER = re.compile(r"(\w+) = ([^\s,]+)")
+
+
 def load_model(
     path: str | os.PathLike[str], workload: Decode | Prefill | None = None
 ) -> Model:
     """The model of a Hugging Face config.json, of a folder that holds one, or of
-    a module (.mlir), which says its workload itself."""
+    a module (.mlir), which says its workload itself. Without a workload a config is
+    for services, whose requests the problem says."""
     place = _path(path)
     check_text("path", str(place))
     if workload is not None and not isinstance(workload, (Decode, Prefill)):
@@ -167,15 +179,11 @@ def load_model(
             )
         handle = _checked(native().read_module, str(place))
         return Model(handle, str(place), handle.module)
-    if workload is None:
-        raise ShardoptError(
-            f"'{place}' is a config, which says no workload: expected "
-            "Decode(context=…) or Prefill(tokens=…)"
-        )
-    context = _whole("context", workload.context, least=1)
-    handle = _checked(native().import_config, str(place), workload.phase, context)
+    load = Decode(1) if workload is None else workload
+    context = _whole("context", load.context, least=1)
+    handle = _checked(native().import_config, str(place), load.phase, context)
     config = parse_json(read_text(place), f"'{place}'")
-    return Model(handle, str(place), handle.module, config)
+    return Model(handle, str(place), handle.module, config, workload is None)
 
 
 def model_of_text(
@@ -186,58 +194,8 @@ def model_of_text(
     return Model(handle, name, handle.module, config)
 
 
-MOST = 2**31
-
-
-def _whole(name: str, value: Any, least: int = 0) -> int:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or not least <= value <= MOST:
-        raise WrongValue(
-            f"'{name}' is {shown(value)}, expected a whole number from {least} to {MOST}"
-        )
-    return int(value)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise WrongValue(f"'{name}' is {shown(value)}, expected a text")
-    return check_text(name, value)
-
-
-def _check_kind(kind: type, name: str, value: Any) -> None:
-    """That `value` is one of ours."""
-    if not isinstance(value, kind):
-        raise WrongValue(f"'{name}' is {shown(value)}, expected a {kind.__name__}")
-
-
-def _path(value: Any) -> Path:
-    if not isinstance(value, (str, os.PathLike)):
-        raise WrongValue(f"the path is {shown(value)}, expected a text or a path")
-    return Path(value)
-
-
-def _name(name: str, value: Any) -> str:
-    if not _text(name, value):
-        raise ShardoptError(f"'{name}' is '', expected a name, or None for none")
-    return str(value)
-
-
-def _limit(name: str, value: Any) -> float:
-    if not real(value) > 0:
-        raise WrongValue(
-            f"'{name}' is {shown(value)}, expected milliseconds above 0, or inf for "
-            "no limit"
-        )
-    return real(value)
-
-
-def _seconds(name: str, value: Any) -> float:
-    if not 0 < real(value) < math.inf:
-        raise WrongValue(
-            f"'{name}' is {shown(value)}, expected a finite number of seconds above 0"
-        )
-    return real(value)
-
+#: Milliseconds of a limit of a service at most: none.
+MOST_LIMIT = 1e9
 
 Pins = Mapping[str, "int | str | Sequence[int]"]
 
@@ -249,13 +207,13 @@ class Problem:
     `devices` is what there is: throughput counts per device of them, with as
     many replicas of a plan at work as fit. `max_devices` is the most that a plan
     may take, and throughput is per device that it takes. With `isl` and `osl`
-    (tokens of a prompt and of an answer) the plan is of a service: which replicas
-    there are, and the strategy of those that run the model's phase, under both
-    limits and with what else is known of requests; `requests` lists the names.
-    A limit is on the mean over requests, or on the percentile 50, 90 or 99.
-    Prompts may be read on `prefill_machine`, of which there are `prefill_devices`
-    beside `devices`, or which the `devices` may be of. The plan of replicas that
-    read prompts there has it as its `machine`, and the other as `decode_machine`.
+    (tokens of a prompt and of its completion) the plan is a `Service`: roles of
+    workers with their layouts, under both SLOs and with what else is known of
+    requests; `requests` lists the names. The model is then at the longest context
+    of a request. An SLO is on the mean over requests, or on the percentile 50, 90
+    or 99. Prefill workers may be on `prefill_machine`, of which there are
+    `prefill_devices` beside `devices`, or which the `devices` may be of.
+    `decode_machine` is another name of `machine` where there are two.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads").
@@ -320,8 +278,9 @@ class Problem:
         ):
             if getattr(self, name) is not None:
                 _name(name, getattr(self, name))
-        lists, dims, stages = self._read_pins()
         self._check_requests()
+        self._take_service()
+        lists, dims, stages = self._read_pins()
         settings: dict[str, Any] = {
             "simulator": self.simulator
             or ("calibrated" if self.is_service else "auto"),
@@ -375,12 +334,44 @@ class Problem:
             )
         elif self.pins:
             raise Contradiction(
-                "'pins' do not go with 'isl' and 'osl', for which a service is planned"
+                f"'pins' has {', '.join(map(repr, self.pins))}, and a service ('isl' and "
+                "'osl') has no pins; expected --context for a phase alone"
+            )
+        elif self.objective != "throughput":
+            raise Contradiction(
+                f"'objective' is {shown(self.objective)}, expected throughput, for which "
+                "services are planned: a lower 'tpot_ms' asks for a faster one"
+            )
+        elif self.space != "serving" or self.searcher not in (None, "exact"):
+            name = "space" if self.space != "serving" else "searcher"
+            raise Contradiction(
+                f"'{name}' is {shown(getattr(self, name))}, expected none: a service ('isl' "
+                "and 'osl') is searched exactly, in the layouts that its engine runs"
             )
         elif self.simulator not in (None, "calibrated"):
             raise Contradiction(
-                f"'simulator' is '{self.simulator}', expected calibrated, of which "
+                f"'simulator' is '{self.simulator}', expected calibrated, by which "
                 "services are planned"
+            )
+
+    def _take_service(self) -> None:
+        """The model of a service at the longest context, on the machine that decodes;
+        all other models say their workload."""
+        if self.decode_machine is not None:
+            object.__setattr__(self, "machine", self.decode_machine)
+            object.__setattr__(self, "decode_machine", None)
+        if self.isl is not None and self.osl is not None:
+            longest = Decode(self.isl + self.osl)
+            model = self.model
+            if model.is_open or model.requests or (
+                (model.phase, model.context) != (longest.phase, longest.context)
+            ):
+                object.__setattr__(self, "model", model.under(longest))
+        elif self.model.is_open:
+            raise ShardoptError(
+                f"'{self.model.path}' is a config, which says no workload: expected "
+                "'isl' and 'osl' for a service, or Decode(context=…) or "
+                "Prefill(tokens=…) for a phase"
             )
 
     @property
@@ -397,12 +388,13 @@ class Problem:
 
     @property
     def requests(self) -> dict[str, float]:
-        """What is said of requests, by name; limits that are not finite are none."""
+        """What is said of requests, by name. A limit that is infinite is none; of a
+        service it is the largest, since others that are not said have a default."""
         said = {name: getattr(self, name) for name in native().requests}
         return {
-            name: float(value)
+            name: min(float(value), MOST_LIMIT)
             for name, value in said.items()
-            if value is not None and value != math.inf
+            if value is not None and (value != math.inf or self.is_service)
         }
 
     def _read_pins(self) -> tuple[dict[str, str], dict[str, int], list[int]]:

@@ -6,9 +6,10 @@ import threading
 from typing import Any
 
 from .border import check_text, shown
+from .checks import _check_kind, _seconds
 from .errors import ShardoptError, SimulatorLost, WrongValue
 from .plans import Metrics, Strategy, evaluate
-from .problem import Problem, _check_kind, _seconds
+from .problem import Problem
 from .searching import Failed
 
 

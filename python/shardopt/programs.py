@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ._tools import complaint, run_tool
+from .checks import _check_kind, _whole
 from .errors import ShardoptError
 from .plans import Plan, Strategy
-from .problem import Model, _check_kind, _whole
+from .problem import Model
 from .shrinking import shrink
 
 

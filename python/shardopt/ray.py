@@ -15,9 +15,9 @@ import socket
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from .checks import _seconds, _whole
 from .driving import Simulator
 from .errors import ClusterLost, ShardoptError, WrongValue, list_known
-from .problem import _seconds, _whole
 
 
 def _amounts(name: str, value: Any) -> dict[str, float]:

@@ -9,10 +9,11 @@ from typing import Any, Mapping
 
 from ._native import native
 from .border import real, shown
+from .checks import _check_kind, _checked, _text, _whole
 from .errors import ShardoptError, UnknownName, UnknownTrial, WrongValue, list_known
 from .frames import frame_of, html_of
 from .plans import Metrics, Strategy, pairs_of
-from .problem import Problem, _check_kind, _checked, _text, _whole
+from .problem import Problem
 from .search_log import SearchLog, first_budget
 
 

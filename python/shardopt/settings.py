@@ -6,14 +6,15 @@ from typing import Any, Mapping, Sequence
 
 from ._native import native
 from .border import parse_json, read_text, shown
+from .checks import MOST, _checked
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
 from .problem import (
     ASKED,
     Decode,
+    Model,
     Prefill,
     Problem,
-    _checked,
     load_model,
     read_limits,
 )
@@ -75,86 +76,140 @@ def merged(
 
 def _tokens(values: Mapping[str, Any], name: str) -> int:
     value = values[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
         raise WrongValue(
-            f"'{name}' is {shown(value)}, expected a whole number of tokens above 0"
+            f"'{name}' is {shown(value)}, expected a whole number of tokens from 1 to {MOST}"
         )
     return value
 
 
-def _is_service(asked: Mapping[str, Any]) -> bool:
-    """Whether the machine of the problem has constants, and nothing asks for
-    strategies that are not its own."""
-    if asked.get("pins") or asked.get("simulator") not in (None, "calibrated"):
-        return False
-    if asked.get("engine") == "transformers":  # which is no server
-        return False
+def _why_no_service(asked: Mapping[str, Any]) -> str | None:
+    """Why no service can be planned: its steps are timed by measured kernels."""
+    if asked.get("simulator") not in (None, "calibrated"):
+        return f"'simulator' is '{asked['simulator']}'"
+    if asked.get("engine") == "transformers":
+        return "'engine' is transformers, which is no server"
     machine = str(asked.get("machine") or "h100_sxm")
-    return _checked(native().constants_of, machine) is not None
+    if _checked(native().constants_of, machine) is None:
+        return f"nobody measured the kernels of '{machine}'"
+    return None
 
 
 def _problem_of_plan(
     path: str, values: Mapping[str, Any], allow_simulator: bool
 ) -> Problem:
     """The problem of a plan file, with what else is said in the place of its own."""
-    for name in ("phase", "context", "isl", "osl"):
+    problem = problem_of_file(path, allow_simulator, values.get("simulator"))
+    own = () if problem.is_service else ("isl", "osl")
+    for name in ("phase", "context", *own):
         if name in values:
             raise Contradiction(
                 f"'{name}' does not go with the plan file '{path}', which says its workload"
             )
-    problem = problem_of_file(path, allow_simulator, values.get("simulator"))
     changes = {name: value for name, value in values.items() if name not in _WORKLOAD}
     changes["pins"] = {**problem.pins, **changes.get("pins", {})}
-    for one, other in (("devices", "max_devices"), ("max_devices", "devices")):
-        if one in changes:
-            changes.setdefault(other, None)
+    _replace_others(changes)
     read_limits(changes)
     return problem.replace(**changes)
 
 
+def _replace_others(changes: dict[str, Any]) -> None:
+    """What is said replaces its counterpart, and a limit the percentile of another."""
+    for one, other in (("devices", "max_devices"), ("rate", "concurrency")):
+        for name, instead in ((one, other), (other, one)):
+            if changes.get(name) is not None:
+                changes.setdefault(instead, None)
+    for name in ("tpot", "ttft"):
+        if f"{name}_ms" in changes:
+            changes.setdefault(f"{name}_percentile", None)
+
+
 def problems_of(
-    values: Mapping[str, Any], allow_simulator: bool = False
+    values: Mapping[str, Any], allow_simulator: bool = False, notes: "list[str] | None" = None
 ) -> list[Problem]:
-    """One problem, of a plan file its own; or for `isl` and `osl` two, decode at the longest sequence and
-    prefill of a prompt: of one service, or without constants of the machine, and
-    with another simulator, each for servers of its own. A plan file that names a
-    program as its simulator is an error unless `allow_simulator`."""
+    """One problem: of a plan file its own; of a service where `isl` and `osl` are said,
+    by the values or by a module; else of a phase. Where no service can be planned,
+    `isl` and `osl` are two phases, each for servers of its own: decode at the longest
+    sequence, and prefill of a prompt. `notes` gets what is said twice, and which
+    counts. A plan file that names a program as its simulator is an error unless
+    `allow_simulator`."""
     if "model" not in values:
         raise ShardoptError("no model, expected a config.json, its folder or a module")
     common = {
         name: value for name, value in values.items() if name not in _WORKLOAD
     }
     read_limits(common)
-    model = str(values["model"])
-    if is_plan_file(model):
-        return [_problem_of_plan(model, values, allow_simulator)]
-    if "isl" in values or "osl" in values:
-        for name in ("isl", "osl"):
-            if name not in values:
-                raise Contradiction(f"'isl' and 'osl' go together, and '{name}' is missing")
-        for name in ("phase", "context"):
-            if name in values:
-                raise Contradiction(f"'{name}' does not go with 'isl' and 'osl'")
-        isl, osl = _tokens(values, "isl"), _tokens(values, "osl")
-        workloads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
-        if not _is_service(common):
-            for name in ("isl", "osl"):
-                del common[name]
-        return [Problem(load_model(model, load), **common) for load in workloads]
-    if model.endswith(".mlir"):
-        for name in ("phase", "context"):
-            if name in values:
-                raise Contradiction(
-                    f"'{name}' does not go with a module, which says its workload"
-                )
-        return [Problem(load_model(model), **common)]
-    phase = values.get("phase", "decode")
+    path = str(values["model"])
+    if is_plan_file(path):
+        return [_problem_of_plan(path, values, allow_simulator)]
+    notes = [] if notes is None else notes
+    for name, other in (("isl", "osl"), ("osl", "isl")):
+        if name in values and other not in values and not path.endswith(".mlir"):
+            raise Contradiction(f"'isl' and 'osl' go together, and '{other}' is missing")
+    for name in ("phase", "context"):
+        if name in values and ("isl" in values or "osl" in values):
+            raise Contradiction(f"'{name}' does not go with 'isl' and 'osl'")
+    is_module = path.endswith(".mlir")
+    model = load_model(path) if is_module else None
+    if model is not None and "phase" not in values and "context" not in values:
+        _take_module(common, model, notes)
+    if "isl" in common or "osl" in common:
+        return _problems_of_requests(model or load_model(path), common, notes)
+    if model is not None and "phase" not in values and "context" not in values:
+        return [Problem(model, **common)]
+    phase = values.get("phase", model.phase if model else "decode")
     if phase not in ("decode", "prefill"):
         raise UnknownName(
             f"unknown phase '{phase}'; " + list_known(str(phase), ("decode", "prefill"))
         )
-    if "context" not in values:
-        raise ShardoptError("no workload, expected --isl and --osl, or --context")
-    context = _tokens(values, "context")
+    if "context" not in values and model is None:
+        raise ShardoptError(
+            "no workload, expected --isl and --osl for a service, or --context for a phase"
+        )
+    context = _tokens(values, "context") if "context" in values else 0
+    if model is not None:
+        context = context or model.context
+        if (phase, context) != (model.phase, model.context):
+            notes.append(
+                f"{phase} at {context} tokens counts; the module '{path}' says "
+                f"{model.phase} at {model.context}"
+            )
     load = Decode(context) if phase == "decode" else Prefill(context)
-    return [Problem(load_model(model, load), **common)]
+    return [Problem(model.under(load) if model else load_model(path, load), **common)]
+
+
+def _take_module(common: dict[str, Any], model: Model, notes: list[str]) -> None:
+    """Adds what a module says of requests, unless it is said already."""
+    said = model.requests
+    if "isl" not in said and "isl" not in common:
+        return  # a phase, whose limit the planner reads
+    if any(common.get(name) is not None for name in ("rate", "concurrency")):
+        said = {name: value for name, value in said.items() if name not in ("rate", "concurrency")}
+    for name, value in said.items():
+        of_limit = name.replace("_percentile", "_ms")
+        if of_limit != name and common.get(of_limit) is not None:
+            continue  # the percentile is of the module's own limit
+        number = int(value) if value.is_integer() else value
+        if common.get(name) is None:
+            common[name] = number
+        elif common[name] != number:
+            notes.append(
+                f"'{name}' is {common[name]}, which counts; the module '{model.path}' "
+                f"says {number}"
+            )
+
+
+def _problems_of_requests(
+    model: Model, common: dict[str, Any], notes: list[str]
+) -> list[Problem]:
+    for name in ("isl", "osl"):
+        if common.get(name) is None:
+            raise Contradiction(f"'isl' and 'osl' go together, and '{name}' is missing")
+    isl, osl = _tokens(common, "isl"), _tokens(common, "osl")
+    why = _why_no_service(common)
+    if why is None:
+        return [Problem(model, **common)]
+    notes.append(f"no service is planned, but two phases alone: {why}")
+    of_phases = {name: value for name, value in common.items() if name not in ("isl", "osl")}
+    loads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
+    return [Problem(model.under(load), **of_phases) for load in loads]

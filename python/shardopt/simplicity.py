@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Iterator
 
 from .border import real, shown
+from .checks import _check_kind
 from .errors import WrongValue
 from .plans import Plan, Strategy, evaluate, given
-from .problem import _check_kind
 
 #: Sets of ops that are looked at for one number of departures, at most.
 _MOST_SETS = 20000

@@ -203,34 +203,38 @@ class CommandTest(unittest.TestCase):
                  "--ttft", 1000, "--output-dir", self.folder]
         code, out, err = run(*asked)
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("requests  isl 16, osl 8, tpot_ms 30, ttft_ms 1000", out)
+        self.assertIn("requests    isl 16, osl 8, tpot_ms 30, ttft_ms 1000", out)
         self.assertEqual(out.count("disaggregated"), 1)
-        self.assertIn("decode at a context of 24 tokens", out)
-        self.assertIn("prefill of prompts of 16 tokens", out)
-        path = self.folder / "decode.json"
+        self.assertNotIn("at a context of", out)
+        self.assertEqual(os.listdir(self.folder), ["service.json"])
+        path = self.folder / "service.json"
+        self.assertIn(f"next        shardopt export {path} --target shell -o launch", out)
         kept = json.loads(path.read_text())
-        best = kept["service"][kept["service"]["mode"]]
-        workers = best.get("serve") or best["decode"]
-        self.assertEqual(kept["strategy"]["tp"], workers["tp"])
+        self.assertEqual(kept["shardopt_plan"], 2)
         self.assertEqual(run("evaluate", path)[::2], (0, ""))
+        code, of_ops, _ = run(*asked[:-2], "--ops")
+        self.assertEqual(code, 0)
+        self.assertIn("decode at a context of 20 tokens", of_ops)
+        self.assertIn("prefill of prompts of 16 tokens", of_ops)
         code, fixed, _ = run(*asked, "--concurrency", 3, "--format", "json")
         self.assertEqual(code, 0)
-        self.assertEqual(json.loads(fixed)[0]["service"]["requests"]["concurrency"], 3)
+        self.assertEqual(json.loads(fixed)["report"]["requests"]["concurrency"], 3)
 
     def test_a_service_that_misses_its_limits_is_infeasible(self):
         code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
                              "--tpot", 0.001)
         self.assertEqual(code, 1)
-        self.assertIn("none meets the limits", out)
+        self.assertIn("none; bound by limits", out)
         self.assertIn("a TPOT of 0.001 ms (mean) is missed: the least is", err)
 
     def test_a_limit_on_a_percentile(self):
         asked = ("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8, "--format", "json")
         code, out, err = run(*asked, "--ttft", "500@p90")
         self.assertEqual((code, err), (0, ""))
-        plan = json.loads(out)[0]["service"]
-        self.assertEqual(plan["requests"]["ttft_percentile"], 90)
-        self.assertLessEqual(plan[plan["mode"]]["ttft_ms_p90"], 500)
+        plan = json.loads(out)
+        self.assertEqual(plan["report"]["requests"]["ttft_percentile"], 90)
+        self.assertLessEqual(plan["metrics"]["ttft_ms_p90"], 500)
+        self.assertEqual((plan["slos"][1]["on"], plan["slos"][1]["met"]), ("p90", True))
         code, out, err = run(*asked, "--ttft", "500@p95")
         self.assertEqual(code, 2)
         self.assertIn("'500@p95' is on 'p95', expected p50, p90, p99 or mean", err)
@@ -239,7 +243,10 @@ class CommandTest(unittest.TestCase):
         code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
                              "--tpot", 30, "--ttft", 1000, "--output-dir", self.folder,
                              "--set", "simulator=roofline")
-        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            err, "note: no service is planned, but two phases alone: 'simulator' is 'roofline'\n"
+        )
         self.assertNotIn("disaggregated", out)
         self.assertIn("decode at a context of 24 tokens", out)
         self.assertIn("prefill of prompts of 16 tokens", out)
@@ -275,7 +282,22 @@ class CommandTest(unittest.TestCase):
             (["plan", MOE], "no workload"),
             (["plan", *PROBLEM, "--set", "tp"], "has no '='"),
             (["evaluate", "nothing.json"], "cannot be read"),
-            (["pareto", MOE, "--isl", "8", "--osl", "8"], "is about one phase"),
+            (["pareto", MOE, "--isl", "8", "--osl", "8", "--set", "simulator=roofline"],
+             "'pareto' answers for a service or for one phase"),
+            (["size", *PROBLEM], "no load to size for, expected --rate"),
+            (["size", MOE, "--isl", "8", "--osl", "8"], "expected --requests-per-s, or --rate"),
+            (["size", MOE, "--isl", "8", "--osl", "8", "--rate", "9", "--requests-per-s", "9"],
+             "expected one of them"),
+            (["plan", MOE, "--isl", "8", "--osl", "8", "--set", "pins.tp=4"], "'pins' has 'tp'"),
+            (["plan", MOE, "--isl", "0", "--osl", "8"], "'isl' is 0, expected"),
+            (["plan", MOE, "--isl", "8", "--osl", "-8"], "'osl' is -8, expected"),
+            (["plan", MOE, "--isl", "8", "--osl", str(1 << 70)], "expected a whole number of tokens from 1 to 2147483648"),
+            (["plan", MOE, "--isl", "8", "--osl", "x"], "--osl: invalid int value: 'x'"),
+            (["plan", MOE, "--isl", "nan", "--osl", "8"], "--isl: invalid int value: 'nan'"),
+            (["plan", MOE, "--isl", "8", "--osl", "8", "--ttft", "9@p42"], "is on 'p42', expected"),
+            (["plan", MOE, "--isl", "8", "--osl", "8", "--requests-per-s", "2", "--concurrency",
+              "2"], "'concurrency' and 'rate' are given, expected one of them"),
+            (["plan", MOE, "--isl", "8", "--osl", "8", "--engine", "x"], "known:"),
             (["evaluate", deep], "is no plan file: maximum recursion depth"),
             (["plan", MOE, "--config", deep], "maximum recursion depth"),
             (["plan", deep, "--context", "8"], "more than 128 levels"),
@@ -319,9 +341,9 @@ class CommandTest(unittest.TestCase):
         self.assertGreaterEqual(rows["context 12"]["throughput"], rows["none"]["throughput"])
         code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
         self.assertEqual(code, 0)
-        self.assertIn("and fewer do not", out)
+        self.assertRegex(out, r"1 GPUs reach [0-9.e+]+ tokens/s \(target 1000\). Fewer do not.")
         prices = ["--price", "h200_sxm=9", "--price", "h100_sxm=2.5"]
-        code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000, *prices)
+        code, out, _ = run("size", MOE, "--context", 24, "--rate", 1000, *prices)
         self.assertEqual(code, 0)
         self.assertLess(out.index("h100_sxm"), out.index("h200_sxm"))
 

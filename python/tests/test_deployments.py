@@ -459,14 +459,14 @@ class PlanTest(unittest.TestCase):
     def test_roles_of_a_service(self):
         plan = self.plan(isl=4096, osl=512, ttft_ms=2000, rate=20, mode="disaggregated")
         made = d.deployment_of(plan)
-        found = plan.service["disaggregated"]
-        for role, key in zip(made.roles, ("prefill", "decode")):
-            row = found[key]
+        for role, planned in zip(made.roles, plan.roles):
+            strategy = planned.strategy
             self.assertEqual((role.workers, role.tp, role.ranks, role.ep),
-                             (row["workers"], row["tp"], row["dp"], row["ep"]))
-        self.assertEqual(sum(role.workers * role.devices for role in made.roles), found["devices"])
+                             (planned.workers, strategy.tp, strategy.replicas, strategy.ep))
+        metrics = plan.metrics
+        self.assertEqual(sum(role.workers * role.devices for role in made.roles), metrics.gpus)
         decode = made.roles[1]
-        self.assertGreaterEqual(decode.workers * decode.in_flight, found["concurrency"])
+        self.assertGreaterEqual(decode.workers * decode.in_flight, metrics.in_flight)
         self.assertEqual((made.load.isl, made.load.osl, made.load.rate), (4096, 512, 20))
         self.assertEqual(made.max_length, 40960)
         self.assertEqual(d.deployment_of(plan, max_length=8192).max_length, 8192)
@@ -482,27 +482,25 @@ class PlanTest(unittest.TestCase):
 
     def test_services_of_files_are_checked(self):
         plan = self.plan(isl=4096, osl=512, ttft_ms=2000, mode="disaggregated")
-        text = json.dumps(plan.service)
+        text = json.dumps(plan.report)
         for path, value in [
-            ("mode", "x"), ("mode", None), ("mode", []), ("disaggregated", 1),
+            ("disaggregated", 1),
             ("disaggregated/decode", None), ("disaggregated/prefill", []),
             ("disaggregated/decode/tp", "2\ntouch pwned"), ("disaggregated/decode/workers", 0),
             ("disaggregated/prefill/dp", 1.5), ("disaggregated/prefill/ep", 1e400),
             ("disaggregated/concurrency", "9"), ("disaggregated/concurrency", float("nan")),
         ]:
-            service = json.loads(text)
+            report = json.loads(text)
             *places, name = path.split("/")
-            inner = service
+            inner = report
             for place in places:
                 inner = inner[place]
             inner[name] = value
             with self.subTest(path, value=value), self.assertRaises(so.ShardoptError):
-                d.deployment_of(dataclasses.replace(plan, service=service))
-
-    def test_one_worker_of_a_service_says_so(self):
-        plan = self.plan(isl=4096, osl=512, ttft_ms=2000, mode="disaggregated")
-        self.assertIn("one worker of a service, alone", so.export(plan, "vllm").script)
-        self.assertNotIn("alone", so.export(self.plan(), "vllm").script)
+                d.deployment_of(dataclasses.replace(plan, report=report))
+        for mode in ("x", None, []):
+            with self.subTest(mode=mode), self.assertRaisesRegex(so.ShardoptError, "no mode"):
+                dataclasses.replace(plan, mode=mode)
 
     def test_a_plan_of_a_phase_is_a_service_too(self):
         plan = self.plan()
@@ -539,7 +537,7 @@ class PlanTest(unittest.TestCase):
             for words, why in [
                 (("--target", "kube", "-o", "x"), "unknown target 'kube'; known"),
                 (("--target", "shell"), "expected --output-dir"),
-                (("--image", "a"), "expected --target too"),
+                (("--image", "a"), "expected `shardopt export` with --target"),
                 (("--target", "shell", "-o", "out dir"), "has files"),
                 (("--target", "kubernetes", "-o", "x", "--name", "A"), "the name is 'A'"),
                 (("--target", "kubernetes", "-o", "x", "--image", "a b"), "the image is 'a b'"),

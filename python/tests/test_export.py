@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
+from shardopt import deployments
 from shardopt.engine_table import flags_of, nodes_of, stage_layers, table
 from shardopt.shell import Expansion, command_line
 
@@ -194,13 +195,13 @@ class ExportTest(unittest.TestCase):
         model = so.load_model(LLAMA, so.Decode(context=2150))
         asked = so.Problem(model, machine="h200_sxm", max_devices=8, isl=2000, osl=300,
                            engine="vllm")
-        launch = so.export(so.plan(asked), "vllm")
-        self.assertEqual(lengths(launch.benchmark), [2000, 300])
-        self.assertEqual(value(launch.args, "--max-model-len"), 131072)
-        launch = so.export(so.plan(asked), "vllm", max_length=4000)
-        self.assertEqual(value(launch.args, "--max-model-len"), 4000)
+        service = so.plan(asked)
+        made = deployments.deployment_of(service)
+        self.assertEqual((made.load.isl, made.load.osl), (2000, 300))
+        self.assertEqual(made.max_length, 131072)
+        self.assertEqual(deployments.deployment_of(service, max_length=4000).max_length, 4000)
         with self.assertRaisesRegex(so.ShardoptError, "at least 2300"):
-            so.export(so.plan(asked), "vllm", max_length=2299)
+            deployments.deployment_of(service, max_length=2299)
 
     def test_lengths_and_memory_are_those_that_devices_hold(self):
         def value(words, flag):

@@ -172,11 +172,29 @@ class PageTest(unittest.TestCase):
             with self.subTest(is_dark=is_dark):
                 self.check_in_browser(is_dark)
 
-    def check_in_browser(self, is_dark):
+    @unittest.skipUnless(
+        HAS_CONVERTER and shutil.which("chromium"),
+        "vl-convert-python or chromium is not installed",
+    )
+    def test_a_browser_draws_a_service(self):
+        model = so.load_model(MOE)
+        asked = so.Problem(model, devices=2, isl=16, osl=8, mode="disaggregated")
+        service = so.plan(asked)
+        front = so.pareto(asked.replace(tpot_ms=1), step=0.9)
+        changes = so.sweep(asked.replace(concurrency=8))
+        drawn = self.drawn(service, front, changes)
+        figures = re.findall(r'<figure id="(.*?)".*?</figure>', drawn, re.S)
+        self.assertEqual(figures, ["front", "steps", "memory", "sensitivity"])
+        self.assertEqual(drawn.count('class="marks"'), len(figures))
+        head = drawn[: drawn.index("<figure")]
+        for word in ("tokens/s per GPU", "prefill", "decode", "shardopt export"):
+            self.assertIn(word, head)
+
+    def drawn(self, *shown, is_dark=False):
+        """What a browser makes of a page, on whose console is nothing."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.html"
-            plan, *others = beside()
-            so.report(plan, path, *others)
+            so.report(shown[0], path, *shown[1:])
             done = subprocess.run(
                 ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
                  *(["--force-dark-mode"] if is_dark else []),
@@ -185,12 +203,16 @@ class PageTest(unittest.TestCase):
                 capture_output=True, text=True, timeout=240,
             )
         self.assertNotIn("CONSOLE", done.stderr)
-        drawn = done.stdout[done.stdout.index("<figure") :]
+        return done.stdout
+
+    def check_in_browser(self, is_dark):
+        page = self.drawn(*beside(), is_dark=is_dark)
+        drawn = page[page.index("<figure") :]
         self.assertEqual('fill="#f4f4f4"' in drawn, is_dark)
-        figures = re.findall(r'<figure id="(.*?)".*?</figure>', done.stdout, re.S)
+        figures = re.findall(r'<figure id="(.*?)".*?</figure>', page, re.S)
         names = ["front", "memory", "layer", "sharding", "devices", "convergence"]
         self.assertEqual(figures, [*names, "sensitivity"])
-        self.assertEqual(done.stdout.count('class="marks"'), len(figures))
+        self.assertEqual(page.count('class="marks"'), len(figures))
 
     @unittest.skipIf(HAS_CONVERTER, "vl-convert-python is installed")
     def test_missing_library_is_named(self):

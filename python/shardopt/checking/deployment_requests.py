@@ -13,12 +13,10 @@ from typing import Any, Mapping
 from ..border import read_text, real, shown
 from ..deployments import Deployment, Settings, deployment_of, write
 from ..errors import Contradiction, Infeasible, ShardoptError, UnknownName, WrongValue, list_known
-from ..plans import Plan
-from ..plans import plan as find_plan
 from ..problem import Decode, Problem, load_model, machines
+from ..services import Service, plan_service
 from ..yaml_files import parse_documents
 from .findings import Finding, ignored, note
-from .outcomes import service_row
 
 KIND = "DynamoGraphDeploymentRequest"
 #: Engines whose workers the target `dynamo` writes.
@@ -49,7 +47,7 @@ def request_in(path: "str | os.PathLike[str]") -> "dict[str, Any] | None":
 class Answer:
     """The best plan for a request, as a deployment, and what of the request is unused."""
 
-    plan: Plan
+    plan: Service
     deployment: Deployment
     settings: Settings
     findings: tuple[Finding, ...]
@@ -145,7 +143,7 @@ def answer(document: Mapping[str, Any], place: str, config: "str | os.PathLike[s
     plans, why = [], []
     for engine in _ENGINES if backend == "auto" else (backend,):
         try:
-            plans.append(find_plan(Problem(model, engine=engine, **asked)))
+            plans.append(plan_service(Problem(model, engine=engine, **asked)))
         except Infeasible as error:
             why.append(error)
     if not plans:
@@ -171,8 +169,6 @@ def answer(document: Mapping[str, Any], place: str, config: "str | os.PathLike[s
     return Answer(best, made, settings, findings)
 
 
-def _worth(plan: Plan) -> float:
+def _worth(service: Service) -> float:
     """Tokens a second per GPU in use."""
-    row = service_row(plan)
-    assert row is not None
-    return float(row["tokens_per_s_per_used_device"])
+    return float(service.found["tokens_per_s_per_used_device"])

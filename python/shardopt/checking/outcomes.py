@@ -14,6 +14,7 @@ from ..launches import degrees_of
 from ..plans import Plan
 from ..plans import plan as find_plan
 from ..problem import Problem, _checked
+from ..services import Service
 from .findings import Finding, illegal, missed, note
 from .meaning import Meaning
 from .stated import Stated
@@ -52,20 +53,11 @@ class Outcome:
         return -(-int(row.get("in_flight_each", 0)) // 1)
 
 
-def outcome_of(problem: Problem, found: Plan) -> Outcome:
+def outcome_of(problem: Problem, found: "Plan | Service") -> Outcome:
     """The optimum of a problem as an outcome."""
-    row = service_row(found)
-    if problem.is_service and row is not None:
-        return Outcome(None, row, (), _throughput(problem, row), True)
+    if isinstance(found, Service):
+        return Outcome(None, found.found, (), _throughput(problem, found.found), True)
     return Outcome(found, None, (), found.metrics.throughput, True)
-
-
-def service_row(found: Plan) -> "Mapping[str, Any] | None":
-    """What the planner says of the recommended mode of a planned service; None of a
-    phase."""
-    said = found.service
-    row = said.get(str(said.get("mode"))) if said else None
-    return row if isinstance(row, dict) else None
 
 
 def _throughput(problem: Problem, row: Mapping[str, Any]) -> float:

@@ -13,8 +13,9 @@ from ..deployments.service import Deployment, Role
 from ..engine_table import Names, devices_per_node_of, longest_of, table
 from ..errors import Infeasible, WrongValue
 from ..plans import Plan
-from ..plans import plan as find_plan
 from ..problem import Problem, _check_kind, _text
+from ..services import Service
+from ..services import plan as find_plan
 from .changes import Change, best_change
 from .documents import read_stated
 from .findings import DIFFERS, Finding, differs, illegal, note
@@ -31,7 +32,7 @@ class Check:
     stated: Stated
     plan: Plan | None
     findings: tuple[Finding, ...]
-    optimum: Plan | None
+    optimum: "Plan | Service | None"
     change: Change | None = None
     outcome: Outcome = Outcome()
     best: Outcome = Outcome()
@@ -116,7 +117,7 @@ def check(
     problem: "Problem | None",
     what: "str | os.PathLike[str]",
     explain: bool = True,
-    plan: "Plan | None" = None,
+    plan: "Plan | Service | None" = None,
 ) -> Check:
     """What `what` means: a command, or the path of a file or folder. Without a problem it
     is only read. `explain` also looks for the best change of one flag. What differs from

@@ -19,11 +19,8 @@ from ..errors import Inexpressible
 from ..hardware import Hardware, hardware_of
 from ..launches import Command, command_of
 from ..server_memory import ServerMemory
+from ..services import DECODE, PREFILL, SERVE
 from .pairs import why_not_paired
-
-#: Names of roles: a service is one `SERVE`, or `PREFILL` and `DECODE`.
-SERVE, PREFILL, DECODE = "serve", "prefill", "decode"
-
 
 @dataclass(frozen=True)
 class Role:

@@ -1,0 +1,124 @@
+"""What verbs print: plans and services, their files, and rows as a table."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, Sequence
+
+FEASIBLE, INFEASIBLE, EXHAUSTED, DIFFERENT = 0, 1, 3, 4
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
+
+
+def inputs_of(args: argparse.Namespace, problems: Sequence[Any]) -> list[str | None]:
+    """The files that a command reads, which it does not write."""
+    options = ("model", "plan", "config", "machine", "prefill_machine", "checkpoint")
+    named = [getattr(args, name, None) for name in options]
+    for problem in problems:
+        named += [problem.model.path, problem.machine, problem.prefill_machine]
+    return named
+
+
+def _place(problem: Any, folder: str) -> Path:
+    """Where the plan file of a problem is written."""
+    name = "service" if problem.is_service else problem.phase
+    return Path(folder) / f"{name}.json"
+
+
+def check_places(args: argparse.Namespace, problems: Sequence[Any]) -> None:
+    """Refuses plan files in the place of what is read, before anything is planned."""
+    from .border import check_outputs
+
+    if args.output_dir:
+        places = [_place(problem, args.output_dir) for problem in problems]
+        check_outputs(places, inputs_of(args, problems))
+
+
+def _keep(plan: Any, args: argparse.Namespace) -> str:
+    path = _place(plan.problem, args.output_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plan.to_json(path, inputs_of(args, [plan.problem]))
+    return str(path)
+
+
+def _next(plan: Any, path: str) -> str:
+    """What leads from a plan to a launch, for a shell."""
+    from .services import Service
+    from .shell import as_path, command_line
+
+    words = ["shardopt", "export", as_path(path)]
+    if isinstance(plan, Service):
+        return command_line([*words, "--target", "shell", "-o", "launch"])
+    if plan.problem.engine:
+        return command_line([*words, "--engine", plan.problem.engine])
+    engines = plan.report.get("engines") or {}
+    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
+    if engines and runner is None:
+        return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
+    return command_line([*words, "--engine", runner or "vllm"])
+
+
+def _resume(args: argparse.Namespace) -> str:
+    """How a search that was interrupted goes on."""
+    kept = getattr(args, "checkpoint", None)
+    if kept:
+        return f"the same command goes on from {kept}"
+    return "begins anew; with --checkpoint FILE the same command would go on"
+
+
+def show(plans: Sequence[Any], args: argparse.Namespace) -> int:
+    """Prints plans and services, and keeps their files where a folder is given."""
+    plans = [dataclasses.replace(plan, command=args.words) for plan in plans]
+    paths = [_keep(plan, args) for plan in plans if args.output_dir]
+    if args.format == "json":
+        files = [plan.to_dict() for plan in plans]
+        print_json(files[0] if len(files) == 1 else files)
+    else:
+        print("\n".join(_table(plan, args) for plan in plans), end="")
+        _show_next(plans, paths, args)
+    return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
+
+
+def _table(plan: Any, args: argparse.Namespace) -> str:
+    """The table, and of a service with --ops what ops of each phase are sharded on and
+    take."""
+    from .services import Service
+
+    if not isinstance(plan, Service) or not getattr(args, "ops", False):
+        return str(plan.table)
+    phases = [plan.phase_plan(phase).table for phase in ("prefill", "decode")]
+    return "\n".join([plan.table, *phases])
+
+
+def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namespace) -> None:
+    from .services import Service
+
+    width = 12 if any(isinstance(plan, Service) for plan in plans) else 10
+    for plan, path in zip(plans, paths):
+        print(f"\n  {'plan':<{width}}{path}")
+        print(f"  {'next':<{width}}{_next(plan, path)}")
+    for plan in plans:
+        if plan.interrupted:
+            print(f"  {'resume':<{width}}{_resume(args)}")
+    if args.verb == "plan" and not paths:
+        print(f"  {'next':<{width}}the same with --output-dir DIR, for a plan file")
+
+
+def rows_as_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of one shape as a table."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+
+    def cell(value: Any) -> str:
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    lines = [names] + [[cell(row.get(name, "-")) for name in names] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
+    return "\n".join(
+        "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths))
+        for line in lines
+    )

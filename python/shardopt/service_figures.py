@@ -1,0 +1,138 @@
+"""Charts of a service, as Vega-Lite specifications."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from .checks import _check_kind, _text
+from .errors import UnknownName, list_known
+from .figures import Spec, _spec, sensitivity
+from .frontier import Frontier
+from .sensitivity import Change, sweep
+from .service_tables import part_of
+from .services import Service
+
+
+def frontier_chart(service: Service, frontier: Frontier | None) -> Spec:
+    """Tokens/s per GPU against tokens/s per user: the frontier, the service, the best of
+    the other mode, and the TPOT SLO."""
+
+    def point(name: str, one: Service) -> dict[str, Any]:
+        row = one.to_row()
+        names = ("tokens_per_s_per_user", "tokens_per_s_per_gpu", "tpot_ms", "ttft_ms",
+                 "requests_per_s", "mode")
+        return {"service": name, **{key: row[key] for key in names}}
+
+    def axis(name: str, title: str) -> dict[str, Any]:
+        return {"field": name, "type": "quantitative", "title": title}
+
+    x = axis("tokens_per_s_per_user", "tokens/s per user (1 / TPOT)")
+    y = axis("tokens_per_s_per_gpu", "tokens/s per GPU")
+    tooltip = [{"field": name} for name in point("", service)]
+    layers: list[Spec] = []
+    if frontier is not None:
+        values = [point("frontier, proved", one) for one in frontier if isinstance(one, Service)]
+        layers.append({
+            "data": {"values": values},
+            "mark": {"type": "line", "point": True, "interpolate": "step-before"},
+            "encoding": {"x": x, "y": y, "tooltip": tooltip},
+        })
+    points = [point(f"recommended, {service.mode}", service)]
+    if service.other is not None:
+        points.append(point(f"best {service.other.mode}", service.other))
+    kind = {"field": "service", "type": "nominal", "title": None}
+    layers.append({
+        "data": {"values": points},
+        "mark": {"type": "point", "filled": True, "size": 120},
+        "encoding": {"x": x, "y": y, "tooltip": tooltip, "color": kind, "shape": kind},
+    })
+    slo = service.slos[0]
+    if slo.target_ms < float("inf"):
+        layers.append({
+            "data": {"values": [{"least": 1e3 / slo.target_ms}]},
+            "mark": {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"},
+            "encoding": {"x": {"field": "least", "type": "quantitative"}},
+        })
+    return _spec("Throughput against speed", {"layer": layers, "height": 300})
+
+
+def _stacked(title: str, values: list[dict[str, Any]], unit: str) -> Spec:
+    """A bar a role, in parts."""
+    return {
+        "data": {"values": values},
+        "mark": "bar",
+        "encoding": {
+            "y": {"field": "role", "sort": None, "title": None},
+            "x": {"field": unit, "type": "quantitative", "aggregate": "sum", "title": unit},
+            "color": {"field": "part", "type": "nominal", "title": None, "sort": None},
+            "tooltip": [{"field": name} for name in ("role", "part", unit)],
+        },
+        "height": {"step": 26},
+    }
+
+
+def steps_chart(service: Service) -> Spec:
+    """The parts of a step of each role."""
+    values = [
+        {"role": role.name, "part": part_of(part), "us": us}
+        for role in service.roles
+        for part, us in role.step_us.items()
+        if us > 0
+    ]
+    title = "A step of each role: one that decodes, or that prefills a prompt"
+    return _spec(title, _stacked(title, values, "us"))
+
+
+def memory_chart(service: Service) -> Spec:
+    """Memory of the fullest GPU of each role, with its budget."""
+    values = [
+        {"role": role.name, "part": part.replace("_", " "), "GB": role.memory[part]}
+        for role in service.roles
+        for part in ("weights", "kv_cache")
+        if part in role.memory
+    ]
+    budgets = [
+        {"role": role.name, "budget": role.memory["capacity"]}
+        for role in service.roles
+        if "capacity" in role.memory
+    ]
+    title = "Memory of the fullest GPU of each role"
+    bars = _stacked(title, values, "GB")
+    height = bars.pop("height")
+    budget = {
+        "data": {"values": budgets},
+        "mark": {"type": "tick", "thickness": 2, "color": "firebrick", "size": 24},
+        "encoding": {
+            "y": {"field": "role", "sort": None, "title": None},
+            "x": {"field": "budget", "type": "quantitative"},
+        },
+    }
+    return _spec(title, {"layer": [bars, budget], "height": height})
+
+
+def charts_of_service(
+    service: Service,
+    frontier: Frontier | None = None,
+    changes: Sequence[Change] | None = None,
+) -> dict[str, Spec]:
+    """`front`, `steps` and `memory`; with the `changes` of a sweep `sensitivity`."""
+    _check_kind(Service, "service", service)
+    found = {
+        "front": frontier_chart(service, frontier),
+        "steps": steps_chart(service),
+        "memory": memory_chart(service),
+    }
+    if changes is not None and len(changes) > 1:
+        found["sensitivity"] = sensitivity(changes)
+    return found
+
+
+def chart_of_service(service: Service, name: str) -> Spec:
+    """One of them; what a change buys is found first."""
+    changes = sweep(service.problem) if name == "sensitivity" else None
+    found = charts_of_service(service, None, changes)
+    if _text("name", name) not in found:
+        raise UnknownName(
+            f"unknown chart '{name}' of a service; " + list_known(name, [*found, "sensitivity"])
+        )
+    return found[name]

@@ -1,0 +1,230 @@
+"""Parts of a service: roles of workers, SLOs, latencies, and how they are read from what
+the planner says, which may come from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Mapping, NamedTuple
+
+from .border import real, shown
+from .checks import _checked, _whole
+from .errors import WrongPlan
+from .plans import Strategy
+from .problem import Problem
+
+#: Names of roles: a service is one `SERVE`, or `PREFILL` and `DECODE`.
+SERVE, PREFILL, DECODE = "serve", "prefill", "decode"
+MODES = ("aggregated", "disaggregated")
+#: Names of roles, and what reports of version 1 called them.
+_ROWS = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}
+PERCENTILES = (50, 90, 99)
+
+
+class Latency(NamedTuple):
+    """Milliseconds: the mean over requests, the interval in which 80 % of measured runs
+    have theirs, and percentiles over requests."""
+
+    mean: float
+    low: float
+    high: float
+    p50: float
+    p90: float
+    p99: float
+
+    def at(self, percentile: int | None) -> float:
+        """At a percentile, or the mean where that is None."""
+        return float(getattr(self, f"p{percentile}")) if percentile else self.mean
+
+
+@dataclass(frozen=True)
+class Slo:
+    """A target for a latency, and what is attained, on the mean (None) or a
+    percentile."""
+
+    name: str
+    percentile: int | None
+    target_ms: float
+    attained: Latency
+
+    @property
+    def attained_ms(self) -> float:
+        return self.attained.at(self.percentile)
+
+    @property
+    def met(self) -> bool:
+        return self.attained_ms <= self.target_ms * (1 + 1e-9)
+
+    @property
+    def on(self) -> str:
+        return f"p{self.percentile}" if self.percentile else "mean"
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """The higher percentiles that are above the target."""
+        return tuple(
+            f"p{each}"
+            for each in PERCENTILES
+            if each > (self.percentile or 50) and self.attained.at(each) > self.target_ms
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "slo": self.name,
+            "on": self.on,
+            "target_ms": "inf" if math.isinf(self.target_ms) else self.target_ms,
+            "attained_ms": self.attained_ms,
+            "met": self.met,
+            "above": list(self.above),
+        }
+
+
+@dataclass(frozen=True)
+class Role:
+    """Equal workers: engine instances of one strategy, on GPUs of their own."""
+
+    name: str
+    workers: int
+    strategy: Strategy
+    machine: str
+    in_flight: float
+    """Requests in flight in one worker."""
+    sequences: float
+    """Of them in a step, in the mean."""
+    memory: Mapping[str, float]
+    """Gigabytes of the fullest GPU: `weights`, `kv_cache`, and their `capacity`."""
+    step_us: Mapping[str, float]
+    """Microseconds of a step by part: of one that decodes, or that prefills."""
+    stages: tuple[int, ...] = ()
+    """Layers of each pipeline stage, even ones too."""
+
+    @property
+    def gpus_each(self) -> int:
+        return self.strategy.devices
+
+    @property
+    def gpus(self) -> int:
+        return self.workers * self.gpus_each
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "workers": self.workers,
+            "gpus_each": self.gpus_each,
+            "in_flight": self.in_flight,
+            "machine": self.machine,
+            "memory_gb": dict(self.memory),
+            "step_us": dict(self.step_us),
+            "strategy": self.strategy.to_dict(),
+        }
+
+
+class ServiceMetrics(NamedTuple):
+    """What a service serves. Tokens are those of completions; rates are a second."""
+
+    requests_per_s: float
+    tokens_per_s_per_gpu: float
+    tokens_per_s_per_user: float
+    tpot: Latency
+    ttft: Latency
+    in_flight: float
+    gpus: int
+
+    @property
+    def tpot_ms(self) -> float:
+        return self.tpot.mean
+
+    @property
+    def ttft_ms(self) -> float:
+        return self.ttft.mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row: latencies as `tpot_ms`, `tpot_ms_p90`, …"""
+        row: dict[str, Any] = {
+            "requests_per_s": self.requests_per_s,
+            "tokens_per_s_per_gpu": self.tokens_per_s_per_gpu,
+            "tokens_per_s_per_user": self.tokens_per_s_per_user,
+        }
+        for name, latency in (("tpot_ms", self.tpot), ("ttft_ms", self.ttft)):
+            row[name] = latency.mean
+            row.update({f"{name}_p{each}": latency.at(each) for each in PERCENTILES})
+        row.update(in_flight=self.in_flight, gpus=self.gpus)
+        return row
+
+
+def layout_of(strategy: Strategy) -> str:
+    """"tp 4 dp 16 ep 64", without what is 1."""
+    said = {"dp": strategy.replicas, "ep": strategy.ep, "pp": strategy.pp, "cp": strategy.cp}
+    found = [f"tp {strategy.tp}"]
+    found += [f"{name} {value}" for name, value in said.items() if value > 1]
+    return " ".join(found)
+
+
+def latency_of(found: Mapping[str, Any], name: str) -> Latency:
+    low, high = found[f"{name}_range"]
+    values = (found[name], low, high, *(found[f"{name}_p{each}"] for each in PERCENTILES))
+    return Latency(*map(float, values))
+
+
+def roles_of(
+    problem: Problem, report: Mapping[str, Any], found: Mapping[str, Any]
+) -> tuple[Role, ...]:
+    """The roles of a mode of a report, which may come from a file."""
+    total = real(found.get("concurrency"))
+    rows = {name: found.get(name, found.get(key)) for name, key in _ROWS.items()}
+    named = {name: row for name, row in rows.items() if isinstance(row, dict)}
+    if list(named) not in ([SERVE], [PREFILL, DECODE]) or not 0 < total < 2**31:
+        raise WrongPlan(
+            f"the service of mode {shown(report.get('mode'))} has no 'serve', or no "
+            "'prefill' and 'decode', with a concurrency: expected a plan file as "
+            "`shardopt plan` writes it"
+        )
+    engine = str(report.get("engine"))
+    return tuple(
+        _role_of(problem, engine, name, row, found) for name, row in named.items()
+    )
+
+
+def _role_of(
+    problem: Problem, engine: str, name: str, row: Mapping[str, Any],
+    found: Mapping[str, Any],
+) -> Role:
+    def count(key: str, default: int | None = None) -> int:
+        return _whole(f"service/{name}/{key}", row.get(key, default), least=1)
+
+    dp, pp = count("dp"), count("pp", 1)
+    workers = count("workers" if "workers" in row else "count")
+    usual = 1 if name == PREFILL else found["concurrency"] / workers
+    share = real(row.get("in_flight_each", usual))
+    # Of version 1: sequences of an attention group.
+    sequences = real(row.get("sequences_each", real(found.get("sequences", 1)) * dp))
+    decoding = 1 if name == PREFILL else max(1, round(sequences / dp))
+    strategy = Strategy(
+        tp=count("tp"), ep=count("ep"), pp=pp, cp=count("cp", 1),
+        dp=None if dp == row["ep"] else dp,
+        batch=count("batch", decoding * dp),
+        exchange=str(row.get("exchange", "all_to_all")), dims=(),
+    )
+    layers = row.get("stages")
+    stages = tuple(_whole("stages", each, least=1) for each in layers or ())
+    dims = row.get("dims")
+    ops = problem.model.ops
+    if not isinstance(dims, dict):
+        base = dataclasses.replace(strategy, dims=tuple((op, 0) for op in ops))
+        chosen = _checked(problem.handle.engine_dims, engine, base.numbers())
+        dims = dict(zip(ops, chosen))
+    strategy = Strategy.from_dict({**strategy.to_dict(), "dims": dims}, ops)
+    memory = row.get("memory_gb")
+    parts = memory if isinstance(memory, dict) else {}
+    return Role(
+        name, workers, strategy, str(row.get("machine", "")), share, sequences,
+        {part: real(gb) for part, gb in parts.items()},
+        _numbers_of(row.get("step_us", found.get("step_us") if name != PREFILL else None)),
+        stages,
+    )
+
+
+def _numbers_of(said: Any) -> dict[str, float]:
+    """Numbers by name, in which a file may have others."""
+    found = said.items() if isinstance(said, dict) else ()
+    return {name: real(value) for name, value in found if not math.isnan(real(value))}

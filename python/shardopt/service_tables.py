@@ -1,0 +1,309 @@
+"""Services as tables: a text for terminals, HTML for notebooks and pages. Every number
+is spelled in one place."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+
+from .problem import MOST_LIMIT, Problem
+
+if TYPE_CHECKING:
+    from .services import Role, Service, Slo
+
+#: The planner's parts of a step, in the words of users.
+PARTS = {"products": "GEMMs", "launch": "CPU launch overhead"}
+Rows = Sequence[Sequence[str]]
+
+
+def three(value: float) -> str:
+    """Three significant digits, without an exponent from 100 on."""
+    text = f"{value:.3g}"
+    return text if value < 100 else f"{float(text):.0f}"
+
+
+def number(value: float) -> str:
+    """A number of the user's: as short as it was said."""
+    return f"{value:.15g}"
+
+
+def part_of(name: str) -> str:
+    return PARTS.get(name, name)
+
+
+def aligned(rows: Rows, indent: str = "  ") -> str:
+    """Columns: the first to the left, the others to the right, and what is behind the
+    last of the head follows it."""
+    count = len(rows[0])
+    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(count)]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])]
+        cells += [text.rjust(width) for text, width in zip(row[1:count], widths[1:])]
+        lines.append((indent + "  ".join([*cells, *row[count:]])).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _machine_names(service: Service) -> tuple[str, str]:
+    """Of decode and prefill workers; machines of one name have that of their file."""
+    problem, report = service.problem, service.report
+    decode, prefill = str(report["machine"]), str(report.get("prefill_machine") or "")
+    if prefill and prefill == decode and problem.prefill_machine:
+        return problem.machine or decode, problem.prefill_machine
+    return decode, prefill
+
+
+def _gpus_of(service: Service) -> str:
+    """"8 GPUs of h100_sxm and 4 of b200_sxm"."""
+    decode, prefill = _machine_names(service)
+    text = f"{service.report['devices']} GPUs of {decode}"
+    apart = service.report.get("prefill_devices")
+    if apart:
+        return f"{text} and {apart} of {prefill}"
+    return f"{text} or {prefill}" if prefill and prefill != decode else text
+
+
+def requests_of(report: Mapping[str, Any]) -> str:
+    said = report.get("requests") or {}
+    return ", ".join(
+        f"{name} {number(value)}" for name, value in said.items() if value < MOST_LIMIT
+    )
+
+
+def role_rows(service: Service) -> list[list[str]]:
+    """A head, and a row a role."""
+    names = ["workers", "tp", "dp", "ep", "pp", "cp"]
+    head = ["role", *names, "GPUs", "in flight", "weights, GB", "KV cache, GB", "of, GB"]
+    roles = service.roles
+    uses_cp = any(role.strategy.cp > 1 for role in roles)
+    decode, prefill = _machine_names(service)
+
+    def row(role: Role) -> list[str]:
+        strategy = role.strategy
+        degrees = [strategy.tp, strategy.replicas, strategy.ep, strategy.pp, strategy.cp]
+        memory = [three(role.memory[part]) if part in role.memory else "-"
+                  for part in ("weights", "kv_cache", "capacity")]
+        cells = [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
+                 three(role.in_flight), *memory]
+        if service.problem.model.experts and strategy.tp * strategy.replicas > 1:
+            gathers = strategy.exchange == "gather"
+            cells.append("EP by all-gather" if gathers else "EP by all-to-all")
+        if prefill and prefill != decode:
+            cells.append("on " + (prefill if role.name == "prefill" else decode))
+        return cells
+
+    rows = [head, *map(row, roles)]
+    if not uses_cp:
+        column = head.index("cp")
+        rows = [each[:column] + each[column + 1 :] for each in rows]
+    return rows
+
+
+def slo_rows(service: Service) -> list[list[str]]:
+    """A head, and a row an SLO: target, attained at the same place, mean, percentiles
+    and the interval of runs."""
+    head = ["SLO", "target", "on", "attained", "mean", "80 % of runs", "p50", "p90", "p99"]
+
+    def row(slo: Slo) -> list[str]:
+        times = slo.attained
+        verdict = "met" if slo.met else "NOT MET"
+        if slo.met and slo.above:
+            verdict += f", {' and '.join(slo.above)} above it"
+        return [
+            f"{slo.name}, ms",
+            "none" if math.isinf(slo.target_ms) else number(slo.target_ms),
+            slo.on, three(slo.attained_ms),
+            three(times.mean), f"{three(times.low)} - {three(times.high)}",
+            three(times.p50), three(times.p90), three(times.p99), verdict,
+        ]
+
+    return [head, *map(row, service.slos)]
+
+
+def throughput_of(service: Service) -> str:
+    metrics = service.metrics
+    return (
+        f"{three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU, "
+        f"{three(metrics.tokens_per_s_per_user)} tokens/s per user, "
+        f"{three(metrics.requests_per_s)} req/s"
+    )
+
+
+def load_of(service: Service) -> str:
+    metrics = service.metrics
+    return (
+        f"{number(round(metrics.in_flight, 3))} requests in flight on {metrics.gpus} of "
+        f"{service.gpus_available} GPUs"
+    )
+
+
+def step_shares(service: Service) -> list[tuple[str, float, float]]:
+    """Parts of a step that decodes with microseconds and shares, the largest first."""
+    parts = {name: us for name, us in service.step_us.items() if us > 0}
+    total = sum(parts.values()) or 1.0
+    found = [(part_of(name), us, us / total) for name, us in parts.items()]
+    return sorted(found, key=lambda part: -part[1])
+
+
+def other_mode(service: Service) -> str:
+    """The other mode in a line."""
+    other = service.other
+    mode = "disaggregated" if service.mode == "aggregated" else "aggregated"
+    if other is None:
+        asked = service.problem.mode not in (None, "best")
+        return f"{mode}: not searched" if asked else f"{mode}: no plan meets the SLOs"
+    metrics = other.metrics
+    share = metrics.tokens_per_s_per_gpu / service.metrics.tokens_per_s_per_gpu - 1
+    return (
+        f"{mode}: {three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU ({share:+.1%}), "
+        f"TPOT {three(metrics.tpot_ms)} ms, TTFT {three(metrics.ttft_ms)} ms, "
+        f"{three(metrics.requests_per_s)} req/s on {metrics.gpus} GPUs"
+    )
+
+
+def engines_of(service: Service) -> str:
+    """Engines that run the layouts, and why others do not."""
+    compared = service.report.get("compared")
+    if isinstance(compared, dict):
+        return "; ".join(_compared_line(service, *pair) for pair in compared.items())
+    found = service.engines
+    runs = [engine for engine, why in found.items() if why is None]
+    others = [f"not {engine}: {why}" for engine, why in found.items() if why is not None]
+    return "; ".join([", ".join(runs) or "none", *others])
+
+
+def _compared_line(service: Service, engine: str, row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return f"{engine} no plan"
+    own, gpus = row["tokens_per_s_per_gpu"], row["gpus"]
+    text = f"{engine} {three(own)} tokens/s per GPU on {gpus} GPUs"
+    if engine == service.engine:
+        return f"{text}, recommended"
+    return f"{text} ({own / service.metrics.tokens_per_s_per_gpu - 1:+.1%})"
+
+
+def proof_of(service: Service) -> str:
+    proof = service.proof
+    counts = [
+        f"{proof[name]} {text}"
+        for name, text in (
+            ("layouts", "layouts"), ("pairs", "pairs of roles"),
+            ("evaluations", "loads evaluated"), ("intervals", "intervals bounded"),
+        )
+        if name in proof
+    ]
+    if not proof:
+        return "none: the service is given"
+    return ("optimal, proved: " if service.proved else "best found: ") + ", ".join(counts)
+
+
+def binding_of(service: Service) -> str:
+    """What keeps the service from serving more; empty where nobody said it."""
+    binding = service.binding
+    return str(binding.get("why") or binding.get("part") or "")
+
+
+def facts_of(service: Service) -> list[tuple[str, str]]:
+    """What is said of a service in a line each, by name."""
+    names = [service.problem.model.name, f"{service.engine} on {_gpus_of(service)}"]
+    return [
+        ("service", ", ".join(filter(None, names))),
+        ("requests", requests_of(service.report)),
+        ("plan", f"{service.mode}; {proof_of(service)}"),
+    ]
+
+
+def results_of(service: Service) -> list[tuple[str, str]]:
+    shares = step_shares(service)
+    step = ", ".join(f"{name} {share:.0%}" for name, _, share in shares)
+    sent = service.kv_transfer_ms
+    whole = three(sum(us for _, us, _ in shares) / 1e3)
+    found = [
+        ("throughput", throughput_of(service)),
+        ("load", load_of(service)),
+        ("decode step", f"{whole} ms: {step}"),
+        ("KV transfer", "" if sent is None else f"{three(sent)} ms of TTFT"),
+        ("bound by", binding_of(service)),
+        *[("would help", line) for line in helps_of(service)],
+        ("other mode", other_mode(service)),
+        ("engines", engines_of(service)),
+        ("numbers", str(service.report.get("source") or "")),
+    ]
+    return [(name, text) for name, text in found if text]
+
+
+def helps_of(service: Service) -> list[str]:
+    """What would let it serve more, where the planner says it."""
+    found = service.found.get("would_help") or []
+    return [str(each.get("why", each) if isinstance(each, dict) else each) for each in found]
+
+
+def lines_of(facts: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"  {name:<12}{text}\n" for name, text in facts)
+
+
+def table_of(service: Service) -> str:
+    """What `shardopt plan` prints of a service."""
+    return "\n".join(
+        [
+            lines_of(facts_of(service)),
+            aligned(role_rows(service)),
+            aligned(slo_rows(service)),
+            lines_of(results_of(service)),
+        ]
+    )
+
+
+def shortage_table(problem: Problem, report: Mapping[str, Any]) -> str:
+    """What is printed where no service meets the SLOs."""
+    shortage = report.get("infeasible") or {}
+    found = [
+        ("service", f"{problem.model.name}, {report['engine']} on {report['devices']} GPUs of "
+                    f"{report['machine']}"),
+        ("requests", requests_of(report)),
+        ("plan", f"none; bound by {shortage.get('binding', 'SLOs')}"),
+    ]
+    binding = shortage.get("binding")
+    if binding == "limits":
+        for key, name in (("least_tpot_ms", "least TPOT"), ("least_ttft_ms", "least TTFT")):
+            if shortage.get(key):
+                found.append((name, f"{three(shortage[key])} ms"))
+    if shortage.get("most_requests_per_s"):
+        most = three(shortage["most_requests_per_s"])
+        found.append(("most", f"{most} req/s within the SLOs"))
+    if shortage.get("fewest_devices"):
+        found.append(("fewest", f"{shortage['fewest_devices']} GPUs would do"))
+    if binding == "memory":
+        found.append(("memory", f"{three(shortage['least_gb'])} GB of a GPU's "
+                                f"{three(shortage['capacity_gb'])} GB for weights and one request"))
+    return lines_of(found)
+
+
+def _html_table(rows: Rows) -> str:
+    count = len(rows[0])
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in rows[0]) + "<th></th>"
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row[:count])
+        + f"<td>{html.escape('; '.join(row[count:]))}</td></tr>"
+        for row in rows[1:]
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_facts(facts: Iterable[tuple[str, str]]) -> str:
+    rows = "".join(
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts
+    )
+    return f"<dl>{rows}</dl>"
+
+
+def html_of_service(service: Service) -> str:
+    """The same for notebooks and pages: headline numbers, roles, SLOs."""
+    return (
+        f"<p><strong>{html.escape(throughput_of(service))}</strong></p>"
+        + _html_facts(facts_of(service))
+        + _html_table(role_rows(service))
+        + _html_table(slo_rows(service))
+        + _html_facts(results_of(service)[1:])
+    )

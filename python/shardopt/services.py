@@ -1,0 +1,437 @@
+"""Services: roles of workers for requests, the SLOs that they meet, and what they serve."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
+
+from .border import shown, write_whole
+from .checks import _check_kind, _checked, _path
+from .engine_table import table as engine_rows
+from .errors import Infeasible, UnknownName, WrongPlan, list_known
+from .plan_files import (
+    SERVICE_SCHEMA,
+    asked_of,
+    machines_of,
+    model_of,
+    read_plan_file,
+    read_problem,
+)
+from .plans import Plan, Strategy, given
+from .plans import plan as plan_phase
+from .problem import Decode, Prefill, Problem, version
+from .service_parts import (
+    DECODE,
+    MODES,
+    PERCENTILES,
+    PREFILL,
+    SERVE,
+    Role,
+    ServiceMetrics,
+    Slo,
+    latency_of,
+    layout_of,
+    roles_of,
+)
+from .service_tables import facts_of, lines_of, shortage_table, table_of
+
+if TYPE_CHECKING:
+    from .explanations import Difference
+
+
+@dataclass(frozen=True)
+class Service:
+    """The plan of a service. `report` is what the planner says of both modes, and
+    `mode` the one that this is."""
+
+    problem: Problem = field(repr=False)
+    report: Mapping[str, Any] = field(repr=False)
+    mode: str
+    command: Sequence[str] = field(default=(), repr=False)
+    interrupted: bool = False
+    roles: tuple[Role, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roles", roles_of(self.problem, self.report, self.found))
+
+    @property
+    def found(self) -> Mapping[str, Any]:
+        """What the report says of the mode."""
+        found = self.report.get(self.mode) if self.mode in MODES else None
+        if not isinstance(found, dict):
+            raise WrongPlan(
+                f"the service has no mode {shown(self.mode)}, expected a plan file as "
+                "`shardopt plan` writes it"
+            )
+        return found
+
+    def role(self, name: str) -> Role:
+        """The role of a name; that of decode or prefill in one for both is `serve`."""
+        for role in self.roles:
+            if role.name == name or role.name == SERVE and name in (PREFILL, DECODE):
+                return role
+        raise UnknownName(
+            f"the service has no role '{name}'; "
+            + list_known(name, [role.name for role in self.roles])
+        )
+
+    @property
+    def engine(self) -> str:
+        return str(self.report["engine"])
+
+    @property
+    def metrics(self) -> ServiceMetrics:
+        found = self.found
+        return ServiceMetrics(
+            float(found["requests_per_s"]),
+            float(found["tokens_per_s_per_device"]),
+            float(found["tokens_per_s_per_user"]),
+            latency_of(found, "tpot_ms"),
+            latency_of(found, "ttft_ms"),
+            float(found["concurrency"]),
+            int(found["devices"]),
+        )
+
+    @property
+    def slos(self) -> tuple[Slo, Slo]:
+        """TPOT and TTFT with their targets, which are infinite where none is said."""
+        problem, metrics = self.problem, self.metrics
+
+        def target(name: str, asked: float | None) -> float:
+            return float(DEFAULT_TARGETS[name] if asked is None else asked)
+
+        return (
+            Slo("TPOT", problem.tpot_percentile, target("tpot_ms", problem.tpot_ms), metrics.tpot),
+            Slo("TTFT", problem.ttft_percentile, target("ttft_ms", problem.ttft_ms), metrics.ttft),
+        )
+
+    @property
+    def step_us(self) -> Mapping[str, float]:
+        """Microseconds of a step that decodes, by part."""
+        return self.role(DECODE).step_us
+
+    @property
+    def kv_transfer_ms(self) -> float | None:
+        """Of TTFT, the transfer of a cache between workers."""
+        sent = self.found.get("kv_transfer_ms", self.found.get("cache_sent_ms"))
+        return None if sent is None else float(sent)
+
+    @property
+    def binding(self) -> Mapping[str, Any]:
+        """What keeps it from serving more, where the planner says it."""
+        binding = self.found.get("binding") or {}
+        return binding if isinstance(binding, dict) else {"part": str(binding)}
+
+    @property
+    def proof(self) -> Mapping[str, Any]:
+        """What was searched, of both modes."""
+        return dict(self.report.get("certificate") or {})
+
+    @property
+    def proved(self) -> bool:
+        return bool(self.proof.get("optimal"))
+
+    @property
+    def bound(self) -> float | None:
+        """Tokens/s per GPU that no service of the space exceeds."""
+        bound = self.proof.get("bound")
+        if bound is None and self.proved and self.mode == self.report.get("mode"):
+            return self.metrics.tokens_per_s_per_gpu
+        return None if bound is None else float(bound)
+
+    @property
+    def other(self) -> "Service | None":
+        """The best of the other mode, if it has one."""
+        mode = MODES[1 - MODES.index(self.mode)]
+        if not isinstance(self.report.get(mode), dict):
+            return None
+        return dataclasses.replace(self, mode=mode)
+
+    @property
+    def prefill_elsewhere(self) -> bool:
+        """Whether prefill workers are on the `prefill_machine` of the problem."""
+        problem = self.problem
+        if problem.prefill_machine is None or len(self.roles) < 2:
+            return False
+        said = self.found.get("prefill_elsewhere")
+        if said is not None:
+            return bool(said)
+        return bool(problem.prefill_devices) or self.roles[0].machine != problem.machine_name
+
+    @property
+    def gpus_available(self) -> int:
+        return int(self.report["devices"]) + int(self.report.get("prefill_devices") or 0)
+
+    @property
+    def engines(self) -> dict[str, str | None]:
+        """Engines, each with why it does not run the layouts of all roles, or None."""
+        return {
+            engine: next(filter(None, (why_not_run(self.problem, engine, role.strategy)
+                                       for role in self.roles)), None)
+            for engine in engine_rows()
+        }
+
+    def phase_plan(self, phase: str) -> Plan:
+        """The strategy of the role that runs `phase`, as a plan of that phase alone: the
+        time of each op in a step that decodes at the mean context, or that prefills
+        one prompt."""
+        role, problem = self.role(phase), self.problem
+        isl, osl = problem.isl or 1, problem.osl or 1
+        decode = Decode(isl + osl // 2)
+        model = problem.model.under(Prefill(isl) if phase == PREFILL else decode)
+        alone = problem.of_phase().replace(
+            model=model, devices=None, max_devices=role.gpus_each, engine=self.engine,
+            tpot_ms=math.inf if phase == DECODE else None,
+            ttft_ms=math.inf if phase == PREFILL else None,
+        )
+        if phase == PREFILL and self.prefill_elsewhere:
+            alone = alone.replace(machine=problem.prefill_machine)
+        strategy = role.strategy
+        if phase == PREFILL:
+            strategy = dataclasses.replace(strategy, batch=strategy.replicas * strategy.pp)
+        return given(alone, strategy)
+
+    @property
+    def table(self) -> str:
+        return table_of(self)
+
+    def __str__(self) -> str:
+        return self.table
+
+    def _repr_html_(self) -> str:
+        from .service_tables import html_of_service
+
+        return html_of_service(self)
+
+    def diff(self, other: "Service") -> "Difference":
+        from .explanations import diff
+
+        return diff(self, other)
+
+    def chart(self, name: str) -> dict[str, Any]:
+        from .service_figures import chart_of_service
+
+        return chart_of_service(self, name)
+
+    def evaluate(self) -> "Service":
+        """The same, computed again."""
+        return evaluate_service(self)
+
+    def to_row(self) -> dict[str, Any]:
+        """A flat row of a table of services: metrics, then roles."""
+        row = self.metrics.to_dict()
+        row["mode"] = self.mode
+        for role in self.roles:
+            row[role.name] = f"{role.workers} x {layout_of(role.strategy)}"
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan file: all that is needed to evaluate the service again."""
+        problem = self.problem
+        return {
+            "shardopt_plan": SERVICE_SCHEMA,
+            "version": version(),
+            "command": list(self.command),
+            "problem": asked_of(problem),
+            **machines_of(problem),
+            "mode": self.mode,
+            "metrics": self.metrics.to_dict(),
+            "slos": [slo.to_dict() for slo in self.slos],
+            "roles": {role.name: role.to_dict() for role in self.roles},
+            "report": self.report,
+            "model": model_of(problem),
+        }
+
+    def to_json(
+        self, path: "str | os.PathLike[str] | None" = None, inputs: Iterable[Any] = ()
+    ) -> str:
+        """The text of the plan file, written to `path` where it is given: whole or
+        not at all, and not where `path` is one of the files `inputs`."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        if path is not None:
+            write_whole(path, text, inputs)
+        return text
+
+    @classmethod
+    def from_json(
+        cls, source: "str | os.PathLike[str]", allow_simulator: bool = False
+    ) -> "Service":
+        """Reads the plan file of a service, or a page that holds one; also one of
+        version 1, of a phase of a service. Errors are those of `Plan.from_json`."""
+        return read_service(read_plan_file(_path(source)), str(source), allow_simulator)
+
+
+#: The planner's, where a problem says none.
+DEFAULT_TARGETS = {"tpot_ms": 50.0, "ttft_ms": 2000.0}
+
+
+def headline_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `Service.to_row` without its percentiles."""
+    return {name: value for name, value in row.items() if name[-4:] not in _PERCENTILE_ENDS}
+
+
+_PERCENTILE_ENDS = tuple(f"_p{each}" for each in PERCENTILES)
+
+
+def why_not_run(problem: Problem, engine: str, strategy: Strategy) -> str | None:
+    """Why an engine does not run the degrees of a strategy, whose dims are its own."""
+    dims = problem.handle.engine_dims(engine, strategy.numbers())
+    own = dataclasses.replace(strategy, dims=tuple(zip(problem.model.ops, dims)))
+    why: str | None = problem.handle.why_not_run(engine, own.numbers())
+    return why
+
+
+def plan_service(problem: Problem, **others: Any) -> Service:
+    """The best service of the problem, of its engine or of "any". Raises `Infeasible`
+    where there is none."""
+    _check_kind(Problem, "problem", problem)
+    if problem.engine == "any":
+        return _best_of_engines(problem, **others)
+    asked = {**problem.request(**others), **_asked(problem)}
+    _, text, why, *_ = _checked(problem.handle.plan_service, asked)
+    report = json.loads(text)
+    if report["mode"] is None:
+        raise _infeasible(problem, report, why)
+    return Service(problem, report, report["mode"])
+
+
+def _asked(problem: Problem) -> dict[str, Any]:
+    """What the planner is asked of a service beside its search."""
+    return {
+        "requests": problem.requests,
+        "devices": problem.devices or problem.max_devices or 0,
+        "mode": problem.mode or "best",
+        "prefill_machine": problem.prefill_machine or "",
+        "prefill_devices": problem.prefill_devices or 0,
+    }
+
+
+def _best_of_engines(problem: Problem, **others: Any) -> Service:
+    """The best service of any engine; its report has those of all as `compared`."""
+    found: dict[str, Service] = {}
+    refused: list[Infeasible] = []
+    for engine in engine_rows():
+        try:
+            found[engine] = plan_service(problem.replace(engine=engine), **others)
+        except Infeasible as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    best = max(found.values(), key=worth)
+    rows = {
+        engine: found[engine].to_row() if engine in found else None for engine in engine_rows()
+    }
+    return dataclasses.replace(best, report={**best.report, "compared": rows})
+
+
+def worth(service: Service) -> tuple[float, float]:
+    """The larger, the better: at a rate fewer GPUs, and then a shorter TPOT."""
+    metrics = service.metrics
+    if service.problem.rate is not None:
+        return (-float(metrics.gpus), -metrics.tpot_ms)
+    return (metrics.tokens_per_s_per_gpu, -metrics.tpot_ms)
+
+
+def _infeasible(problem: Problem, report: dict[str, Any], why: str) -> Infeasible:
+    shortage = report.get("infeasible") or {}
+    fewest = shortage.get("fewest_devices")
+    change = {"name": "devices", "from": report["devices"], "to": fewest}
+    said = {
+        "best": None,
+        "binding_constraint": {"kind": shortage.get("binding", "slo"), "part": ""},
+        "next_feasible": {"change": change} if fewest else None,
+        "service": report,
+    }
+    return Infeasible(why, shortage_table(problem, report), said)
+
+
+def evaluate_service(service: Service) -> Service:
+    """The service of the same roles and requests in flight, computed again. What a
+    search has said of it holds where its numbers are what they were."""
+    _check_kind(Service, "service", service)
+    problem = service.problem
+    settings = {
+        **_asked(problem),
+        "engine": service.engine,
+        "roles": {role.name: _given_role(role) for role in service.roles},
+        "concurrency": service.metrics.in_flight,
+        "prefill_elsewhere": service.prefill_elsewhere,
+    }
+    _, text, why = _checked(problem.handle.evaluate_service, settings)
+    report = json.loads(text)
+    if not isinstance(report.get(service.mode), dict):
+        raise Infeasible(
+            f"the service is invalid: {why}", lines_of(facts_of(service)),
+            {"best": None, "binding_constraint": {"kind": "memory", "part": ""},
+             "next_feasible": None, "service": report},
+        )
+    again = dataclasses.replace(service, report=report)
+    return service if again.found == service.found else again
+
+
+def _given_role(role: Role) -> dict[str, Any]:
+    """As the planner takes a role."""
+    said = role.strategy
+    return {
+        "workers": role.workers, "tp": said.tp, "dp": said.replicas, "ep": said.ep,
+        "pp": said.pp, "cp": said.cp, "exchange": said.exchange,
+    }
+
+
+def plan(
+    problem: Problem,
+    checkpoint: "str | None" = None,
+    progress: "Callable[..., None] | None" = None,
+    **others: Any,
+) -> "Plan | Service":
+    """The best service of a problem with `isl` and `osl`, or else the best plan of its
+    phase. Raises `Infeasible` where there is none. A search that evaluates is kept in
+    the file `checkpoint` and goes on from it, and tells `progress` its evaluations, and
+    the best throughput and latency or None."""
+    _check_kind(Problem, "problem", problem)
+    if problem.is_service:
+        return plan_service(problem, **others)
+    return plan_phase(problem, checkpoint, progress, **others)
+
+
+def read_plan(
+    source: "str | os.PathLike[str]", allow_simulator: bool = False
+) -> "Plan | Service":
+    """What a plan file, or a page, holds."""
+    values = read_plan_file(_path(source))
+    if values["shardopt_plan"] == SERVICE_SCHEMA or isinstance(values.get("service"), dict):
+        return read_service(values, str(source), allow_simulator)
+    return Plan.from_json(source, allow_simulator)
+
+
+def read_service(
+    values: Mapping[str, Any], name: str, allow_simulator: bool = False
+) -> Service:
+    """The service of the values of a plan file `name`, evaluated again: where it was
+    edited, or is of another version, its numbers are today's."""
+    report = values.get("report" if values["shardopt_plan"] == SERVICE_SCHEMA else "service")
+    if not isinstance(report, dict):
+        raise WrongPlan(f"'{name}' holds no service, expected a plan file of `isl` and `osl`")
+    problem = read_problem(values, name, allow_simulator)
+    if not problem.is_service:
+        raise WrongPlan(f"'{name}': /problem: 'isl' and 'osl' are missing")
+    command = values.get("command", [])
+    if not isinstance(command, list):
+        raise WrongPlan(f"'{name}': /command: expected a list of words")
+    mode = values.get("mode", report.get("mode"))
+    try:
+        found = Service(problem, report, mode, tuple(str(word) for word in command))
+        str(found.table)
+        found = evaluate_service(found)
+    except Infeasible:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, WrongPlan):
+            raise
+        text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise WrongPlan(f"'{name}': /service: {text}") from None
+    return found

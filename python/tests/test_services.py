@@ -1,0 +1,405 @@
+"""Services: one plan file, and one set of numbers in every verb."""
+
+import contextlib
+import io
+import json
+import math
+import re
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import shardopt as so
+from shardopt import deployments
+from shardopt.cli import main
+from shardopt.problem import parameters_of
+from shardopt.service_tables import three
+
+ROOT = Path(__file__).resolve().parents[2]
+MOE = ROOT / "examples/models/small-moe.json"
+LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
+OLD = Path(__file__).with_name("plans_of_version_1.json")
+
+
+def small(**others):
+    asked = {"devices": 4, "isl": 16, "osl": 8, "tpot_ms": 30, "ttft_ms": 1000, **others}
+    return so.Problem(so.load_model(MOE), **asked)
+
+
+def llama(**others):
+    asked = dict(
+        machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, **others
+    )
+    return so.Problem(so.load_model(LLAMA), **asked)
+
+
+def run(*words):
+    """The exit code, and what is printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as error:
+            code = error.code
+    return code, out.getvalue(), err.getvalue()
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def kept(self, service):
+        path = self.folder / "service.json"
+        service.to_json(path)
+        return path
+
+
+class ServiceTest(FolderTest):
+    def test_a_service_meets_its_slos_and_is_the_best_of_both_modes(self):
+        problem = llama()
+        service = so.plan(problem)
+        self.assertIsInstance(service, so.Service)
+        self.assertTrue(service.proved)
+        for slo, target in zip(service.slos, (30, 1000)):
+            self.assertEqual((slo.on, slo.target_ms, slo.met), ("mean", target, True))
+            self.assertLessEqual(slo.attained.p50, slo.attained.p90)
+        metrics = service.metrics
+        self.assertAlmostEqual(metrics.tokens_per_s_per_user, 1e3 / metrics.tpot_ms)
+        self.assertAlmostEqual(
+            metrics.tokens_per_s_per_gpu, metrics.requests_per_s * 512 / service.gpus_available
+        )
+        self.assertEqual(metrics.gpus, sum(role.gpus for role in service.roles))
+        other = service.other
+        self.assertGreaterEqual(metrics.tokens_per_s_per_gpu, other.metrics.tokens_per_s_per_gpu)
+        self.assertNotEqual(other.mode, service.mode)
+        self.assertEqual(other.other, service)
+        # Less is asked than there is.
+        calm = so.plan(problem.replace(rate=metrics.requests_per_s / 4))
+        self.assertLess(calm.metrics.gpus, metrics.gpus)
+        # What a cache has is not prefilled, and drafts make tokens.
+        for found in ({"prefix_hit": 0.6}, {"draft_tokens": 2, "accepted_tokens": 1.5}):
+            richer = so.plan(problem.replace(**found)).metrics
+            self.assertGreater(richer.tokens_per_s_per_gpu, metrics.tokens_per_s_per_gpu)
+
+    def test_an_slo_on_a_percentile(self):
+        service = so.plan(llama(ttft_percentile=50))
+        slo = service.slos[1]
+        self.assertEqual((slo.on, slo.attained_ms), ("p50", slo.attained.p50))
+        self.assertTrue(slo.met and slo.above)
+        self.assertIn(f"met, {' and '.join(slo.above)} above it", service.table)
+        free = so.plan(llama().replace(tpot_ms=math.inf))
+        self.assertTrue(math.isinf(free.slos[0].target_ms) and free.slos[0].met)
+        self.assertIn("TPOT, ms    none", free.table)
+        usual = so.plan(llama().replace(tpot_ms=None, ttft_ms=None))
+        self.assertEqual([slo.target_ms for slo in usual.slos], [50, 2000])
+
+    def test_roles_have_strategies_of_their_engine(self):
+        service = so.plan(llama(mode="disaggregated"))
+        self.assertEqual([role.name for role in service.roles], ["prefill", "decode"])
+        handle = service.problem.handle
+        for role in service.roles:
+            numbers = role.strategy.numbers()
+            self.assertIsNone(handle.why_not_run(service.engine, numbers))
+            dims = [dim for _, dim in role.strategy.dims]
+            self.assertEqual(dims, handle.engine_dims(service.engine, numbers))
+        # The phase evaluator has the same memory for weights.
+        for phase in ("prefill", "decode"):
+            memory = service.phase_plan(phase).memory
+            self.assertAlmostEqual(memory["weights"], service.role(phase).memory["weights"])
+        with self.assertRaisesRegex(so.ShardoptError, "no role 'serve'; known: decode"):
+            service.role("serve")
+
+    def test_two_machines(self):
+        like = self.folder / "like.json"
+        text = (ROOT / "machines/h200_sxm.json").read_text()
+        like.write_text(text.replace('"h200_sxm"', '"h100_sxm"'))
+        for decode, prefill, shown in [
+            ("h200_sxm", "h100_sxm", "4 GPUs of h200_sxm and 4 of h100_sxm"),
+            ("h100_sxm", str(like), f"4 GPUs of h100_sxm and 4 of {like}"),
+        ]:
+            service = so.plan(
+                llama(mode="disaggregated").replace(
+                    machine=decode, devices=4, prefill_machine=prefill, prefill_devices=4
+                )
+            )
+            self.assertIn(shown, service.table)
+            self.assertEqual(service.phase_plan("prefill").problem.machine, prefill)
+            self.assertEqual(service.phase_plan("decode").problem.machine, decode)
+            path = self.kept(service)
+            again = so.read_plan(path)
+            self.assertEqual(again.to_dict(), service.to_dict())
+            self.assertEqual(so.plan(again.problem), service)
+            values = json.loads(path.read_text())
+            self.assertEqual(list(values["other_machines"]), [prefill])
+            values["other_machines"][prefill]["memory"]["capacity_bytes"] = 1e9
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.ShardoptError, f"'{prefill}' is no longer"):
+                so.Service.from_json(path)
+            del values["other_machines"]
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.ShardoptError, "/other_machines/.*missing"):
+                so.Service.from_json(path)
+            values["other_machines"] = 3
+            path.write_text(json.dumps(values))
+            with self.assertRaisesRegex(so.ShardoptError, "/other_machines: expected"):
+                so.Service.from_json(path)
+
+    def test_engines_are_compared(self):
+        best = so.plan(small(engine="any"))
+        alone = [so.plan(small(engine=engine)) for engine in ("vllm", "sglang", "trtllm")]
+        self.assertIn(best.metrics, [service.metrics for service in alone])
+        for service in alone:
+            row = best.report["compared"][service.engine]
+            self.assertEqual(row, service.to_row())
+            self.assertLessEqual(
+                row["tokens_per_s_per_gpu"], best.metrics.tokens_per_s_per_gpu
+            )
+        self.assertIn("recommended", best.table)
+
+    def test_why_there_is_none(self):
+        with self.assertRaises(so.Infeasible) as caught:
+            so.plan(llama(rate=20))
+        error = caught.exception
+        self.assertEqual(error.binding["kind"], "rate")
+        fewest = error.next_feasible["change"]["to"]
+        self.assertIn(f"{fewest} GPUs would do", error.table)
+        self.assertEqual(so.plan(llama(rate=20).replace(devices=fewest)).metrics.gpus, fewest)
+        with self.assertRaises(so.Infeasible) as caught:
+            so.plan(small(tpot_ms=0.001))
+        self.assertEqual(caught.exception.binding["kind"], "limits")
+
+
+class FileTest(FolderTest):
+    def test_a_file_holds_the_service(self):
+        service = so.plan(small(mode="disaggregated"))
+        path = self.kept(service)
+        again = so.read_plan(path)
+        self.assertEqual(again, service)
+        self.assertEqual(again.to_dict(), service.to_dict())
+        values = json.loads(path.read_text())
+        self.assertEqual(list(values["roles"]), ["prefill", "decode"])
+        with self.assertRaisesRegex(so.ShardoptError, "expected Service.from_json"):
+            so.Plan.from_json(path)
+        for changes, message in [
+            ({"shardopt_plan": 3}, "is 3, expected 1 .a phase. or 2 .a service."),
+            ({"shardopt_plan": True}, "is True, expected 1"),
+            ({"report": None}, "/report: missing"),
+            ({"mode": "x"}, "no mode 'x'"),
+            ({"command": 3}, "/command: expected a list"),
+            ({"problem": {**values["problem"], "isl": None, "osl": None}}, "which 'isl' and"),
+        ]:
+            path.write_text(json.dumps({**values, **changes}))
+            with self.subTest(changes), self.assertRaisesRegex(so.ShardoptError, message):
+                so.read_plan(path)
+
+    def test_what_is_edited_is_evaluated(self):
+        service = so.plan(llama())
+        values = service.to_dict()
+        found = values["report"][service.mode]
+        wrong = json.loads(json.dumps(values))
+        wrong["report"][service.mode]["tpot_ms"] = 1.0
+        path = self.folder / "service.json"
+        path.write_text(json.dumps(wrong))
+        self.assertEqual(so.read_plan(path).metrics, service.metrics)
+        self.assertFalse(so.read_plan(path).proved)
+        # Twice as many requests in flight take longer, and break the SLO.
+        wrong["report"][service.mode]["concurrency"] = 2 * found["concurrency"]
+        path.write_text(json.dumps(wrong))
+        again = so.read_plan(path)
+        self.assertEqual(again.metrics.in_flight, 2 * found["concurrency"])
+        self.assertFalse(again.slos[0].met)
+        self.assertIn("NOT MET", again.table)
+        # A worker has no room for its weights.
+        wrong["report"][service.mode]["serve"].update(tp=1, workers=8)
+        path.write_text(json.dumps(wrong))
+        with self.assertRaisesRegex(so.Infeasible, "the service is invalid: .*GB"):
+            so.read_plan(path)
+
+    def test_a_page_holds_the_service(self):
+        service = so.plan(llama())
+        changes = [so.Change("none", service), so.Change("engine sglang", None)]
+        path = self.folder / "page.html"
+        with mock.patch("shardopt.pages._bundle", return_value=""):
+            so.report(service, path, so.Frontier((service, service)), changes)
+        self.assertEqual(so.read_plan(path), service)
+        text = path.read_text()
+        self.assertLess(text.index("tokens/s per GPU"), text.index("<figure"))
+        figures = re.findall(r'<figure id="(.*?)">', text)
+        self.assertEqual(figures, ["front", "steps", "memory", "sensitivity"])
+        self.assertIn("shardopt export PAGE.html --target shell -o launch", text)
+        steps = service.chart("steps")["data"]["values"]
+        self.assertAlmostEqual(sum(row["us"] for row in steps), sum(service.step_us.values()))
+        with self.assertRaisesRegex(so.ShardoptError, "unknown chart 'layer' of a service"):
+            service.chart("layer")
+
+    def test_files_of_version_1_hold_the_whole_service(self):
+        for name, values in json.loads(OLD.read_text()).items():
+            # The parameters of machines are today's: what is tested is the form.
+            own = values["problem"].get("machine") or "h100_sxm"
+            other = "h200_sxm" if own == "h100_sxm" else "h100_sxm"
+            values["machine"] = parameters_of(own)
+            values["other_machines"] = {other: parameters_of(other)}
+            path = self.folder / f"{name}.json"
+            path.write_text(json.dumps(values))
+            service = so.read_plan(path)
+            self.assertIsInstance(service, so.Service)
+            self.assertEqual([role.workers for role in service.roles], [2, 2])
+            self.assertEqual(service.roles[0].machine, "h200_sxm")
+            self.assertEqual(service.problem.machine_name, "h100_sxm")
+            made = deployments.deployment_of(service)
+            self.assertEqual([role.name for role in made.roles], ["prefill", "decode"])
+            # The phase alone is read as it was.
+            phase = so.Plan.from_json(path)
+            self.assertEqual((phase.problem.phase, phase.problem.isl), (name, None))
+            self.assertEqual(phase.strategy.to_dict(), values["strategy"])
+            # And what is kept of it is of today's form.
+            self.assertEqual(so.read_plan(self.kept(service)).roles, service.roles)
+
+
+class ModuleTest(FolderTest):
+    def test_a_module_plans_the_service_of_its_config(self):
+        service = so.plan(small())
+        path = self.folder / "model.mlir"
+        path.write_text(so.load_model(MOE, so.Decode(24)).mlir)
+        code, out, err = run("plan", path, "--devices", 4, "--isl", 16, "--osl", 8,
+                             "--tpot", 30, "--ttft", 1000, "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(json.loads(out)["metrics"], service.metrics.to_dict())
+
+    def test_flags_count_before_what_a_module_says(self):
+        path = self.folder / "model.mlir"
+        text = so.load_model(MOE, so.Decode(24)).mlir
+        said = "#llm.workload<phase = decode, context = 24, isl = 16, osl = 8, tpot_ms = 30>"
+        path.write_text(re.sub(r"#llm\.workload<[^>]*>", said, text))
+        code, out, err = run("plan", path, "--devices", 4, "--ttft", 1000, "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        found = json.loads(out)
+        self.assertEqual(found["metrics"], so.plan(small()).metrics.to_dict())
+        code, out, err = run("plan", path, "--devices", 4, "--isl", 12, "--format", "json")
+        self.assertEqual(code, 0)
+        self.assertIn(f"'isl' is 12, which counts; the module '{path}' says 16", err)
+        self.assertEqual(json.loads(out)["problem"]["isl"], 12)
+        code, out, err = run("plan", path, "--devices", 4, "--context", 20)
+        self.assertEqual(code, 0)
+        self.assertIn("decode at 20 tokens counts; the module", err)
+        self.assertIn("decode at a context of 20 tokens", out)
+
+
+def cases():
+    """Services of several models, engines, modes and loads."""
+    yield "small", small()
+    yield "apart", small(mode="disaggregated", engine="sglang", concurrency=64)
+    yield "rate", small(rate=50.0, engine="trtllm")
+    yield "llama", llama(ttft_percentile=50)
+    yield "llama apart", llama(mode="disaggregated", engine="sglang")
+
+
+class LawTest(FolderTest):
+    """The same digits of a service wherever they are told."""
+
+    def numbers(self, text):
+        """What a table or a page says: name to digits."""
+        text = re.sub("<[^>]*>", " ", text)
+        patterns = {
+            "tokens_per_s_per_gpu": r"([0-9.]+) tokens/s per GPU, ",
+            "tokens_per_s_per_user": r"([0-9.]+) tokens/s per user",
+            "requests_per_s": r"per user, ([0-9.]+) req/s",
+            "gpus": r"requests in flight on ([0-9]+) of",
+        }
+        found = {name: re.search(each, text).group(1) for name, each in patterns.items()}
+        for slo in ("TPOT", "TTFT"):
+            line = re.search(slo + r", ms +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) - (\S+) +(\S+) +"
+                             r"(\S+) +(\S+)", text)
+            names = ("target", "on", "attained", "mean", "low", "high", "p50", "p90", "p99")
+            found.update({f"{slo} {name}": text for name, text in zip(names, line.groups())})
+        return found
+
+    def digits(self, service):
+        """The same of the typed service."""
+        metrics = service.metrics
+        found = {
+            name: three(getattr(metrics, name))
+            for name in ("tokens_per_s_per_gpu", "tokens_per_s_per_user", "requests_per_s")
+        }
+        found["gpus"] = str(metrics.gpus)
+        for slo in service.slos:
+            values = {"attained": slo.attained_ms, **slo.attained._asdict()}
+            found.update({f"{slo.name} {name}": three(value) for name, value in values.items()})
+            found[f"{slo.name} on"] = slo.on
+            found[f"{slo.name} target"] = f"{slo.target_ms:g}"
+        return found
+
+    def test_every_verb_tells_the_same(self):
+        for name, problem in cases():
+            with self.subTest(name):
+                service = so.plan(problem)
+                path = self.kept(service)
+                self.assertEqual(self.numbers(service.table), self.digits(service))
+                self.assertEqual(self.numbers(service._repr_html_()), self.digits(service))
+                code, out, err = run("plan", path)
+                self.assertEqual((code, err), (0, ""))
+                self.assertEqual(self.numbers(out), self.digits(service))
+                code, out, _ = run("plan", path, "--format", "json")
+                self.assertEqual(json.loads(out)["metrics"], service.metrics.to_dict())
+                self.assertEqual(json.loads(path.read_text())["metrics"],
+                                 service.metrics.to_dict())
+                code, out, err = run("evaluate", path)
+                self.assertEqual((code, err), (0, ""))
+                self.assertEqual(self.numbers(out), self.digits(service))
+                # Computed again, to the last digit.
+                self.assertEqual(service.evaluate(), service)
+                with mock.patch("shardopt.pages._bundle", return_value=""):
+                    page = so.page(service)
+                shown = page[: page.index('<script type="application/json"')]
+                self.assertEqual(self.numbers(shown), self.digits(service))
+                self.check_lists(service, path)
+
+    def check_lists(self, service, path):
+        """The first rows of the frontier and of a sweep are the plan."""
+        row = service.to_row()
+        code, out, _ = run("pareto", path, "--step", 0.7, "--format", "json")
+        front = json.loads(out)
+        self.assertEqual(code, 0)
+        self.assertEqual(front[0], {**row, "proved": True})
+        speeds = [each["tokens_per_s_per_user"] for each in front]
+        self.assertEqual(speeds, sorted(speeds))
+        self.assertEqual(so.diff(service, service).summary[0][1:], (service.mode,) * 2)
+        differing = [each for each in so.diff(service, service).summary if each[1] != each[2]]
+        self.assertEqual(differing, [])
+
+    def test_the_first_row_of_a_sweep_is_the_plan(self):
+        service = so.plan(small())
+        code, out, _ = run("sweep", self.kept(service), "--format", "json")
+        rows = json.loads(out)
+        first = {name: value for name, value in rows[0].items() if name in service.to_row()}
+        self.assertEqual(
+            first, {name: value for name, value in service.to_row().items() if name in first}
+        )
+        self.assertEqual((rows[0]["change"], rows[0]["gain"]), ("none", "+0.00%"))
+        kinds = {row["change"].split()[0] for row in rows[1:]}
+        self.assertLessEqual(
+            {"devices", "machine", "engine", "tpot_ms", "ttft_ms", "isl", "osl"}, kinds
+        )
+        by_change = {row["change"]: row for row in rows}
+        shorter, longer = by_change["tpot_ms 24"], by_change["tpot_ms 36"]
+        self.assertLessEqual(shorter["requests_per_s"], longer["requests_per_s"])
+
+    def test_sizes_are_plans_of_so_many_gpus(self):
+        code, out, err = run("size", LLAMA, "--isl", 4096, "--osl", 512, "--tpot", 30,
+                             "--ttft", 1000, "--requests-per-s", 9, "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        found = json.loads(out)
+        gpus = found["metrics"]["gpus"]
+        problem = llama(rate=9.0).replace(devices=gpus)
+        self.assertEqual(found["metrics"], so.plan(problem).metrics.to_dict())
+        with self.assertRaises(so.Infeasible):
+            so.plan(problem.replace(devices=gpus - 1))
+        # So is a rate in tokens.
+        self.assertEqual(so.min_devices(llama(), 9 * 512).metrics.gpus, gpus)
+
+
+if __name__ == "__main__":
+    unittest.main()
