@@ -48,11 +48,11 @@ def printed(command, build, folder):
 
 
 def first(build):
-    """The first table that the first command prints: that of the service."""
+    """The table that the first command prints, without what is next."""
     program, *arguments = shlex.split(FIRST)
     program = build.resolve() / pathlib.Path(program).relative_to("build")
     text = printed([program, *arguments], build, ROOT)
-    return f"```console\n$ {FIRST}\n```\n\n```text\n{text.split(chr(10) * 2 + '  model ')[0]}\n```"
+    return f"```console\n$ {FIRST}\n```\n\n```text\n{text.split(chr(10) + '  next ')[0].rstrip()}\n```"
 
 
 def demo(build):

@@ -179,7 +179,7 @@ class Run:
 
     def try_shell(self, text):
         """The lines of an output that are made to be copied."""
-        for line in re.findall(r"^  next      (shardopt .*)$", text, re.M):
+        for line in re.findall(r"^  next +(shardopt .*)$", text, re.M):
             self.shell(line)
 
     def shell(self, script):
@@ -328,8 +328,7 @@ class Run:
         """A search that is told odd things, and whose file is odd."""
         so, rng = self.so, self.rng
         good = {"throughput": 5.0, "tpot_ms": 1.0, "memory_gb": 1.0}
-        # One of its own: those of earlier searches were changed.
-        log = f"log{len(list(pathlib.Path().glob('log*')))}.jsonl"
+        log = f"log{rng.randrange(99)}.jsonl"
         search = so.Search(self.problem, "random", budget=6, checkpoint=log)
 
         def told(strategy):
