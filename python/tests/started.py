@@ -1,7 +1,6 @@
 """What the files of a deployment start: scripts run by a shell with programs that write down
 their words, manifests as platforms read them."""
 
-import os
 import re
 import subprocess
 import tempfile
@@ -123,6 +122,18 @@ def documents(files):
     ]
 
 
+def pods_of(value):
+    """Every pod template inside a value."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ("template", "workerTemplate", "leaderTemplate", "podTemplate"):
+                yield item
+            yield from pods_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from pods_of(item)
+
+
 def templates(files):
     """By role, the leader's and the workers' pods of groups."""
     found = {}
@@ -220,6 +231,3 @@ def started(target, made, files, settings=d.Settings()):
     if target == "compose":
         return [one for each in of_compose(files).values() for one in each]
     return [one for each in of_groups(files, some_ranks).values() for one in each]
-
-
-__all__ = [name for name in globals() if not name.startswith("_") and name != "os"]

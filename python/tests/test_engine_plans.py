@@ -1,0 +1,178 @@
+"""300 plans, exported for every target, against the engines' own parsers and config checks,
+Dynamo's, and the schemas of manifests. Where SHARDOPT_ENGINES names a Python that has the
+engines (`./dev test --engines`); SHARDOPT_PLANS says how many plans."""
+
+import collections
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import shardopt as so
+from shardopt import deployments as d
+from shardopt.shell import command_line, quoted
+
+PYTHON = os.environ.get("SHARDOPT_ENGINES")
+COUNT = int(os.environ.get("SHARDOPT_PLANS", "300"))
+if PYTHON:
+    import kubernetes_validate
+
+    import engine_plans
+    import started
+    from manifest_schemas import wrong_with
+    from test_engines import ASKING
+
+#: Targets whose files start the commands themselves.
+STARTING = ("shell", "slurm", "compose", "kubernetes", "llm-d")
+
+
+def _meaning(made, role, rank, said):
+    """What the engine's config must say of a node's command, and what it says."""
+    wanted = {"tp": role.tp, "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
+              "devices": role.devices}
+    if made.engine != "trtllm":
+        wanted["devices_here"] = made.devices_here(role)
+    if made.engine == "vllm":
+        wanted["max_model_len"] = made.max_length
+        wanted["headless"] = rank > 0
+        if role.name != "prefill":
+            wanted["max_num_seqs"] = math.ceil(role.in_flight / role.ranks)
+    return wanted, {name: said.get(name) for name in wanted}
+
+
+def _script(words, env):
+    return "\n".join([*(f"export {name}={quoted(value)}" for name, value in env.items()),
+                      command_line(words)])
+
+
+@unittest.skipUnless(PYTHON, "SHARDOPT_ENGINES names no Python that has the engines")
+class PlansTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.made = engine_plans.deployments(COUNT)
+        cls.counts = collections.Counter()
+
+    @classmethod
+    def tearDownClass(cls):
+        for name, count in sorted(cls.counts.items()):
+            print(f"{name:36} {count}", file=sys.stderr)
+
+    def count(self, name, accepted):
+        self.counts[f"{name}: asked"] += 1
+        self.counts[f"{name}: accepted"] += bool(accepted)
+
+    def services(self):
+        return [one for one in self.made if isinstance(one[2], d.Deployment)]
+
+    def test_plans_of_an_engine_are_services_of_it(self):
+        for key, _, made in self.made:
+            with self.subTest(key):
+                self.count("plans", isinstance(made, d.Deployment))
+                self.assertIsInstance(made, d.Deployment, str(made))
+
+    def test_engines_accept_the_commands_and_mean_the_plans(self):
+        work = {}
+        for key, config, made in self.services():
+            for role in made.roles:
+                for rank in started.some_ranks(made.nodes(role)):
+                    text = _script(*started.reference(made, role, rank))
+                    asked = (text, str(config), role.devices_per_node)
+                    work.setdefault(asked, []).append((key, made, role, rank))
+        rows = [[str(number), *asked] for number, asked in enumerate(work)]
+        with tempfile.TemporaryDirectory() as place:
+            listed = Path(place, "list.json")
+            listed.write_text(json.dumps(rows))
+            ran = subprocess.run([PYTHON, ASKING, "--json", "--list", listed],
+                                 capture_output=True, text=True)
+        uses = list(work.values())
+        for row in json.loads(ran.stdout[ran.stdout.index("[{"):]):
+            for key, made, role, rank in uses[int(row["name"])]:
+                with self.subTest(key, role=role.name, rank=rank):
+                    wanted, found = _meaning(made, role, rank, row["meaning"]) if row["ok"] else (1, 0)
+                    is_whole = row["ok"] and "warning" not in row["meaning"] and wanted == found
+                    self.count(f"{made.engine} commands", is_whole)
+                    self.assertTrue(row["ok"], row["meaning"])
+                    self.assertNotIn("warning", row["meaning"])
+                    self.assertEqual(found, wanted)
+
+    def test_targets_start_these_commands(self):
+        for key, _, made in self.services():
+            for target in STARTING:
+                with self.subTest(key, target=target):
+                    try:
+                        files = d.files_of(made, target, d.Settings())
+                    except so.Inexpressible:
+                        self.counts[f"{target}: refused"] += 1
+                        continue
+                    whole = made if target in ("shell", "slurm") else \
+                        d.pods.container_model(made, d.Settings())
+                    wanted = {started.placeless(started.reference(whole, role, rank)[0])
+                              for role in made.roles for rank in range(made.nodes(role))}
+                    found = {started.placeless(one.words)
+                             for one in started.started(target, made, files)
+                             if not any("router" in word for word in one.words[:3])}
+                    self.count(target, found and found <= wanted)
+                    self.assertLessEqual(found, wanted)
+
+    def test_manifests_are_valid(self):
+        for key, _, made in self.services():
+            for target in ("kubernetes", "dynamo", "llm-d", "srt-slurm"):
+                try:
+                    files = d.files_of(made, target, d.Settings())
+                except so.Inexpressible:
+                    continue
+                for document in started.documents(files):
+                    kind = document.get("kind", "recipe")
+                    with self.subTest(key, target=target, kind=kind):
+                        wrong = wrong_with(document)
+                        if wrong is None:
+                            kubernetes_validate.validate(document, "1.34", strict=True)
+                            wrong = []
+                        for pod in started.pods_of(document):
+                            kubernetes_validate.validate(
+                                {"apiVersion": "v1", "kind": "Pod", "spec": pod["spec"],
+                                 "metadata": {"name": "x", **pod.get("metadata", {})}},
+                                "1.34", strict=True)
+                        self.count(f"manifests, {kind}", not wrong)
+                        self.assertEqual(wrong, [])
+
+    def test_dynamo_accepts_its_graphs_and_commands(self):
+        asked, wanted = [], []
+        with tempfile.TemporaryDirectory() as place:
+            for number, (key, config, made) in enumerate(self.services()):
+                try:
+                    files = d.files_of(made, "dynamo", d.Settings())
+                except so.Inexpressible:
+                    continue
+                graph = next(one for one in started.documents(files)
+                             if one["kind"] == "DynamoGraphDeployment")
+                asked.append({"graph": graph})
+                names = ["Frontend", *(role.name for role in made.roles)]
+                wanted.append((key, "graphs", {"components": names}))
+                folder = Path(place, str(number))
+                folder.mkdir()
+                (folder / "config.json").write_text(Path(config).read_text())
+                for role in made.roles:
+                    words = started.of_dynamo(files)[role.name][0]
+                    flag = "--model" if "--model" in words else "--model-path"
+                    words[words.index(flag) + 1] = str(folder)
+                    asked.append({"words": words})
+                    wanted.append((key, made.engine, {"tp": role.tp, "dp": role.ranks,
+                                                      "pp": role.pp, "cp": role.cp}))
+            ran = subprocess.run(
+                [PYTHON, Path(__file__).with_name("dynamo_parsers.py"), ASKING.parent],
+                input=json.dumps(asked), capture_output=True, text=True,
+            )
+        answers = json.loads(ran.stdout.strip().splitlines()[-1])
+        for (key, kind, means), answer in zip(wanted, answers, strict=True):
+            with self.subTest(key, kind=kind):
+                self.count(f"dynamo, {kind}", answer.get("means") == means)
+                self.assertEqual(answer, {"means": means})
+
+
+if __name__ == "__main__":
+    unittest.main()
