@@ -249,8 +249,17 @@ def _diff(args: argparse.Namespace) -> int:
 
 def _explain(args: argparse.Namespace) -> int:
     from .explanations import explain
+    from .services import Service
 
-    found = explain(_read_plan(args), args.op)
+    plan = _read_plan(args)
+    if isinstance(plan, Service) and args.op is None and args.role is None:
+        explained = plan.explain()
+        if args.format == "json":
+            print_json(explained.rows())
+        else:
+            print(explained)
+        return FEASIBLE
+    found = explain(_read_phase(args), args.op)
     if args.format == "json":
         print_json(
             [

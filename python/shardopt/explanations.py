@@ -38,7 +38,8 @@ class Explanation:
 
 
 def explain(plan: Plan, op: str | None = None) -> list[Explanation]:
-    """What the dims of `op`, or of every op, are worth."""
+    """What the dims of `op`, or of every op, are worth. `Service.explain` says what other
+    roles are."""
     _check_kind(Plan, "plan", plan)
     ops = plan.problem.model.ops
     if op is not None and _text("op", op) not in ops:

@@ -199,9 +199,8 @@ def proof_of(service: Service) -> str:
 
 
 def binding_of(service: Service) -> str:
-    """What keeps the service from serving more; empty where nobody said it."""
-    binding = service.binding
-    return str(binding.get("why") or binding.get("part") or "")
+    """What keeps the service from serving more."""
+    return str(service.binding["why"])
 
 
 def facts_of(service: Service) -> list[tuple[str, str]]:

@@ -41,6 +41,7 @@ from .service_tables import facts_of, lines_of, shortage_table, table_of
 
 if TYPE_CHECKING:
     from .explanations import Difference
+    from .service_explanations import ServiceExplanation
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,11 @@ class Service:
 
     @property
     def binding(self) -> Mapping[str, Any]:
-        """What keeps it from serving more, where the planner says it."""
-        binding = self.found.get("binding") or {}
-        return binding if isinstance(binding, dict) else {"part": str(binding)}
+        """What keeps it from serving more: `kind` and `why`. One more request in flight
+        in each worker that decodes breaks it."""
+        from .service_explanations import binding_of
+
+        return binding_of(self)
 
     @property
     def proof(self) -> Mapping[str, Any]:
@@ -211,6 +214,11 @@ class Service:
         from .explanations import diff
 
         return diff(self, other)
+
+    def explain(self) -> "ServiceExplanation":
+        from .service_explanations import explain_service
+
+        return explain_service(self)
 
     def chart(self, name: str) -> dict[str, Any]:
         from .service_figures import chart_of_service
@@ -353,16 +361,8 @@ def evaluate_service(service: Service) -> Service:
     """The service of the same roles and requests in flight, computed again. What a
     search has said of it holds where its numbers are what they were."""
     _check_kind(Service, "service", service)
-    problem = service.problem
-    settings = {
-        **_asked(problem),
-        "engine": service.engine,
-        "roles": {role.name: _given_role(role) for role in service.roles},
-        "concurrency": service.metrics.in_flight,
-        "prefill_elsewhere": service.prefill_elsewhere,
-    }
-    _, text, why = _checked(problem.handle.evaluate_service, settings)
-    report = json.loads(text)
+    roles = {role.name: given_role(role) for role in service.roles}
+    report, why = evaluate_roles(service, roles, service.metrics.in_flight)
     if not isinstance(report.get(service.mode), dict):
         raise Infeasible(
             f"the service is invalid: {why}", lines_of(facts_of(service)),
@@ -373,7 +373,29 @@ def evaluate_service(service: Service) -> Service:
     return service if again.found == service.found else again
 
 
-def _given_role(role: Role) -> dict[str, Any]:
+def evaluate_roles(
+    service: Service, roles: Mapping[str, Mapping[str, Any]], in_flight: float = 0
+) -> tuple[dict[str, Any], str | None]:
+    """What the planner says of other roles for the problem and the engine of a service,
+    and what they break. Without requests in flight, of as many as are best within the
+    SLOs, or as the load has."""
+    problem = service.problem
+    settings = {
+        **_asked(problem),
+        "engine": service.engine,
+        "roles": dict(roles),
+        "concurrency": in_flight,
+        "prefill_elsewhere": service.prefill_elsewhere,
+    }
+    if in_flight:  # in place of those of the load
+        settings["requests"] = {
+            name: value for name, value in problem.requests.items() if name != "concurrency"
+        }
+    _, text, why = _checked(problem.handle.evaluate_service, settings)
+    return json.loads(text), why
+
+
+def given_role(role: Role) -> dict[str, Any]:
     """As the planner takes a role."""
     said = role.strategy
     return {

@@ -387,6 +387,31 @@ class LawTest(FolderTest):
         shorter, longer = by_change["tpot_ms 24"], by_change["tpot_ms 36"]
         self.assertLessEqual(shorter["requests_per_s"], longer["requests_per_s"])
 
+    def test_no_explanation_beats_the_plan(self):
+        for problem in (llama(), llama(mode="disaggregated"), small()):
+            service = so.plan(problem)
+            kind, why = service.binding["kind"], service.binding["why"]
+            self.assertIn(kind, ("tpot", "ttft", "memory", "throughput"))
+            self.assertIn(f"bound by    {why}", service.table)
+            found = service.explain()
+            self.assertTrue(found.alternatives)
+            for each in found.alternatives:
+                if each.breaks or each.service is None:
+                    continue
+                # Every service that meets the SLOs is one that the search has ruled out.
+                self.assertTrue(all(slo.met for slo in each.service.slos))
+                self.assertLessEqual(
+                    each.service.metrics.tokens_per_s_per_gpu,
+                    service.metrics.tokens_per_s_per_gpu * (1 + 1e-9),
+                    f"{each.role} {each.change}",
+                )
+        code, out, err = run("explain", self.kept(service))
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(service.binding["why"], out)
+        code, out, err = run("explain", self.kept(service), "attention", "--role", "prefill")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("attention:", out)
+
     def test_sizes_are_plans_of_so_many_gpus(self):
         code, out, err = run("size", LLAMA, "--isl", 4096, "--osl", 512, "--tpot", 30,
                              "--ttft", 1000, "--requests-per-s", 9, "--format", "json")
