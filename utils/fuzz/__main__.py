@@ -20,7 +20,10 @@ import time
 from fuzz import cases, findings, process
 from fuzz.corpus import Corpus
 
-TOOLS = ("shard-opt", "shard-translate", "shard-run", "shard-reduce")
+TOOLS = (
+    *("shard-opt", "shard-translate", "shard-run", "shard-reduce"),
+    *("shard-solve", "shard-schedule"),
+)
 
 
 def draw_kind(rng, args):

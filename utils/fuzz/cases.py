@@ -237,6 +237,25 @@ def package(case):
         yield Command([sys.executable, script, case.rng.randrange(1 << 30), folder])
 
 
+def _changed(case, texts):
+    """A file with one of these documents, changed."""
+    change = case.rng.choice((mutate.document, mutate.text))
+    return case.write("in.json", change(case.rng, case.rng.choice(texts)))
+
+
+def instance(case):
+    """Instances of shard-solve."""
+    name = _changed(case, case.corpus.instances)
+    limits = ("--iterations=2", "--time-limit=2", "--progress=none")
+    yield case.tool("shard-solve", name, *limits, file=name)
+
+
+def graph(case):
+    """Graphs of shard-schedule."""
+    name = _changed(case, case.corpus.graphs)
+    yield case.tool("shard-schedule", name, "--rounds=2", "--time-limit=2", file=name)
+
+
 def tensors(case):
     """Files of tensors."""
     rng = case.rng
@@ -271,4 +290,6 @@ KINDS = {
     protocol: 2,
     package: 6,
     tensors: 2,
+    instance: 2,
+    graph: 2,
 }

@@ -34,6 +34,10 @@ class Corpus:
             for path in sorted((ROOT / folder_).glob("*.json"))
         ]
         self.machines = [path.read_text() for path in sorted((ROOT / "machines").glob("*.json"))]
+        instances = ROOT / "test/Tools/shard-solve/Inputs"
+        self.instances = [path.read_text() for path in sorted(instances.glob("*.json"))]
+        graphs = sorted((ROOT / "test/Schedule/Inputs").glob("*.json"))
+        self.graphs = [path.read_text() for path in graphs]
         tests = sorted((ROOT / "test").glob("*/**/*.mlir"))
         self.tests = list(_modules(tests))
         self.odd = list(_modules(sorted((DATA / "odd").glob("*/*.mlir"))))
