@@ -55,6 +55,13 @@ std::optional<std::string> ServiceRequest::error() const {
   if (prefillDevices > 0 && prefillMachine.empty())
     return "there are " + std::to_string(prefillDevices) +
            " devices to read prompts on, and no machine of theirs is said";
+  for (auto [name, dollars] :
+       {std::pair("price", price), std::pair("prefill-price", prefillPrice)})
+    if (!(dollars >= 0 && dollars <= 1e6))
+      return std::string("'") + name + "' is " + formatNumber(dollars) +
+             ", expected dollars of a GPU for an hour, from 0 to 1e6";
+  if ((price > 0) != (prefillPrice > 0) && !prefillMachine.empty())
+    return "there is a price of one machine, expected one of each";
   return std::nullopt;
 }
 
@@ -87,6 +94,10 @@ static ServiceGoal goalOf(const ServiceRequest &request,
       request.devices ? request.devices : scenario.machine().domainSize;
   goal.prefillDevices = request.prefillDevices;
   goal.stop = request.stop;
+  if (request.price > 0)
+    goal.price = request.price;
+  goal.prefillPrice =
+      request.prefillPrice > 0 ? request.prefillPrice : goal.price;
   return goal;
 }
 
@@ -104,10 +115,10 @@ const ServicePlan *ServiceSummary::best() const {
 static constexpr double tie = 1e-3;
 
 static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
-                          double rate) {
-  if (rate > 0)
-    return apart.usedDevices() != together.usedDevices()
-               ? apart.usedDevices() < together.usedDevices()
+                          const ServiceGoal &goal) {
+  if (goal.rate > 0)
+    return apart.costUnder(goal) != together.costUnder(goal)
+               ? apart.costUnder(goal) < together.costUnder(goal)
                : apart.times.tpot.ms < (1 - tie) * together.times.tpot.ms;
   return apart.tokensPerDevice > (1 + tie) * together.tokensPerDevice;
 }
@@ -123,14 +134,14 @@ static std::optional<ServiceMode> modeOf(const ServiceSummary &summary,
                : std::nullopt;
   if (hasApart &&
       (!hasTogether || isBetterApart(*summary.disaggregated,
-                                     *summary.aggregated, summary.goal.rate)))
+                                     *summary.aggregated, summary.goal)))
     return ServiceMode::Disaggregated;
   return hasTogether ? std::optional(ServiceMode::Aggregated) : std::nullopt;
 }
 
 /// The model of `scenario` on another machine.
-static ErrorOr<std::shared_ptr<const Scenario>>
-onMachine(const Scenario &scenario, const std::string &machine) {
+ErrorOr<std::shared_ptr<const Scenario>>
+service::onMachine(const Scenario &scenario, const std::string &machine) {
   ScenarioOptions options = scenario.options();
   options.timing.machine = machine;
   return Scenario::create(scenario.modelName(), scenario.model(), options);
@@ -160,6 +171,16 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   return sides;
 }
 
+void service::findPlans(ServiceSummary &summary, const Sides &sides,
+                        std::optional<ServiceMode> mode,
+                        ServiceShortage &shortage) {
+  Found found = search(*sides.decode, sides.prefill.get(), sides.engine,
+                       summary.engine, summary.goal, summary.proof, shortage);
+  summary.aggregated = std::move(found.aggregated);
+  summary.disaggregated = std::move(found.disaggregated);
+  summary.mode = modeOf(summary, mode);
+}
+
 /// The fewest devices, in whole domains, with which there is a plan; 0 where
 /// more devices than are worth a search do not suffice.
 static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
@@ -170,14 +191,9 @@ static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
   auto hasPlan = [&](int64_t domains) {
     ServiceSummary larger = summary;
     larger.goal.devices = domains * domain;
-    ServiceProof proof;
     ServiceShortage shortage;
-    service::Found found =
-        service::search(*sides.decode, sides.prefill.get(), sides.engine,
-                        summary.engine, larger.goal, proof, shortage);
-    larger.aggregated = std::move(found.aggregated);
-    larger.disaggregated = std::move(found.disaggregated);
-    return modeOf(larger, mode).has_value();
+    service::findPlans(larger, sides, mode, shortage);
+    return larger.mode.has_value();
   };
   int64_t enough = from;
   while (!hasPlan(enough)) {
@@ -203,13 +219,7 @@ static ServiceShortage explain(const ServiceSummary &summary,
   if (summary.goal.rate > 0) {
     ServiceSummary any = summary;
     any.goal.rate = 0;
-    ServiceProof proof;
-    service::Found found =
-        service::search(*sides.decode, sides.prefill.get(), sides.engine,
-                        summary.engine, any.goal, proof, shortage);
-    any.aggregated = std::move(found.aggregated);
-    any.disaggregated = std::move(found.disaggregated);
-    any.mode = modeOf(any, mode);
+    service::findPlans(any, sides, mode, shortage);
     if (const ServicePlan *best = any.best()) {
       shortage.part = "rate";
       shortage.mostRequestsPerSecond = best->requestsPerSecond;
@@ -238,8 +248,13 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
   summary.load = request.load;
   summary.engine = *runner;
   summary.goal = goalOf(request, *scenario);
+  summary.hasPrice = request.price > 0;
+  ErrorOr<ServicePins> pins = ServicePins::parse(request.pins);
+  if (!pins)
+    return pins.error();
+  summary.goal.pins = std::move(*pins);
   if (!request.prefillMachine.empty()) {
-    auto other = onMachine(*scenario, request.prefillMachine);
+    auto other = service::onMachine(*scenario, request.prefillMachine);
     if (!other)
       return other.error();
     summary.prefillScenario = std::move(*other);
@@ -248,30 +263,117 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
   return summary;
 }
 
-ErrorOr<ServiceSummary>
-shardopt::planService(std::shared_ptr<const Scenario> scenario,
-                      const ServiceRequest &request) {
+/// The mode that is asked for; pins of roles ask for one, too.
+ErrorOr<std::optional<ServiceMode>>
+service::askedMode(const ServiceRequest &request) {
+  std::optional<ServiceMode> mode = request.mode;
+  const std::string *by = nullptr;
+  for (const auto &[pin, text] : request.pins) {
+    if (pin.find('.') == std::string::npos)
+      continue;
+    const ServiceMode of = pin.rfind("serve.", 0) == 0
+                               ? ServiceMode::Aggregated
+                               : ServiceMode::Disaggregated;
+    if (mode && *mode != of)
+      return Error{"the pin '" + pin + "' is of a service that is " +
+                   spell(of) + ", and " +
+                   (by ? "'" + *by + "' is of one that is "
+                       : std::string("the mode is ")) +
+                   spell(*mode)};
+    mode = of;
+    by = &pin;
+  }
+  return mode;
+}
+
+/// The plan on one engine.
+static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
+                                      const ServiceRequest &request) {
   ErrorOr<ServiceSummary> asked =
       service::summaryOf(std::move(scenario), request);
   if (!asked)
     return asked.error();
   ServiceSummary summary = std::move(*asked);
+  auto mode = service::askedMode(request);
+  if (!mode)
+    return mode.error();
   ErrorOr<Sides> sides = sidesOf(summary);
   if (!sides)
     return sides.error();
   ServiceShortage shortage;
-  service::Found found =
-      service::search(*sides->decode, sides->prefill.get(), sides->engine,
-                      summary.engine, summary.goal, summary.proof, shortage);
-  summary.aggregated = std::move(found.aggregated);
-  summary.disaggregated = std::move(found.disaggregated);
-  summary.mode = modeOf(summary, request.mode);
-  if (!summary.mode)
-    summary.shortage =
-        explain(summary, *sides, request.mode, std::move(shortage));
+  service::findPlans(summary, *sides, *mode, shortage);
+  if (!summary.mode) {
+    if (auto why = service::whyPinsFail(summary, *sides, *mode, request.pins))
+      return Error{*why};
+    summary.shortage = explain(summary, *sides, *mode, std::move(shortage));
+  }
   if (summary.goal.isStopped())
     return Error{"stopped before the best service was found"};
   return summary;
+}
+
+static EngineOutcome outcomeOf(const ServiceSummary &summary) {
+  EngineOutcome outcome;
+  outcome.engine = summary.engine;
+  outcome.mode = summary.mode;
+  if (const ServicePlan *best = summary.best()) {
+    outcome.tokensPerDevice = best->tokensPerDevice;
+    outcome.tpotMs = best->times.tpot.ms;
+    outcome.cost = best->costUnder(summary.goal);
+  } else {
+    outcome.why = whyNoService(summary);
+  }
+  return outcome;
+}
+
+/// Whether `a` is better, as plans are.
+static bool isBetterOutcome(const EngineOutcome &a, const EngineOutcome &b,
+                            double rate) {
+  if (!a.mode || !b.mode)
+    return a.mode && !b.mode;
+  if (rate <= 0)
+    return a.tokensPerDevice > b.tokensPerDevice;
+  return a.cost != b.cost ? a.cost < b.cost : a.tpotMs < b.tpotMs;
+}
+
+/// The best plan over all engines. Where pins suit none of them, the error is
+/// that of the first.
+static ErrorOr<ServiceSummary>
+planOnAny(const std::shared_ptr<const Scenario> &scenario,
+          ServiceRequest request) {
+  std::optional<ServiceSummary> best;
+  std::optional<Error> wrong;
+  std::vector<EngineOutcome> outcomes;
+  for (Engine engine : allEngines) {
+    request.engine = spell(engine);
+    ErrorOr<ServiceSummary> summary = planOn(scenario, request);
+    if (!summary) {
+      if (!wrong)
+        wrong = summary.error();
+      outcomes.push_back(
+          {engine, std::nullopt, 0, 0, 0, summary.error().message});
+      continue;
+    }
+    const EngineOutcome outcome = outcomeOf(*summary);
+    if (!best || isBetterOutcome(outcome, outcomeOf(*best), summary->goal.rate))
+      best = std::move(*summary);
+    outcomes.push_back(outcome);
+  }
+  if (!best)
+    return *wrong;
+  std::stable_sort(outcomes.begin(), outcomes.end(),
+                   [&](const EngineOutcome &a, const EngineOutcome &b) {
+                     return isBetterOutcome(a, b, best->goal.rate);
+                   });
+  best->engines = std::move(outcomes);
+  return std::move(*best);
+}
+
+ErrorOr<ServiceSummary>
+shardopt::planService(std::shared_ptr<const Scenario> scenario,
+                      const ServiceRequest &request) {
+  return request.engine == "any" ? planOnAny(scenario, request)
+                                 : planOn(std::move(scenario), request);
 }
 
 //===----------------------------------------------------------------------===//

@@ -192,6 +192,46 @@ static void writeBreaches(json::Writer &json,
   json.endArray();
 }
 
+/// The size that was found; `within` so many GPUs nothing takes fewer.
+static void writeSize(json::Writer &json, const ServiceSummary &summary) {
+  const ServicePlan *best = summary.best();
+  json.key("size").beginObject();
+  json.member("within_devices", summary.sizedWithin);
+  json.key("devices");
+  if (best)
+    json.value(best->usedDevices());
+  else
+    json.null();
+  json.key("dollars_per_hour");
+  if (best && summary.hasPrice)
+    json.value(best->costUnder(summary.goal));
+  else
+    json.null();
+  json.endObject();
+}
+
+static void writeEngines(json::Writer &json,
+                         const std::vector<EngineOutcome> &engines) {
+  json.key("engines").beginArray(json::Layout::Block);
+  for (const EngineOutcome &outcome : engines) {
+    json.beginObject();
+    json.member("engine", spell(outcome.engine));
+    json.member("engine_version", engineVersion(outcome.engine));
+    json.key("mode");
+    if (outcome.mode) {
+      json.value(spell(*outcome.mode));
+      json.member("tokens_per_s_per_device", outcome.tokensPerDevice);
+      json.member("tpot_ms", outcome.tpotMs);
+      json.member("cost", outcome.cost);
+    } else {
+      json.null();
+      json.member("why", outcome.why);
+    }
+    json.endObject();
+  }
+  json.endArray();
+}
+
 static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
   const ServiceShortage &shortage = *summary.shortage;
   json.key("infeasible").beginObject();
@@ -241,6 +281,10 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
     json.value(spell(*summary.mode));
   else
     json.null();
+  if (summary.sizedWithin > 0)
+    writeSize(json, summary);
+  if (!summary.engines.empty())
+    writeEngines(json, summary.engines);
   if (summary.breaches) {
     writeBreaches(json, *summary.breaches);
   } else {

@@ -215,6 +215,14 @@ private:
   };
 
   double longest() const { return longestOf(goal); }
+  double priceOf(const Side *side) const {
+    return side == &decodeSide ? goal.price : goal.prefillPrice;
+  }
+  /// Workers of `devices` each that cost no more than `best`.
+  int64_t affordable(const ServicePlan &best, int64_t devices) const {
+    const double each = goal.price * static_cast<double>(devices);
+    return static_cast<int64_t>(best.costUnder(goal) / each + 1e-9);
+  }
   /// Most workers of `devices` each on the devices of a machine.
   int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) const;
   double decodeBound(const Layout &layout, double growth) const;
@@ -245,16 +253,16 @@ private:
 } // namespace
 
 static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
-                     double rate) {
-  if (rate <= 0)
+                     const ServiceGoal &goal) {
+  if (goal.rate <= 0)
     return plan.tokensPerDevice > other.tokensPerDevice;
-  return plan.usedDevices() != other.usedDevices()
-             ? plan.usedDevices() < other.usedDevices()
-             : plan.times.tpot.ms < other.times.tpot.ms;
+  const double cost = plan.costUnder(goal), known = other.costUnder(goal);
+  return cost != known ? cost < known
+                       : plan.times.tpot.ms < other.times.tpot.ms;
 }
 
 void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
-  if (!best || isBetter(plan, *best, goal.rate))
+  if (!best || isBetter(plan, *best, goal))
     best = std::move(plan);
 }
 
@@ -306,6 +314,9 @@ std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
   for (const Layout &layout : layouts) {
     if (goal.isStopped())
       break;
+    if (!(isPrefill ? goal.pins.prefill.allow(layout.degrees)
+                    : goal.pins.allowDecode(layout.degrees)))
+      continue;
     double rate = 0;
     if (isPrefill) {
       const DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
@@ -344,12 +355,16 @@ void Search::refine(std::vector<Ranked> &decodes) const {
 void Search::tryAggregated(const Ranked &ranked,
                            std::optional<ServicePlan> &best) {
   const Layout &layout = *ranked.layout;
-  int64_t workers = mostWorkers(decodeSide, layout.devices(), goal.devices);
+  if (!goal.pins.serve.allow(layout.degrees))
+    return;
+  const int64_t most = goal.pins.serve.mostWorkers(
+      mostWorkers(decodeSide, layout.devices(), goal.devices));
+  int64_t workers = most;
   if (workers == 0)
     return;
   const AggregatedLoop loop(layout.worker, engine, goal.load);
   Loads<AggregatedLoop> loads(loop, goal, proof, shortage);
-  const auto most = static_cast<int64_t>(loop.room());
+  const auto room = static_cast<int64_t>(loop.room());
   std::optional<Point> found;
   if (goal.load.concurrency > 0) {
     found = loads.at(goal.load.concurrency / static_cast<double>(workers));
@@ -363,18 +378,23 @@ void Search::tryAggregated(const Ranked &ranked,
       incumbent =
           goal.rate /
           static_cast<double>(
-              best ? std::min(workers, best->usedDevices() / layout.devices())
+              best ? std::min(workers, affordable(*best, layout.devices()))
                    : workers) *
           (1 - 1e-12);
     if (!(incumbent < ranked.rate))
       return;
-    found = loads.best(most, incumbent);
+    found = loads.best(room, incumbent);
   }
   if (!found)
     return;
   if (goal.rate > 0) {
-    workers = std::max<int64_t>(
-        1, static_cast<int64_t>(std::ceil(goal.rate / found->rate - 1e-9)));
+    workers = goal.pins.serve
+                  .leastWorkers(std::max<int64_t>(
+                      1, static_cast<int64_t>(
+                             std::ceil(goal.rate / found->rate - 1e-9))))
+                  .value_or(most + 1);
+    if (workers > most)
+      return;
     found = loads.atRate(*found, goal.rate / static_cast<double>(workers));
   }
   keep(planTogether(layout, workers, found->concurrency, found->times, goal),
@@ -411,7 +431,8 @@ double Search::boundOf(const Pair &pair) const {
   const double ofPrefill = pair.prefill.perDevice(),
                ofDecode = pair.decode.perDevice();
   if (goal.rate > 0)
-    return -goal.rate * (1 / ofPrefill + 1 / ofDecode);
+    return -goal.rate *
+           (priceOf(pair.side) / ofPrefill + goal.price / ofDecode);
   const auto all = static_cast<double>(goal.devices);
   if (pair.isApart)
     return std::min(static_cast<double>(goal.prefillDevices) * ofPrefill,
@@ -424,9 +445,8 @@ bool Search::isPruned(const Pair &pair,
                       const std::optional<ServicePlan> &best) const {
   if (!best)
     return false;
-  return goal.rate > 0
-             ? -boundOf(pair) > static_cast<double>(best->usedDevices())
-             : boundOf(pair) <= best->requestsPerSecond;
+  return goal.rate > 0 ? -boundOf(pair) > best->costUnder(goal) * (1 + 1e-12)
+                       : boundOf(pair) <= best->requestsPerSecond;
 }
 
 /// `pair` with so many workers; false where no load meets the limits, or none
@@ -479,7 +499,9 @@ void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
           proof.prunedPairs += d;
           break;
         }
-        tryNumbers(pair, p, d, best);
+        if (goal.pins.prefill.allowWorkers(p) &&
+            goal.pins.decode.allowWorkers(d))
+          tryNumbers(pair, p, d, best);
       }
     return;
   }
@@ -489,8 +511,13 @@ void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
   };
   for (int64_t p = fewest(pair.prefill); p <= mostPrefills; ++p)
     for (int64_t d = fewest(pair.decode); d <= decodesBeside(pair, p); ++d) {
-      if (best && p * ofPrefill + d * ofDecode > best->usedDevices())
+      if (best && priceOf(pair.side) * static_cast<double>(p * ofPrefill) +
+                          goal.price * static_cast<double>(d * ofDecode) >
+                      best->costUnder(goal) * (1 + 1e-12))
         break;
+      if (!goal.pins.prefill.allowWorkers(p) ||
+          !goal.pins.decode.allowWorkers(d))
+        continue;
       if (tryNumbers(pair, p, d, best))
         break;
     }
@@ -508,7 +535,9 @@ std::optional<ServicePlan> Search::disaggregated() {
                       goal.load.inputTokens, cost::Phase::Prefill, shortage);
     proof.layouts += static_cast<int64_t>(layouts.size());
     const std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
-    for (const Ranked &decode : decodes)
+    for (const Ranked &decode : decodes) {
+      if (!goal.pins.decode.allow(decode.layout->degrees))
+        continue;
       for (const Ranked &prefill : prefills) {
         const Pair pair{side, prefill, decode, isApart};
         // Those that follow attain less per device.
@@ -518,6 +547,7 @@ std::optional<ServicePlan> Search::disaggregated() {
                            decode.layout->degrees, facts))
           tryPair(pair, best);
       }
+    }
   }
   return best;
 }

@@ -146,6 +146,14 @@ static void addPlan(std::string &out, const ServicePlan &plan,
   addLine(out, "tokens/s per GPU", each);
   addLine(out, "tokens/s per user", threeDigits(1e3 / plan.times.tpot.ms));
   addLine(out, "requests/s", threeDigits(plan.requestsPerSecond));
+  if (summary.hasPrice) {
+    const double dollars = plan.costUnder(goal);
+    addLine(out, "$/h, $/Mtoken",
+            threeDigits(dollars) + ", " +
+                threeDigits(
+                    dollars * 1e6 /
+                    (3600 * plan.requestsPerSecond * goal.load.outputTokens)));
+  }
   addLine(out, "decode step, %", stepOf(plan.decode));
   if (plan.prefill)
     addLine(out, "prefill step, %", stepOf(*plan.prefill));
@@ -170,6 +178,30 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
            threeDigits(other->times.tpot.ms) + " ms";
   return threeDigits(other->tokensPerDevice) + " tokens/s per GPU, " +
          percent(other->tokensPerDevice, best->tokensPerDevice);
+}
+
+/// "vllm 187 tokens/s per GPU; sglang 3.7 % less; trtllm: no plan on …".
+static std::string enginesLine(const ServiceSummary &summary) {
+  std::string text;
+  const EngineOutcome &best = summary.engines.front();
+  for (const EngineOutcome &outcome : summary.engines) {
+    text += (text.empty() ? "" : "; ") + std::string(spell(outcome.engine));
+    if (!outcome.mode)
+      text += ": " + outcome.why;
+    else if (summary.goal.rate > 0)
+      text += " " + formatNumber(outcome.cost) +
+              (summary.hasPrice ? " $/h" : " GPUs") + ", TPOT " +
+              threeDigits(outcome.tpotMs) + " ms";
+    else
+      text += " " + threeDigits(outcome.tokensPerDevice) + " tokens/s per GPU" +
+              (&outcome == &best
+                   ? std::string()
+                   : ", " +
+                         threeDigits(100 * (1 - outcome.tokensPerDevice /
+                                                    best.tokensPerDevice)) +
+                         " % less");
+  }
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,6 +243,11 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
   text += "\n";
   text +=
       summary.breaches ? breachLines(*summary.breaches) : searchLine(summary);
+  if (summary.sizedWithin > 0 && summary.best())
+    text += "  size      " + std::to_string(summary.best()->usedDevices()) +
+            " GPUs; fewer do not meet the SLOs at this rate\n";
+  if (!summary.engines.empty())
+    text += "  engines   " + enginesLine(summary) + "\n";
   const ServicePlan *best = summary.best();
   if (!best)
     return text +

@@ -18,6 +18,7 @@
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Machine/MachineWriter.h"
 #include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/ServiceAdvice.h"
 #include "shardopt/Planning/ServiceEvaluation.h"
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/Choice.h"
@@ -154,6 +155,8 @@ public:
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
   py::tuple evaluateService(const py::dict &settings) const;
+  py::tuple sizeService(const py::dict &settings) const;
+  std::string adviseService(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   std::vector<std::pair<std::string, Numbers>>
   space(const py::dict &settings) const;
@@ -414,6 +417,9 @@ static ServiceRequest readService(const py::dict &settings) {
   take(settings, "devices", asked.devices);
   take(settings, "prefill_machine", asked.prefillMachine);
   take(settings, "prefill_devices", asked.prefillDevices);
+  take(settings, "price", asked.price);
+  take(settings, "prefill_price", asked.prefillPrice);
+  take(settings, "pins", asked.pins);
   std::string engine, mode = "best";
   take(settings, "engine", engine);
   if (!engine.empty())
@@ -491,12 +497,36 @@ py::tuple Problem::evaluateService(const py::dict &settings) const {
                         whyNotKept(service));
 }
 
+/// The service of fewest GPUs at a rate as a table and as JSON, and why there
+/// is none, or None.
+py::tuple Problem::sizeService(const py::dict &settings) const {
+  const ServiceRequest asked = readService(settings);
+  auto [found, isInterrupted] = interrupt->run(
+      [&] { return shardopt::sizeService(scenario, asked); }, [] {});
+  const ServiceSummary service = orRaise(std::move(found));
+  std::optional<std::string> why;
+  if (!service.best())
+    why = whyNoService(service);
+  return py::make_tuple(serviceTable(service), serviceJson(service), why);
+}
+
+/// What binds, and what would help, as JSON.
+std::string Problem::adviseService(const py::dict &settings) const {
+  const ServiceRequest asked = readService(settings);
+  auto [found, isInterrupted] = interrupt->run(
+      [&] { return shardopt::adviseService(scenario, asked); }, [] {});
+  return adviceJson(orRaise(std::move(found)));
+}
+
 /// Both plans of a service as a table and as JSON, why there is none (or None),
 /// what `plan` gives for the replicas that run the model's phase (or None), and
 /// whether these are on the machine that may read prompts.
 py::tuple Problem::planService(const py::dict &settings) const {
   ServiceRequest asked = readService(settings);
-  PlanRequest request = readRequest(settings);
+  // The engine may be any, and pins are those of the service.
+  const py::dict ofPhase = settings.attr("copy")();
+  ofPhase["engine"] = "";
+  PlanRequest request = readRequest(ofPhase);
   asked.stop = request.stop;
   using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
   auto [answer, isInterrupted] = interrupt->run(
@@ -680,6 +710,8 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("plan", &Problem::plan)
       .def("plan_service", &Problem::planService)
       .def("evaluate_service", &Problem::evaluateService)
+      .def("size_service", &Problem::sizeService)
+      .def("advise_service", &Problem::adviseService)
       .def("describe", &Problem::describe)
       .def("space", &Problem::space)
       .def("evaluate", &Problem::evaluate)

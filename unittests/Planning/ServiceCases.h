@@ -123,7 +123,9 @@ public:
     if (mode == ServiceMode::Aggregated) {
       for (const service::Layout &layout : decodes)
         for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
-          together(layout, n);
+          if (goal.pins.serve.allow(layout.degrees) &&
+              goal.pins.serve.allowWorkers(n))
+            together(layout, n);
       return;
     }
     const std::vector<service::Layout> prefills =
@@ -131,7 +133,9 @@ public:
                      cost::Phase::Prefill, shortage);
     for (const service::Layout &p : prefills)
       for (const service::Layout &d : decodes)
-        if (!whyNoTransfer(runner, p.degrees, d.degrees, facts))
+        if (!whyNoTransfer(runner, p.degrees, d.degrees, facts) &&
+            goal.pins.prefill.allow(p.degrees) &&
+            goal.pins.decode.allow(d.degrees))
           apart(p, d);
   }
 
@@ -160,7 +164,9 @@ private:
       for (int64_t nd = 1; np * p.devices() + nd * d.devices() <= goal.devices;
            ++nd) {
         if (!service::havePlaces(np, p.devices(), nd, d.devices(), goal.devices,
-                                 side.domainSize()))
+                                 side.domainSize()) ||
+            !goal.pins.prefill.allowWorkers(np) ||
+            !goal.pins.decode.allowWorkers(nd))
           continue;
         const cost::DisaggregatedLoop loop(
             {p.worker, double(np)}, {d.worker, double(nd)}, engine, goal.load);

@@ -16,9 +16,11 @@
 
 #include "shardopt/Cost/ServiceLoop.h"
 #include "shardopt/Planning/Planner.h"
+#include "shardopt/Planning/ServicePins.h"
 #include "shardopt/Support/RequestLoad.h"
 #include "shardopt/Support/Stop.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -56,6 +58,10 @@ struct ServiceGoal {
   /// either machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null
+  /// Of a device for an hour, on the machine that decodes and on the other one:
+  /// at a rate the plan costs least. 1: devices count.
+  double price = 1, prefillPrice = 1;
+  ServicePins pins;
 
   int64_t allDevices() const { return devices + prefillDevices; }
   bool isStopped() const { return stop && stop->requested(); }
@@ -63,6 +69,7 @@ struct ServiceGoal {
 
 struct ServiceRequest {
   RequestLoad load; ///< with requests
+  /// vllm, sglang or trtllm, or any: the one that serves best.
   std::string engine = "vllm";
   int64_t devices = 0;             ///< that there are; 0: a domain
   std::optional<ServiceMode> mode; ///< none: the better one
@@ -72,6 +79,10 @@ struct ServiceRequest {
   /// Devices of it beside `devices`; 0: `devices` are of either machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null; a stop is an error
+  /// Dollars of a device for an hour, on either machine; 0: not said.
+  double price = 0, prefillPrice = 0;
+  /// Lists of values by pin (ServicePins::parse).
+  std::map<std::string, std::string> pins;
 
   std::optional<std::string> error() const; ///< as RequestLoad::error
 };
@@ -103,6 +114,13 @@ struct ServicePlan {
 
   int64_t usedDevices() const {
     return decode.devices() + (prefill ? prefill->devices() : 0);
+  }
+  /// An hour of the devices that have work.
+  double costUnder(const ServiceGoal &goal) const {
+    const double ofPrefill =
+        prefillMachine.empty() ? goal.price : goal.prefillPrice;
+    return goal.price * static_cast<double>(decode.devices()) +
+           (prefill ? ofPrefill * static_cast<double>(prefill->devices()) : 0);
   }
   /// Tokens a second per device that has work.
   double tokensPerUsedDevice(const ServiceGoal &goal) const {
@@ -146,6 +164,14 @@ struct ServiceShortage {
   std::string example;       ///< why the engine runs no layout
 };
 
+/// What an engine attains where several are compared.
+struct EngineOutcome {
+  Engine engine = Engine::Vllm;
+  std::optional<ServiceMode> mode; ///< none: it has no plan
+  double tokensPerDevice = 0, tpotMs = 0, cost = 0;
+  std::string why; ///< there is no plan
+};
+
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
   /// The same on the machine that may compute prompts; null: there is no other.
@@ -153,10 +179,15 @@ struct ServiceSummary {
   RequestLoad load;
   Engine engine = Engine::Vllm;
   ServiceGoal goal;
+  bool hasPrice = false; ///< the goal's are dollars
   std::optional<ServicePlan> aggregated, disaggregated;
   std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
   ServiceProof proof;
   std::optional<ServiceShortage> shortage; ///< where there is no plan
+  /// Of a size that was searched: with how many devices, fewer of which do not.
+  int64_t sizedWithin = 0;
+  std::vector<EngineOutcome>
+      engines; ///< where any is asked for, the best first
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 

@@ -1,0 +1,435 @@
+//===- ServiceAdvice.cpp - Sizes of services, and what helps --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServiceAdvice.h"
+#include "shardopt/Planning/ServiceSides.h"
+
+#include "shardopt/Support/Json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::service;
+
+namespace {
+/// A request that is searched again and again under changed goals.
+class Asked {
+public:
+  static ErrorOr<Asked> create(std::shared_ptr<const Scenario> scenario,
+                               const ServiceRequest &request);
+
+  /// What was asked, with plans under `goal`.
+  ServiceSummary under(const ServiceGoal &goal) const {
+    ServiceSummary found = summary;
+    found.goal = goal;
+    ServiceShortage shortage;
+    findPlans(found, sides, mode, shortage);
+    return found;
+  }
+  const ServiceGoal &goal() const { return summary.goal; }
+  int64_t domain() const { return sides.decode->domainSize(); }
+
+  ServiceSummary summary;
+  Sides sides;
+  std::optional<ServiceMode> mode;
+};
+} // namespace
+
+ErrorOr<Asked> Asked::create(std::shared_ptr<const Scenario> scenario,
+                             const ServiceRequest &request) {
+  Asked asked;
+  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
+  if (!summary)
+    return summary.error();
+  asked.summary = std::move(*summary);
+  ErrorOr<Sides> sides = sidesOf(asked.summary);
+  if (!sides)
+    return sides.error();
+  asked.sides = std::move(*sides);
+  auto mode = askedMode(request);
+  if (!mode)
+    return mode.error();
+  asked.mode = *mode;
+  return asked;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t mostSized = 8192;
+
+static void setDevices(ServiceGoal &goal, const Sides &sides, int64_t devices) {
+  goal.devices = devices;
+  if (sides.prefill)
+    goal.prefillDevices = devices;
+}
+
+/// How many GPUs may serve the rate of `goal`, by what fewer do at most.
+static int64_t nextSize(const Asked &asked, ServiceGoal goal) {
+  const int64_t domain = asked.domain(), now = goal.devices;
+  const double rate = goal.rate;
+  goal.rate = 0;
+  const ServiceSummary any = asked.under(goal);
+  if (!any.best())
+    return now < domain ? std::min(domain, 2 * now)
+                        : (2 * now + domain - 1) / domain * domain;
+  const double need = double(now) * rate / any.best()->requestsPerSecond;
+  const auto domains = int64_t(std::ceil(need / double(domain)));
+  return std::max({now + 1, std::min(domains * domain, 4 * now),
+                   std::min(domain, 2 * now)});
+}
+
+/// Within so many GPUs of each machine nothing that is better is left out: what
+/// costs no more than `plan` takes no more of either.
+static int64_t enoughFor(const ServicePlan &plan, const ServiceGoal &goal) {
+  const double least = std::min(goal.price, goal.prefillPrice);
+  return int64_t(std::ceil(plan.costUnder(goal) / least - 1e-9));
+}
+
+/// `found` among no more GPUs than it takes, so that its throughput is per one
+/// of these; where they have no places in their domains, among the least number
+/// of whole domains that has.
+static ServiceSummary withoutOthers(const Asked &asked, ServiceSummary found,
+                                    int64_t devices) {
+  const ServicePlan plan = *found.best();
+  const int64_t domain = asked.domain();
+  const int64_t apart =
+      plan.prefillMachine.empty() ? 0 : plan.prefill->devices();
+  const int64_t own = plan.usedDevices() - apart;
+  for (int64_t domains = 0; domains * domain < devices + domain; ++domains) {
+    auto rounded = [&](int64_t used) {
+      return domains ? ((used + domain - 1) / domain + domains - 1) * domain
+                     : used;
+    };
+    ServiceGoal least = found.goal;
+    least.devices = rounded(own);
+    // No GPU of the other machine would be one of either machine.
+    least.prefillDevices =
+        asked.sides.prefill ? std::max<int64_t>(1, rounded(apart)) : 0;
+    ServiceSummary again = asked.under(least);
+    if (!again.best() || again.best()->costUnder(least) >
+                             plan.costUnder(found.goal) * (1 + 1e-9))
+      continue;
+    again.sizedWithin = devices;
+    return again;
+  }
+  found.sizedWithin = devices;
+  return found;
+}
+
+static ServiceSummary sizeWithin(const Asked &asked, int64_t most) {
+  ServiceGoal goal = asked.goal();
+  int64_t devices = std::min<int64_t>(asked.domain(), most);
+  for (;;) {
+    setDevices(goal, asked.sides, devices);
+    ServiceSummary found = asked.under(goal);
+    if (!found.best()) {
+      if (devices >= most) {
+        found.sizedWithin = devices;
+        return found;
+      }
+      devices = std::min(most, nextSize(asked, goal));
+      continue;
+    }
+    const int64_t enough = std::min(most, enoughFor(*found.best(), goal));
+    if (enough > devices) {
+      devices = enough;
+      continue;
+    }
+    return withoutOthers(asked, std::move(found), devices);
+  }
+}
+
+ErrorOr<ServiceSummary>
+shardopt::sizeService(std::shared_ptr<const Scenario> scenario,
+                      const ServiceRequest &request) {
+  if (!request.load[RequestField::Rate])
+    return Error{"'rate' is missing: a size is that for a number of requests a "
+                 "second"};
+  ServiceRequest open = request;
+  open.devices = request.devices ? request.devices : mostSized;
+  ErrorOr<Asked> asked = Asked::create(scenario, open);
+  if (!asked)
+    return asked.error();
+  ServiceSummary best = sizeWithin(*asked, open.devices);
+  if (!request.prefillMachine.empty()) {
+    // The machines the other way round.
+    ServiceRequest turned = open;
+    turned.prefillMachine = givenMachine(*scenario);
+    turned.prefillDevices = 0;
+    std::swap(turned.price, turned.prefillPrice);
+    auto other = onMachine(*scenario, request.prefillMachine);
+    if (!other)
+      return other.error();
+    ErrorOr<Asked> again = Asked::create(std::move(*other), turned);
+    if (!again)
+      return again.error();
+    ServiceSummary found = sizeWithin(*again, open.devices);
+    if (found.best() && (!best.best() || found.best()->costUnder(found.goal) <
+                                             best.best()->costUnder(best.goal)))
+      best = std::move(found);
+  }
+  if (!best.best()) {
+    if (auto why = whyPinsFail(best, asked->sides, asked->mode, request.pins))
+      return Error{*why};
+    best.shortage.emplace();
+    ServiceShortage &shortage = *best.shortage;
+    ServiceSummary again = best;
+    findPlans(again, asked->sides, asked->mode, shortage);
+    if (shortage.part.empty())
+      shortage.part = "limits";
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// What helps
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Adviser {
+public:
+  Adviser(const Asked &asked, ServiceAdvice &advice)
+      : asked(asked), goal(asked.goal()), advice(advice) {}
+
+  void improve(const ServicePlan &plan);
+  void rescue();
+
+private:
+  /// Whether `plan` is enough better than `than` to be told.
+  bool isMore(const ServicePlan &plan, const ServicePlan &than) const {
+    constexpr double least = 1e-3;
+    return goal.rate > 0
+               ? plan.costUnder(goal) < than.costUnder(goal)
+               : plan.requestsPerSecond > (1 + least) * than.requestsPerSecond;
+  }
+  void add(const char *what, std::string name, double value,
+           const ServicePlan &plan) {
+    advice.options.push_back({what, std::move(name), value, plan});
+  }
+  void relax(const char *what, LatencyLimit ServiceGoal::*limit,
+             cost::ServingTime cost::ServingTimes::*time);
+  void nearest(const char *what, LatencyLimit ServiceGoal::*limit,
+               cost::ServingTime cost::ServingTimes::*time);
+  void moreDevices(const ServicePlan *plan);
+  void otherMachines();
+  void otherEngines();
+
+  const Asked &asked;
+  const ServiceGoal &goal;
+  ServiceAdvice &advice;
+};
+} // namespace
+
+/// A limit that is a tenth looser.
+void Adviser::relax(const char *what, LatencyLimit ServiceGoal::*limit,
+                    cost::ServingTime cost::ServingTimes::*) {
+  ServiceGoal looser = goal;
+  (looser.*limit).ms *= 1.1;
+  if (!std::isfinite((looser.*limit).ms))
+    return;
+  const ServiceSummary found = asked.under(looser);
+  if (found.best())
+    add(what, "", (looser.*limit).ms, *found.best());
+}
+
+/// The least value of a limit with a plan, to a hundredth of it, the others as
+/// they are.
+void Adviser::nearest(const char *what, LatencyLimit ServiceGoal::*limit,
+                      cost::ServingTime cost::ServingTimes::*time) {
+  ServiceGoal looser = goal;
+  double low = (goal.*limit).ms;
+  auto attained = [&](const ServicePlan &plan) {
+    return (goal.*limit).of<double>(plan.times.*time);
+  };
+  (looser.*limit).ms = std::numeric_limits<double>::infinity();
+  ServiceSummary best = asked.under(looser);
+  if (!best.best() || attained(*best.best()) <= low)
+    return;
+  for (double high = attained(*best.best()); high > 1.01 * low;) {
+    (looser.*limit).ms = std::sqrt(low * high);
+    ServiceSummary found = asked.under(looser);
+    if (found.best()) {
+      best = std::move(found);
+      high = attained(*best.best());
+    } else {
+      low = (looser.*limit).ms;
+    }
+  }
+  add(what, "", attained(*best.best()), *best.best());
+}
+
+/// The next number of GPUs that serves more, or the fewest that serves at all.
+void Adviser::moreDevices(const ServicePlan *plan) {
+  auto at = [&](int64_t devices) {
+    ServiceGoal larger = goal;
+    larger.devices = devices;
+    return asked.under(larger);
+  };
+  auto isEnough = [&](const ServiceSummary &found) {
+    return found.best() && (!plan || isMore(*found.best(), *plan));
+  };
+  // More GPUs serve no less: the least number by halving.
+  constexpr int64_t mostTimes = 8;
+  int64_t low = goal.devices, high = low;
+  std::optional<ServiceSummary> best;
+  const int64_t most = plan ? low + 2 * asked.domain()
+                            : mostTimes * std::max(low, asked.domain());
+  for (int64_t step = 1; !best && high < most; step *= 2) {
+    high = std::min(most, low + step);
+    ServiceSummary found = at(high);
+    if (isEnough(found))
+      best = std::move(found);
+    else
+      low = high;
+  }
+  if (!best)
+    return;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    ServiceSummary found = at(middle);
+    if (isEnough(found)) {
+      best = std::move(found);
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  add("devices", "", double(high), *best->best());
+}
+
+void Adviser::otherMachines() {
+  for (const std::string &name : knownMachines()) {
+    if (name == asked.summary.scenario->machine().name)
+      continue;
+    auto scenario = onMachine(*asked.summary.scenario, name);
+    if (!scenario || !(*scenario)->machine().calibration)
+      continue;
+    ServiceSummary moved = asked.summary;
+    moved.scenario = std::move(*scenario);
+    ErrorOr<Sides> sides = sidesOf(moved);
+    if (!sides)
+      continue;
+    ServiceShortage shortage;
+    findPlans(moved, *sides, asked.mode, shortage);
+    if (moved.best())
+      add("machine", name, 0, *moved.best());
+  }
+}
+
+void Adviser::otherEngines() {
+  for (Engine engine : allEngines) {
+    if (engine == asked.summary.engine)
+      continue;
+    ServiceSummary other = asked.summary;
+    other.engine = engine;
+    ErrorOr<Sides> sides = sidesOf(other);
+    if (!sides)
+      continue;
+    ServiceShortage shortage;
+    findPlans(other, *sides, asked.mode, shortage);
+    if (other.best())
+      add("engine", spell(engine), 0, *other.best());
+  }
+}
+
+void Adviser::improve(const ServicePlan &plan) {
+  relax("tpot_ms", &ServiceGoal::tpot, &cost::ServingTimes::tpot);
+  relax("ttft_ms", &ServiceGoal::ttft, &cost::ServingTimes::ttft);
+  advice.binding = "memory";
+  const ServicePlan *best = &plan;
+  for (const ServiceOption &option : advice.options)
+    if (isMore(option.plan, *best)) {
+      best = &option.plan;
+      advice.binding = option.what;
+    }
+  moreDevices(&plan);
+  otherMachines();
+  otherEngines();
+}
+
+void Adviser::rescue() {
+  nearest("tpot_ms", &ServiceGoal::tpot, &cost::ServingTimes::tpot);
+  nearest("ttft_ms", &ServiceGoal::ttft, &cost::ServingTimes::ttft);
+  if (goal.rate > 0) {
+    ServiceGoal any = goal;
+    any.rate = 0;
+    const ServiceSummary found = asked.under(any);
+    if (found.best())
+      add("rate", "", found.best()->requestsPerSecond, *found.best());
+  }
+  moreDevices(nullptr);
+  otherMachines();
+  otherEngines();
+}
+
+ErrorOr<ServiceAdvice>
+shardopt::adviseService(std::shared_ptr<const Scenario> scenario,
+                        const ServiceRequest &request) {
+  ErrorOr<ServiceSummary> summary = planService(scenario, request);
+  if (!summary)
+    return summary.error();
+  ServiceRequest same = request;
+  same.engine = spell(summary->engine); // the best of any
+  ErrorOr<Asked> asked = Asked::create(std::move(scenario), same);
+  if (!asked)
+    return asked.error();
+  ServiceAdvice advice;
+  advice.summary = std::move(*summary);
+  Adviser adviser(*asked, advice);
+  if (const ServicePlan *plan = advice.summary.best()) {
+    adviser.improve(*plan);
+  } else {
+    advice.binding = advice.summary.shortage->part;
+    adviser.rescue();
+  }
+  return advice;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+std::string shardopt::adviceJson(const ServiceAdvice &advice) {
+  std::string text;
+  json::Writer json(text);
+  const ServicePlan *plan = advice.summary.best();
+  json.beginObject(json::Layout::Block);
+  json.member("schema", 1);
+  json.member("feasible", plan != nullptr);
+  json.member("binding", advice.binding);
+  if (!plan)
+    json.member("why", whyNoService(advice.summary));
+  json.key("options").beginArray(json::Layout::Block);
+  for (const ServiceOption &option : advice.options) {
+    const ServicePlan &found = option.plan;
+    json.beginObject();
+    json.member("what", option.what);
+    if (option.name.empty())
+      json.member("value", option.value);
+    else
+      json.member("value", option.name);
+    json.member("mode", spell(found.mode()));
+    json.member("devices", found.usedDevices());
+    json.member("tokens_per_s_per_device", found.tokensPerDevice);
+    json.member("requests_per_s", found.requestsPerSecond);
+    json.member("tpot_ms", found.times.tpot.ms);
+    json.member("ttft_ms", found.times.ttft.ms);
+    json.key("requests_per_s_ratio");
+    if (plan)
+      json.value(found.requestsPerSecond / plan->requestsPerSecond);
+    else
+      json.null();
+    json.endObject();
+  }
+  json.endArray();
+  json.endObject();
+  return text + "\n";
+}
