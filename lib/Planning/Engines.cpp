@@ -222,6 +222,8 @@ std::optional<std::string> shardopt::whyNoTransfer(Engine engine,
       return "cp of decode is " + number(decode.cp) + ", expected 1";
     return std::nullopt;
   case Engine::Trtllm:
+    if (prefill.cp > 1)
+      return "cp of prefill is " + number(prefill.cp) + ", expected 1";
     return std::nullopt;
   }
   return std::nullopt;

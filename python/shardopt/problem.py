@@ -216,7 +216,8 @@ class Problem:
     `decode_machine` is another name of `machine` where there are two.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
-    ops by glob ("*.qkv_proj": "heads").
+    ops by glob ("*.qkv_proj": "heads"). Those of a service are degrees and workers,
+    of all roles ("tp": 4) or of one ("decode.tp": 8, "prefill.workers": [1, 2]).
     """
 
     model: Model
@@ -332,11 +333,6 @@ class Problem:
                 f"'{self.prefill_machine}' or the 'decode_machine' "
                 f"'{self.decode_machine}', which are those of the service"
             )
-        elif self.pins:
-            raise Contradiction(
-                f"'pins' has {', '.join(map(repr, self.pins))}, and a service ('isl' and "
-                "'osl') has no pins; expected --context for a phase alone"
-            )
         elif self.objective != "throughput":
             raise Contradiction(
                 f"'objective' is {shown(self.objective)}, expected throughput, for which "
@@ -384,7 +380,8 @@ class Problem:
         names = ("mode", "prefill_machine", "prefill_devices", "decode_machine")
         limits = ("tpot_ms", "ttft_ms")
         asked = [name for name in (*native().requests, *names) if name not in limits]
-        return self.replace(**dict.fromkeys(asked))
+        pins = {} if self.is_service else self.pins
+        return self.replace(**{**dict.fromkeys(asked), "pins": pins})
 
     @property
     def requests(self) -> dict[str, float]:
@@ -406,6 +403,14 @@ class Problem:
             raise WrongValue(f"'pins' is {shown(self.pins)}, expected values by name")
         for name, value in self.pins.items():
             _text("pins", name)
+            if self.is_service:
+                several = value if isinstance(value, (list, tuple)) else [value]
+                degree = name.rpartition(".")[2]
+                known = degree in degrees
+                lists[name] = ",".join(
+                    _listed(degree, each) if known else str(each) for each in several
+                )
+                continue
             if name == "stages":
                 if not isinstance(value, (list, tuple)):
                     raise WrongValue(
@@ -430,7 +435,8 @@ class Problem:
     def request(self, **others: Any) -> dict[str, Any]:
         """What the planner is asked, `others` in the place of our own."""
         asked = {
-            "lists": self._lists,
+            "lists": {} if self.is_service else self._lists,
+            "pins": self._lists if self.is_service else {},
             "dims": self._dims,
             "stages": self._stages,
             "space": self.space,

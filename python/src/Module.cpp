@@ -20,6 +20,7 @@
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/ServiceAdvice.h"
 #include "shardopt/Planning/ServiceEvaluation.h"
+#include "shardopt/Planning/ServiceFrontier.h"
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/Choice.h"
 #include "shardopt/Support/DegreeList.h"
@@ -148,6 +149,9 @@ private:
 // Problems
 //===----------------------------------------------------------------------===//
 
+/// What is said of a role, by name.
+using RoleNumbers = std::map<std::string, py::object>;
+
 class Problem {
 public:
   Problem(const LoadedModel &model, const py::dict &settings);
@@ -157,6 +161,7 @@ public:
   py::tuple evaluateService(const py::dict &settings) const;
   py::tuple sizeService(const py::dict &settings) const;
   std::string adviseService(const py::dict &settings) const;
+  std::string serviceFrontier(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   std::vector<std::pair<std::string, Numbers>>
   space(const py::dict &settings) const;
@@ -169,6 +174,9 @@ public:
   std::optional<std::string> breakdown() const;
   std::optional<std::string> whyNotRun(const std::string &engine,
                                        const Numbers &strategy) const;
+  std::optional<std::string> whyNoTransfer(const std::string &engine,
+                                           const RoleNumbers &prefill,
+                                           const RoleNumbers &decode) const;
   Numbers engineDims(const std::string &engine, const Numbers &strategy) const;
 
   Strategy readStrategy(const Numbers &numbers) const {
@@ -429,8 +437,6 @@ static ServiceRequest readService(const py::dict &settings) {
   return asked;
 }
 
-using RoleNumbers = std::map<std::string, py::object>;
-
 /// The role that `said` spells: degrees by name, and "workers".
 static GivenRole readRole(const std::string &role, const RoleNumbers &said) {
   GivenRole given;
@@ -461,6 +467,16 @@ static GivenRole readRole(const std::string &role, const RoleNumbers &said) {
   degrees[Degree::Batch] = 1;
   given.degrees = degrees.filled();
   return given;
+}
+
+/// Why `engine` sends no caches between workers of these degrees, or None.
+std::optional<std::string>
+Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
+                       const RoleNumbers &decode) const {
+  return shardopt::whyNoTransfer(orRaise(parseEngine(engine)),
+                                 readRole("prefill", prefill).degrees,
+                                 readRole("decode", decode).degrees,
+                                 EngineFacts(scenario->model()));
 }
 
 /// The service of `roles`, either "serve", or "prefill" and "decode".
@@ -500,7 +516,8 @@ py::tuple Problem::evaluateService(const py::dict &settings) const {
 /// The service of fewest GPUs at a rate as a table and as JSON, and why there
 /// is none, or None.
 py::tuple Problem::sizeService(const py::dict &settings) const {
-  const ServiceRequest asked = readService(settings);
+  ServiceRequest asked = readService(settings);
+  asked.stop = interrupt->token();
   auto [found, isInterrupted] = interrupt->run(
       [&] { return shardopt::sizeService(scenario, asked); }, [] {});
   const ServiceSummary service = orRaise(std::move(found));
@@ -510,9 +527,21 @@ py::tuple Problem::sizeService(const py::dict &settings) const {
   return py::make_tuple(serviceTable(service), serviceJson(service), why);
 }
 
+/// The Pareto frontier of tokens a second per GPU and of a user, as JSON.
+std::string Problem::serviceFrontier(const py::dict &settings) const {
+  ServiceRequest asked = readService(settings);
+  asked.stop = interrupt->token();
+  double step = defaultFrontierStep;
+  take(settings, "step", step);
+  auto [found, isInterrupted] = interrupt->run(
+      [&] { return shardopt::serviceFrontier(scenario, asked, step); }, [] {});
+  return frontierJson(orRaise(std::move(found)));
+}
+
 /// What binds, and what would help, as JSON.
 std::string Problem::adviseService(const py::dict &settings) const {
-  const ServiceRequest asked = readService(settings);
+  ServiceRequest asked = readService(settings);
+  asked.stop = interrupt->token();
   auto [found, isInterrupted] = interrupt->run(
       [&] { return shardopt::adviseService(scenario, asked); }, [] {});
   return adviceJson(orRaise(std::move(found)));
@@ -712,12 +741,14 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("evaluate_service", &Problem::evaluateService)
       .def("size_service", &Problem::sizeService)
       .def("advise_service", &Problem::adviseService)
+      .def("service_frontier", &Problem::serviceFrontier)
       .def("describe", &Problem::describe)
       .def("space", &Problem::space)
       .def("evaluate", &Problem::evaluate)
       .def_property_readonly("failures", &Problem::failures)
       .def_property_readonly("breakdown", &Problem::breakdown)
       .def("why_not_run", &Problem::whyNotRun)
+      .def("why_no_transfer", &Problem::whyNoTransfer)
       .def("engine_dims", &Problem::engineDims);
   py::class_<Search>(module, "Search")
       .def(py::init<const Problem &, const py::dict &>())

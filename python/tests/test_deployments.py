@@ -169,6 +169,30 @@ class PairTest(unittest.TestCase):
                 self.assertIn(wanted, why)
                 self.assertEqual(bool(wanted), bool(why))
 
+    def test_the_planner_has_the_same_rules(self):
+        inputs = ROOT / "test/Target/HuggingFace"
+        pairs = legal = 0
+        for path, facts in [
+            ("Inputs/deepseek_v3.json", {"latent": True}),
+            ("Tiny/qwen3_next/config.json", {"hybrid": True, "kv_heads": 2}),
+            ("../../../examples/configs/llama-3.1-70b.json", {}),
+        ]:
+            handle = so.Problem(so.load_model(inputs / path, so.Decode(context=64))).handle
+            layouts = [
+                {"tp": tp, "pp": pp, "cp": cp}
+                for tp in (1, 2, 3, 4, 8, 16) for pp in (1, 2) for cp in (1, 2, 4) if tp % cp == 0
+            ]
+            for engine in ("vllm", "sglang", "trtllm"):
+                for prefill in layouts:
+                    for decode in layouts:
+                        found = handle.why_no_transfer(engine, prefill, decode)
+                        wanted = self.why(engine, prefill, decode, **facts)
+                        self.assertEqual(
+                            found is None, not wanted, (path, engine, prefill, decode, found, wanted)
+                        )
+                        pairs, legal = pairs + 1, legal + (found is None)
+        self.assertTrue(pairs / 20 < legal < pairs / 1.5, (legal, pairs))
+
     def test_a_pair_that_is_illegal_is_no_service(self):
         made = service([{"name": "prefill", "tp": 8}, {"name": "decode", "tp": 2}],
                        facts={**DENSE, "kv_heads": 4})

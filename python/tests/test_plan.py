@@ -293,7 +293,6 @@ class PlanTest(unittest.TestCase):
                 "'decode_machine' 'h100_sxm'",
             ),
             ({"isl": 8, "osl": 8, "prefill_devices": 0}, "'prefill_devices' is 0"),
-            ({"isl": 8, "osl": 8, "pins": {"tp": 1}}, "'pins' has 'tp', and a service"),
             ({"isl": 8, "osl": 8, "objective": "latency"}, "'objective' is 'latency', expected"),
             ({"isl": 8, "osl": 8, "space": "uniform"}, "'space' is 'uniform', expected none"),
             ({"isl": 8, "osl": 8, "searcher": "random"}, "'searcher' is 'random', expected none"),

@@ -58,6 +58,51 @@ class FolderTest(unittest.TestCase):
 
 
 class ServiceTest(FolderTest):
+    def test_services_are_pinned_sized_and_evaluated(self):
+        pins = {"tp": 4, "decode.workers": [1, 2]}
+        problem = llama(pins=pins, mode="disaggregated")
+        planned = so.plan(problem)
+        service, found = planned.report, planned.report["disaggregated"]
+        self.assertEqual((found["prefill"]["tp"], found["decode"]["tp"]), (4, 4))
+        planned.to_json(self.folder / "pinned.json")
+        again = so.Service.from_json(self.folder / "pinned.json")
+        self.assertEqual((again.problem.pins, again.report), (pins, service))
+        for pins, why in [
+            ({"tp": 3}, "'tp' is pinned to 3, which no worker has: expected 1, 2, 4 or 8"),
+            ({"x.tp": 3}, "unknown role in the pin 'x.tp'"),
+            ({"serve.batch": 3}, "unknown pin 'serve.batch'"),
+            ({"tp": []}, "'tp' is ''"), ({"serve.tp": "\n"}, "'serve.tp' is"),
+        ]:
+            with self.subTest(pins), self.assertRaisesRegex(so.ShardoptError, why):
+                so.plan(llama(pins=pins))
+        # A plan that is evaluated again has the same digits.
+        handle = problem.handle
+        names = ("tp", "dp", "ep", "pp", "cp", "exchange", "workers")
+        settings = {
+            "requests": problem.requests, "devices": 8, "engine": service["engine"],
+            "roles": {
+                role: {name: found[role][name] for name in names} for role in ("prefill", "decode")
+            },
+            "concurrency": found["concurrency"],
+        }
+        _, text, why = handle.evaluate_service(settings)
+        again = json.loads(text)
+        self.assertEqual((again["disaggregated"], again["breaks"], why), (found, [], None))
+        # The size of what a plan serves is no more than it has.
+        rate = {**problem.requests, "rate": found["requests_per_s"] * 0.99}
+        _, text, why = handle.size_service({"requests": rate, "engine": service["engine"]})
+        self.assertLessEqual(json.loads(text)["size"]["devices"], 8)
+        points = json.loads(handle.service_frontier({"requests": problem.requests, "devices": 8}))
+        self.assertGreater(len(points["points"]), 3)
+        advice = json.loads(handle.advise_service({"requests": problem.requests, "devices": 8}))
+        self.assertIn(advice["binding"], ("tpot_ms", "ttft_ms", "memory"))
+        for roles, why in [
+            ({}, "the roles are ''"), ({"serve": {"x": 1}}, "unknown 'serve.x'"),
+            ({"serve": {"tp": "x"}}, "'serve.tp' is x"), ({"serve": {"workers": 0}}, "from 1 to"),
+        ]:
+            with self.subTest(roles), self.assertRaisesRegex(ValueError, why):
+                handle.evaluate_service({**settings, "roles": roles})
+
     def test_a_service_meets_its_slos_and_is_the_best_of_both_modes(self):
         problem = llama()
         service = so.plan(problem)

@@ -69,7 +69,7 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     Option<"prefillDevices", "prefill-devices", "int64_t", "0",
       "Devices of the prefill-machine beside the others (0: 'devices' are of either machine)">,
     Option<"engine", "engine", "std::string", [{"vllm"}],
-      "Serving engine: vllm, sglang or trtllm">,
+      "Serving engine: vllm, sglang, trtllm or any, which compares them">,
     Option<"mode", "mode", "std::string", [{"best"}],
       "Which plan is taken: best, aggregated or disaggregated">,
   ], !foreach(entry, RequestTable,
