@@ -174,6 +174,7 @@ def facts_of(model: Model) -> Names:
         "has_dense_layers": model.has_dense_layers,
         "phase": model.phase,
         "context": model.context,
+        "has_drafts": bool((model.config or {}).get("num_nextn_predict_layers")),
     }
 
 
@@ -214,6 +215,7 @@ def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
     "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0,
+    "draft_tokens": 0,
     **UNKNOWN,
 }
 
@@ -308,6 +310,7 @@ def fields_of(
         "gathers": strategy.exchange == "gather",
         "batch": strategy.batch,
         "replicas_apart": True,
+        "draft_tokens": plan.problem.draft_tokens or 0,
         "vendor": hardware_of(plan.problem.machine or plan.problem.machine_name).vendor,
         "ranks": ranks,
         "devices": tp * pp * ranks,

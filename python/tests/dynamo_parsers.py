@@ -10,19 +10,22 @@ import importlib.machinery
 import io
 import json
 import sys
-import types
 
 sys.path.insert(0, sys.argv[1])
 import check_launch  # noqa: E402
 
 
-def _stand_in(name):
-    module = types.ModuleType(name)
-    module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-    module.__path__ = []
-    module.__getattr__ = lambda each: (_ for _ in ()).throw(AttributeError(each)) \
-        if each.startswith("__") else type(each, (), {})
-    sys.modules[name] = module
+#: What Dynamo's profiler imports beside its models.
+_ABSENT = ("sklearn", "aisimulate", "aisimulate_core", "kubernetes_asyncio")
+
+
+class _StandIns(check_launch._Finder):
+    """Stand-in modules for these names and what is inside them."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in _ABSENT:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
 
 
 def of_vllm(words):
@@ -42,10 +45,6 @@ def of_sglang(words):
 
 
 def of_graph(graph):
-    for name in ("sklearn", "sklearn.linear_model", "aisimulate", "aisimulate_core",
-                 "kubernetes_asyncio"):
-        if name not in sys.modules:
-            _stand_in(name)
     from dynamo.profiler.utils.config import Config
 
     config = Config.model_validate(graph)
@@ -54,6 +53,7 @@ def of_graph(graph):
 
 def main():
     check_launch.load_vllm()
+    sys.meta_path.append(_StandIns())
     found = []
     asked = json.load(sys.stdin)
     if any("dynamo.sglang" in one.get("words", ()) for one in asked):

@@ -7,7 +7,7 @@ import unittest
 import shardopt as so
 from shardopt import deployments as d
 from shardopt.deployments import seats
-from test_deployments import COPIES, SERVICES, SPLIT, service
+from test_deployments import COPIES, EXPERTS, SERVICES, SPLIT, service
 
 try:
     import yaml
@@ -117,6 +117,24 @@ class SchemaTest(unittest.TestCase):
             inner[last] = value
             with self.subTest(path, value=value):
                 self.assertTrue(wrong_with(changed))
+
+
+class DraftTest(unittest.TestCase):
+    def test_engines_are_told_to_draft_or_refuse(self):
+        facts = {**EXPERTS, "draft_tokens": 2, "has_drafts": True}
+        roles = [{"name": "serve", "tp": 8, "in_flight": 400}]
+        for engine, wanted in [
+            ("vllm", {"--speculative-config": '{"method":"mtp","num_speculative_tokens":2}',
+                      "--max-cudagraph-capture-size": "1200"}),
+            ("sglang", {"--speculative-algorithm": "EAGLE", "--speculative-num-steps": "2",
+                        "--speculative-eagle-topk": "1", "--speculative-num-draft-tokens": "3"}),
+        ]:
+            made = service(roles, engine, facts)
+            words = made.command(made.roles[0], 8000).args
+            self.assertEqual({flag: words[words.index(flag) + 1] for flag in wanted}, wanted)
+            made.check()
+            with self.assertRaisesRegex(so.Inexpressible, "2 draft tokens"):
+                service(roles, engine, {**facts, "has_drafts": False}).check()
 
 
 @unittest.skipUnless(yaml, "PyYAML is not installed")

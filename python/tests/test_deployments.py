@@ -31,7 +31,7 @@ HOSTILE = [
     "$(touch pwned)", "$HOME", "$$(HOME)", "$(HOSTNAME)", "`touch pwned`", "a;touch pwned",
     "a b", "'", '"', "\\", "a\nb", "*", "#x", "é", "{{x}}", "yes", "1", ": x",
 ]
-DENSE = {"experts": 0, "has_dense_layers": True, "context": 2048, "phase": "decode", "longest": 8192,
+DENSE = {"experts": 0, "has_dense_layers": True, "has_drafts": False, "context": 2048, "phase": "decode", "longest": 8192,
          "latent": False, "kv_heads": 8, "hybrid": False}
 EXPERTS = {**DENSE, "experts": 64}
 

@@ -69,6 +69,7 @@ def deployment_of(
         max_length=length,
         facts={
             **model_facts(program, longest),
+            "draft_tokens": plan.problem.draft_tokens or 0,
             **({"phase": BOTH} if isinstance(plan, Service) else {}),
         },
     )
