@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what the first command and `./dev demo` print into the README, or with
---check compares.
+"""Writes what the first command prints into README.md, and what `./dev demo` prints
+into docs/Demo.md, or with --check compares.
 
 Each stands between two markers. Lines that tell how long something took differ
 from run to run and are compared without their numbers; whether there is a page
@@ -23,7 +23,7 @@ PAGE = re.compile(r"\bplan\.html\b")
 
 FIRST = (
     "build/bin/shardopt plan examples/configs/llama-3.1-70b.json"
-    " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30 --ttft 1000"
+    " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30@p90 --ttft 2000@p90"
 )
 
 
@@ -61,7 +61,8 @@ def demo(build):
     return f"```text\n{text}```"
 
 
-BLOCKS = {"first": first, "demo": demo}
+#: The page of each block, and what makes it.
+BLOCKS = {"first": ("README.md", first), "demo": ("docs/Demo.md", demo)}
 
 
 def main():
@@ -70,29 +71,23 @@ def main():
     parser.add_argument("--check", action="store_true", help="fail on a difference")
     args = parser.parse_args()
 
-    readme = (ROOT / "README.md").read_text()
     differs = False
-    for name, make in BLOCKS.items():
+    for name, (page, make) in BLOCKS.items():
         begin = f"<!-- {name}: begin, written by ./dev docs -->"
         end = f"<!-- {name}: end -->"
-        head, rest = readme.split(begin)
+        head, rest = (ROOT / page).read_text().split(begin)
         shown, tail = rest.split(end)
         block = f"\n\n{make(args.build)}\n\n"
         if timeless(shown) == timeless(block):
             continue
         differs = True
-        readme = head + begin + block + end + tail
-        if args.check:
-            diff = difflib.unified_diff(
-                timeless(shown), timeless(block), "README.md", name, lineterm=""
-            )
-            print("\n".join(diff), file=sys.stderr)
-            print(f"README.md shows another {name}: run ./dev docs", file=sys.stderr)
-    if args.check:
-        return int(differs)
-    if differs:
-        (ROOT / "README.md").write_text(readme)
-    return 0
+        if not args.check:
+            (ROOT / page).write_text(head + begin + block + end + tail)
+            continue
+        diff = difflib.unified_diff(timeless(shown), timeless(block), page, name, lineterm="")
+        print("\n".join(diff), file=sys.stderr)
+        print(f"{page} shows another {name}: run ./dev docs", file=sys.stderr)
+    return int(args.check and differs)
 
 
 if __name__ == "__main__":
