@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import re
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ from unittest import mock
 
 import shardopt as so
 from shardopt import deployments
+from shardopt._tools import run_tool
 from shardopt.cli import main
 from shardopt.problem import parameters_of
 from shardopt.service_tables import three
@@ -58,6 +60,23 @@ class FolderTest(unittest.TestCase):
 
 
 class ServiceTest(FolderTest):
+    def test_the_pass_says_the_same(self):
+        problem = llama()
+        module, report = self.folder / "m.mlir", self.folder / "report.json"
+        module.write_text(problem.model.mlir)
+        options = "machine=h100_sxm devices=8 isl=4096 osl=512 tpot-ms=30 ttft-ms=1000"
+        done = run_tool(
+            "shard-opt",
+            [str(module), f"--llm-plan-serving={options} report={report}", "-o", os.devnull],
+            str(self.folder),
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = json.loads(report.read_text())
+        planned = so.plan(problem).report
+        self.assertEqual(set(said) - {"model"}, set(planned) - {"model"})
+        for name in ("requests", "mode", "certificate", "aggregated", "disaggregated"):
+            self.assertEqual(said[name], planned[name], name)
+
     def test_services_are_pinned_sized_and_evaluated(self):
         pins = {"tp": 4, "decode.workers": [1, 2]}
         problem = llama(pins=pins, mode="disaggregated")

@@ -86,6 +86,11 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
     if (!value)
       return value.error();
     said[info.field] = *value;
+    const std::optional<double> &held = request.load[info.field];
+    if (held && *held != *value)
+      print("  note      option " + std::string(info.name) + " " +
+            spell(info.field, *value) + " counts, not " +
+            spell(info.field, *held) + " of llm.workload\n");
   }
   request.load.replaceBy(said);
   ErrorOr<std::optional<ServiceMode>> chosen = parseServiceMode(mode);
