@@ -16,7 +16,8 @@ import check_launch  # noqa: E402
 
 
 #: What Dynamo's profiler imports beside its models.
-_ABSENT = ("sklearn", "aisimulate", "aisimulate_core", "kubernetes_asyncio")
+_ABSENT = ("sklearn", "aisimulate", "aisimulate_core", "kubernetes",
+           "kubernetes_asyncio")
 
 
 class _StandIns(check_launch._Finder):

@@ -12,6 +12,7 @@ import yaml
 from shardopt import deployments as d
 from shardopt.deployments import seats
 from shardopt.shell import Expansion
+from test_deployments import replaced
 
 #: Programs that engines and platforms start, and what of their environment is kept.
 PROGRAMS = ("vllm", "python3", "trtllm-serve", "vllm-router")
@@ -104,14 +105,6 @@ def of_slurm(made, settings=d.Settings()):
         return said(place)
 
 
-def replaced(text, variables):
-    """What Kubernetes makes of a text: `$(NAME)` is replaced if it is known, `$$` is `$`."""
-    def one(match):
-        return "$" if match[0] == "$$" else variables.get(match[1], match[0])
-
-    return re.sub(r"\$\$|\$\(([^)]*)\)", one, text)
-
-
 def documents(files):
     """The documents of all YAML files."""
     return [
@@ -120,18 +113,6 @@ def documents(files):
         if name.endswith(".yaml") and not name.endswith("trtllm.yaml")
         for document in yaml.safe_load_all(text)
     ]
-
-
-def pods_of(value):
-    """Every pod template inside a value."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key in ("template", "workerTemplate", "leaderTemplate", "podTemplate"):
-                yield item
-            yield from pods_of(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from pods_of(item)
 
 
 def templates(files):

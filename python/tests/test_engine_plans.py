@@ -24,6 +24,7 @@ if PYTHON:
     import engine_plans
     import started
     from manifest_schemas import wrong_with
+    from test_deployments import pods_of
     from test_engines import ASKING
 
 #: Targets whose files start the commands themselves.
@@ -47,6 +48,17 @@ def _meaning(made, role, rank, said):
 def _script(words, env):
     return "\n".join([*(f"export {name}={quoted(value)}" for name, value in env.items()),
                       command_line(words)])
+
+
+def _answers(asked):
+    """What the engines say of scripts, each with a config and the devices of a node."""
+    rows = [[str(number), *one] for number, one in enumerate(asked)]
+    with tempfile.TemporaryDirectory() as place:
+        listed = Path(place, "list.json")
+        listed.write_text(json.dumps(rows))
+        ran = subprocess.run([PYTHON, ASKING, "--json", "--list", listed],
+                             capture_output=True, text=True)
+    return json.loads(ran.stdout[ran.stdout.index("[{"):])
 
 
 @unittest.skipUnless(PYTHON, "SHARDOPT_ENGINES names no Python that has the engines")
@@ -82,14 +94,8 @@ class PlansTest(unittest.TestCase):
                     text = _script(*started.reference(made, role, rank))
                     asked = (text, str(config), role.devices_per_node)
                     work.setdefault(asked, []).append((key, made, role, rank))
-        rows = [[str(number), *asked] for number, asked in enumerate(work)]
-        with tempfile.TemporaryDirectory() as place:
-            listed = Path(place, "list.json")
-            listed.write_text(json.dumps(rows))
-            ran = subprocess.run([PYTHON, ASKING, "--json", "--list", listed],
-                                 capture_output=True, text=True)
         uses = list(work.values())
-        for row in json.loads(ran.stdout[ran.stdout.index("[{"):]):
+        for row in _answers(work):
             for key, made, role, rank in uses[int(row["name"])]:
                 with self.subTest(key, role=role.name, rank=rank):
                     wanted, found = _meaning(made, role, rank, row["meaning"]) if row["ok"] else (1, 0)
@@ -98,6 +104,19 @@ class PlansTest(unittest.TestCase):
                     self.assertTrue(row["ok"], row["meaning"])
                     self.assertNotIn("warning", row["meaning"])
                     self.assertEqual(found, wanted)
+
+    def test_clients_of_engines_send_the_planned_load(self):
+        work = {}
+        for key, _, made in self.services():
+            words = d.routing.benchmark_command(made, "http://10.0.0.1:8000")
+            work.setdefault((command_line(words), None, 8), (key, made))
+        for row, (key, made) in zip(_answers(work), work.values(), strict=True):
+            with self.subTest(key):
+                self.count(f"{made.engine} clients", row["ok"])
+                self.assertTrue(row["ok"], row["meaning"])
+                if made.engine == "vllm":
+                    sent = row["meaning"]["input"], row["meaning"]["output"]
+                    self.assertEqual(sent, (made.load.isl, made.load.osl))
 
     def test_targets_start_these_commands(self):
         for key, _, made in self.services():
@@ -132,7 +151,7 @@ class PlansTest(unittest.TestCase):
                         if wrong is None:
                             kubernetes_validate.validate(document, "1.34", strict=True)
                             wrong = []
-                        for pod in started.pods_of(document):
+                        for pod in pods_of(document):
                             kubernetes_validate.validate(
                                 {"apiVersion": "v1", "kind": "Pod", "spec": pod["spec"],
                                  "metadata": {"name": "x", **pod.get("metadata", {})}},
