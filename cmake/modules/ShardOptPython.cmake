@@ -31,7 +31,8 @@ endforeach()
 pybind11_add_module(shardopt-python MODULE NO_EXTRAS
   python/src/AskTell.cpp
   python/src/Module.cpp
-  python/src/Rows.cpp)
+  python/src/Rows.cpp
+  python/src/Settings.cpp)
 set_target_properties(shardopt-python PROPERTIES
   OUTPUT_NAME _shardopt
   LIBRARY_OUTPUT_DIRECTORY ${package}

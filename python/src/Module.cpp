@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "AskTell.h"
+#include "Interrupt.h"
 #include "Rows.h"
+#include "Settings.h"
 
 #include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Machine/Machine.h"
@@ -40,12 +42,6 @@ namespace py = pybind11;
 using namespace shardopt;
 
 namespace {
-
-template <typename T> T orRaise(ErrorOr<T> value) {
-  if (!value)
-    throw py::value_error(value.error().message);
-  return std::move(*value);
-}
 
 //===----------------------------------------------------------------------===//
 // Models
@@ -76,81 +72,8 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 }
 
 //===----------------------------------------------------------------------===//
-// Interrupts
-//===----------------------------------------------------------------------===//
-
-/// A token that stops what runs, in one thread of Python or several; its
-/// address stays, and what comes when all has ended is not stopped.
-class Interrupt {
-public:
-  const StopToken *token() const { return &*stop; }
-
-  /// The result of `work`, and whether an interrupt ended it. It runs in a
-  /// thread of its own, so that Python sees signals while it does; `tick` is
-  /// called in that of Python. What `tick` or a signal handler raises stops the
-  /// work, and is raised again when that has ended.
-  template <typename Work, typename Tick> auto run(Work work, Tick tick) {
-    const Run one(*this);
-    auto running = std::async(std::launch::async, work);
-    std::exception_ptr raised;
-    while (!isReady(running)) {
-      try {
-        if (!stop->requested())
-          tick();
-        if (PyErr_CheckSignals() != 0)
-          throw py::error_already_set();
-      } catch (py::error_already_set &error) {
-        if (!raised && !error.matches(PyExc_KeyboardInterrupt))
-          raised = std::current_exception();
-        stop->request(SIGINT);
-      }
-    }
-    if (raised)
-      std::rethrow_exception(raised);
-    const bool isInterrupted = stop->requested();
-    return std::pair(running.get(), isInterrupted);
-  }
-
-  /// The result of `work`, which an interrupt makes a KeyboardInterrupt.
-  template <typename Work> auto finish(Work work) {
-    auto [made, isInterrupted] = run(work, [] {});
-    if (isInterrupted) {
-      PyErr_SetNone(PyExc_KeyboardInterrupt);
-      throw py::error_already_set();
-    }
-    return std::move(made);
-  }
-
-private:
-  /// Waits for a moment without Python's lock.
-  template <typename Future> static bool isReady(const Future &running) {
-    constexpr auto period = std::chrono::milliseconds(50);
-    const py::gil_scoped_release release;
-    return running.wait_for(period) == std::future_status::ready;
-  }
-
-  /// Begins and ends with Python's lock held, and ends behind its thread.
-  struct Run {
-    explicit Run(Interrupt &interrupt) : interrupt(interrupt) {
-      ++interrupt.runs;
-    }
-    ~Run() {
-      if (--interrupt.runs == 0)
-        interrupt.stop.emplace();
-    }
-    Interrupt &interrupt;
-  };
-
-  std::optional<StopToken> stop{std::in_place};
-  int runs = 0;
-};
-
-//===----------------------------------------------------------------------===//
 // Problems
 //===----------------------------------------------------------------------===//
-
-/// What is said of a role, by name.
-using RoleNumbers = std::map<std::string, py::object>;
 
 class Problem {
 public:
@@ -220,13 +143,6 @@ private:
   const Problem problem;
   const std::unique_ptr<AskTell> search;
 };
-
-/// Moves the member `name` of `settings` into `value` where it is there.
-template <typename T>
-void take(const py::dict &settings, const char *name, T &value) {
-  if (settings.contains(name))
-    value = settings[name].cast<T>();
-}
 
 } // namespace
 
@@ -401,107 +317,13 @@ py::tuple Problem::plan(const py::dict &settings) const {
   return describePlan(orRaise(std::move(found)), isInterrupted);
 }
 
-/// Numbers by name, which are in their ranges.
-static RequestLoad readLoad(const std::map<std::string, double> &numbers) {
-  RequestLoad load;
-  for (const auto &[name, value] : numbers) {
-    std::optional<RequestField> field = parseRequestField(name);
-    if (!field)
-      throw py::value_error("unknown number of requests '" + abbreviate(name) +
-                            "'; " + listKnown(name, requestFieldNames()));
-    load[*field] = value;
-  }
-  if (std::optional<std::string> why = load.error())
-    throw py::value_error(*why);
-  return load;
-}
-
-/// What `settings` ask of a service.
-static ServiceRequest readService(const py::dict &settings) {
-  ServiceRequest asked;
-  std::map<std::string, double> numbers;
-  take(settings, "requests", numbers);
-  asked.load = readLoad(numbers);
-  take(settings, "devices", asked.devices);
-  take(settings, "prefill_machine", asked.prefillMachine);
-  take(settings, "prefill_devices", asked.prefillDevices);
-  take(settings, "price", asked.price);
-  take(settings, "prefill_price", asked.prefillPrice);
-  take(settings, "pins", asked.pins);
-  std::string engine, mode = "best";
-  take(settings, "engine", engine);
-  if (!engine.empty())
-    asked.engine = engine;
-  take(settings, "mode", mode);
-  asked.mode = orRaise(parseServiceMode(mode));
-  return asked;
-}
-
-/// The role that `said` spells: degrees by name, and "workers".
-static GivenRole readRole(const std::string &role, const RoleNumbers &said) {
-  GivenRole given;
-  PartialDegrees degrees;
-  for (const auto &[name, value] : said) {
-    const std::string text = py::str(value);
-    const std::string place = "'" + role + "." + abbreviate(name) + "'";
-    std::optional<Degree> degree = parseDegree(name);
-    if (name == "workers") {
-      // Whole numbers as those of a degree.
-      const auto count = parseDegreeValue(Degree::Batch, text);
-      if (!count)
-        throw py::value_error(place + " is " + abbreviate(text) +
-                              ", expected a whole number from 1 to 100000");
-      given.workers = *count;
-      continue;
-    }
-    if (!degree || *degree == Degree::Batch) {
-      std::vector<std::string> known = degreeNames();
-      known.back() = "workers"; // in place of the batch
-      throw py::value_error("unknown " + place + "; " + listKnown(name, known));
-    }
-    degrees[*degree] = parseDegreeValue(*degree, text);
-    if (!degrees[*degree])
-      throw py::value_error(place + " is " + abbreviate(text) + ", expected " +
-                            wantedOf(*degree));
-  }
-  degrees[Degree::Batch] = 1;
-  given.degrees = degrees.filled();
-  return given;
-}
-
 /// Why `engine` sends no caches between workers of these degrees, or None.
 std::optional<std::string>
 Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
                        const RoleNumbers &decode) const {
-  return shardopt::whyNoTransfer(orRaise(parseEngine(engine)),
-                                 readRole("prefill", prefill).degrees,
-                                 readRole("decode", decode).degrees,
-                                 EngineFacts(scenario->model()));
-}
-
-/// The service of `roles`, either "serve", or "prefill" and "decode".
-static GivenService readGiven(const py::dict &settings) {
-  std::map<std::string, RoleNumbers> roles;
-  take(settings, "roles", roles);
-  GivenService given;
-  take(settings, "concurrency", given.concurrency);
-  take(settings, "prefill_elsewhere", given.isElsewhere);
-  const bool isOne = roles.size() == 1 && roles.count("serve");
-  if (!isOne &&
-      !(roles.size() == 2 && roles.count("prefill") && roles.count("decode"))) {
-    std::string found;
-    for (const auto &[name, said] : roles)
-      found += (found.empty() ? "" : ", ") + abbreviate(name);
-    throw py::value_error("the roles are '" + found +
-                          "', expected serve, or prefill and decode");
-  }
-  if (isOne) {
-    given.decode = readRole("serve", roles["serve"]);
-    return given;
-  }
-  given.prefill = readRole("prefill", roles["prefill"]);
-  given.decode = readRole("decode", roles["decode"]);
-  return given;
+  return shardopt::whyNoTransfer(
+      orRaise(parseEngine(engine)), readRole("prefill", prefill).degrees,
+      readRole("decode", decode).degrees, EngineFacts(scenario->model()));
 }
 
 /// A service that is given as a table and as JSON, and what it does not keep,

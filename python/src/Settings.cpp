@@ -1,0 +1,102 @@
+//===- Settings.cpp - What Python asks, as values of our own --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Settings.h"
+
+#include "shardopt/Support/Suggest.h"
+
+namespace py = pybind11;
+using namespace shardopt;
+
+RequestLoad shardopt::readLoad(const std::map<std::string, double> &numbers) {
+  RequestLoad load;
+  for (const auto &[name, value] : numbers) {
+    std::optional<RequestField> field = parseRequestField(name);
+    if (!field)
+      throw py::value_error("unknown number of requests '" + abbreviate(name) +
+                            "'; " + listKnown(name, requestFieldNames()));
+    load[*field] = value;
+  }
+  if (std::optional<std::string> why = load.error())
+    throw py::value_error(*why);
+  return load;
+}
+
+ServiceRequest shardopt::readService(const py::dict &settings) {
+  ServiceRequest asked;
+  std::map<std::string, double> numbers;
+  take(settings, "requests", numbers);
+  asked.load = readLoad(numbers);
+  take(settings, "devices", asked.devices);
+  take(settings, "prefill_machine", asked.prefillMachine);
+  take(settings, "prefill_devices", asked.prefillDevices);
+  take(settings, "price", asked.price);
+  take(settings, "prefill_price", asked.prefillPrice);
+  take(settings, "pins", asked.pins);
+  std::string engine, mode = "best";
+  take(settings, "engine", engine);
+  if (!engine.empty())
+    asked.engine = engine;
+  take(settings, "mode", mode);
+  asked.mode = orRaise(parseServiceMode(mode));
+  return asked;
+}
+
+GivenRole shardopt::readRole(const std::string &role, const RoleNumbers &said) {
+  GivenRole given;
+  PartialDegrees degrees;
+  for (const auto &[name, value] : said) {
+    const std::string text = py::str(value);
+    const std::string place = "'" + role + "." + abbreviate(name) + "'";
+    std::optional<Degree> degree = parseDegree(name);
+    if (name == "workers") {
+      // Whole numbers as those of a degree.
+      const auto count = parseDegreeValue(Degree::Batch, text);
+      if (!count)
+        throw py::value_error(place + " is " + abbreviate(text) +
+                              ", expected a whole number from 1 to 100000");
+      given.workers = *count;
+      continue;
+    }
+    if (!degree || *degree == Degree::Batch) {
+      std::vector<std::string> known = degreeNames();
+      known.back() = "workers"; // in place of the batch
+      throw py::value_error("unknown " + place + "; " + listKnown(name, known));
+    }
+    degrees[*degree] = parseDegreeValue(*degree, text);
+    if (!degrees[*degree])
+      throw py::value_error(place + " is " + abbreviate(text) + ", expected " +
+                            wantedOf(*degree));
+  }
+  degrees[Degree::Batch] = 1;
+  given.degrees = degrees.filled();
+  return given;
+}
+
+GivenService shardopt::readGiven(const py::dict &settings) {
+  std::map<std::string, RoleNumbers> roles;
+  take(settings, "roles", roles);
+  GivenService given;
+  take(settings, "concurrency", given.concurrency);
+  take(settings, "prefill_elsewhere", given.isElsewhere);
+  const bool isOne = roles.size() == 1 && roles.count("serve");
+  if (!isOne &&
+      !(roles.size() == 2 && roles.count("prefill") && roles.count("decode"))) {
+    std::string found;
+    for (const auto &[name, said] : roles)
+      found += (found.empty() ? "" : ", ") + abbreviate(name);
+    throw py::value_error("the roles are '" + found +
+                          "', expected serve, or prefill and decode");
+  }
+  if (isOne) {
+    given.decode = readRole("serve", roles["serve"]);
+    return given;
+  }
+  given.prefill = readRole("prefill", roles["prefill"]);
+  given.decode = readRole("decode", roles["decode"]);
+  return given;
+}
