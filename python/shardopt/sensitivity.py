@@ -106,6 +106,8 @@ def _changes_of_service(problem: Problem) -> list[tuple[str, Problem]]:
     for machine in _MACHINES:
         if machine != problem.machine_name and machine in machines():
             add("machine", machine)
+    for name, kind in (("weight_type", "fp8"), ("kv_type", "fp8")):
+        _add_typed(found, problem, name, kind)
     for engine in engine_rows():
         if problem.engine != "any" and engine != (problem.engine or "vllm"):
             add("engine", engine)
@@ -120,6 +122,21 @@ def _changes_of_service(problem: Problem) -> list[tuple[str, Problem]]:
             if value != count:
                 add(tokens, value)
     return found
+
+
+def _add_typed(
+    found: list[tuple[str, Problem]], problem: Problem, name: str, kind: str
+) -> None:
+    """The model with another type of weights or KV caches, where that is another one."""
+    retyped = getattr(problem.model, "retyped", None)
+    if retyped is None:
+        return
+    try:
+        model = retyped(**{name: kind})
+        if model.mlir != problem.model.mlir:
+            found.append((f"{name} {kind}", problem.replace(model=model)))
+    except ShardoptError:
+        pass  # types that the model cannot have
 
 
 def sweep(problem: Problem) -> list[Change]:
