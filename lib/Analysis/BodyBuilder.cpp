@@ -77,7 +77,11 @@ FailureOr<cost::ValueId> BodyBuilder::idOf(Value value, Operation *user) {
 LogicalResult BodyBuilder::addNode(ShardableOpInterface op) {
   cost::Node node;
   node.name = op.getShardingName().str();
-  node.op = cast<CostOpInterface>(op.getOperation()).getOpModel();
+  auto charged = dyn_cast<CostOpInterface>(op.getOperation());
+  if (!charged)
+    return op.emitOpError("has no cost, expected an op that says what it costs "
+                          "('CostOpInterface')");
+  node.op = charged.getOpModel();
   for (OpOperand *operand : op.getActivations()) {
     FailureOr<cost::ValueId> id = idOf(operand->get(), op);
     if (failed(id))

@@ -17,6 +17,7 @@
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -127,6 +128,44 @@ LogicalResult ProgramReader::checkPrompts(ShardableOpInterface op) {
 }
 
 //===----------------------------------------------------------------------===//
+// What is charged
+//===----------------------------------------------------------------------===//
+
+static bool isFloatTensor(Type type) {
+  return isa<TensorType>(type) && isa<FloatType>(getElementTypeOrSelf(type));
+}
+
+/// Checks that the numbers which `op` reads and makes have a type with a cost.
+static LogicalResult checkTypes(Operation *op) {
+  auto hasNoCost = [](Type type) {
+    const unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    return bits != 4 && bits != 8 && bits != 16 && bits != 32;
+  };
+  for (auto types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (isFloatTensor(type) && hasNoCost(type))
+        return op->emitOpError("has numbers of ")
+               << getElementTypeOrSelf(type)
+               << ", which nothing here charges, expected f32, bf16, f16, "
+                  "f8E4M3FN or f4E2M1FN";
+  return success();
+}
+
+/// Checks `op`, which is neither a repeat nor shardable: params are charged
+/// with the ops that read them, sums with their layers, and what makes no
+/// numbers is free.
+static LogicalResult checkFree(Operation *op) {
+  if (isa<ParamOp, AddOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+      op->hasTrait<OpTrait::ConstantLike>() ||
+      op->getName().getStringRef() == "tensor.cast" ||
+      llvm::none_of(op->getResultTypes(), isFloatTensor))
+    return success();
+  return op->emitOpError("makes numbers, and nothing here charges it, expected "
+                         "shardable ops of the 'llm' dialect");
+}
+
+//===----------------------------------------------------------------------===//
 // The chain of layers
 //===----------------------------------------------------------------------===//
 
@@ -135,7 +174,7 @@ FailureOr<ModuleModel> ProgramReader::read() {
     return failure();
   chain = embedding.getResult();
   for (Operation &op : *embedding->getBlock())
-    if (failed(readOp(op)))
+    if (failed(checkTypes(&op)) || failed(readOp(op)))
       return failure();
   if (!head)
     return embedding.emitOpError(
@@ -150,6 +189,8 @@ FailureOr<ModuleModel> ProgramReader::read() {
     result.name = name->str();
   if (getPlannedOnly(module))
     result.name += " (planned, not executed)";
+  if (auto name = module->getAttrOfType<StringAttr>(architectureAttrName))
+    result.model.architecture = name.str();
   result.model.workload = workload;
   numberVariables();
 
@@ -196,7 +237,7 @@ LogicalResult ProgramReader::readOp(Operation &op) {
         << embedding->getName() << "'";
     return WalkResult::interrupt();
   });
-  return failure(nested.wasInterrupted());
+  return nested.wasInterrupted() ? failure() : checkFree(&op);
 }
 
 LogicalResult ProgramReader::checkChain(Value residual, Operation *user) {
@@ -221,12 +262,17 @@ LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
   LayerOps layer;
   layer.residual = repeat.getResidual();
   layer.exit = repeat.getBodyBlock()->getTerminator()->getOperand(0);
-  for (Operation &op : *repeat.getBodyBlock())
+  for (Operation &op : *repeat.getBodyBlock()) {
+    if (failed(checkTypes(&op)))
+      return failure();
     if (auto shardable = dyn_cast<ShardableOpInterface>(op))
       layer.ops.push_back(shardable);
     else if (op.getNumRegions() != 0)
       return op.emitOpError(
           "is nested in a layer, expected 'llm' ops without regions there");
+    else if (failed(checkFree(&op)))
+      return failure();
+  }
   if (layer.ops.empty())
     return repeat.emitOpError("has no shardable op in its body");
   int64_t ownWindow = layer.window();

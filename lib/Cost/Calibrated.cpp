@@ -105,6 +105,9 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
   auto ofFour = [](WeightType type) {
     return Element{bytesPerWeight(type), 2, Peak::Bf16};
   };
+  // Machines without it multiply weights of nvfp4 as bf16.
+  const auto nvfp4 = forms.gemm.find({{{"dtype", "nvfp4"}}, {}});
+  const bool hasNvfp4 = hasFp4 && nvfp4 && nvfp4.differs.empty();
   const struct {
     WeightType type;
     Element element;
@@ -115,8 +118,16 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
       {WeightType::Fp8, {1, 1, Peak::Fp8}, "fp8", "fp8"},
       {WeightType::Fp8Block, {1, 1, Peak::Fp8}, "fp8", "fp8"},
       {WeightType::Mxfp4, ofFour(WeightType::Mxfp4), "bfloat16", ofFourExperts},
-      {WeightType::Nvfp4, ofFour(WeightType::Nvfp4), "bfloat16", ofFourExperts},
-      {WeightType::Int4, ofFour(WeightType::Int4), "bfloat16", "w4a16_mxfp4"}};
+      {WeightType::Nvfp4,
+       hasNvfp4 ? Element{bytesPerWeight(WeightType::Nvfp4), 0.5, Peak::Fp4}
+                : ofFour(WeightType::Nvfp4),
+       hasNvfp4 ? "nvfp4" : "bfloat16", hasNvfp4 ? "nvfp4" : ofFourExperts},
+      {WeightType::Int4, ofFour(WeightType::Int4), "bfloat16", "w4a16_mxfp4"},
+      {WeightType::Int4Of64, ofFour(WeightType::Int4Of64), "bfloat16",
+       "w4a16_mxfp4"},
+      {WeightType::Int4Of32, ofFour(WeightType::Int4Of32), "bfloat16",
+       "w4a16_mxfp4"},
+      {WeightType::Int8, {1, 1, Peak::Fp8}, "fp8", "fp8"}};
   for (const auto &entry : spelled) {
     ByType &type = types[static_cast<size_t>(entry.type)];
     type.element = entry.element;
@@ -153,9 +164,8 @@ double Calibrated::matrixProduct(const Kernel &kernel) const {
   const ByType &type = types[static_cast<size_t>(kernel.weights)];
   const double us = type.gemm->us(forms.device, type.element, type.steps,
                                   kernel.rows, kernel.n, kernel.k);
-  const bool isFp8 = kernel.weights == WeightType::Fp8 ||
-                     kernel.weights == WeightType::Fp8Block;
-  if (!isFp8 || !quantization)
+  const bool isEight = bytesPerWeight(kernel.weights) == 1;
+  if (!isEight || !quantization)
     return us;
   const double floor = types[static_cast<size_t>(WeightType::Bf16)].gemm->t0;
   return std::max(floor,

@@ -63,18 +63,22 @@ EngineClock::create(const Machine &machine, const ServingEngine &engine) {
 
 EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
                          const Machine &machine, const ServingEngine &engine)
-    : measured(std::move(given)), engine(engine), number(nextNumber()),
-      domainSize(machine.domainSize) {
+    : measured(std::move(given)), engine(engine), machineName(machine.name),
+      number(nextNumber()), domainSize(machine.domainSize) {
   const CalibratedKernels &forms = kernels();
   findProduct(WeightType::F32, "bfloat16");
   findProduct(WeightType::Bf16, "bfloat16");
   findProduct(WeightType::Fp8, "fp8");
   findProduct(WeightType::Fp8Block, "fp8_block");
+  findProduct(WeightType::Int8, "fp8");
   findProduct(WeightType::Mxfp4, "bfloat16");
   findProduct(WeightType::Int4, "bfloat16");
-  findProduct(WeightType::Nvfp4, "nvfp4");
-  for (WeightType type : {WeightType::F32, WeightType::Mxfp4, WeightType::Int4})
-    products[at(type)].element.weightBytes = bytesPerWeight(type);
+  findProduct(WeightType::Int4Of64, "bfloat16");
+  findProduct(WeightType::Int4Of32, "bfloat16");
+  findProduct(WeightType::Nvfp4, isHopper() ? "bfloat16" : "nvfp4");
+  for (size_t type = 0; type < numWeightTypes; ++type)
+    if (products[type].element.peak == Peak::Bf16)
+      products[type].element.weightBytes = bytesPerWeight(WeightType(type));
   if (engine.hasFusedQuantization)
     products[at(WeightType::Nvfp4)].form.q =
         0; // the layer before has quantised
@@ -92,6 +96,44 @@ EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
     custom = &found.fitted->form;
   if (auto found = forms.nccl.find({{{"op", "all_reduce"}}, {}}))
     nccl = &found.fitted->form;
+}
+
+/// By the support matrices of vLLM 0.33 and of TensorRT-LLM 1.3; SGLang has
+/// vLLM's kernels.
+std::optional<std::string> EngineClock::whyNot(WeightType type) const {
+  const bool isTrtLlm = engine.kind == EngineKind::TrtLlm;
+  const bool hasFp8 = device().fp8 > 1;
+  const char *wanted = nullptr;
+  if (type == WeightType::Int8 && (isTrtLlm || !isHopper()))
+    wanted = hasFp8 ? "fp8, or int4" : "int4";
+  else if (type == WeightType::Nvfp4 && isTrtLlm && isHopper())
+    wanted = hasFp8 ? "fp8, or int4" : "int4";
+  else if (isTrtLlm && !hasFp8 &&
+           (type == WeightType::Fp8 || type == WeightType::Fp8Block))
+    wanted = "int4, or bf16";
+  if (!wanted)
+    return std::nullopt;
+  return std::string(spell(engine.kind)) + " has no kernel for weights of " +
+         spell(type) + " on '" + machineName + "', expected " + wanted;
+}
+
+std::optional<std::string> EngineClock::whyNot(const Model &model) const {
+  for (const Body &body : model.bodies)
+    for (const Node &node : body.nodes) {
+      const OpTypes types = node.op->types();
+      for (const std::optional<WeightType> &type :
+           {types.attention, types.dense, types.experts})
+        if (std::optional<std::string> why =
+                type ? whyNot(*type) : std::nullopt)
+          return why;
+    }
+  return std::nullopt;
+}
+
+bool EngineClock::isWeightOnly(WeightType type) const {
+  const bool isEight = bytesPerWeight(type) == 1;
+  return isInt4(type) || (isEight && device().fp8 <= 1) ||
+         (bytesPerWeight(type) < 1 && isHopper());
 }
 
 void EngineClock::findProduct(WeightType type, const char *dtype) {
@@ -136,6 +178,7 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
     addExperts(found, "bfloat16", cutlass);
     break;
   case WeightType::Fp8:
+  case WeightType::Int8:
     addExperts(found, "fp8", cutlass);
     break;
   case WeightType::Fp8Block: {
@@ -148,6 +191,10 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
     break;
   }
   case WeightType::Nvfp4:
+    if (isHopper()) {
+      addMarlin(found, cutlass);
+      break;
+    }
     addExperts(found, "nvfp4", cutlass);
     if (engine.hasSmallExperts || engine.kind == EngineKind::TrtLlm)
       addExperts(found, "nvfp4", "moe_torch_flow_min_latency");
@@ -162,6 +209,8 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
                  "moe_torch_flow");
     break;
   case WeightType::Int4:
+  case WeightType::Int4Of64:
+  case WeightType::Int4Of32:
     addMarlin(found, cutlass);
     break;
   }
@@ -181,7 +230,7 @@ double EngineClock::matrixProduct(const Kernel &kernel) const {
     return measured->seconds(kernel) * 1e6;
   const double us = product.form.us(device(), product.element, product.steps,
                                     kernel.rows, kernel.n, kernel.k);
-  if (kernel.weights == WeightType::Nvfp4 && engine.hasFusedQuantization)
+  if (product.element.peak == Peak::Fp4 && engine.hasFusedQuantization)
     return fusedShare * us;
   if (kernel.weights != WeightType::Fp8 || !engine.hasStaticScales ||
       !quantization)

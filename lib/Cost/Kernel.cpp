@@ -14,8 +14,9 @@ using namespace shardopt;
 using namespace shardopt::cost;
 
 const char *cost::spell(WeightType type) {
-  static constexpr const char *names[] = {"f32",   "bf16",  "fp8", "fp8_block",
-                                          "mxfp4", "nvfp4", "int4"};
+  static constexpr const char *names[] = {
+      "f32",   "bf16", "fp8",     "fp8_block", "mxfp4",
+      "nvfp4", "int4", "int4_64", "int4_32",   "int8"};
   static_assert(std::size(names) == numWeightTypes);
   return names[static_cast<size_t>(type)];
 }
@@ -25,7 +26,8 @@ ErrorOr<WeightType> cost::parseWeightStorage(const std::string &option,
   std::vector<std::pair<std::string, WeightType>> choices;
   for (WeightType type :
        {WeightType::Fp8, WeightType::Fp8Block, WeightType::Mxfp4,
-        WeightType::Nvfp4, WeightType::Int4})
+        WeightType::Nvfp4, WeightType::Int4, WeightType::Int4Of64,
+        WeightType::Int4Of32, WeightType::Int8})
     choices.emplace_back(spell(type), type);
   return parseChoice<WeightType>(option, name, choices);
 }

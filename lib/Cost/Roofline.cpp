@@ -18,9 +18,8 @@ Roofline::Roofline(const Machine &machine, CommModel comm)
                                                 : machine.collectiveLatency) {}
 
 double Roofline::peak(WeightType weights) const {
-  const bool isFp8 =
-      weights == WeightType::Fp8 || weights == WeightType::Fp8Block;
-  return isFp8 && machine.fp8Flops ? *machine.fp8Flops : machine.bf16Flops;
+  const bool isEight = bytesPerWeight(weights) == 1;
+  return isEight && machine.fp8Flops ? *machine.fp8Flops : machine.bf16Flops;
 }
 
 double Roofline::seconds(const Kernel &kernel) const {

@@ -38,6 +38,11 @@ bool cost::isOlder(const std::string &left, const std::string &right) {
   return !numbers.empty() && numbers < numbersOf(right);
 }
 
+const char *cost::spell(EngineKind kind) {
+  static constexpr const char *names[] = {"trtllm", "vllm", "sglang"};
+  return names[static_cast<size_t>(kind)];
+}
+
 ErrorOr<EngineKind> cost::parseEngineKind(const std::string &option,
                                           const std::string &name) {
   return parseChoice<EngineKind>(option, name,

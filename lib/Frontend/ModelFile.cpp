@@ -13,6 +13,7 @@
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Nesting.h"
 #include "shardopt/Target/HuggingFace/Import.h"
+#include "shardopt/Target/Retype.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -40,9 +41,11 @@ public:
   Error error() const {
     return Error{text.empty() ? "the module cannot be read" : text};
   }
-  ErrorOr<LoadedModel> load(ModuleOp module) const;
+  /// With other types, where `types` says some.
+  ErrorOr<LoadedModel> load(ModuleOp module, const TypeChoice &types);
 
 private:
+  ErrorOr<LoadedModel> load(ModuleOp module) const;
   void keep(const Diagnostic &found) {
     if (found.getSeverity() != DiagnosticSeverity::Error)
       return;
@@ -74,18 +77,25 @@ ErrorOr<LoadedModel> Workbench::load(ModuleOp module) const {
   loaded.costs = std::move(program->model);
   if (auto machine = module->getAttrOfType<StringAttr>(llm::machineAttrName))
     loaded.machine = machine.str();
-  if (auto name = module->getAttrOfType<StringAttr>(llm::architectureAttrName))
-    loaded.architecture = name.str();
   ::llvm::raw_string_ostream stream(loaded.module);
   stream << module << '\n';
   return loaded;
+}
+
+ErrorOr<LoadedModel> Workbench::load(ModuleOp module, const TypeChoice &types) {
+  if (std::optional<Error> why = retype(module, types))
+    return *why;
+  if (failed(verify(module)))
+    return error();
+  return load(module);
 }
 
 using ConfigReader = ErrorOr<hf::ModelConfig> (*)(const json::Document &);
 
 static ErrorOr<LoadedModel> importConfig(const std::string &path,
                                          const cost::Workload &workload,
-                                         ConfigReader read) {
+                                         ConfigReader read,
+                                         const TypeChoice &types = {}) {
   if (workload.context < 1 || workload.context > maxContext)
     return Error{"'context' is " + std::to_string(workload.context) +
                  ", expected a number of tokens from 1 to " +
@@ -105,15 +115,13 @@ static ErrorOr<LoadedModel> importConfig(const std::string &path,
   Workbench bench;
   OwningOpRef<ModuleOp> module =
       hf::importModel(&bench.context, *config, options);
-  if (failed(verify(*module)))
-    return bench.error();
-  return bench.load(*module);
+  return bench.load(*module, types);
 }
 
-ErrorOr<LoadedModel>
-shardopt::importConfigFile(const std::string &path,
-                           const cost::Workload &workload) {
-  return importConfig(path, workload, hf::readModelConfig);
+ErrorOr<LoadedModel> shardopt::importConfigFile(const std::string &path,
+                                                const cost::Workload &workload,
+                                                const TypeChoice &types) {
+  return importConfig(path, workload, hf::readModelConfig, types);
 }
 
 ErrorOr<LoadedModel>
@@ -128,7 +136,8 @@ shardopt::importConfigSizes(const std::string &path,
 }
 
 ErrorOr<LoadedModel> shardopt::readModuleText(std::string_view text,
-                                              const std::string &name) {
+                                              const std::string &name,
+                                              const TypeChoice &types) {
   const StringRef source(text.data(), text.size());
   if (source.trim().empty())
     return Error{"'" + name + "' is empty, expected a module"};
@@ -138,13 +147,14 @@ ErrorOr<LoadedModel> shardopt::readModuleText(std::string_view text,
   auto module = parseSourceString<ModuleOp>(source, &bench.context, name);
   if (!module)
     return bench.error();
-  return bench.load(*module);
+  return bench.load(*module, types);
 }
 
-ErrorOr<LoadedModel> shardopt::readModuleFile(const std::string &path) {
+ErrorOr<LoadedModel> shardopt::readModuleFile(const std::string &path,
+                                              const TypeChoice &types) {
   auto buffer = ::llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return Error{"'" + path + "': " + buffer.getError().message()};
   const StringRef text = (*buffer)->getBuffer();
-  return readModuleText({text.data(), text.size()}, path);
+  return readModuleText({text.data(), text.size()}, path, types);
 }

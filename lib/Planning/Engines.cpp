@@ -70,7 +70,7 @@ EngineFacts::EngineFacts(const cost::Model &model)
       } else if (auto *mla = dynamic_cast<const cost::MlaAttention *>(op)) {
         heads = mla->heads;
       } else if (auto *up = dynamic_cast<const cost::FfnUp *>(op);
-                 up && up->weights == cost::WeightType::Fp8) {
+                 up && up->weights == cost::WeightType::Fp8Block) {
         (up->kind == cost::FfnKind::Dense    ? denseFp8
          : up->kind == cost::FfnKind::Shared ? sharedFp8
                                              : expertFp8) = up->inner;

@@ -82,6 +82,8 @@ Side::create(const Scenario &scenario, const cost::ServingEngine &engine,
   auto clock = cost::EngineClock::create(scenario.machine(), engine);
   if (!clock)
     return clock.error();
+  if (std::optional<std::string> why = (*clock)->whyNot(scenario.model()))
+    return Error{*why};
   return std::unique_ptr<const Side>(
       new Side(scenario, std::move(*clock), engine, traits));
 }

@@ -152,8 +152,8 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
       cost::findEngine(spell(summary.engine), /*version=*/"", /*isTuned=*/true);
   if (!engine)
     return engine.error();
-  // Programs that name no family are of one that nobody compared.
-  engine->widenBands();
+  if (!cost::isMeasuredArchitecture(summary.scenario->model().architecture))
+    engine->widenBands();
   Sides sides;
   sides.engine = *engine;
   const cost::ServingTraits &traits = summary.goal.load.traits;

@@ -35,23 +35,23 @@ public:
       entry = std::make_unique<ErrorOr<Machine>>(loadMachine(system));
     return *entry;
   }
-  const ErrorOr<ServedProgram> &programOf(const std::string &name) {
+  const ErrorOr<Model> &programOf(const std::string &name) {
     auto &entry = programs[name];
     if (!entry)
-      entry = std::make_unique<ErrorOr<ServedProgram>>(loadProgram(name));
+      entry = std::make_unique<ErrorOr<Model>>(loadProgram(name));
     return *entry;
   }
 
 private:
   const ProgramLoader &loadProgram;
   std::map<std::string, std::unique_ptr<ErrorOr<Machine>>> machines;
-  std::map<std::string, std::unique_ptr<ErrorOr<ServedProgram>>> programs;
+  std::map<std::string, std::unique_ptr<ErrorOr<Model>>> programs;
 };
 
 /// What a row is about.
 struct Run {
   const Machine &machine;
-  const ServedProgram &program;
+  const Model &program;
   std::shared_ptr<const EngineClock> clock;
   ServingEngine engine;
 };
@@ -91,7 +91,7 @@ static ErrorOr<WeightType> weightType(const std::string &option,
 }
 
 /// Whether checkpoints of the family have a scale a block in fp8.
-static bool hasFp8Blocks(const ServedProgram &program, const OpTypes &own) {
+static bool hasFp8Blocks(const Model &program, const OpTypes &own) {
   for (const std::optional<WeightType> &type :
        {own.attention, own.dense, own.experts})
     if (type == WeightType::Fp8Block)
@@ -116,7 +116,7 @@ static bool isWithFp8Cache(WeightType type) {
 /// The type that `column` names; else the checkpoint's, and where that is not
 /// quantized the one that the precision or the name of the model says.
 static std::optional<WeightType>
-readType(Row &row, const std::string &column, const ServedProgram &program,
+readType(Row &row, const std::string &column, const Model &program,
          const OpTypes &own, const std::optional<WeightType> &checkpoint) {
   std::string from = column, name = row.text(column);
   if (name.empty()) {
@@ -152,7 +152,7 @@ static bool hasDefaults(const Row &row) {
 }
 
 static OpTypes readTypes(Row &row, const Run &run) {
-  const Model &model = run.program.model;
+  const Model &model = run.program;
   const OpTypes own = typesOf(model);
   OpTypes types;
   types.attention =
@@ -201,14 +201,16 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
   Degrees degrees(readDegree(row, prefix + "tp"),
                   readDegree(row, prefix + "moe_ep"), 1, 1);
   degrees.dp = readDegree(row, prefix + "attn_dp");
-  if (!run.program.model.hasExperts())
+  if (!run.program.hasExperts())
     degrees.ep = 1; // of which some rows speak all the same
   else
     degrees.exchange = exchangeGather;
   Role role;
-  role.costs = std::make_unique<CostModel>(
-      retyped(run.program.model, readTypes(row, run)), run.clock, std::nullopt,
-      Limits());
+  role.costs =
+      std::make_unique<CostModel>(retyped(run.program, readTypes(row, run)),
+                                  run.clock, std::nullopt, Limits());
+  if (std::optional<std::string> why = run.clock->whyNot(role.costs->model()))
+    row.fail(*why);
   const EngineFacts facts(role.costs->model());
   Strategy strategy;
   strategy.degrees = degrees;
@@ -236,11 +238,20 @@ static double readWorkers(Row &row, const std::string &column) {
   return row.number(column, 1);
 }
 
+/// A number of at least 0; 0 where the column is empty.
+static double readCount(Row &row, const std::string &column) {
+  return row.text(column).empty() ? 0 : row.number(column, 0);
+}
+
 static ErrorOr<ServingTimes> serve(Row &row, const Run &run) {
   ServingLoad load;
   load.inputTokens = run.engine.lengthShare * row.number("isl", 1);
   load.outputTokens = run.engine.lengthShare * row.number("osl", 1);
   load.concurrency = row.number("concurrency", 1);
+  load.traits.drafts = readCount(row, "draft_tokens");
+  load.traits.accepted = readCount(row, "accepted_tokens");
+  if (load.traits.accepted > load.traits.drafts)
+    row.fail("accepted_tokens exceeds draft_tokens");
   if (row.text("mode") == "disagg") {
     const Role prefill = readRole(row, run, "p_");
     const Role decode = readRole(row, run, "d_");
@@ -301,7 +312,7 @@ static std::string answer(Row &row, Inputs &inputs,
   if (!mode.empty() && mode != "agg" && mode != "disagg")
     row.fail(unknownChoice("mode", mode, {"agg", "disagg"}).message);
   const ErrorOr<Machine> &machine = inputs.machineOf(row.text("system"));
-  const ErrorOr<ServedProgram> &program = inputs.programOf(row.text("model"));
+  const ErrorOr<Model> &program = inputs.programOf(row.text("model"));
   ErrorOr<ServingEngine> engine = findEngine(
       row.text("backend"), row.text("backend_version"), !hasDefaults(row));
   if (!machine)

@@ -79,6 +79,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="another machine for prefill workers, with --isl")
     add("--prefill-devices", type=int, metavar="N",
         help="GPUs of it beside --devices (default: either)")
+    add("--weight-type", metavar="TYPE",
+        help="weights as bf16, fp8, int8, int4, nvfp4 or mxfp4")
+    add("--kv-type", metavar="TYPE", help="KV caches as bf16 or fp8")
     add("--engine", help="vllm (of a service: default), sglang, trtllm, any")
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")

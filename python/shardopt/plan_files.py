@@ -105,7 +105,11 @@ def read_problem(
         raise WrongPlan(f"'{name}': /model/config: expected an object or null")
     if own is not None:
         asked["simulator"] = own
-    problem = Problem(model_of_text(module, path, config), **asked)
+    types = {name: values["model"].get(name) for name in ("weight_type", "kv_type")}
+    for key, value in types.items():
+        if not isinstance(value, (str, type(None))):
+            raise WrongPlan(f"'{name}': /model/{key}: expected a text or null")
+    problem = Problem(model_of_text(module, path, config, **types), **asked)
     others = values.get("other_machines", {})
     if not isinstance(others, dict):
         raise WrongPlan(f"'{name}': /other_machines: expected an object")
@@ -173,7 +177,9 @@ def machines_of(problem: Problem) -> dict[str, Any]:
 def model_of(problem: Problem) -> dict[str, Any]:
     """The model of a problem, as plan files have it."""
     model = problem.model
-    return {"path": model.path, "module": model.mlir, "config": model.config}
+    return {
+        "path": model.path, "module": model.mlir, "config": model.config, **model.types
+    }
 
 
 def _check_machine(

@@ -87,6 +87,16 @@ class Model:
     """What config.json says; None for a module."""
     is_open: bool = field(default=False, repr=False, compare=False)
     """Whether it is of no workload yet, which `isl` and `osl` of a problem say."""
+    weight_type: str | None = None
+    """What weights have in the place of the checkpoint's type; None: that."""
+    kv_type: str | None = None
+    """The same of KV caches."""
+
+    @property
+    def types(self) -> dict[str, str]:
+        """`weight_type` and `kv_type`, where they are not the checkpoint's."""
+        asked = {"weight_type": self.weight_type, "kv_type": self.kv_type}
+        return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def name(self) -> str:
@@ -131,9 +141,9 @@ class Model:
         if self.config is None:
             said = f"phase = {workload.phase}, context = {workload.context}"
             text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)
-            return model_of_text(text, self.path)
+            return model_of_text(text, self.path, None, self.weight_type, self.kv_type)
         if Path(self.path).is_file():
-            return load_model(self.path, workload)
+            return load_model(self.path, workload, **self.types)
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
@@ -141,8 +151,17 @@ class Model:
             place = Path(folder, *Path(self.path).parts[-2:])
             place.parent.mkdir(exist_ok=True)
             place.write_text(json.dumps(self.config), encoding="utf-8")
-            found = load_model(place, workload)
+            found = load_model(place, workload, **self.types)
         return dataclasses.replace(found, path=self.path)
+
+    def retyped(
+        self, weight_type: str | None = None, kv_type: str | None = None
+    ) -> "Model":
+        """The same model with other types of weights and KV caches, as `load_model` has
+        them; None: as they are."""
+        types = weight_type or self.weight_type, kv_type or self.kv_type
+        found = model_of_text(self.mlir, self.path, self.config, *types)
+        return dataclasses.replace(found, is_open=self.is_open)
 
 
 #: How modules say their workload, and each member of it.
@@ -151,12 +170,19 @@ _MEMBER = re.compile(r"(\w+) = ([^\s,]+)")
 
 
 def load_model(
-    path: str | os.PathLike[str], workload: Decode | Prefill | None = None
+    path: str | os.PathLike[str],
+    workload: Decode | Prefill | None = None,
+    *,
+    weight_type: str | None = None,
+    kv_type: str | None = None,
 ) -> Model:
     """The model of a Hugging Face config.json, of a folder that holds one, or of
     a module (.mlir), which says its workload itself. Without a workload a config is
-    for services, whose requests the problem says."""
+    for services, whose requests the problem says. `weight_type` (bf16, fp8, int8,
+    int4, nvfp4, mxfp4 and others) and `kv_type` (bf16, fp8) are in the place of the
+    types that it has: what if they were?"""
     place = _path(path)
+    types = [_type("weight_type", weight_type), _type("kv_type", kv_type)]
     check_text("path", str(place))
     if workload is not None and not isinstance(workload, (Decode, Prefill)):
         raise WrongValue(
@@ -177,21 +203,37 @@ def load_model(
                 f"'{place}' is a module, which says its workload itself, and a "
                 f"{workload.phase} workload is given too"
             )
-        handle = _checked(native().read_module, str(place))
-        return Model(handle, str(place), handle.module)
+        handle = _checked(native().read_module, str(place), *types)
+        return Model(
+            handle, str(place), handle.module, weight_type=weight_type, kv_type=kv_type
+        )
     load = Decode(1) if workload is None else workload
     context = _whole("context", load.context, least=1)
-    handle = _checked(native().import_config, str(place), load.phase, context)
+    handle = _checked(native().import_config, str(place), load.phase, context, *types)
     config = parse_json(read_text(place), f"'{place}'")
-    return Model(handle, str(place), handle.module, config, workload is None)
+    return Model(
+        handle, str(place), handle.module, config, workload is None, weight_type, kv_type
+    )
 
 
 def model_of_text(
-    text: str, name: str, config: Mapping[str, Any] | None = None
+    text: str,
+    name: str,
+    config: Mapping[str, Any] | None = None,
+    weight_type: str | None = None,
+    kv_type: str | None = None,
 ) -> Model:
-    """The model of a module's text."""
-    handle = _checked(native().read_module_text, text, name)
-    return Model(handle, name, handle.module, config)
+    """The model of a module's text, with other types where some are given."""
+    types = [_type("weight_type", weight_type), _type("kv_type", kv_type)]
+    handle = _checked(native().read_module_text, text, name, *types)
+    return Model(
+        handle, name, handle.module, config, weight_type=weight_type, kv_type=kv_type
+    )
+
+
+def _type(name: str, value: str | None) -> str:
+    """A type as the planner takes it: none is empty."""
+    return "" if value is None else _name(name, value)
 
 
 #: Milliseconds of a limit of a service at most: none.
@@ -302,7 +344,10 @@ class Problem:
 
     def __reduce__(self) -> Any:
         return _remade, (
-            (self.model.mlir, self.model.path, self.model.config),
+            (
+                self.model.mlir, self.model.path, self.model.config,
+                self.model.weight_type, self.model.kv_type,
+            ),
             {name: getattr(self, name) for name in ASKED},
         )
 

@@ -20,7 +20,8 @@ from .problem import (
 )
 from .yaml_files import parse_yaml
 
-_WORKLOAD = ("model", "phase", "context")
+_TYPES = ("weight_type", "kv_type")
+_WORKLOAD = ("model", "phase", "context", *_TYPES)
 KEYS = (*_WORKLOAD, *ASKED)
 
 
@@ -110,6 +111,8 @@ def _problem_of_plan(
     changes["pins"] = {**problem.pins, **changes.get("pins", {})}
     _replace_others(changes)
     read_limits(changes)
+    if types := _types(values):
+        changes["model"] = problem.model.retyped(**types)
     return problem.replace(**changes)
 
 
@@ -122,6 +125,11 @@ def _replace_others(changes: dict[str, Any]) -> None:
     for name in ("tpot", "ttft"):
         if f"{name}_ms" in changes:
             changes.setdefault(f"{name}_percentile", None)
+
+
+def _types(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The types that are asked for in the place of the model's own."""
+    return {name: values[name] for name in _TYPES if values.get(name) is not None}
 
 
 def problems_of(
@@ -150,11 +158,12 @@ def problems_of(
         if name in values and ("isl" in values or "osl" in values):
             raise Contradiction(f"'{name}' does not go with 'isl' and 'osl'")
     is_module = path.endswith(".mlir")
-    model = load_model(path) if is_module else None
+    types = _types(values)
+    model = load_model(path, **types) if is_module else None
     if model is not None and "phase" not in values and "context" not in values:
         _take_module(common, model, notes)
     if "isl" in common or "osl" in common:
-        return _problems_of_requests(model or load_model(path), common, notes)
+        return _problems_of_requests(model or load_model(path, **types), common, notes)
     if model is not None and "phase" not in values and "context" not in values:
         return [Problem(model, **common)]
     phase = values.get("phase", model.phase if model else "decode")
@@ -175,7 +184,8 @@ def problems_of(
                 f"{model.phase} at {model.context}"
             )
     load = Decode(context) if phase == "decode" else Prefill(context)
-    return [Problem(model.under(load) if model else load_model(path, load), **common)]
+    model = model.under(load) if model else load_model(path, load, **types)
+    return [Problem(model, **common)]
 
 
 def _take_module(common: dict[str, Any], model: Model, notes: list[str]) -> None:

@@ -48,13 +48,14 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 LoadedModel importConfig(const std::string &path, const std::string &phase,
-                         int64_t context) {
+                         int64_t context, const std::string &weights,
+                         const std::string &caches) {
   cost::Workload workload;
   workload.phase = orRaise(parseChoice<cost::Phase>(
       "phase", phase,
       {{"decode", cost::Phase::Decode}, {"prefill", cost::Phase::Prefill}}));
   workload.context = context;
-  return orRaise(importConfigFile(path, workload));
+  return orRaise(importConfigFile(path, workload, {weights, caches}));
 }
 
 using Choices = std::vector<std::pair<int, std::string>>;
@@ -510,12 +511,15 @@ PYBIND11_MODULE(_shardopt, module) {
                return closestFirst(name, std::move(known));
              });
   module.def("import_config", &importConfig);
-  module.def("read_module", [](const std::string &path) {
-    return orRaise(readModuleFile(path));
-  });
+  module.def("read_module",
+             [](const std::string &path, const std::string &weights,
+                const std::string &caches) {
+               return orRaise(readModuleFile(path, {weights, caches}));
+             });
   module.def("read_module_text",
-             [](const std::string &text, const std::string &name) {
-               return orRaise(readModuleText(text, name));
+             [](const std::string &text, const std::string &name,
+                const std::string &weights, const std::string &caches) {
+               return orRaise(readModuleText(text, name, {weights, caches}));
              });
   py::class_<LoadedModel>(module, "Model")
       .def_readonly("name", &LoadedModel::name)

@@ -132,16 +132,16 @@ static int predictServing() {
   if (!changes)
     return tool::fail(changes.error().message);
   return answerTable([&](std::string_view rows) {
-    auto load = [](const std::string &name) -> ErrorOr<ServedProgram> {
+    auto load = [](const std::string &name) -> ErrorOr<cost::Model> {
       std::string file = name;
       for (size_t at; (at = file.find('/')) != std::string::npos;)
         file.replace(at, 1, "--");
       ErrorOr<LoadedModel> model =
           importConfigSizes(configs + "/" + file + "_config.json",
-                           {cost::Phase::Decode, /*context=*/1});
+                            {cost::Phase::Decode, /*context=*/1});
       if (!model)
         return model.error();
-      return ServedProgram{std::move(model->costs), model->architecture};
+      return std::move(model->costs);
     };
     return shardopt::predictServing(rows, "<stdin>", load, *changes);
   });

@@ -21,6 +21,7 @@
 #include "shardopt/Support/Suggest.h"
 #include "shardopt/Target/HuggingFace/Import.h"
 #include "shardopt/Target/ParameterCount.h"
+#include "shardopt/Target/Retype.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -49,8 +50,8 @@ static cl::opt<std::string>
 static tool::RequestOptions requests(category);
 static cl::opt<std::string>
     weightType("weight-type", cl::value_desc("type"),
-               cl::desc("Type of weights instead of the checkpoint's: bf16, "
-                        "f16, f32, fp8 or mxfp4"),
+               cl::desc("Type of weights instead of their own: bf16, f16, f32, "
+                        "fp8, fp8_block, int8, int4, nvfp4 or mxfp4"),
                cl::cat(category));
 static cl::opt<std::string>
     activationType("activation-type", cl::value_desc("type"),
@@ -102,25 +103,15 @@ readChoice(const cl::opt<std::string> &option,
                abbreviate(option) + "'; " + listKnown(option, names)};
 }
 
-/// Reads a type into `type`, which stays absent where the option is not given.
-static std::optional<Error>
-readElementType(const cl::opt<std::string> &option, bool ofWeights,
-                std::optional<hf::ElementType> &type) {
-  if (option.getNumOccurrences() == 0)
-    return std::nullopt;
-  llvm::SmallVector<std::pair<llvm::StringRef, hf::ElementType>> choices = {
-      {"bf16", hf::ElementType::BF16},
-      {"f16", hf::ElementType::F16},
-      {"f32", hf::ElementType::F32},
-      {"fp8", hf::ElementType::Fp8}};
-  if (ofWeights)
-    choices.push_back({"mxfp4", hf::ElementType::Mxfp4});
-  ErrorOr<hf::ElementType> choice =
-      readChoice<hf::ElementType>(option, choices);
-  if (!choice)
-    return choice.error();
-  type = *choice;
-  return std::nullopt;
+/// The type of activations; absent where the option is not given.
+static ErrorOr<std::optional<hf::ElementType>> readActivationType() {
+  using Type = std::optional<hf::ElementType>;
+  if (activationType.getNumOccurrences() == 0)
+    return Type();
+  return readChoice<Type>(activationType, {{"bf16", hf::ElementType::BF16},
+                                           {"f16", hf::ElementType::F16},
+                                           {"f32", hf::ElementType::F32},
+                                           {"fp8", hf::ElementType::Fp8}});
 }
 
 static ErrorOr<hf::ImportOptions> readImportOptions() {
@@ -150,12 +141,10 @@ static ErrorOr<hf::ImportOptions> readImportOptions() {
                  abbreviate(context) + "'"};
   if (auto why = cost::contextError({options.phase, options.context}, *load))
     return Error{*why};
-  for (auto [option, type] : {std::pair(&weightType, &options.weights),
-                              std::pair(&activationType, &options.activations),
-                              std::pair(&kvType, &options.caches)})
-    if (std::optional<Error> error =
-            readElementType(*option, option == &weightType, *type))
-      return *error;
+  ErrorOr<std::optional<hf::ElementType>> activations = readActivationType();
+  if (!activations)
+    return activations.error();
+  options.activations = *activations;
   options.logits = logits;
   options.model = hf::modelName(importHf);
   return options;
@@ -210,8 +199,7 @@ static int translate() {
   if (importing == !input.empty())
     return tool::fail("expected either --import-hf or a module");
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           &phase, &context, &weightType, &activationType, &kvType, &logits,
-           &explainImport})
+           &phase, &context, &activationType, &logits, &explainImport})
     if (!importing && option->getNumOccurrences() > 0)
       return tool::fail("--" + option->ArgStr.str() + " needs --import-hf");
   if (const cl::Option *option = requests.firstGiven(); option && !importing)
@@ -242,13 +230,18 @@ static int translate() {
     if (!imported)
       return tool::fail(imported.error().message);
     module = std::move(*imported);
-    if (failed(mlir::verify(*module)))
-      return 1;
   } else {
     module = tool::readModule(input, sources, context);
     if (!module)
       return 1;
   }
+  for (const cl::opt<std::string> *option : {&weightType, &kvType})
+    if (option->getNumOccurrences() > 0 && option->empty())
+      return tool::fail("--" + option->ArgStr.str() + " is empty");
+  if (std::optional<Error> error = retype(*module, {weightType, kvType}))
+    return tool::fail(error->message);
+  if (failed(mlir::verify(*module)))
+    return 1;
 
   if (std::optional<Error> error = files.check())
     return tool::fail(error->message);

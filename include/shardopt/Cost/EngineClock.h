@@ -9,10 +9,13 @@
 #define SHARDOPT_COST_ENGINECLOCK_H
 
 #include "shardopt/Cost/Calibrated.h"
+#include "shardopt/Cost/Model.h"
 #include "shardopt/Cost/ServingEngine.h"
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace shardopt::cost {
@@ -25,6 +28,14 @@ public:
   /// An error where the machine has no constants.
   static ErrorOr<std::shared_ptr<const EngineClock>>
   create(const Machine &machine, const ServingEngine &engine);
+
+  /// Why the engine has no kernel for weights of `type` on the machine, and
+  /// what would do; nothing where it has one.
+  std::optional<std::string> whyNot(WeightType type) const;
+  /// The same of the weights of `model`, the first that it has none for.
+  std::optional<std::string> whyNot(const Model &model) const;
+  /// Whether they are stored so and multiplied as bf16.
+  bool isWeightOnly(WeightType type) const;
 
   using TimeModel::seconds;
   double seconds(const Kernel &kernel) const override;
@@ -64,6 +75,7 @@ private:
     return measured->kernels();
   }
   const calibrated::Device &device() const { return kernels().device; }
+  /// Or older: its tensor cores do not multiply fp4.
   bool isHopper() const { return device().fp4 <= device().fp8; }
 
   void findProduct(WeightType type, const char *dtype);
@@ -81,6 +93,7 @@ private:
 
   std::shared_ptr<const Calibrated> measured;
   ServingEngine engine;
+  std::string machineName;
   uint64_t number; ///< of this clock, among all that there were
   int64_t domainSize;
   std::array<Product, numWeightTypes> products; ///< by WeightType

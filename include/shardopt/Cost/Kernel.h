@@ -23,7 +23,7 @@
 namespace shardopt::cost {
 
 /// Storage of a weight, which also picks the peak that its products run at:
-/// fp8 that of fp8, all others that of bf16.
+/// 8 bits that of fp8, all others that of bf16.
 enum class WeightType : uint8_t {
   F32,
   Bf16,     ///< or f16
@@ -31,17 +31,25 @@ enum class WeightType : uint8_t {
   Fp8Block, ///< one scale a block; scales are not counted
   Mxfp4,    ///< 4 bits, and a scale byte for every 32 values
   Nvfp4,    ///< 4 bits, and a scale byte for every 16 values
-  Int4,     ///< 4 bits, and a scale of two bytes for every 64 values
+  Int4,     ///< 4 bits, and a scale and an offset for every 128 values
+  Int4Of64, ///< the same for every 64 values
+  Int4Of32, ///< and for every 32
+  Int8,     ///< one scale a column, multiplied with activations of 8 bits
 };
-inline constexpr size_t numWeightTypes = 7;
+inline constexpr size_t numWeightTypes = 10;
+
+constexpr bool isInt4(WeightType type) {
+  return type == WeightType::Int4 || type == WeightType::Int4Of64 ||
+         type == WeightType::Int4Of32;
+}
 
 const char *spell(WeightType type);
 /// `name` as the value of `option`, of the types that quantized weights are
-/// stored in: fp8, fp8_block, mxfp4, nvfp4 or int4.
+/// stored in: fp8, fp8_block, mxfp4, nvfp4, int4, int4_64, int4_32 or int8.
 ErrorOr<WeightType> parseWeightStorage(const std::string &option,
                                        const std::string &name);
 
-/// Bytes of one weight, scales of mxfp4 included.
+/// Bytes of one weight, with the scales (and for int4 the offsets) of groups.
 constexpr double bytesPerWeight(WeightType type) {
   switch (type) {
   case WeightType::F32:
@@ -50,10 +58,16 @@ constexpr double bytesPerWeight(WeightType type) {
     return 2;
   case WeightType::Fp8:
   case WeightType::Fp8Block:
+  case WeightType::Int8:
     return 1;
   case WeightType::Mxfp4:
-  case WeightType::Int4:
     return 17.0 / 32;
+  case WeightType::Int4: // a scale of two bytes, an offset of half a byte
+    return 0.5 + 2.5 / 128;
+  case WeightType::Int4Of64:
+    return 0.5 + 2.5 / 64;
+  case WeightType::Int4Of32: // published without offsets
+    return 0.5 + 2.0 / 32;
   case WeightType::Nvfp4:
     return 9.0 / 16;
   }

@@ -73,6 +73,8 @@ struct DegreeExcess {
 struct Model {
   static constexpr size_t maxBodies = 8;
 
+  /// Class of Transformers that it was made of; empty: not known.
+  std::string architecture;
   Workload workload;
   Node embed; ///< no operands; its result becomes the first residual
   Node head;  ///< one operand: the sum that leaves the last layer

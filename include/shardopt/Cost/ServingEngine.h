@@ -17,6 +17,7 @@
 namespace shardopt::cost {
 
 enum class EngineKind : uint8_t { TrtLlm, Vllm, Sglang };
+const char *spell(EngineKind kind);
 /// What `name`, which was given as `option`, is; an error says what there is.
 ErrorOr<EngineKind> parseEngineKind(const std::string &option,
                                     const std::string &name);
@@ -78,7 +79,6 @@ struct ServingEngine {
   void widenBands();
 };
 
-/// A constant or a switch of an engine (0 or 1), by name.
 /// Whether runs of models of this class of Transformers were compared.
 bool isMeasuredArchitecture(const std::string &architecture);
 
@@ -92,6 +92,7 @@ constexpr double usableBytes(double sheetBytes) {
   return 0.92 * 1.0625 * sheetBytes - workspaceBytes;
 }
 
+/// A constant or a switch of an engine (0 or 1), by name.
 struct ServingOption {
   std::string name;
   double value = 0;

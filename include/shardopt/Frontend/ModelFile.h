@@ -16,6 +16,7 @@
 #include "shardopt/Cost/Model.h"
 #include "shardopt/Support/Error.h"
 #include "shardopt/Support/Strategy.h"
+#include "shardopt/Support/TypeChoice.h"
 
 #include <optional>
 #include <string>
@@ -27,7 +28,6 @@ namespace shardopt {
 struct LoadedModel {
   std::string name;    ///< empty if the module has none
   std::string machine; ///< that `llm.machine` names; empty if it names none
-  std::string architecture; ///< that `llm.architecture` names; empty if none
   std::string module;  ///< text of the module
   cost::Model costs;
   /// What the module carries, if nothing is missing, and else what is:
@@ -36,20 +36,24 @@ struct LoadedModel {
   std::string missing;
 };
 
-/// Imports the Hugging Face config at `path`. Errors are those of the importer,
-/// with the file and the JSON pointer.
+/// Imports the Hugging Face config at `path`, with the types of `types` (see
+/// Retype.h). Errors are those of the importer, with the file and the JSON
+/// pointer.
 ErrorOr<LoadedModel> importConfigFile(const std::string &path,
-                                      const cost::Workload &workload);
+                                      const cost::Workload &workload,
+                                      const TypeChoice &types = {});
 /// The same of sizes alone: a config may leave out what only numbers depend on.
 ErrorOr<LoadedModel> importConfigSizes(const std::string &path,
                                        const cost::Workload &workload);
 
 /// Reads the module at `path`, which says its workload itself. Errors are the
 /// diagnostics, one a line.
-ErrorOr<LoadedModel> readModuleFile(const std::string &path);
+ErrorOr<LoadedModel> readModuleFile(const std::string &path,
+                                    const TypeChoice &types = {});
 /// The same of a text, for which `name` stands in messages.
 ErrorOr<LoadedModel> readModuleText(std::string_view text,
-                                    const std::string &name);
+                                    const std::string &name,
+                                    const TypeChoice &types = {});
 
 } // namespace shardopt
 

@@ -18,16 +18,8 @@
 
 namespace shardopt {
 
-/// A model that runs are of: its decode program, and the class of Transformers
-/// that it was made of.
-struct ServedProgram {
-  cost::Model model;
-  std::string architecture;
-};
-
-/// Loads a model by the name that rows give it.
-using ProgramLoader =
-    std::function<ErrorOr<ServedProgram>(const std::string &)>;
+/// Loads a model, in decode, by the name that rows give it.
+using ProgramLoader = std::function<ErrorOr<cost::Model>(const std::string &)>;
 
 /// Rows of serving runs, as comma-separated values (docs/Serving.md), with a
 /// prediction behind each; `options` replace constants of engines. Messages

@@ -31,6 +31,14 @@ Rule Linear::rule(Dim dim, Span<const Placement> incoming,
   return rule;
 }
 
+/// The share `share` of the columns that engines project apart, of `rows` rows
+/// of `k` numbers.
+static Pass passApart(const Linear &op, double rows, double k, double share) {
+  const double columns = static_cast<double>(op.apart) * share;
+  return {Pass::Kind::Gate,
+          2 * k * columns + op.activationBytes * rows * (k + columns)};
+}
+
 OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
   const double rows = context.rows;
@@ -67,6 +75,9 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   cost.kernels[0].sharesRows = !innerNorm;
+  if (apart > 0)
+    cost.passes = {passApart(*this, cost.kernels[0].rows, cost.kernels[0].k,
+                             cost.kernels[0].n / columns)};
   if (innerNorm)
     cost.passes = {{Pass::Kind::Norm, 2 * activationBytes * rows * k}};
   return cost;

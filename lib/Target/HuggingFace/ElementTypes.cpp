@@ -30,24 +30,17 @@ ElementTypes::ElementTypes(MLIRContext *context, const ModelConfig &config,
                            const ImportOptions &options)
     : quantization(config.quantization) {
   using Method = QuantizationConfig::Method;
-  ElementType plain = config.type;
-  if (options.weights) {
-    quantization = {};
-    if (*options.weights == ElementType::Fp8)
-      quantization.method = Method::Fp8;
-    else if (*options.weights == ElementType::Mxfp4)
-      quantization.method = Method::Mxfp4;
-    else
-      plain = *options.weights;
-  }
-  plainType = elementType(context, plain);
+  plainType = elementType(context, config.type);
   // Of four bits there is one type, with which other methods are planned.
-  quantizedType = elementType(context, quantization.method == Method::Fp8
-                                           ? ElementType::Fp8
-                                           : ElementType::Mxfp4);
+  quantizedType =
+      elementType(context, quantization.method == Method::Fp8 ||
+                                   quantization.method == Method::Int8
+                               ? ElementType::Fp8
+                               : ElementType::Mxfp4);
   activationType =
       elementType(context, options.activations.value_or(config.type));
-  cacheType = elementType(context, options.caches.value_or(config.type));
+  cacheType = elementType(context, quantization.hasFp8Caches ? ElementType::Fp8
+                                                             : config.type);
 }
 
 Type ElementTypes::weights(WeightClass of) const {
@@ -65,7 +58,12 @@ std::optional<shardopt::cost::WeightType> ElementTypes::storage() const {
   case Method::Mxfp4:
     return WeightType::Mxfp4;
   case Method::Int4:
-    return WeightType::Int4;
+    return quantization.groupSize == 0 || quantization.groupSize >= 128
+               ? WeightType::Int4
+           : quantization.groupSize >= 64 ? WeightType::Int4Of64
+                                          : WeightType::Int4Of32;
+  case Method::Int8:
+    return WeightType::Int8;
   case Method::Nvfp4:
     return WeightType::Nvfp4;
   }

@@ -225,7 +225,7 @@ bool Modules::exceptPath(StringRef path) {
     parts.clear();
     StringRef(module.name).split(parts, '.');
     const auto same = [](StringRef part, StringRef want) {
-      return want == "*" || part == want;
+      return part == want || (want.consume_back("*") && part.starts_with(want));
     };
     if (std::search(parts.begin(), parts.end(), wanted.begin(), wanted.end(),
                     same) != parts.end())
@@ -238,7 +238,8 @@ void shardopt::hf::readExceptions(const json::Value &quantized,
                                   const ModelConfig &model,
                                   QuantizationConfig &config) {
   Modules modules(model);
-  for (const char *list : {"modules_to_not_convert", "ignore"})
+  for (const char *list : {"modules_to_not_convert", "ignore", "ignored_layers",
+                           "exclude_modules"})
     if (const json::Value kept = quantized[list].nullAsAbsent())
       for (const json::Value &entry : kept.elements())
         if (const std::string name = entry.string();

@@ -129,7 +129,11 @@ static std::string describeWeights(const ModelConfig &config) {
   case Method::Mxfp4:
     return "mxfp4 weights of the experts";
   case Method::Int4:
-    return "int4 weights";
+    return weights.groupSize ? "int4 weights, a scale for " +
+                                   std::to_string(weights.groupSize) + " inputs"
+                             : "int4 weights";
+  case Method::Int8:
+    return "int8 weights, a scale for each row";
   case Method::Nvfp4:
     return "nvfp4 weights";
   }
@@ -205,7 +209,9 @@ static const Fact facts[] = {
          "weights of experts times " + spell(c.feedForward.router.scale)),
     FACT("dtype", describeType(c)),
     FACT("torch_dtype", describeType(c)),
-    FACT("quantization_config", describeWeights(c))};
+    FACT("quantization_config",
+         describeWeights(c) +
+             (c.quantization.hasFp8Caches ? ", caches of fp8" : ""))};
 
 #undef FACT
 

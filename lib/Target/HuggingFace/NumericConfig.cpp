@@ -25,11 +25,10 @@ ElementType shardopt::hf::readType(const json::Value &root) {
 
 bool QuantizationConfig::quantizes(WeightClass of) const {
   bool covered = false;
-  if (method == Method::Fp8 || method == Method::Int4 ||
-      method == Method::Nvfp4)
-    covered = of != WeightClass::Plain;
   if (method == Method::Mxfp4)
     covered = of == WeightClass::Experts;
+  else if (method != Method::None)
+    covered = of != WeightClass::Plain;
   return covered && std::find(exceptions.begin(), exceptions.end(), of) ==
                         exceptions.end();
 }
@@ -62,6 +61,10 @@ bool shardopt::hf::hasReadWeights(const json::Value &root) {
   if (!given || !given["quant_method"].isString())
     return true;
   const std::string method = given["quant_method"].string();
+  // Static scales of activations are numbers of the checkpoint.
+  const json::Value scheme = given["activation_scheme"];
+  if (method == "fp8" && scheme.isString() && scheme.string() == "static")
+    return false;
   if (method != "compressed-tensors")
     return method == "fp8" || method == "mxfp4" || method == "fbgemm_fp8";
   // Numbers of eight bits as they are, times scales of activations that are
@@ -117,7 +120,8 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
     if (config.method == Method::Fp8) {
       if (const json::Value format = given["fmt"].nullAsAbsent())
         format.choice<bool>({{"e4m3", true}, {"float8_e4m3fn", true}});
-      expectString(given["activation_scheme"], "dynamic");
+      given["activation_scheme"].choice<bool>(
+          {{"dynamic", true}, {"static", false}}, /*otherwise=*/true);
       readBlock(given["weight_block_size"].nullAsAbsent(), config);
     }
   }
@@ -125,8 +129,15 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
   return config;
 }
 
+/// Inputs that share a scale; -1, which is all, and null are 0.
+static int64_t readGroupSize(const json::Value &size) {
+  const int64_t given = size.nullAsAbsent().integer(0, -1, maxSize);
+  return given < 0 ? 0 : given;
+}
+
 /// How the first group of `compressed-tensors` stores weights.
-static QuantizationConfig::Method readGroups(const json::Value &groups) {
+static QuantizationConfig::Method readGroups(const json::Value &groups,
+                                             QuantizationConfig &config) {
   using Method = QuantizationConfig::Method;
   const auto members = groups.members();
   if (members.empty()) {
@@ -134,14 +145,26 @@ static QuantizationConfig::Method readGroups(const json::Value &groups) {
     return Method::None;
   }
   const json::Value weights = members.front().second["weights"];
+  config.groupSize = readGroupSize(weights["group_size"]);
   const bool isFloat = weights["type"].choice<bool>(
       {{"int", false}, {"float", true}}, /*otherwise=*/false);
   const int64_t bits = weights["num_bits"].integer();
-  if (bits == 8 && isFloat)
-    return Method::Fp8;
+  if (bits == 8)
+    return isFloat ? Method::Fp8 : Method::Int8;
   if (bits != 4)
-    weights["num_bits"].failExpected("4, or 8 of type float");
+    weights["num_bits"].failExpected("4 or 8");
   return isFloat ? Method::Nvfp4 : Method::Int4;
+}
+
+/// Whether the checkpoint has scales of keys and values in fp8.
+static bool hasFp8Caches(const json::Value &quantized) {
+  const json::Value algorithm = quantized["kv_cache_quant_algo"].nullAsAbsent();
+  if (algorithm.isString() && algorithm.string() == "FP8")
+    return true;
+  const json::Value scheme = quantized["kv_cache_scheme"].nullAsAbsent();
+  return scheme.isObject() && scheme["num_bits"].isNumber() &&
+         scheme["num_bits"].integer() == 8 &&
+         scheme["type"].string("float") == "float";
 }
 
 QuantizationConfig
@@ -154,7 +177,7 @@ shardopt::hf::readQuantizationSizes(const json::Value &root,
     return config;
   const std::string name = given["quant_method"].string();
   if (name == "compressed-tensors") {
-    config.method = readGroups(given["config_groups"]);
+    config.method = readGroups(given["config_groups"], config);
   } else if (name == "modelopt") {
     config.method = given["quant_algo"].choice<Method>(
         {{"FP8", Method::Fp8}, {"NVFP4", Method::Nvfp4}});
@@ -167,9 +190,11 @@ shardopt::hf::readQuantizationSizes(const json::Value &root,
                                               {"gptq", Method::Int4},
                                               {"compressed-tensors", {}},
                                               {"modelopt", {}}});
+    config.groupSize = readGroupSize(given["group_size"]);
     if (config.method == Method::Int4 && given["bits"].integer(4) != 4)
       given["bits"].failExpected("4");
   }
+  config.hasFp8Caches = hasFp8Caches(given);
   readBlock(given["weight_block_size"].nullAsAbsent(), config);
   readExceptions(given, model, config);
   return config;

@@ -25,6 +25,9 @@ struct Linear final : OpModel {
   /// unless the features to be normalised are cut: then their sum of squares is
   /// all-reduced, 4 bytes a row.
   bool innerNorm = false;
+  /// Of the columns, those that engines project apart and keep in bf16: the
+  /// gates of a gated delta net.
+  int64_t apart = 0;
   WeightType weights = WeightType::Bf16;
   double activationBytes = 2;
 

@@ -26,15 +26,9 @@ struct ImportOptions {
   int64_t context = 1;
   /// What is known of requests.
   RequestLoad requests;
-  /// Fp8 and Mxfp4 quantise as the method of that name without exceptions; the
-  /// others give every weight matrix that type. As the checkpoint says if
-  /// absent.
-  std::optional<ElementType> weights;
   /// Element type of activations, norms, biases and sinks; the checkpoint's if
   /// absent. Not Mxfp4.
   std::optional<ElementType> activations;
-  /// Element type of the caches; the checkpoint's if absent. Not Mxfp4.
-  std::optional<ElementType> caches;
   /// Whether the program returns the logits beside the token ids.
   bool logits = false;
   /// What reports call the model (`llm.model`).
@@ -42,7 +36,8 @@ struct ImportOptions {
 };
 
 /// Builds the module: one public function, `@decode` or `@prefill`, with an
-/// `llm.repeat` for each run of adjacent layers of one kind.
+/// `llm.repeat` for each run of adjacent layers of one kind. Weights and caches
+/// have the types of the checkpoint; Retype.h gives them others.
 ///
 /// Arguments: tokens and positions `[rows]`, then for each repeat its caches,
 /// `[layers, sequences, positions, …]`. Results: token ids `[prompts]`, logits

@@ -199,8 +199,8 @@ enum class WeightClass : uint8_t {
 
 /// How the checkpoint stores quantised weights.
 struct QuantizationConfig {
-  /// Int4 and Nvfp4 are read for their sizes only (`readModelSizes`).
-  enum class Method : uint8_t { None, Fp8, Mxfp4, Int4, Nvfp4 };
+  /// Int4, Int8 and Nvfp4 are read for their sizes only (`readModelSizes`).
+  enum class Method : uint8_t { None, Fp8, Mxfp4, Int4, Nvfp4, Int8 };
 
   Method method = Method::None;
   std::vector<WeightClass> exceptions; ///< classes that are not quantised
@@ -209,6 +209,8 @@ struct QuantizationConfig {
   int64_t blockRows = 0;
   int64_t blockColumns = 0;
   bool hasRowScales = false; ///< each row of that matrix has a scale, for fp8
+  int64_t groupSize = 0; ///< inputs that share a scale, for int4; 0: not said
+  bool hasFp8Caches = false; ///< keys and values have scales of their own
   /// What the name of a weight's scales ends in, behind the weight's.
   std::string_view scaleName = "_scale_inv";
   /// What is not quantised where others of its class are, as a reason; empty

@@ -119,6 +119,9 @@ static cost::Linear model(LinearOp op) {
   facts.out = columns(op.getResult());
   facts.heads = op.getHeads().value_or(0);
   facts.innerNorm = op.getNorm() != nullptr;
+  for (Operation *user : op.getResult().getUsers())
+    if (auto net = dyn_cast<GatedDeltaNetOp>(user))
+      facts.apart = 2 * net.getValueHeads();
   facts.weights = weightType(op, op.getWeight());
   facts.activationBytes = elementBytes(op.getInput());
   return facts;

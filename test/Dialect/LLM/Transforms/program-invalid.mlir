@@ -30,6 +30,46 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 // -----
 
 module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
+  func.func @charged_by_nobody(%t: tensor<?xi32>, %w: tensor<32x8xbf16>) -> tensor<?x8xbf16> {
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    // expected-error @below {{'arith.addf' op makes numbers, and nothing here charges it, expected shardable ops of the 'llm' dialect}}
+    %y = arith.addf %x, %x : tensor<?x8xbf16>
+    return %y : tensor<?x8xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
+  func.func @layer_charged_by_nobody(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %p: tensor<8x8xbf16>) -> tensor<?x8xbf16> {
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %y = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) {
+      %m = llm.rms_norm "norm" %r weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+      %l = llm.linear "proj" %m, %p : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+      // expected-error @below {{'arith.mulf' op makes numbers, and nothing here charges it}}
+      %q = arith.mulf %l, %l : tensor<?x8xbf16>
+      %s = llm.add %r, %q : tensor<?x8xbf16>
+      llm.yield %s : tensor<?x8xbf16>
+    }
+    return %y : tensor<?x8xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
+  func.func @type_charged_by_nobody(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %p: tensor<8x8xf64>) -> tensor<?x8xbf16> {
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %m = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    // expected-error @below {{has numbers of 'f64', which nothing here charges, expected f32, bf16, f16, f8E4M3FN or f4E2M1FN}}
+    %l = llm.linear "proj" %m, %p : (tensor<?x8xbf16>, tensor<8x8xf64>) -> tensor<?x8xbf16>
+    return %l : tensor<?x8xbf16>
+  }
+}
+
+// -----
+
+module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
   func.func @no_head(%t: tensor<?xi32>, %w: tensor<32x8xbf16>) -> tensor<?x8xbf16> {
     // expected-error @below {{has no 'llm.lm_head' after it, expected one to end the program}}
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
