@@ -73,7 +73,7 @@ ModelConfig test::deepSeekV3() {
   c.queryRank = 1536, c.latent = 512, c.nope = 128, c.rope = 64, c.value = 128;
   c.inner = 18432, c.denseLayers = 3;
   c.experts = 256, c.topK = 8, c.expertInner = 2048, c.sharedInner = 2048;
-  c.linear = WeightType::Fp8;
+  c.linear = WeightType::Fp8Block;
   return c;
 }
 
