@@ -111,6 +111,10 @@ static Number hostUs(const ServingEngine &engine, Number sequences) {
   return each * sequences + (isCritical ? engine.stepUs : 0);
 }
 
+double cost::hostMicroseconds(const ServingEngine &engine, double sequences) {
+  return hostUs(engine, sequences);
+}
+
 /// Least time of a step with prompts, which is no graph.
 static double eagerUs(const ServingEngine &engine, const Model &model) {
   return engine.isCpuBound && !model.hasExperts()

@@ -126,8 +126,15 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     if (bound > incumbent)
       pieces.push({bound, low, high});
   };
-  for (int64_t low = 1; low <= most; low *= 2)
-    add(low, std::min(most, 2 * low - 1));
+  // No load has less than the least times of all.
+  const cost::ServingBounds all =
+      loop.within({1, static_cast<double>(std::max<int64_t>(1, most))});
+  for (int64_t low = 1; low <= most; low *= 2) {
+    const int64_t high = std::min(most, 2 * low - 1);
+    if (rateOf(static_cast<double>(high), all.ttft.ms.low, all.tpot.ms.low) >
+        incumbent)
+      add(low, high);
+  }
   while (!pieces.empty() && pieces.top().bound > incumbent) {
     const Piece piece = pieces.top();
     pieces.pop();
@@ -225,7 +232,12 @@ private:
   }
   /// Most workers of `devices` each on the devices of a machine.
   int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) const;
-  double decodeBound(const Layout &layout, double growth) const;
+  /// Seconds of the steps of an answer beside as many sequences in a group.
+  double decodeSeconds(const Layout &layout, double sequences) const;
+  /// Whether an answer of that length is within the limit on TPOT.
+  bool isInTime(double seconds) const;
+  double decodeBound(const Layout &layout) const;
+  double closeDecodeBound(const Layout &layout) const;
   /// Bounds of the layouts that are near the best are made closer.
   void refine(std::vector<Ranked> &decodes) const;
   std::vector<Ranked> rank(const std::vector<Layout> &layouts,
@@ -279,33 +291,73 @@ int64_t Search::mostWorkers(const Side &side, int64_t devices,
   return low;
 }
 
-/// Requests a second of one worker that decodes alone, at most: of all numbers
-/// of sequences in a step, by intervals that grow by the factor `growth`.
-double Search::decodeBound(const Layout &layout, double growth) const {
+double Search::decodeSeconds(const Layout &layout, double sequences) const {
   const cost::ServingLoad &load = goal.load;
-  const double steps =
-      std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
-  const double groups = layout.worker.groups();
-  const double most = layout.worker.room(longest());
   cost::StepMix mix;
+  mix.sequences = sequences / static_cast<double>(layout.degrees.pp);
   mix.context = longest();
   mix.drafts = load.traits.drafts;
+  const double steps =
+      std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
+  return steps *
+         (layout.steps->seconds(mix) +
+          (engine.launchUs + cost::hostMicroseconds(engine, sequences)) * 1e-6);
+}
+
+bool Search::isInTime(double seconds) const {
+  return seconds * 1e3 / goal.load.outputTokens <= goal.tpot.ms;
+}
+
+/// Requests a second of one worker that decodes alone, at most: of all numbers
+/// of sequences in a group, by octaves.
+double Search::decodeBound(const Layout &layout) const {
+  const double groups = layout.worker.groups();
+  const double most = std::max(1.0, layout.worker.room(longest()));
   double best = 0;
-  for (double sequences = 1; sequences <= std::max(1.0, most);) {
-    const double next = std::max(sequences * growth, sequences + 1);
-    mix.sequences = sequences / static_cast<double>(layout.degrees.pp);
-    const double seconds = layout.steps->seconds(mix) + engine.launchUs * 1e-6;
-    const double tpotMs = steps * seconds * 1e3 / load.outputTokens;
-    if (tpotMs > goal.tpot.ms) {
+  for (double sequences = 1; sequences <= most; sequences *= 2) {
+    const double seconds = decodeSeconds(layout, sequences);
+    if (!isInTime(seconds)) {
       if (best <= 0)
-        keepLeast(shortage.leastTpotMs, tpotMs);
+        keepLeast(shortage.leastTpotMs, seconds * 1e3 / goal.load.outputTokens);
       break;
     }
-    best = std::max(best, groups * std::min(next, std::max(1.0, most)) /
-                              (steps * seconds));
-    sequences = next;
+    best = std::max(best, groups * std::min(2 * sequences, most) / seconds);
   }
   return best;
+}
+
+/// The same, at most a thousandth above what the best number attains. No
+/// service attains more of a decode worker (docs/decisions/0018): the sequences
+/// that its loop ends with are among these numbers, within the limit on TPOT,
+/// and it is given no more requests than they answer.
+double Search::closeDecodeBound(const Layout &layout) const {
+  constexpr double near = 1e-3;
+  constexpr int mostSplits = 400;
+  struct Part {
+    double bound, low, high, seconds; ///< of the steps of an answer, at low
+    bool operator<(const Part &other) const { return bound < other.bound; }
+  };
+  const double groups = layout.worker.groups();
+  std::priority_queue<Part> parts;
+  double attained = 0;
+  auto add = [&](double low, double high, double seconds) {
+    if (!isInTime(seconds))
+      return;
+    attained = std::max(attained, groups * low / seconds);
+    parts.push({groups * high / seconds, low, high, seconds});
+  };
+  add(1, std::max(1.0, layout.worker.room(longest())),
+      decodeSeconds(layout, 1));
+  for (int i = 0; i < mostSplits && !parts.empty() &&
+                  parts.top().bound > (1 + near) * attained;
+       ++i) {
+    const Part part = parts.top();
+    parts.pop();
+    const double middle = std::sqrt(part.low * part.high);
+    add(part.low, middle, part.seconds);
+    add(middle, part.high, decodeSeconds(layout, middle));
+  }
+  return parts.empty() ? 0 : parts.top().bound;
 }
 
 std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
@@ -323,7 +375,7 @@ std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
                                     engine, goal.load);
       rate = alone.hasRoom() ? alone.prefillRate() : 0;
     } else {
-      rate = decodeBound(layout, /*growth=*/2);
+      rate = decodeBound(layout);
     }
     if (rate > 0)
       all.push_back({&layout, rate});
@@ -345,7 +397,7 @@ void Search::refine(std::vector<Ranked> &decodes) const {
     best = std::max(best, decode.perDevice());
   for (Ranked &decode : decodes)
     if (decode.perDevice() >= near * best)
-      decode.rate = decodeBound(*decode.layout, /*growth=*/1.0625);
+      decode.rate = closeDecodeBound(*decode.layout);
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,6 +72,9 @@ struct ServingBounds {
   TimeOf<Interval> tpot, ttft;
 };
 
+/// What the host of an engine adds to a step of `sequences`.
+double hostMicroseconds(const ServingEngine &engine, double sequences);
+
 /// Equal workers of one role.
 struct ServingPool {
   ServingWorker worker;
