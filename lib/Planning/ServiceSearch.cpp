@@ -218,7 +218,8 @@ private:
   struct Pair {
     const Side *side; ///< of the prefill workers
     Ranked prefill, decode;
-    bool isApart; ///< the prefill workers have devices of their own
+    bool isApart;     ///< the prefill workers have devices of their own
+    double bound = 0; ///< of whole workers, requests a second
   };
 
   double longest() const { return longestOf(goal); }
@@ -245,6 +246,7 @@ private:
   void keep(ServicePlan plan, std::optional<ServicePlan> &best) const;
   void tryAggregated(const Ranked &ranked, std::optional<ServicePlan> &best);
   double boundOf(const Pair &pair) const;
+  double wholeBoundOf(const Pair &pair) const;
   bool isPruned(const Pair &pair, const std::optional<ServicePlan> &best) const;
   /// Most decode workers that have a place beside `prefills` prefill workers.
   int64_t decodesBeside(const Pair &pair, int64_t prefills) const;
@@ -492,6 +494,33 @@ double Search::boundOf(const Pair &pair) const {
   return all / (1 / ofPrefill + 1 / ofDecode);
 }
 
+/// The same of whole workers. With more prefill workers their rate grows, and
+/// that of the decode workers beside them shrinks: the best is where they meet.
+double Search::wholeBoundOf(const Pair &pair) const {
+  auto ofDecodes = [&](int64_t prefills) {
+    return static_cast<double>(decodesBeside(pair, prefills)) *
+           pair.decode.rate;
+  };
+  auto ofPrefills = [&](int64_t prefills) {
+    return static_cast<double>(prefills) * pair.prefill.rate;
+  };
+  // The first number with which prefill workers are no bottleneck.
+  int64_t low = 1,
+          high = mostWorkers(*pair.side, pair.prefill.layout->devices(),
+                             pair.isApart ? goal.prefillDevices : goal.devices);
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (ofPrefills(middle) >= ofDecodes(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  double bound = std::min(ofPrefills(low), ofDecodes(low));
+  if (low > 1)
+    bound = std::max(bound, std::min(ofPrefills(low - 1), ofDecodes(low - 1)));
+  return bound;
+}
+
 /// Whether no numbers of workers of `pair` can be better than `best`.
 bool Search::isPruned(const Pair &pair,
                       const std::optional<ServicePlan> &best) const {
@@ -587,6 +616,7 @@ std::optional<ServicePlan> Search::disaggregated() {
                       goal.load.inputTokens, cost::Phase::Prefill, shortage);
     proof.layouts += static_cast<int64_t>(layouts.size());
     const std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
+    std::vector<Pair> pairs;
     for (const Ranked &decode : decodes) {
       if (!goal.pins.decode.allow(decode.layout->degrees))
         continue;
@@ -595,11 +625,25 @@ std::optional<ServicePlan> Search::disaggregated() {
         // Those that follow attain less per device.
         if (isPruned(pair, best) || goal.isStopped())
           break;
-        if (!whyNoTransfer(runner, prefill.layout->degrees,
-                           decode.layout->degrees, facts))
+        if (whyNoTransfer(runner, prefill.layout->degrees,
+                          decode.layout->degrees, facts))
+          continue;
+        // The first of all is good enough to rule most of the others out.
+        if (pairs.empty() || goal.rate > 0)
           tryPair(pair, best);
+        pairs.push_back(pair);
       }
     }
+    if (goal.rate > 0)
+      continue;
+    for (Pair &pair : pairs)
+      pair.bound = wholeBoundOf(pair);
+    std::stable_sort(
+        pairs.begin(), pairs.end(),
+        [](const Pair &a, const Pair &b) { return a.bound > b.bound; });
+    for (const Pair &pair : pairs)
+      if ((!best || pair.bound > best->requestsPerSecond) && !goal.isStopped())
+        tryPair(pair, best);
   }
   return best;
 }
