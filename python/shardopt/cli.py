@@ -401,6 +401,7 @@ def _serve(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from .checking import check
     from .checking.deployment_requests import KIND, request_in
+    from .checking.documents import search_space_in
     from .errors import ShardoptError
 
     if args.server:
@@ -413,6 +414,9 @@ def _check(args: argparse.Namespace) -> int:
     request = request_in(args.what)
     if request is not None:
         return _answer_request(args, request)
+    cases = search_space_in(args.what) if args.model is None else None
+    if cases is not None:
+        return _show_cases(args, cases)
     if args.output_dir:
         raise ShardoptError(f"'--output-dir' is of a {KIND}, and '{args.what:.60}' is none")
     what = sys.stdin.read() if args.what == "-" else args.what
@@ -429,6 +433,18 @@ def _check(args: argparse.Namespace) -> int:
     if found.differences:
         return DIFFERENT
     return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
+
+
+def _show_cases(args: argparse.Namespace, cases: Sequence[Any]) -> int:
+    from .checking.recipes import case_row
+
+    rows = [case_row(case) for case in cases]
+    if args.format == "json":
+        print_json(rows)
+    else:
+        print(rows_as_table(rows))
+    is_legal = all(row["why"] == "legal" for row in rows)
+    return FEASIBLE if is_legal else INFEASIBLE
 
 
 def _answer_request(args: argparse.Namespace, request: Any) -> int:

@@ -12,7 +12,7 @@ import shardopt as so
 from shardopt import deployments as d
 from shardopt.checking import deployment_requests as requests
 from shardopt.checking import documents
-from shardopt.checking.recipes import read_search_space
+from shardopt.checking.recipes import case_row, read_search_space
 from shardopt.checking.shell_reading import read_commands
 
 try:
@@ -274,6 +274,15 @@ class RecipeTest(unittest.TestCase):
             (found,) = self.cases("vllm", space)
             self.assertIsInstance(found, so.ShardoptError)
             self.assertIn(why, str(found))
+
+    def test_several_cases_are_a_table(self):
+        text = self.ENTRY.format(framework="sglang", space="{tp: 8, conc-list: [1, 2]}, {tp: 8, ep: 3, conc: 4}")
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place, "space.yaml")
+            path.write_text(text)
+            rows = [case_row(case) for case in documents.search_space_in(str(path))]
+        self.assertEqual([row["in_flight"] for row in rows], [1, 2, 4])
+        self.assertEqual([row["why"] == "legal" for row in rows], [True, True, False])
 
     @unittest.skipUnless((DATA / "recipes").is_dir(), f"{DATA} has no recipes")
     def test_published_recipes_are_read(self):

@@ -17,7 +17,7 @@ from .loads import load_of_words
 from .manifests import is_compose, is_manifest, read_compose, read_manifests
 from .meaning import Place, meaning_of
 from .programs import invocations, unknown_program
-from .recipes import is_recipe, is_search_space, read_recipe, read_search_space
+from .recipes import Case, is_recipe, is_search_space, read_recipe, read_search_space
 from .shell_reading import read_commands
 from .stated import Stated, gathered
 
@@ -97,6 +97,18 @@ def read_documents(
         "apiVersion), a Compose file, a recipe of srt-slurm (backend and resources), or a "
         "search space of InferenceX"
     )
+
+
+def search_space_in(path: str) -> "list[Case | ShardoptError] | None":
+    """The cases of a file of InferenceX; None of other files, and of one case."""
+    if not path.endswith((".yaml", ".yml")) or not Path(path).is_file():
+        return None
+    documents = documents_of(read_text(path), path) or []
+    cases = [
+        case for document in documents if is_search_space(document)
+        for case in read_search_space(document, path)
+    ]
+    return cases if len(cases) > 1 else None
 
 
 def _first_case(document: Mapping[str, Any], place: str, facts: "Names | None") -> Stated:

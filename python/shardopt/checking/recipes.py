@@ -244,3 +244,21 @@ def concurrencies(space: Mapping[str, Any], place: str) -> list[int]:
     while found[-1] * 2 <= last:
         found.append(found[-1] * 2)
     return found
+
+
+def case_row(case: "Case | ShardoptError") -> dict[str, Any]:
+    """A case as a row of a table."""
+    if isinstance(case, ShardoptError):
+        return {"recipe": "not read", "why": str(case)}
+    stated = case.stated
+    why = [str(one) for one in stated.all_findings if one.kind in ("illegal", "not planned")]
+    roles = ", ".join(
+        f"{one.role.name} {one.role.workers} x tp {one.role.tp} dp {one.role.ranks} ep {one.role.ep}"
+        for one in stated.roles
+    )
+    assert stated.load is not None
+    return {
+        "recipe": case.name, "engine": stated.engine, "gpu": case.gpu, "gpus": stated.devices,
+        "isl": stated.load.isl, "osl": stated.load.osl, "in_flight": stated.load.concurrency,
+        "roles": roles, "why": "; ".join(why) or "legal",
+    }
