@@ -101,7 +101,6 @@ def reached(problem, stated):
 def judged(models, case):
     """The row of a case: why it is not legal, and the share of its optimum."""
     import shardopt as so
-    from shardopt.checking.outcomes import service_row
     from shardopt.checking.verdicts import facts_of_problem, illegal_findings
 
     row = {"name": case.name, "engine": case.stated.engine, "model": case.prefix,
@@ -127,7 +126,7 @@ def judged(models, case):
     except so.Infeasible as error:
         row["best"] = f"none: {error}"
         return row
-    found = service_row(best)
+    found = best.found
     row["share"] = service["tokens_per_s_per_device"] / found["tokens_per_s_per_device"]
     row["best"] = ", ".join(
         spell(name, found[name]["workers"], found[name])

@@ -249,6 +249,7 @@ class RecipeTest(unittest.TestCase):
         for framework, space, wanted in [
             ("sglang", "{tp: 8, ep: 1, conc-start: 4, conc-end: 16}", ("sglang", [(1, 8, 1, 1)], [4, 8, 16])),
             ("vllm", "{tp: 8, ep: 8, dp-attn: true, conc-list: [9]}", ("vllm", [(1, 1, 8, 8)], [9])),
+            ("vllm", "{tp: 1, ep: 8, dp-attn: true, conc-list: [9]}", ("vllm", [(1, 1, 8, 8)], [9])),
             ("dynamo-trt", "{conc-list: [64], prefill: {num-worker: 3, tp: 4, ep: 4, dp-attn: true}, "
              "decode: {num-worker: 2, tp: 8, ep: 8, dp-attn: false}}",
              ("trtllm", [(3, 1, 4, 4), (2, 8, 1, 8)], [64])),

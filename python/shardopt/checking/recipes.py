@@ -206,12 +206,16 @@ def _of_entry(
     engine: str, role: str, said: Mapping[str, Any], model: str, place: str,
     facts: "Names | None",
 ) -> Meaning:
-    """An entry's tp counts the GPUs of a worker; with dp-attn attention is on each."""
+    """An entry's tp counts the GPUs of a worker; with dp-attn attention is on each. Where
+    ep is wider than tp, ep counts the GPUs, and tp those that share attention (`tp: 1,
+    ep: 8` is what recipes call dep8)."""
     gpus, ep = (_count(said.get(key, 1), key, place) for key in ("tp", "ep"))
     spreads = said.get("dp-attn", False)
     if not isinstance(spreads, bool):
         raise WrongValue(f"'{place}': 'dp-attn' is {shown(spreads)}, expected true or false")
     ranks = gpus if spreads else 1
+    if spreads and ep > gpus and ep % gpus == 0:
+        gpus, ranks = ep, ep // gpus
     options: dict[str, Any] = {
         "vllm": {"tensor-parallel-size": gpus // ranks, "data-parallel-size": ranks,
                  "enable-expert-parallel": ep > 1},
