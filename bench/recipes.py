@@ -34,6 +34,10 @@ TYPES = {
 }
 
 
+#: Shares that rounding explains.
+TOLERANCE = 1e-4
+
+
 def documents(folder):
     """The name and the document of each file of recipes."""
     import yaml
@@ -158,6 +162,17 @@ def median_of(rows):
     return f"{100 * statistics.median(shares):.0f} %" if shares else "-"
 
 
+def above_of(rows):
+    """What is said of entries above their optimum, which none should be."""
+    above = [row for row in rows if (row["share"] or 0) > 1 + TOLERANCE]
+    if not above:
+        return "No entry is above its optimum."
+    most = max(above, key=lambda row: row["share"])
+    return (f"{len(above)} entries are above their optimum, by {100 * (most['share'] - 1):.1f} % at "
+            f"most (`{most['name']}`, {most['conc']} in flight). None should be: there the search "
+            "and the evaluation of a given service do not agree.")
+
+
 def page(read, unread, rows):
     """The page, of rows of judged cases."""
     known = [row for row in rows if not row.get("unknown")]
@@ -178,7 +193,7 @@ def page(read, unread, rows):
         "median recipe has, as a share of the optimum's.", "",
         "Times are predictions, with the errors that [Accuracy](Fidelity.md) has, and a recipe may be better than "
         "they say. Speculative decoding is left out on both sides, as entries do not say how many tokens are drafted. "
-        "A regret below zero would be an error of the search.", "",
+        + above_of(rows), "",
         "| engine | model | entries | legal | median regret | largest |", "| --- | --- | --: | --: | --: | --: |",
     ]
     groups = collections.defaultdict(list)
@@ -190,7 +205,7 @@ def page(read, unread, rows):
         largest = f"{100 * max(shares):.0f} %" if shares else "-"
         lines.append(f"| {engine} | {model} | {len(several)} | {percent(len(good), len(several))} | "
                      f"{median_of(good)} | {largest} |")
-    lines += ["", "## What is wrong", "", "Entries that are not legal, or do not fit, by reason:", "",
+    lines += ["", "## What is wrong", "", "Degrees that do not divide the experts run with redundant experts only, which entries do not name. Entries that are not legal, or do not fit, by reason:", "",
               "| entries | reason | for example |", "| --: | --- | --- |"]
     reasons = collections.defaultdict(list)
     for row in known:
