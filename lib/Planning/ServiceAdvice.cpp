@@ -207,8 +207,9 @@ private:
   bool isMore(const ServicePlan &plan, const ServicePlan &than) const {
     constexpr double least = 1e-3;
     return goal.rate > 0
-               ? plan.costUnder(goal) < than.costUnder(goal)
-               : plan.requestsPerSecond > (1 + least) * than.requestsPerSecond;
+        ? plan.costUnder(goal)<than.costUnder(goal) : plan.requestsPerSecond>(
+              1 + least) *
+              than.requestsPerSecond;
   }
   void add(const char *what, std::string name, double value,
            const ServicePlan &plan) {

@@ -181,32 +181,57 @@ void service::findPlans(ServiceSummary &summary, const Sides &sides,
   summary.mode = modeOf(summary, mode);
 }
 
-/// The fewest devices, in whole domains, with which there is a plan; 0 where
-/// more devices than are worth a search do not suffice.
+/// Devices, in whole domains, with which there is a plan: the fewest up to
+/// `mostPaired` of them, and of aggregated services beyond, where pairs of
+/// roles take long, unless that takes more than `mostEffort` evaluations of
+/// loads. 0 where none were found, or more than are worth a search do not
+/// suffice.
 static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
                              std::optional<ServiceMode> mode) {
-  constexpr int64_t mostTimes = 8;
+  constexpr int64_t mostTimes = 8, mostEffort = 100'000, mostPaired = 64;
   const int64_t domain = sides.decode->domainSize();
   const int64_t from = summary.goal.devices / domain + 1;
-  auto hasPlan = [&](int64_t domains) {
-    ServiceSummary larger = summary;
-    larger.goal.devices = domains * domain;
-    ServiceShortage shortage;
-    service::findPlans(larger, sides, mode, shortage);
-    return larger.mode.has_value();
+  ServiceProof effort;
+  auto isOver = [&] {
+    return summary.goal.isStopped() ||
+           effort.evaluations + effort.intervals > mostEffort;
   };
-  int64_t enough = from;
-  while (!hasPlan(enough)) {
-    if (enough >= mostTimes * from || summary.goal.isStopped())
-      return 0;
+  // The search in one mode is the quicker one: it finds devices that suffice.
+  auto hasPlan = [&](int64_t domains,
+                     std::initializer_list<ServiceMode> modes) {
+    ServiceGoal goal = summary.goal;
+    goal.devices = domains * domain;
+    ServiceShortage shortage;
+    for (ServiceMode one : modes) {
+      const bool isLong = one == ServiceMode::Disaggregated && !mode &&
+                          goal.devices > mostPaired;
+      if ((mode && *mode != one) || isLong || isOver())
+        continue;
+      const Found found =
+          service::search(*sides.decode, sides.prefill.get(), sides.engine,
+                          summary.engine, goal, effort, shortage, one);
+      if (found.aggregated || found.disaggregated)
+        return true;
+    }
+    return false;
+  };
+  constexpr ServiceMode one = ServiceMode::Aggregated,
+                        two = ServiceMode::Disaggregated;
+  int64_t enough = from, least = from; // fewer than `least` are too few
+  while (enough <= mostTimes * from && !hasPlan(enough, {one}))
     enough *= 2;
-  }
-  for (int64_t low = std::max(from, enough / 2 + 1); low < enough;) {
-    const int64_t middle = (low + enough) / 2;
-    if (hasPlan(middle))
+  if (enough > mostTimes * from)
+    for (enough = from; !hasPlan(enough, {one, two}); enough *= 2) {
+      least = enough + 1;
+      if (enough >= mostTimes * from || isOver())
+        return 0;
+    }
+  while (least < enough && !isOver()) {
+    const int64_t middle = (least + enough) / 2;
+    if (hasPlan(middle, {one, two}))
       enough = middle;
     else
-      low = middle + 1;
+      least = middle + 1;
   }
   return enough * domain;
 }

@@ -6,12 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Layouts, and pairs of them with numbers of workers, are taken by descending
-// bounds of what they serve. The best number of requests in flight of one is
-// found by branch and bound over intervals.
+// bounds of what they serve.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServiceSearch.h"
+
+#include "ServiceLoads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,166 +22,6 @@ using namespace shardopt;
 using namespace shardopt::service;
 using cost::AggregatedLoop;
 using cost::DisaggregatedLoop;
-
-//===----------------------------------------------------------------------===//
-// Requests in flight
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A number of requests in flight, and what it attains.
-struct Point {
-  double concurrency = 0, rate = 0; ///< requests a second
-  cost::ServingTimes times;
-};
-
-/// Requests in flight of one worker, or of all of a service.
-template <typename Loop> class Loads {
-public:
-  Loads(const Loop &loop, const ServiceGoal &goal, ServiceProof &proof,
-        ServiceShortage &shortage)
-      : loop(loop), goal(goal), proof(proof), shortage(shortage) {}
-
-  /// The highest rate within the limits for whole numbers from 1 to `most`, if
-  /// it is above `incumbent`.
-  std::optional<Point> best(int64_t most, double incumbent);
-  /// Where the limits are met.
-  std::optional<Point> at(double concurrency);
-  /// The least load, not above that of `found`, that attains `rate`.
-  Point atRate(Point found, double rate);
-
-private:
-  struct Piece {
-    double bound;
-    int64_t low, high;
-    bool operator<(const Piece &other) const { return bound < other.bound; }
-  };
-  double rateOf(double concurrency, double ttftMs, double tpotMs) const {
-    return concurrency / ((ttftMs + goal.load.outputTokens * tpotMs) / 1e3);
-  }
-  /// No load of the piece attains more; 0 if all miss a limit.
-  double boundOf(int64_t low, int64_t high);
-  void take(int64_t concurrency, std::optional<Point> &found,
-            double &incumbent);
-
-  const Loop &loop;
-  const ServiceGoal &goal;
-  ServiceProof &proof;
-  ServiceShortage &shortage;
-};
-} // namespace
-
-static void keepLeast(double &least, double found) {
-  if (least == 0 || found < least)
-    least = found;
-}
-
-template <typename Loop>
-std::optional<Point> Loads<Loop>::at(double concurrency) {
-  if (goal.isStopped()) // what is found then is not used
-    return std::nullopt;
-  ++proof.evaluations;
-  Point point{concurrency, 0, loop.at(concurrency)};
-  const cost::ServingTimes &times = point.times;
-  const double tpot = goal.tpot.of<double>(times.tpot),
-               ttft = goal.ttft.of<double>(times.ttft);
-  keepLeast(shortage.leastTpotMs, tpot);
-  keepLeast(shortage.leastTtftMs, ttft);
-  if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
-    return std::nullopt;
-  point.rate = rateOf(concurrency, times.ttft.ms, times.tpot.ms);
-  return point;
-}
-
-template <typename Loop>
-double Loads<Loop>::boundOf(int64_t low, int64_t high) {
-  if (goal.isStopped())
-    return 0;
-  ++proof.intervals;
-  const cost::ServingBounds bounds =
-      loop.within({static_cast<double>(low), static_cast<double>(high)});
-  if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
-      goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
-    return 0;
-  return rateOf(static_cast<double>(high), bounds.ttft.ms.low,
-                bounds.tpot.ms.low);
-}
-
-template <typename Loop>
-void Loads<Loop>::take(int64_t concurrency, std::optional<Point> &found,
-                       double &incumbent) {
-  std::optional<Point> point = at(static_cast<double>(concurrency));
-  if (!point || point->rate <= incumbent)
-    return;
-  incumbent = point->rate;
-  found = std::move(point);
-}
-
-template <typename Loop>
-std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
-  std::optional<Point> found;
-  std::priority_queue<Piece> pieces;
-  auto add = [&](int64_t low, int64_t high) {
-    if (low > high)
-      return;
-    const double bound = boundOf(low, high);
-    if (bound > incumbent)
-      pieces.push({bound, low, high});
-  };
-  // No load has less than the least times of all.
-  const cost::ServingBounds all =
-      loop.within({1, static_cast<double>(std::max<int64_t>(1, most))});
-  for (int64_t low = 1; low <= most; low *= 2) {
-    const int64_t high = std::min(most, 2 * low - 1);
-    if (rateOf(static_cast<double>(high), all.ttft.ms.low, all.tpot.ms.low) >
-        incumbent)
-      add(low, high);
-  }
-  while (!pieces.empty() && pieces.top().bound > incumbent) {
-    const Piece piece = pieces.top();
-    pieces.pop();
-    take(piece.high, found, incumbent);
-    const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
-    add(piece.low, std::min(middle, piece.high - 1));
-    add(std::max(piece.low, middle + 1), piece.high - 1);
-  }
-  return found;
-}
-
-template <typename Loop> Point Loads<Loop>::atRate(Point found, double rate) {
-  double low = 0;
-  while (found.concurrency - low > 1e-3 * found.concurrency) {
-    const double middle = (low + found.concurrency) / 2;
-    std::optional<Point> point = at(middle);
-    if (point && point->rate >= rate)
-      found = std::move(*point);
-    else
-      low = middle;
-  }
-  return found;
-}
-
-template <typename Loop>
-static std::optional<double> bestOf(const Loop &loop, double most,
-                                    const ServiceGoal &goal, double rate) {
-  ServiceProof proof;
-  ServiceShortage shortage;
-  Loads<Loop> loads(loop, goal, proof, shortage);
-  std::optional<Point> found =
-      loads.best(static_cast<int64_t>(most), rate * (1 - 1e-12));
-  if (!found)
-    return std::nullopt;
-  return (rate > 0 ? loads.atRate(*found, rate) : *found).concurrency;
-}
-
-std::optional<double> service::bestLoad(const AggregatedLoop &loop,
-                                        const ServiceGoal &goal, double rate) {
-  return bestOf(loop, loop.room(), goal, rate);
-}
-
-std::optional<double> service::bestLoad(const DisaggregatedLoop &loop,
-                                        const ServiceGoal &goal, double rate) {
-  return bestOf(loop, loop.most(), goal, rate);
-}
 
 //===----------------------------------------------------------------------===//
 // Services
@@ -651,10 +492,13 @@ std::optional<ServicePlan> Search::disaggregated() {
 Found service::search(const Side &decode, const Side *prefill,
                       const cost::ServingEngine &engine, Engine runner,
                       const ServiceGoal &goal, ServiceProof &proof,
-                      ServiceShortage &shortage) {
+                      ServiceShortage &shortage,
+                      std::optional<ServiceMode> only) {
   Search search(decode, prefill, engine, runner, goal, proof, shortage);
   Found found;
-  found.aggregated = search.aggregated();
-  found.disaggregated = search.disaggregated();
+  if (only != ServiceMode::Disaggregated)
+    found.aggregated = search.aggregated();
+  if (only != ServiceMode::Aggregated)
+    found.disaggregated = search.disaggregated();
   return found;
 }

@@ -99,15 +99,16 @@ std::optional<double> bestLoad(const cost::AggregatedLoop &loop,
 std::optional<double> bestLoad(const cost::DisaggregatedLoop &loop,
                                const ServiceGoal &goal, double rate);
 
-/// The best plans of both modes; `prefill` is null where prompts are
-/// computed on `decode`'s machine alone.
+/// The best plans of both modes, or of `only` one; `prefill` is null where
+/// prompts are computed on `decode`'s machine alone.
 struct Found {
   std::optional<ServicePlan> aggregated, disaggregated;
 };
 Found search(const Side &decode, const Side *prefill,
              const cost::ServingEngine &engine, Engine runner,
              const ServiceGoal &goal, ServiceProof &proof,
-             ServiceShortage &shortage);
+             ServiceShortage &shortage,
+             std::optional<ServiceMode> only = std::nullopt);
 
 } // namespace shardopt::service
 

@@ -1,0 +1,133 @@
+//===- ServiceLoads.cpp - The best number of requests in flight -----------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Branch and bound over intervals of whole numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ServiceLoads.h"
+
+#include <algorithm>
+#include <queue>
+
+using namespace shardopt;
+using namespace shardopt::service;
+using cost::AggregatedLoop;
+using cost::DisaggregatedLoop;
+
+template <typename Loop>
+std::optional<Point> Loads<Loop>::at(double concurrency) {
+  if (goal.isStopped()) // what is found then is not used
+    return std::nullopt;
+  ++proof.evaluations;
+  Point point{concurrency, 0, loop.at(concurrency)};
+  const cost::ServingTimes &times = point.times;
+  const double tpot = goal.tpot.of<double>(times.tpot),
+               ttft = goal.ttft.of<double>(times.ttft);
+  keepLeast(shortage.leastTpotMs, tpot);
+  keepLeast(shortage.leastTtftMs, ttft);
+  if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
+    return std::nullopt;
+  point.rate = rateOf(concurrency, times.ttft.ms, times.tpot.ms);
+  return point;
+}
+
+template <typename Loop>
+double Loads<Loop>::boundOf(int64_t low, int64_t high) {
+  if (goal.isStopped())
+    return 0;
+  ++proof.intervals;
+  const cost::ServingBounds bounds =
+      loop.within({static_cast<double>(low), static_cast<double>(high)});
+  if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
+      goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
+    return 0;
+  return rateOf(static_cast<double>(high), bounds.ttft.ms.low,
+                bounds.tpot.ms.low);
+}
+
+template <typename Loop>
+void Loads<Loop>::take(int64_t concurrency, std::optional<Point> &found,
+                       double &incumbent) {
+  std::optional<Point> point = at(static_cast<double>(concurrency));
+  if (!point || point->rate <= incumbent)
+    return;
+  incumbent = point->rate;
+  found = std::move(point);
+}
+
+template <typename Loop>
+std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
+  std::optional<Point> found;
+  std::priority_queue<Piece> pieces;
+  auto add = [&](int64_t low, int64_t high) {
+    if (low > high)
+      return;
+    const Piece piece{boundOf(low, high), low, high};
+    if (isPromising(piece, incumbent))
+      pieces.push(piece);
+  };
+  // No load has less than the least times of all.
+  const cost::ServingBounds all =
+      loop.within({1, static_cast<double>(std::max<int64_t>(1, most))});
+  for (int64_t low = 1; low <= most; low *= 2) {
+    const int64_t high = std::min(most, 2 * low - 1);
+    if (rateOf(static_cast<double>(high), all.ttft.ms.low, all.tpot.ms.low) >
+        incumbent)
+      add(low, high);
+  }
+  while (!pieces.empty() && pieces.top().bound > incumbent) {
+    const Piece piece = pieces.top();
+    pieces.pop();
+    if (!isPromising(piece, incumbent))
+      continue;
+    take(piece.high, found, incumbent);
+    const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
+    add(piece.low, std::min(middle, piece.high - 1));
+    add(std::max(piece.low, middle + 1), piece.high - 1);
+  }
+  return found;
+}
+
+template <typename Loop> Point Loads<Loop>::atRate(Point found, double rate) {
+  double low = 0;
+  while (found.concurrency - low > 1e-3 * found.concurrency) {
+    const double middle = (low + found.concurrency) / 2;
+    std::optional<Point> point = at(middle);
+    if (point && point->rate >= rate)
+      found = std::move(*point);
+    else
+      low = middle;
+  }
+  return found;
+}
+
+template <typename Loop>
+static std::optional<double> bestOf(const Loop &loop, double most,
+                                    const ServiceGoal &goal, double rate) {
+  ServiceProof proof;
+  ServiceShortage shortage;
+  Loads<Loop> loads(loop, goal, proof, shortage);
+  std::optional<Point> found =
+      loads.best(static_cast<int64_t>(most), rate * (1 - 1e-12));
+  if (!found)
+    return std::nullopt;
+  return (rate > 0 ? loads.atRate(*found, rate) : *found).concurrency;
+}
+
+std::optional<double> service::bestLoad(const AggregatedLoop &loop,
+                                        const ServiceGoal &goal, double rate) {
+  return bestOf(loop, loop.room(), goal, rate);
+}
+
+std::optional<double> service::bestLoad(const DisaggregatedLoop &loop,
+                                        const ServiceGoal &goal, double rate) {
+  return bestOf(loop, loop.most(), goal, rate);
+}
+
+template class shardopt::service::Loads<AggregatedLoop>;
+template class shardopt::service::Loads<DisaggregatedLoop>;

@@ -1,0 +1,71 @@
+//===- ServiceLoads.h - The best number of requests in flight ---*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_PLANNING_SERVICELOADS_H
+#define SHARDOPT_LIB_PLANNING_SERVICELOADS_H
+
+#include "shardopt/Planning/ServiceSearch.h"
+
+namespace shardopt::service {
+
+/// A number of requests in flight, and what it attains.
+struct Point {
+  double concurrency = 0, rate = 0; ///< requests a second
+  cost::ServingTimes times;
+};
+
+/// Requests in flight of one worker, or of all of a service.
+template <typename Loop> class Loads {
+public:
+  Loads(const Loop &loop, const ServiceGoal &goal, ServiceProof &proof,
+        ServiceShortage &shortage)
+      : loop(loop), goal(goal), proof(proof), shortage(shortage) {}
+
+  /// The highest rate within the limits for whole numbers from 1 to `most`, if
+  /// it is above `incumbent`; numbers above `finest` are told apart to a
+  /// thousandth of their rate.
+  std::optional<Point> best(int64_t most, double incumbent);
+  /// Where the limits are met.
+  std::optional<Point> at(double concurrency);
+  /// The least load, not above that of `found`, that attains `rate`.
+  Point atRate(Point found, double rate);
+
+  static constexpr int64_t finest = 1 << 14;
+
+private:
+  struct Piece {
+    double bound;
+    int64_t low, high;
+    bool operator<(const Piece &other) const { return bound < other.bound; }
+  };
+  /// Whether a load of the piece may be better by as much as is told apart.
+  static bool isPromising(const Piece &piece, double incumbent) {
+    return piece.bound > incumbent * (piece.low > finest ? 1 + 1e-3 : 1);
+  }
+  double rateOf(double concurrency, double ttftMs, double tpotMs) const {
+    return concurrency / ((ttftMs + goal.load.outputTokens * tpotMs) / 1e3);
+  }
+  /// No load of the piece attains more; 0 if all miss a limit.
+  double boundOf(int64_t low, int64_t high);
+  void take(int64_t concurrency, std::optional<Point> &found,
+            double &incumbent);
+
+  const Loop &loop;
+  const ServiceGoal &goal;
+  ServiceProof &proof;
+  ServiceShortage &shortage;
+};
+
+/// Replaces `least` by what was found, where that is less or `least` is 0.
+inline void keepLeast(double &least, double found) {
+  if (least == 0 || found < least)
+    least = found;
+}
+
+} // namespace shardopt::service
+
+#endif // SHARDOPT_LIB_PLANNING_SERVICELOADS_H
