@@ -10,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
 config=${2:-examples/configs/qwen3-235b-a22b.json}
 out=$build/demo
+rm -rf "$out"
 mkdir -p "$out"
 
 # Prints a command as a user would type it, then runs it.
