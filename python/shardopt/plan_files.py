@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
-from .border import check_text, parse_json, read_text, shown
+from .border import check_text, parse_json, read_text, shown, write_whole
 from .errors import ShardoptError, WrongPlan, list_known
 from .problem import ASKED, Problem, model_of_text, parameters_for, parameters_of, read_limits
 
@@ -149,6 +150,19 @@ _OF_PHASES = (
 def other_machines(problem: Problem) -> list[str]:
     """The machine of a service beside that of the problem."""
     return [problem.prefill_machine] if problem.prefill_machine else []
+
+
+def plan_text(
+    values: Mapping[str, Any],
+    path: "str | os.PathLike[str] | None" = None,
+    inputs: Iterable[Any] = (),
+) -> str:
+    """The text of a plan file, written to `path` where it is given: whole or not at
+    all, and not where `path` is one of the files `inputs`."""
+    text = json.dumps(values, indent=1, allow_nan=False) + "\n"
+    if path is not None:
+        write_whole(path, text, inputs)
+    return text
 
 
 def asked_of(problem: Problem) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
-from .border import shown, write_whole
+from .border import shown
 from .checks import _check_kind, _checked, _path, _whole
 from .errors import (
     BudgetExhausted,
@@ -29,6 +29,7 @@ from .plan_files import (
     machines_of,
     model_of,
     of_phase_alone,
+    plan_text,
     read_plan_file,
     read_problem,
 )
@@ -352,10 +353,7 @@ class Plan(Verbs):
     ) -> str:
         """The text of the plan file, written to `path` where it is given: whole or
         not at all, and not where `path` is one of the files `inputs`."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text, inputs)
-        return text
+        return plan_text(self.to_dict(), path, inputs)
 
     @classmethod
     def from_json(

@@ -128,11 +128,8 @@ def _add_typed(
     found: list[tuple[str, Problem]], problem: Problem, name: str, kind: str
 ) -> None:
     """The model with another type of weights or KV caches, where that is another one."""
-    retyped = getattr(problem.model, "retyped", None)
-    if retyped is None:
-        return
     try:
-        model = retyped(**{name: kind})
+        model = problem.model.retyped(**{name: kind})
         if model.mlir != problem.model.mlir:
             found.append((f"{name} {kind}", problem.replace(model=model)))
     except ShardoptError:

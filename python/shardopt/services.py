@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
-from .border import shown, write_whole
+from .border import shown
 from .checks import _check_kind, _checked, _path
 from .engine_table import table as engine_rows
 from .errors import Infeasible, UnknownName, WrongPlan, list_known
@@ -18,6 +18,7 @@ from .plan_files import (
     asked_of,
     machines_of,
     model_of,
+    plan_text,
     read_plan_file,
     read_problem,
 )
@@ -259,10 +260,7 @@ class Service:
     ) -> str:
         """The text of the plan file, written to `path` where it is given: whole or
         not at all, and not where `path` is one of the files `inputs`."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text, inputs)
-        return text
+        return plan_text(self.to_dict(), path, inputs)
 
     @classmethod
     def from_json(

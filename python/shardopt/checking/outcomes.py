@@ -137,12 +137,7 @@ def _typed(problem: Problem, stated: Stated) -> tuple[Problem, tuple[Finding, ..
             types["weight_type"] = kind
     if not types:
         return problem, tuple(findings)
-    retyped = getattr(problem.model, "retyped", None)
-    if retyped is None:
-        said = ", ".join(types.values())
-        findings.append(note(f"{said} of the flags is not counted: the model's types are"))
-        return problem, tuple(findings)
-    return problem.replace(model=retyped(**types)), tuple(findings)
+    return problem.replace(model=problem.model.retyped(**types)), tuple(findings)
 
 
 def evaluate_stated(problem: Problem, stated: Stated) -> Outcome:
