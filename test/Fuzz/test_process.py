@@ -1,5 +1,7 @@
 """What a command is blamed for."""
 
+import concurrent.futures
+import os
 import sys
 import tempfile
 import unittest
@@ -35,6 +37,15 @@ class Blame(unittest.TestCase):
         self.assertEqual(blame("print('verify: FAILED max_abs=1')"), "verify: FAILED max_abs")
         self.assertEqual(blame("print('FINDING a file was lost: x')"), "FINDING a file was lost")
         self.assertIsNone(blame("print('verify: FAILED the module cannot be lowered')"))
+
+    def test_a_busy_machine_makes_no_findings(self):
+        # Eight on one processor: each waits for it longer than it may wait for anything else.
+        program = "import os, time\n"
+        program += f"os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\n"
+        program += "while time.process_time() < 0.4: pass"
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            said = list(pool.map(lambda _: blame(program, seconds=0.5), range(8)))
+        self.assertEqual(said, [None] * 8)
 
 
 if __name__ == "__main__":

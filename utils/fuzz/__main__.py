@@ -12,6 +12,7 @@ import concurrent.futures
 import itertools
 import pathlib
 import random
+import resource
 import shutil
 import sys
 import tempfile
@@ -104,7 +105,10 @@ def main():
                 )
                 report(done, kept, counts)
             report(concurrent.futures.wait(open_cases).done, kept, counts)
-    print(f"{sum(counts.values())} commands, {len(kept.seen)} findings: {counts}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    minutes = (used.ru_utime + used.ru_stime) / 60
+    total = f"{sum(counts.values())} commands, {len(kept.seen)} findings"
+    print(f"{total} in {minutes:.1f} minutes of the processor: {counts}")
     return 1 if kept.seen else 0
 
 

@@ -1,6 +1,7 @@
 """Runs a command under limits, and says what is wrong with how it ended."""
 
 import dataclasses
+import glob
 import math
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 MEGABYTE = 1 << 20
 MOST_OUTPUT = 64 * MEGABYTE
@@ -17,8 +19,8 @@ TAIL = 20000
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    # Of the processor, so that a busy machine makes no findings; what waits for
-    # ever is given three times as long.
+    # Of the processor, or of waiting for anything else than the processor: a busy
+    # machine makes no findings.
     seconds: float = 60
     peak_bytes: int = 2048 * MEGABYTE
     # A guard for the machine; far more is reserved than used. 0: none, as
@@ -44,6 +46,36 @@ def _restrict(limits):
         resource.setrlimit(resource.RLIMIT_AS, (limits.address_bytes,) * 2)
 
 
+def _worked(session):
+    """Seconds that each thread of a session has run or waited for a processor, by its number."""
+    seconds = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        folder = os.path.dirname(path)
+        try:
+            with open(path, errors="replace") as file:
+                if int(file.read().rpartition(")")[2].split()[3]) != session:
+                    continue
+            for thread in os.listdir(f"{folder}/task"):
+                with open(f"{folder}/task/{thread}/schedstat") as file:
+                    seconds[thread] = sum(map(int, file.read().split()[:2])) / 1e9
+        except (OSError, ValueError, IndexError):
+            pass  # it ended meanwhile
+    return seconds
+
+
+def _watch(session, limits, ended, end):
+    """Calls `end` when a session has waited for `limits.seconds` more than it has worked."""
+    waited, before, worked = 0.0, time.monotonic(), {}
+    while not ended.wait(min(1.0, limits.seconds / 4)):
+        now, seconds = time.monotonic(), _worked(session)
+        work = sum(each - worked.get(thread, 0.0) for thread, each in seconds.items())
+        waited = max(0.0, waited + now - before - work)
+        before, worked = now, seconds
+        if waited > limits.seconds:
+            end()
+            return
+
+
 def run(command, folder, limits):
     """Runs `command` in `folder`; its processes do not outlive it."""
     # Addresses without names: symbolizing libMLIR takes minutes.
@@ -64,10 +96,12 @@ def run(command, folder, limits):
             late.set()
             os.killpg(process.pid, signal.SIGKILL)
 
-        timer = threading.Timer(3 * limits.seconds, end)
-        timer.start()
+        ended = threading.Event()
+        watch = threading.Thread(target=_watch, args=(process.pid, limits, ended, end))
+        watch.start()
         _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
+        ended.set()
+        watch.join()
         process.returncode = os.waitstatus_to_exitcode(status)
         try:
             os.killpg(process.pid, signal.SIGKILL)
