@@ -80,7 +80,8 @@ def check_changes(args, python, models, folder):
     """Changes the configs of the models in a folder; whether no program is wrong."""
     script = tools.ROOT / "utils" / "tiny_changes.py"
     path = pathlib.Path(folder) / "changes.jsonl"
-    tools.run(python, script, f"--only={args.only}", models, path)
+    chosen = (f"--only={args.only}", f"--shard={args.shard}")
+    tools.run(python, script, *chosen, models, path)
     changes = Changes(args, models, pathlib.Path(folder))
     changes.check(path)
     print(changes.report())

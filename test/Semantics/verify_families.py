@@ -2,7 +2,7 @@
 """Executes tiny models of every family, sharded and whole, against Transformers.
 
     ./dev verify --families [--count 20] [--only gemma] [--seed 7] [--results FILE]
-        [--page] [--draw 3] [--changes]
+        [--page] [--draw 3] [--changes [--shard 0/4]]
 
 Two models a family, with other options each, are made by utils/tiny_models.py in an
 environment of the build folder, into which Transformers and Torch are installed once.
@@ -13,8 +13,9 @@ With `--results` every model's result is a line of a file, and models that it ha
 failure, of that seed and with as many strategies, are not run again: so a run that was cut goes
 on. `--draw` takes models whose options are drawn at random instead: what the importer refuses
 is printed, and fails nothing. `--changes` changes the configs of these models in one key each,
-and fails where a program is made that computes other numbers (changes.py). Exit status 1 if a model of this run fails; where Transformers
-cannot be installed, a message says that nothing was verified.
+and fails where a program is made that computes other numbers (changes.py). Exit status 1 if
+a model of this run fails; where Transformers cannot be installed, a message says that nothing
+was verified.
 """
 
 import argparse
@@ -143,6 +144,7 @@ def main():
     parser.add_argument("--only", default="", help="families with this in their name")
     parser.add_argument("--draw", type=int, default=0, help="models a family with random options")
     parser.add_argument("--changes", action="store_true", help="change their configs in one key each")
+    parser.add_argument("--shard", default="0/1", help="of changes every N-th, from the I-th on")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--tolerance", default="", help="of the largest logit (2e-5)")
     parser.add_argument("--results", type=pathlib.Path, help="a file to go on from and to add to")

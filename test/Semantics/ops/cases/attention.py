@@ -174,6 +174,16 @@ def cut_heads():
         form=form,
         given=windowed,
     )
+    for name, more in (("window", ", window = 3"), ("chunk", ", window = 3, chunked")):
+        yield op(
+            f"attention_values with a {name} of scores of the whole cache",
+            "attention_values",
+            values,
+            results,
+            sizes + more,
+            form=form,
+            given=given,
+        )
     yield op(
         "attention_values with sinks and a window",
         "attention_values",
