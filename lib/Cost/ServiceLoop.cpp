@@ -178,7 +178,7 @@ struct Steps {
 
 template <typename Number> struct AggregatedLoop::Answer {
   TimeOf<Number> tpot, ttft;
-  Number decoding, sequences, inFlight;
+  Number rate, decoding, sequences, inFlight;
 };
 
 AggregatedLoop::AggregatedLoop(const ServingWorker &worker,
@@ -191,6 +191,9 @@ AggregatedLoop::AggregatedLoop(const ServingWorker &worker,
   const Course course(load, engine.chunkTokens);
   const Steps steps{worker, engine, load};
   alone = course.chunks * steps.withPrompts(0.0, course.chunk);
+  const double together = std::max(1.0, engine.chunkTokens / course.chunk);
+  reading = course.chunks * steps.withPrompts(0.0, course.chunk * together) /
+            together;
 }
 
 template <typename Number>
@@ -234,10 +237,17 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
   tpot.mean = answer / out;
   tpot.deviation = root(refills * course.steps * together) * extra / out;
   Spread<Number> ttft = waitInBurst(engine.burstShare, inFlight, alone);
-  ttft.mean += engine.firstTokenMs * 1e3 + alone + plain +
-               engine.heldSteps * whole +
-               (wanted - inFlight) / inFlight * answer;
-  return {timeOf(tpot), timeOf(ttft), decoding, sequences, inFlight};
+  ttft.mean +=
+      engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
+  // The prompts of all that are in flight are read while one of them is. Those
+  // without room wait for as many requests to end.
+  const Number life = ttft.mean + answer,
+               full = largest(life, inFlight * reading);
+  ttft.mean = largest(ttft.mean, full - answer) +
+              largest(Number(0.0), wanted - roomOfGroup) / roomOfGroup * full;
+  const Number rate =
+      1e6 * worker.groups() * least(inFlight / life, Number(1 / reading));
+  return {timeOf(tpot), timeOf(ttft), rate, decoding, sequences, inFlight};
 }
 
 ServingTimes AggregatedLoop::at(double concurrency) const {
@@ -245,6 +255,7 @@ ServingTimes AggregatedLoop::at(double concurrency) const {
   ServingTimes times =
       timesOf(engine, worker.steps->costs().model(), answer.tpot, answer.ttft);
   times.sequences = answer.decoding;
+  times.requestsPerS = answer.rate;
   times.admitted = answer.inFlight;
   times.step = Steps{worker, engine, load}.terms(answer.sequences);
   times.hostUs = engine.launchUs + hostUs(engine, answer.inFlight);
@@ -253,7 +264,7 @@ ServingTimes AggregatedLoop::at(double concurrency) const {
 
 ServingBounds AggregatedLoop::within(Interval concurrency) const {
   const Answer<Interval> answer = run(concurrency);
-  return {answer.tpot, answer.ttft};
+  return {answer.tpot, answer.ttft, answer.rate};
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +273,7 @@ ServingBounds AggregatedLoop::within(Interval concurrency) const {
 
 template <typename Number> struct DisaggregatedLoop::Answer {
   TimeOf<Number> tpot, ttft;
-  Number decoding, sequences;
+  Number rate, decoding, sequences;
 };
 
 DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
@@ -296,7 +307,14 @@ std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
 }
 
 double DisaggregatedLoop::most() const {
-  return std::ceil(groups * roomOfGroup + reading * (alone + sent));
+  // Those that decode, those on the way to it at the highest rate, and the
+  // burst, which is a share of all.
+  const double step = Steps{decode.worker, engine, load}.us(roomOfGroup, 0.0) +
+                      hostUs(engine, roomOfGroup);
+  const double way =
+      engine.firstTokenMs * 1e3 + alone + sent + (1 + engine.heldSteps) * step;
+  const double burst = std::min(engine.burstShare / 2, 0.9);
+  return std::ceil((groups * roomOfGroup + reading * way) / (1 - burst));
 }
 
 /// Who waits for a prefill worker to be free, waits alike; if none is busy, a
@@ -335,20 +353,30 @@ DisaggregatedLoop::run(Number concurrency) const {
   const double out = load.outputTokens;
   const Course course(load, engine.chunkTokens);
   const Steps decodes{decode.worker, engine, load};
-  const Number room = least(Number(roomOfGroup), concurrency / groups);
-  const Number most = largest(Number(1.0), room);
+  const Number most =
+      largest(Number(1.0), least(Number(roomOfGroup), concurrency / groups));
 
-  // Requests circulate: what does not decode is in prefill, or waits to be.
+  // Requests circulate: what does not decode is in prefill, or waits to be. At
+  // least a burst of them does.
+  const Spread<Number> burst =
+      waitInBurst(engine.burstShare, concurrency, 1 / reading);
   Number decoding = most, answer = 0, waiting = 0, sequences = most;
+  Number rest = 0, rate = 0;
   for (int i = 0; i != 8; ++i) {
     sequences = decoding;
     answer = course.steps *
              (decodes.us(sequences, Number(0.0)) + hostUs(engine, sequences));
-    const Number turn = alone + sent + answer;
-    // No more decode than there is room for.
-    const Number rate = least(least(concurrency / turn, Number(reading)),
-                              groups * room / answer);
-    waiting = largest(Number(0.0), concurrency / rate - turn);
+    rest = engine.firstTokenMs * 1e3 + alone + sent +
+           (1 + engine.heldSteps) / course.steps * answer;
+    const Number turn = rest + answer;
+    // Prefill workers compute no more, and no more decode than have room. The
+    // others wait, so that those in flight are the rate times what each takes.
+    rate = least(least(concurrency / (turn + burst.mean), Number(reading)),
+                 groups * roomOfGroup / answer);
+    waiting = largest(Number(0.0),
+                      largest(concurrency / reading,
+                              concurrency * answer / (groups * roomOfGroup)) -
+                          turn);
     decoding = least(largest(rate * answer / groups, Number(1.0)), most);
     // Steady: no further turn changes anything.
     if (lowOf(decoding) == lowOf(sequences) &&
@@ -357,19 +385,15 @@ DisaggregatedLoop::run(Number concurrency) const {
   }
   Spread<Number> tpot;
   tpot.mean = answer / out;
-  const Number rest = engine.firstTokenMs * 1e3 + alone + sent +
-                      (1 + engine.heldSteps) / course.steps * answer;
-  return {timeOf(tpot),
-          firstToken(waiting,
-                     waitInBurst(engine.burstShare, concurrency, 1 / reading),
-                     rest),
-          decoding, sequences};
+  return {timeOf(tpot), firstToken(waiting, burst, rest), 1e6 * rate, decoding,
+          sequences};
 }
 
 ServingTimes DisaggregatedLoop::at(double concurrency) const {
   const Answer<double> answer = run(concurrency);
   ServingTimes times = timesOf(engine, decode.worker.steps->costs().model(),
                                answer.tpot, answer.ttft);
+  times.requestsPerS = answer.rate;
   times.sequences = answer.decoding;
   times.admitted = std::min(roomOfGroup, concurrency / groups);
   times.sentUs = sent;
@@ -380,7 +404,7 @@ ServingTimes DisaggregatedLoop::at(double concurrency) const {
 
 ServingBounds DisaggregatedLoop::within(Interval concurrency) const {
   const Answer<Interval> answer = run(concurrency);
-  return {answer.tpot, answer.ttft};
+  return {answer.tpot, answer.ttft, answer.rate};
 }
 
 //===----------------------------------------------------------------------===//

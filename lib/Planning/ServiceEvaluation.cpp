@@ -25,12 +25,6 @@ double service::longestOf(const ServiceGoal &goal) {
   return goal.load.inputTokens + goal.load.outputTokens / 2;
 }
 
-double service::requestRate(double concurrency, const cost::ServingTimes &times,
-                            const ServiceGoal &goal) {
-  return concurrency /
-         ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
-}
-
 /// `admitted` requests of `context` tokens have their caches in a group.
 static ServiceRole roleOf(const Layout &layout, int64_t workers,
                           double admitted, double context) {
@@ -84,8 +78,7 @@ ServicePlan service::planTogether(const Layout &layout, int64_t workers,
   plan.times = times;
   plan.concurrency = concurrency * count;
   plan.decode = decodeRoleOf(layout, workers, times.admitted, times, goal);
-  return withRate(std::move(plan),
-                  requestRate(concurrency, times, goal) * count, goal);
+  return withRate(std::move(plan), times.requestsPerS * count, goal);
 }
 
 ServicePlan service::planApart(const PairOfRoles &roles, double concurrency,
@@ -104,7 +97,7 @@ ServicePlan service::planApart(const PairOfRoles &roles, double concurrency,
   plan.prefill = std::move(prefill);
   plan.decode =
       decodeRoleOf(roles.decode, roles.decodes, times.sequences, times, goal);
-  return withRate(std::move(plan), requestRate(concurrency, times, goal), goal);
+  return withRate(std::move(plan), times.requestsPerS, goal);
 }
 
 //===----------------------------------------------------------------------===//

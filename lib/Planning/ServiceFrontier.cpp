@@ -56,6 +56,10 @@ shardopt::serviceFrontier(std::shared_ptr<const Scenario> scenario,
       break;
     const double reached = goal.tpot.of<double>(plan->times.tpot);
     goal.tpot.ms = std::min(reached / (1 + step), std::nextafter(reached, 0));
+    // What prefill workers bind is served as often with a lower TPOT.
+    if (!frontier.points.empty() &&
+        plan->tokensPerDevice >= frontier.points.back().tokensPerDevice)
+      frontier.points.pop_back();
     frontier.points.push_back(std::move(*plan));
   }
   frontier.summary = std::move(*asked);

@@ -32,7 +32,7 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
   keepLeast(shortage.leastTtftMs, ttft);
   if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
     return std::nullopt;
-  point.rate = rateOf(concurrency, times.ttft.ms, times.tpot.ms);
+  point.rate = times.requestsPerS;
   return point;
 }
 
@@ -46,8 +46,7 @@ double Loads<Loop>::boundOf(int64_t low, int64_t high) {
   if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
       goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
     return 0;
-  return rateOf(static_cast<double>(high), bounds.ttft.ms.low,
-                bounds.tpot.ms.low);
+  return bounds.requestsPerS.high;
 }
 
 template <typename Loop>
@@ -74,10 +73,11 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   // No load has less than the least times of all.
   const cost::ServingBounds all =
       loop.within({1, static_cast<double>(std::max<int64_t>(1, most))});
+  const double leastMs =
+      all.ttft.ms.low + goal.load.outputTokens * all.tpot.ms.low;
   for (int64_t low = 1; low <= most; low *= 2) {
     const int64_t high = std::min(most, 2 * low - 1);
-    if (rateOf(static_cast<double>(high), all.ttft.ms.low, all.tpot.ms.low) >
-        incumbent)
+    if (1e3 * static_cast<double>(high) / leastMs > incumbent)
       add(low, high);
   }
   while (!pieces.empty() && pieces.top().bound > incumbent) {
@@ -89,6 +89,22 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
     add(piece.low, std::min(middle, piece.high - 1));
     add(std::max(piece.low, middle + 1), piece.high - 1);
+  }
+  return found ? fewest(std::move(*found)) : found;
+}
+
+template <typename Loop> Point Loads<Loop>::fewest(Point found) {
+  const double rate = found.rate;
+  auto low = int64_t(0), high = static_cast<int64_t>(found.concurrency);
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    std::optional<Point> point = at(static_cast<double>(middle));
+    if (point && point->rate >= rate) {
+      found = std::move(*point);
+      high = middle;
+    } else {
+      low = middle;
+    }
   }
   return found;
 }

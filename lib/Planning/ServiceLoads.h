@@ -46,9 +46,8 @@ private:
   static bool isPromising(const Piece &piece, double incumbent) {
     return piece.bound > incumbent * (piece.low > finest ? 1 + 1e-3 : 1);
   }
-  double rateOf(double concurrency, double ttftMs, double tpotMs) const {
-    return concurrency / ((ttftMs + goal.load.outputTokens * tpotMs) / 1e3);
-  }
+  /// The fewest in flight, not above those of `found`, that attain its rate.
+  Point fewest(Point found);
   /// No load of the piece attains more; 0 if all miss a limit.
   double boundOf(int64_t low, int64_t high);
   void take(int64_t concurrency, std::optional<Point> &found,

@@ -178,6 +178,7 @@ void service::findPlans(ServiceSummary &summary, const Sides &sides,
                        summary.engine, summary.goal, summary.proof, shortage);
   summary.aggregated = std::move(found.aggregated);
   summary.disaggregated = std::move(found.disaggregated);
+  summary.asked = mode;
   summary.mode = modeOf(summary, mode);
 }
 

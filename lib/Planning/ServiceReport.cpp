@@ -159,13 +159,16 @@ static void writeCounts(json::Writer &json, const ServiceProof &proof) {
 /// How the recommended plan was proved; its objective is its own bound.
 static void writeProof(json::Writer &json, const ServiceSummary &summary) {
   const ServiceProof &proof = summary.proof;
-  // Of modes that are as good as equal the simpler is recommended.
+  // Of modes that are as good as equal the simpler is recommended; one that is
+  // asked for has a bound of its own.
   std::optional<double> bound;
-  for (const auto *plan : {&summary.aggregated, &summary.disaggregated})
-    if (*plan && summary.goal.rate > 0)
-      bound = std::min(bound.value_or(1e18), double((*plan)->usedDevices()));
-    else if (*plan)
-      bound = std::max(bound.value_or(0), (*plan)->tokensPerDevice);
+  for (const auto *plan : {&summary.aggregated, &summary.disaggregated}) {
+    if (!*plan || (summary.asked && (*plan)->mode() != *summary.asked))
+      continue;
+    bound = summary.goal.rate > 0
+                ? std::min(bound.value_or(1e18), double((*plan)->usedDevices()))
+                : std::max(bound.value_or(0), (*plan)->tokensPerDevice);
+  }
   const bool hasRate = summary.goal.rate > 0;
   json.key("certificate").beginObject();
   json.member("optimal", true);
@@ -246,6 +249,29 @@ static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
   json.endObject();
 }
 
+/// Which measured runs the numbers of the recommended plan come from, or what
+/// of it nobody compared.
+static std::string sourceOf(const ServiceSummary &summary) {
+  const std::string &family = summary.scenario->model().architecture;
+  const std::string name =
+      family.empty() ? summary.scenario->modelName() : family;
+  std::vector<std::string> why;
+  if (!cost::isMeasuredArchitecture(family))
+    why.push_back("model " + name);
+  if (summary.mode == ServiceMode::Disaggregated)
+    why.emplace_back("mode disaggregated");
+  for (const auto &scenario : {summary.scenario, summary.prefillScenario})
+    if (scenario && !scenario->machine().calibration->like.empty())
+      why.push_back("machine " + scenario->machine().name + " like " +
+                    scenario->machine().calibration->like);
+  if (why.empty())
+    return "fitted to measured runs of " + name;
+  std::string text;
+  for (const std::string &one : why)
+    text += (text.empty() ? "extrapolated: " : ", ") + one;
+  return text;
+}
+
 /// What was asked, of what.
 static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("schema", 3);
@@ -263,12 +289,7 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
     if (const std::optional<double> &value = summary.load[info.field])
       json.member(info.name, *value);
   json.endObject();
-  // Bands are those of a model that nobody compared.
-  std::string source = "extrapolated: model";
-  for (const auto &scenario : {summary.scenario, summary.prefillScenario})
-    if (scenario && !scenario->machine().calibration->like.empty())
-      source += ", like " + scenario->machine().calibration->like;
-  json.member("source", source);
+  json.member("source", sourceOf(summary));
 }
 
 std::string shardopt::serviceJson(const ServiceSummary &summary) {

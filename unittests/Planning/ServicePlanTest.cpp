@@ -208,13 +208,27 @@ TEST(ServicePlan, ReportsBothPlansAndWhatTheyAreMadeOf) {
   ASSERT_TRUE(service->best());
   const std::string json = serviceJson(*service);
   for (const char *part :
-       {"\"source\": \"extrapolated: model\"", "\"aggregated\": {",
+       {"\"source\": \"extrapolated: model test", "\"aggregated\": {",
         "\"disaggregated\": {", "\"tpot_ms_p50\": ", "\"ttft_ms_p99\": ",
         "\"memory_gb\": {\"weights\": ", "\"certificate\": {\"optimal\": true",
         "\"dominating_term\": \"products\"", "\"launch\": "})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
   const std::string table = serviceTable(*service);
   EXPECT_NE(table.find(", p90 "), std::string::npos) << table;
+}
+
+TEST(ServicePlan, AModeThatIsAskedForHasItsOwnBound) {
+  auto boundOf = [](const ServiceSummary &service) {
+    const std::string json = serviceJson(service), key = "\"bound\": ";
+    return std::stod(json.substr(json.find(key) + key.size()));
+  };
+  for (ServiceMode mode :
+       {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
+    auto service = plan(cost::Phase::Decode, mode);
+    ASSERT_TRUE(service && service->best());
+    EXPECT_EQ(service->best()->mode(), mode);
+    EXPECT_EQ(boundOf(*service), service->best()->tokensPerDevice);
+  }
 }
 
 TEST(ServicePlan, SaysWhyThereIsNone) {

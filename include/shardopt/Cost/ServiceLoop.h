@@ -60,6 +60,9 @@ struct ServingTime : TimeOf<double> {
 
 struct ServingTimes {
   ServingTime tpot, ttft;
+  /// Requests a second of all that are in flight: their number over the time
+  /// of one, which is TTFT and `outputTokens` times TPOT.
+  double requestsPerS = 0;
   double sequences = 0; ///< decoding in an attention group, in the mean
   double admitted = 0;  ///< requests in flight in a group; the others wait
   double sentUs = 0;    ///< of TTFT: the transfer of a cache
@@ -70,6 +73,7 @@ struct ServingTimes {
 /// The times of all loads in an interval.
 struct ServingBounds {
   TimeOf<Interval> tpot, ttft;
+  Interval requestsPerS;
 };
 
 /// What the host of an engine adds to a step of `sequences`.
@@ -103,6 +107,7 @@ private:
   ServingEngine engine;
   ServingLoad load;
   double roomOfGroup = 0, alone = 0;
+  double reading = 0; ///< of a prompt, in steps that read nothing else
 };
 
 /// Where `prefill` workers compute prompts and send the caches to `decode`

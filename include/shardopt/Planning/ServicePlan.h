@@ -191,6 +191,8 @@ struct ServiceSummary {
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 
+  std::optional<ServiceMode> asked; ///< the mode that was asked for
+
   /// The recommended plan; null where none meets the limits.
   const ServicePlan *best() const;
 };

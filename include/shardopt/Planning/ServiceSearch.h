@@ -71,10 +71,6 @@ bool havePlaces(int64_t first, int64_t firstSize, int64_t second,
 /// mean.
 double longestOf(const ServiceGoal &goal);
 
-/// Requests a second that `concurrency` requests in flight are.
-double requestRate(double concurrency, const cost::ServingTimes &times,
-                   const ServiceGoal &goal);
-
 /// Workers of one role that prefill and decode, with `concurrency` requests in
 /// flight in each. The rate is what they attain, or that of the goal.
 ServicePlan planTogether(const Layout &layout, int64_t workers,

@@ -1,0 +1,301 @@
+//===- ServiceLoopTest.cpp - Laws of requests that circulate --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ServingWorkers.h"
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::test;
+
+namespace {
+
+/// Workers, engines and requests at random.
+class Draws {
+public:
+  explicit Draws(unsigned seed) : random(seed) {
+    for (const char *name : engines)
+      for (const auto &[config, degrees] :
+           {std::pair(llama70B(), Degrees(8, 1, 1, 1)),
+            std::pair(qwen3Moe235B(), Degrees(4, 1, 2, 1)),
+            std::pair(deepSeekV3(), experts(2, 8, 16))})
+        all.push_back(std::make_unique<Served>(config, name, degrees,
+                                               measured("h200_sxm")));
+  }
+  double share() {
+    return std::uniform_real_distribution<double>(0, 1)(random);
+  }
+  /// From `low` to `high`, as many in each octave.
+  double spread(double low, double high) {
+    return low * std::pow(high / low, share());
+  }
+  const Served &served() { return *all[random() % all.size()]; }
+  /// With room for some requests, or for many.
+  ServingWorker worker(const Served &served, const ServingLoad &load) {
+    ServingWorker worker = served.worker();
+    const double context = load.inputTokens + load.outputTokens / 2;
+    for (const StageMemory &stage : served.steps.memory(context))
+      worker.memoryBytes = std::max(
+          worker.memoryBytes, stage.weights + spread(1, 2000) * stage.cache);
+    return worker;
+  }
+  ServingEngine engine(const Served &served) {
+    ServingEngine engine = served.engine;
+    engine.burstShare = share();
+    engine.firstTokenMs = 200 * share();
+    engine.heldSteps = random() % 3;
+    engine.readsApart = random() % 2;
+    engine.hasEqualLengths = random() % 2;
+    return engine;
+  }
+  ServingLoad load() {
+    ServingLoad load;
+    load.inputTokens = spread(1, 30000);
+    load.outputTokens = std::round(spread(1, 3000));
+    if (random() % 3 == 0)
+      load.traits.found = 0.9 * share();
+    if (random() % 3 == 0) {
+      load.traits.drafts = 1 + random() % 4;
+      load.traits.accepted = load.traits.drafts * share();
+    }
+    return load;
+  }
+
+private:
+  std::mt19937 random;
+  std::vector<std::unique_ptr<Served>> all;
+};
+
+/// Those in flight are the rate times what each of them takes.
+void holdsLittlesLaw(double concurrency, const ServingTimes &times,
+                     const ServingLoad &load) {
+  const double seconds =
+      (times.ttft.ms + load.outputTokens * times.tpot.ms) / 1e3;
+  EXPECT_NEAR(times.requestsPerS * seconds, concurrency, 1e-9 * concurrency);
+}
+
+/// Of a worker, in any load: of steps that read prompts alone, and of steps
+/// that decode alone beside any number of sequences that there is room for.
+struct Capacity {
+  Capacity(const ServingWorker &worker, const ServingEngine &engine,
+           const ServingLoad &load) {
+    const double read = std::max(std::min(1.0, load.inputTokens),
+                                 load.inputTokens * (1 - load.traits.found));
+    const double chunk = std::min(read, engine.chunkTokens);
+    StepMix mix;
+    mix.prompt = load.inputTokens;
+    mix.cached = load.traits.found;
+    const double together = std::max(1.0, engine.chunkTokens / chunk);
+    mix.tokens = chunk * together;
+    const double groups = worker.groups();
+    prefill = groups * together * chunk / read /
+              (worker.steps->seconds(mix) + engine.launchUs * 1e-6);
+    mix = {};
+    mix.context = load.inputTokens + load.outputTokens / 2;
+    mix.drafts = load.traits.drafts;
+    const double steps =
+        std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
+    const double room = std::max(1.0, worker.room(mix.context));
+    for (double sequences = 1; sequences <= room; sequences *= near) {
+      mix.sequences =
+          sequences / static_cast<double>(worker.steps->degrees().pp);
+      const double seconds =
+          worker.steps->seconds(mix) +
+          (engine.launchUs + hostMicroseconds(engine, sequences)) * 1e-6;
+      decode = std::max(decode, groups * std::min(sequences * near, room) /
+                                    (steps * seconds));
+    }
+  }
+  static constexpr double near = 1.005;
+  double prefill = 0, decode = 0; ///< requests a second
+};
+
+TEST(ServiceLoop, RequestsInFlightAreTheRateTimesTheirTime) {
+  Draws draws(17);
+  for (int i = 0; i < 400; ++i) {
+    const Served &served = draws.served();
+    const ServingLoad load = draws.load();
+    const ServingEngine engine = draws.engine(served);
+    const ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    const AggregatedLoop together(worker, engine, load);
+    const DisaggregatedLoop apart({worker, 1 + std::floor(4 * draws.share())},
+                                  {worker, 1 + std::floor(4 * draws.share())},
+                                  engine, load);
+    if (together.room() > 0) {
+      const double concurrency = draws.spread(1, 3 * together.room() + 2);
+      holdsLittlesLaw(concurrency, together.at(concurrency), load);
+    }
+    if (apart.hasRoom()) {
+      const double concurrency = draws.spread(1, 3 * apart.most());
+      holdsLittlesLaw(concurrency, apart.at(concurrency), load);
+    }
+  }
+}
+
+TEST(ServiceLoop, NoLoadIsServedAboveTheCapacity) {
+  Draws draws(19);
+  for (int i = 0; i < 150; ++i) {
+    const Served &served = draws.served();
+    const ServingLoad load = draws.load();
+    const ServingEngine engine = draws.engine(served);
+    const ServingWorker worker = draws.worker(served, load);
+    const Capacity capacity(worker, engine, load);
+    SCOPED_TRACE(i);
+    const AggregatedLoop together(worker, engine, load);
+    const double p = 1 + std::floor(4 * draws.share()),
+                 d = 1 + std::floor(4 * draws.share());
+    const DisaggregatedLoop apart({worker, p}, {worker, d}, engine, load);
+    for (int j = 0; together.room() > 0 && j < 8; ++j) {
+      const ServingTimes times =
+          together.at(draws.spread(1, 3 * together.room() + 2));
+      EXPECT_LE(times.requestsPerS, capacity.prefill * (1 + 1e-9));
+      EXPECT_LE(times.requestsPerS, capacity.decode * (1 + 1e-9));
+    }
+    for (int j = 0; apart.hasRoom() && j < 8; ++j) {
+      const ServingTimes times = apart.at(draws.spread(1, 3 * apart.most()));
+      EXPECT_LE(times.requestsPerS, apart.prefillRate() * (1 + 1e-9));
+      EXPECT_LE(times.requestsPerS, d * capacity.decode * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(ServiceLoop, WhatWaitsRaisesNoRate) {
+  Draws draws(23);
+  for (int i = 0; i < 150; ++i) {
+    const Served &served = draws.served();
+    const ServingLoad load = draws.load();
+    const ServingEngine engine = draws.engine(served);
+    const ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    const AggregatedLoop together(worker, engine, load);
+    const DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
+    auto compare = [&](const auto &loop, double most) {
+      const ServingTimes full = loop.at(most);
+      for (double more : {1.001, 1.3, 20.0}) {
+        const ServingTimes times = loop.at(most * more);
+        EXPECT_NEAR(times.requestsPerS, full.requestsPerS,
+                    1e-9 * full.requestsPerS);
+        EXPECT_GT(times.ttft.ms, full.ttft.ms);
+        EXPECT_NEAR(times.tpot.ms, full.tpot.ms, 1e-9 * full.tpot.ms);
+      }
+    };
+    if (together.room() > 0)
+      compare(together, together.room());
+    if (apart.hasRoom())
+      compare(apart, apart.most());
+  }
+}
+
+void contains(Interval bound, double value) {
+  EXPECT_LE(bound.low, value * (1 + 1e-9));
+  EXPECT_GE(bound.high, value * (1 - 1e-9));
+}
+
+void contains(const ServingBounds &bounds, const ServingTimes &times) {
+  contains(bounds.requestsPerS, times.requestsPerS);
+  for (const auto &[bound, time] : {std::pair(&bounds.tpot, &times.tpot),
+                                    std::pair(&bounds.ttft, &times.ttft)}) {
+    contains(bound->ms, time->ms);
+    contains(bound->p50, time->p50);
+    contains(bound->p90, time->p90);
+    contains(bound->p99, time->p99);
+  }
+}
+
+TEST(ServiceLoop, IntervalsContainAllOfTheirLoads) {
+  Draws draws(13);
+  for (int i = 0; i < 400; ++i) {
+    const Served &served = draws.served();
+    const ServingLoad load = draws.load();
+    const ServingEngine engine = draws.engine(served);
+    const ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    const AggregatedLoop together(worker, engine, load);
+    const DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
+    auto compare = [&](const auto &loop, double most) {
+      const double low = draws.spread(1, 2 * most + 2),
+                   high = low * (1 + draws.share());
+      const ServingBounds bounds = loop.within({low, high});
+      for (double inside : {low, low + (high - low) * draws.share(), high})
+        contains(bounds, loop.at(inside));
+    };
+    if (together.room() > 0)
+      compare(together, together.room());
+    if (apart.hasRoom())
+      compare(apart, apart.most());
+  }
+}
+
+TEST(ServiceLoop, LongAnswersTakeTheStepAndTheHost) {
+  for (const char *name : engines) {
+    const Served served(llama70B(), name, Degrees(8, 1, 1, 1));
+    ServingLoad load;
+    load.inputTokens = 1;
+    load.outputTokens = 16384;
+    load.concurrency = 1;
+    auto times = serveAggregated(served.worker(), served.engine, load);
+    ASSERT_TRUE(times);
+    StepMix mix;
+    mix.sequences = 1;
+    mix.context = load.inputTokens + load.outputTokens / 2;
+    EXPECT_NEAR(times->tpot.ms,
+                served.steps.seconds(mix) * 1e3 + times->hostUs / 1e3,
+                1e-3 * times->tpot.ms)
+        << name;
+  }
+}
+
+TEST(ServiceLoop, RequestsWaitForRoomInTheCaches) {
+  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  ServingLoad load;
+  load.inputTokens = 30000;
+  load.outputTokens = 1000;
+  ServingWorker worker = served.worker();
+  const double room = worker.room(30500);
+  ASSERT_GT(room, 1);
+  load.concurrency = 3 * room;
+  auto crowded = serveAggregated(worker, served.engine, load);
+  ASSERT_TRUE(crowded);
+  EXPECT_NEAR(crowded->admitted, room, 1e-9 * room);
+  load.concurrency = room;
+  auto full = serveAggregated(worker, served.engine, load);
+  ASSERT_TRUE(full);
+  EXPECT_GT(crowded->ttft.ms, full->ttft.ms);
+  EXPECT_NEAR(crowded->tpot.ms, full->tpot.ms, 1e-9 * full->tpot.ms);
+  worker.memoryBytes = 10e9;
+  EXPECT_FALSE(serveAggregated(worker, served.engine, load));
+}
+
+TEST(ServiceLoop, TraitsHaveTheirSigns) {
+  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  ServingLoad load;
+  load.inputTokens = 4000;
+  load.outputTokens = 500;
+  load.concurrency = 16;
+  auto timesOf = [&](const ServingTraits &traits) {
+    ServingLoad other = load;
+    other.traits = traits;
+    auto times = serveAggregated(served.worker(), served.engine, other);
+    EXPECT_TRUE(times);
+    return *times;
+  };
+  const ServingTimes plain = timesOf({});
+  ServingTraits drafts, found;
+  drafts.drafts = 3;
+  drafts.accepted = 2;
+  found.found = 0.5;
+  EXPECT_LT(timesOf(drafts).tpot.ms, plain.tpot.ms);
+  EXPECT_GT(timesOf(drafts).tpot.ms, plain.tpot.ms / 3);
+  EXPECT_LT(timesOf(found).ttft.ms, plain.ttft.ms);
+  EXPECT_LT(timesOf(found).tpot.ms, plain.tpot.ms);
+}
+
+} // namespace
