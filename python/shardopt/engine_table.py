@@ -214,7 +214,7 @@ def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
 
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
-    "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0,
+    "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0, "cluster": "",
     "draft_tokens": 0,
     **UNKNOWN,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn
 
@@ -23,6 +23,7 @@ from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
 from .plans import plan as find_plan
 from .shell import Expansion, as_operand, command_line, exec_lines, quoted
+from .yaml_text import document
 
 if TYPE_CHECKING:
     from .services import Service
@@ -224,6 +225,8 @@ class Command:
     later_args: tuple[str, ...]
     env: Mapping[str, str]
     files: Mapping[str, str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What `files` say to the engine."""
 
 
 def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) -> Command:
@@ -237,22 +240,24 @@ def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) ->
         if flag["kind"] != "bool":
             value = value_of(flag["value"], fields)
             if not isinstance(value, Expansion):
-                value = Expansion(value) if flag.get("expands") else str(value)
+                is_variable = flag.get("expands") and "$" in value
+                value = Expansion(value) if is_variable else str(value)
             nodes.append(value)
     env = {
         entry["name"]: str(value_of(entry["value"], fields))
         for entry in row["environment"]
         if value_of(entry["when"], fields)
     }
-    files = {}
+    files, options = {}, {}
     for entry in row.get("files", ()):
-        parts = [part for part in entry["parts"] if value_of(part["when"], fields)]
-        if parts:
-            text = "".join(part["text"] for part in parts)
-            files[value_of(entry["name"], fields)] = text.format(**fields)
+        for part in entry["parts"]:
+            if value_of(part["when"], fields):
+                options.update({key: value_of(said, fields) for key, said in part["options"].items()})
+        if options:
+            files[value_of(entry["name"], fields)] = document(options)
     operand = [row["model"], model] if row["model"] else [model]
     args = (*row["program"], *operand, *words["all"])
-    return Command(args, tuple(words["later"]), env, files)
+    return Command(args, tuple(words["later"]), env, files, options)
 
 
 def copies_of(plan: Plan) -> int:

@@ -159,6 +159,49 @@ def of_compose(files):
     return found
 
 
+def frontend_of(graph):
+    """The words of a graph's frontend."""
+    box = graph["spec"]["components"][0]["podTemplate"]["spec"]["containers"][0]
+    return [*box["command"], *box.get("args", ())]
+
+
+def router(target, made, files):
+    """The words of the router, and by role the workers of the file that it reads; None
+    where it reads none. Hosts are host1, host2, …"""
+    if target == "compose":
+        words = documents(files)[0]["services"]["router"]["command"]
+        return words, _served(files.get("router.yaml"))
+    if target == "kubernetes":
+        pods = next(one for one in documents(files) if one["kind"] == "Deployment")
+        words = pods["spec"]["template"]["spec"]["containers"][0]["command"]
+        if words[0] != "/bin/sh":
+            return words, None
+        text = words[2]
+    else:
+        text = files["router.sh"]
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        hosts = range(1, seats.hosts_of(seats.seats_of(made)) + 1)
+        env = {**fakes(place), **{f"HOST_{number}": f"host{number}" for number in hosts}}
+        script = place / "router.sh"
+        script.write_text(text)
+        _run(["sh", str(script)], env, place)
+        config = place / "router.yaml"
+        return list(said(place)[0].words), _served(config.read_text() if config.exists() else None)
+
+
+def _served(text):
+    """The port and the workers, by role, of the options of TensorRT-LLM's router."""
+    if text is None:
+        return None
+    options = yaml.safe_load(text)
+    found = {"port": options["port"]}
+    least = options.get("disagg_cluster", {}).get("minimal_instances", {})
+    for role, key in (("prefill", "context_servers"), ("decode", "generation_servers")):
+        found[role] = options.get(key, {}).get("urls", ["registers"] * least.get(key, 0))
+    return found
+
+
 def of_dynamo(files):
     """The words of each component that is an engine, and its nodes."""
     graph = next(one for one in documents(files) if one["kind"] == "DynamoGraphDeployment")
@@ -186,7 +229,7 @@ def placeless(words):
 def reference(made, role, rank):
     """The words that node `rank` of a worker must start."""
     command = made.command(role, 8000, 5600)
-    env = {"NODE_RANK": str(rank), "MASTER_ADDR": "10.0.0.1"}
+    env = {"NODE_RANK": str(rank), "MASTER_ADDR": "10.0.0.1", "HOST": "10.0.0.2"}
     words = [*command.args, *(command.later_args if rank else ())]
     return tuple(_expanded(word, env) for word in words), dict(command.env)
 
@@ -203,8 +246,22 @@ def some_ranks(nodes):
     return sorted({0, min(1, nodes - 1), nodes - 1})
 
 
+def inside(target, made, settings=d.Settings()):
+    """A deployment as the files of a target have it."""
+    if target in ("shell", "slurm"):
+        return made
+    made = d.pods.container_model(made, settings)
+    return d.kubernetes.registered(made, settings) if target == "kubernetes" else made
+
+
 def started(target, made, files, settings=d.Settings()):
-    """By role, what a target starts; of groups, some of their nodes."""
+    """The workers that a target starts; of groups, some of their nodes."""
+    found = _started(target, made, files, settings)
+    return [one for one in found if "disaggregated" not in one.words[:2]
+            and not any("router" in word for word in one.words[:3])]
+
+
+def _started(target, made, files, settings):
     if target == "shell":
         return of_shell(made, settings)
     if target == "slurm":

@@ -48,7 +48,7 @@ def services():
     for number in range(CASES):
         experts = rng.choice((0, 64))
         engine = rng.choice(("vllm", "vllm", "sglang", "trtllm"))
-        split = engine != "trtllm" and rng.random() < 0.5
+        split = rng.random() < 0.5
         names = ["prefill", "decode"] if split else ["serve"]
         roles = tuple(role(rng, name, experts) for name in names)
         if len(roles) > 1:  # of one type each
@@ -57,7 +57,7 @@ def services():
         if engine == "trtllm":  # attention on each device, or on all; of one node
             roles = tuple(dataclasses.replace(
                 one, tp=one.tp if one.ranks == 1 else 1, ranks=min(8, one.ranks), ep=1, pp=1,
-                stages=(), quantization="", workers=1, gathers=True) for one in roles)
+                stages=(), quantization="", gathers=True) for one in roles)
         load = d.Load(1024, rng.choice((128, 512)), 64, rng.choice((None, 2.5)))
         model = rng.choice(("org/model", "m $(x) 'y'"))
         yield experts, d.Deployment(f"svc-{number}", model, "m", engine, "0", roles, load, 2048,

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt import deployments as d
-from shardopt.deployments import folder, names, seats, yaml_text
+from shardopt import yaml_text
+from shardopt.deployments import folder, names, seats
 from shardopt.engine_table import flags_of, table
 from shardopt.server_memory import ServerMemory
 

@@ -154,6 +154,7 @@ def read_flags(one: Invocation) -> Values:
             f"a line begins with '{one.broken:.60}': the line before it lacks its backslash"
         ))
     said: dict[str, str] = {}
+    overrides: dict[str, Any] = {}
     for word, name, value in _pairs(flags, one.words):
         if not word and found.model:
             found.findings.append(illegal(
@@ -165,6 +166,8 @@ def read_flags(one: Invocation) -> Values:
             continue
         if name in ("--model", "--model-path"):
             found.model = value
+        if name == "--override-engine-args":
+            overrides = _overrides(value)
         if name == "--disaggregation-mode":
             found.mode = value
         elif name in ("--is-prefill-worker", "--is-decode-worker"):
@@ -197,7 +200,19 @@ def read_flags(one: Invocation) -> Values:
         text = found.values.get(key_of(name)) or ""
         if text:
             _read_config(found, row, flags, one, name, str(text))
+    if overrides:
+        read_options(found, row, flags, overrides, "--override-engine-args")
     return found
+
+
+def _overrides(value: str) -> dict[str, Any]:
+    """Options as the JSON of a flag, which count before all others."""
+    options = json_of(value)
+    if not isinstance(options, dict):
+        raise ShardoptError(
+            f"'--override-engine-args' is '{value:.60}', expected an object of JSON"
+        )
+    return options
 
 
 def _keep(found: Values, flag: Mapping[str, Any], word: str, value: str) -> None:

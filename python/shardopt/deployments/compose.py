@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 from ..errors import Inexpressible
+from ..yaml_text import document
 from .pods import container_model, images_of
-from .routing import benchmark_command, router_command
+from .routing import benchmark_command, router_command, router_files
 from .seats import ROUTER_PORT, Seat, hosts_of, seats_of
 from .service import Deployment
 from .settings import Settings
-from .yaml_text import document
 
 WRITTEN_FOR = "Docker Compose 2.24 and later"
 
@@ -31,12 +31,15 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         url = f"http://{_name(seat)}:{seat.port}"
         workers.setdefault(seat.role.name, []).append((url, str(seat.side_port)))
     entrance, port = _name(seats[0]), seats[0].port
+    files: dict[str, str] = {}
     if deployment.is_routed:
         entrance, port = "router", ROUTER_PORT
+        files = router_files(deployment, workers, port)
         services["router"] = {
             "image": router_image,
             "entrypoint": [],
             "command": _escaped(router_command(deployment, workers, port)),
+            **_mounts(files),
             "ports": [f"{port}:{port}"],
             "depends_on": {name: {"condition": "service_healthy"} for name in list(services)},
         }
@@ -49,7 +52,7 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         "profiles": ["benchmark"],
         "volumes": [f"./models:{settings.models}:ro"],
     }
-    files = {"compose.yaml": document({"name": deployment.name, "services": services})}
+    files["compose.yaml"] = document({"name": deployment.name, "services": services})
     for role in deployment.roles:
         files.update(deployment.command(role, 0).files)
     return files
@@ -57,6 +60,13 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
 
 def _name(seat: Seat) -> str:
     return f"{seat.role.name}-{seat.worker}"
+
+
+def _mounts(files: Mapping[str, str], *volumes: str) -> dict[str, Any]:
+    """Where a container sees files of the folder, and volumes."""
+    mounted = [f"./{name}:/workspace/{name}:ro" for name in files]
+    place = {"working_dir": "/workspace"} if files else {}
+    return {**place, "volumes": [*volumes, *mounted]} if mounted or volumes else {}
 
 
 def _escaped(words: list[str]) -> list[str]:
@@ -72,17 +82,15 @@ def _worker(deployment: Deployment, seat: Seat, image: str, settings: Settings) 
         for name, field in deployment.row["environment_of_roles"].items():
             env[name] = known[field]
     health = f"import urllib.request as r; r.urlopen('http://localhost:{seat.port}/health')"
-    files = [f"./{name}:/workspace/{name}:ro" for name in command.files]
     if seat.role.hardware.vendor == "amd":
         env["HIP_VISIBLE_DEVICES"] = ",".join(map(str, seat.gpus))
     return {
         "image": image,
         "entrypoint": [],
         "command": _escaped(list(command.args)),
-        **({"working_dir": "/workspace"} if files else {}),
         **({"environment": env} if env else {}),
         "ipc": "host",
-        "volumes": [f"./models:{settings.models}:ro", *files],
+        **_mounts(command.files, f"./models:{settings.models}:ro"),
         **_gpus(seat),
         "healthcheck": {
             "test": ["CMD", "python3", "-c", health],

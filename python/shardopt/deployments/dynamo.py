@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import re
-from typing import Any
+from typing import Any, Mapping
 
 from ..errors import Inexpressible
+from ..launches import Command
+from ..yaml_text import document, documents
 from . import names
 from .pods import (
     SIDE_PORT,
@@ -22,30 +26,29 @@ from .pods import (
 from .routing import benchmark_command
 from .service import SERVE, Deployment, Role
 from .settings import Settings
-from .srt_slurm import OF_NODES
-from .yaml_text import document, documents
+from .srt_slurm import OF_NODES, flags_said
 
 WRITTEN_FOR = "Dynamo 1.3 to 1.6 (nvidia.com/v1beta1)"
 
 #: The version of the images, and what the GPUs of a pod share.
 _RUNTIME, _SHARED_MEMORY = "1.6.1", "64Gi"
 
-_MODULES = {"vllm": "dynamo.vllm", "sglang": "dynamo.sglang"}
+_MODULES = {"vllm": "dynamo.vllm", "sglang": "dynamo.sglang", "trtllm": "dynamo.trtllm"}
+#: What its image of an engine is called.
+_IMAGES = {"trtllm": "tensorrtllm"}
 # The operator adds names to that of the deployment, and these have 45 characters.
 _MOST_OF_A_NAME = 30
 
 
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
-    if deployment.engine not in _MODULES:
-        why = f"Dynamo's workers of {deployment.engine} are not written, expected vllm or sglang"
-        raise Inexpressible(why, [why], None)
     names.label(deployment.name, "name", _MOST_OF_A_NAME)
     deployment = container_model(deployment, settings)
     vendors = {role.hardware.vendor for role in deployment.roles}
     if vendors != {"nvidia"} and not settings.image:
         why = "Dynamo's images are for GPUs of NVIDIA alone, expected --image"
         raise Inexpressible(why, [why], None)
-    image = settings.image or f"nvcr.io/nvidia/ai-dynamo/{deployment.engine}-runtime:{_RUNTIME}"
+    framework = _IMAGES.get(deployment.engine, deployment.engine)
+    image = settings.image or f"nvcr.io/nvidia/ai-dynamo/{framework}-runtime:{_RUNTIME}"
     domains = compute_domains(deployment, settings)
     graph = {
         "apiVersion": "nvidia.com/v1beta1",
@@ -89,20 +92,39 @@ def _frontend(image: str) -> dict[str, Any]:
 def worker_words(deployment: Deployment, role: Role) -> list[str]:
     """The command of a worker; the operator adds what differs between its nodes."""
     command = deployment.command(role, 0, SIDE_PORT)
-    row = deployment.row
-    flags = list(command.args[len(row["program"]) + (2 if row["model"] else 1) :])
-    kept = []
-    while flags:
-        flag = flags.pop(0)
-        values = []
-        while flags and not flags[0].startswith("--"):
-            values.append(flags.pop(0))
-        if flag not in OF_NODES:
-            kept += [flag, *values]
-    model = ["--model-path" if deployment.engine == "sglang" else "--model", deployment.model]
-    if deployment.engine == "vllm" and role.name != SERVE:
+    if deployment.engine == "trtllm":
+        kept = _trtllm_words(deployment.row, command)
+    else:
+        said = [one for one in flags_said(deployment.row, command) if one[0] not in OF_NODES]
+        kept = [word for each in said for word in each]
+    model = ["--model" if deployment.engine == "vllm" else "--model-path", deployment.model]
+    if deployment.engine != "sglang" and role.name != SERVE:  # SGLang's own flags say it
         kept += ["--disaggregation-mode", role.name]
     return ["python3", "-m", _MODULES[deployment.engine], *model, *kept]
+
+
+def _trtllm_words(row: Mapping[str, Any], command: Command) -> list[str]:
+    """The flags that Dynamo's worker has, and the other options of the engine as JSON."""
+    flags = {ours: its for its, ours in row["wrapped_flags"][_MODULES["trtllm"]].items()}
+    paths = {flag: path.split(".") for path, flag in row["options"].items()}
+    options: dict[str, Any] = copy.deepcopy(dict(command.options))
+    words: list[str] = []
+    fraction = None
+    for flag, *values in flags_said(row, command):
+        if flag == "--config":
+            continue
+        if flag in flags:
+            words += [flags[flag], *values]
+            fraction = float(values[0]) if flag.endswith("memory_fraction") else fraction
+            continue
+        *outer, name = paths[flag]
+        inner = options
+        for part in outer:
+            inner = inner.setdefault(part, {})
+        inner[name] = json.loads(values[0]) if values and values[0].isdigit() else (*values, True)[0]
+    if "kv_cache_config" in options and fraction is not None:  # it takes the place of the flag's
+        options["kv_cache_config"]["free_gpu_memory_fraction"] = fraction
+    return [*words, *(["--override-engine-args", json.dumps(options)] if options else [])]
 
 
 def _worker(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from ..shell import command_line, quoted
+from ..yaml_text import document, documents
 from .pods import (
     PORT,
     SIDE_PORT,
@@ -16,10 +19,9 @@ from .pods import (
     metadata,
     pod_spec,
 )
-from .routing import benchmark_command, discovering_router
+from .routing import benchmark_command, discovering_router, registering_files
 from .service import PREFILL, Deployment, Role
 from .settings import Settings
-from .yaml_text import document, documents
 
 WRITTEN_FOR = "Kubernetes 1.29 and later, LeaderWorkerSet 0.11"
 
@@ -28,7 +30,7 @@ FIRST = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 
 
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
-    deployment = container_model(deployment, settings)
+    deployment = registered(container_model(deployment, settings), settings)
     service = _service(deployment, settings)
     held = [*compute_domains(deployment, settings), workers(deployment, settings)]
     files = {"workers.yaml": documents(held)}
@@ -39,6 +41,14 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     url = f"http://{deployment.name}.{settings.namespace}:{PORT}"
     load = job(deployment, settings, benchmark_command(deployment, url), f"{deployment.name}-load")
     return {**files, "benchmark/job.yaml": document(load)}
+
+
+def registered(deployment: Deployment, settings: Settings) -> Deployment:
+    """The same, whose workers tell the router where they are if it does not find pods."""
+    if not deployment.is_disaggregated or "config" not in deployment.router:
+        return deployment
+    uri = f"http://{deployment.name}-router.{settings.namespace}:{PORT}"
+    return dataclasses.replace(deployment, cluster=uri)
 
 
 def leader_worker_template(
@@ -102,19 +112,31 @@ def _service(deployment: Deployment, settings: Settings) -> dict[str, Any]:
 
 
 def _router(deployment: Deployment, settings: Settings) -> list[dict[str, Any]]:
-    """The router, which may list the pods of its namespace."""
-    name = f"{deployment.name}-router"
-    head = metadata(deployment, settings, name)
+    """The router, which finds the pods of its namespace, or which workers tell of them."""
+    head = metadata(deployment, settings, f"{deployment.name}-router")
+    if not deployment.cluster:
+        return _finding_router(deployment, settings, head)
+    mark = {"app.kubernetes.io/name": head["name"]}
+    (name, text), = registering_files(deployment, PORT).items()
+    command = command_line(deployment.router["program"])
+    script = f"set -eu\nprintf %s {quoted(text)} > {name}\nexec {command}\n"
+    words = ["/bin/sh", "-c", script]
+    # It is ready once workers have registered, which they do here.
+    ports = [{"name": "http", "port": PORT, "targetPort": PORT}]
+    registry = {"selector": mark, "ports": ports, "publishNotReadyAddresses": True}
+    return [
+        {"apiVersion": "v1", "kind": "Service", "metadata": head, "spec": registry},
+        _router_pods(deployment, settings, head, words, {}),
+    ]
+
+
+def _finding_router(
+    deployment: Deployment, settings: Settings, head: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """A router that lists the pods of its namespace, which it must be allowed to."""
+    name = head["name"]
     selectors = {role.name: {**labels(deployment, role), **FIRST} for role in deployment.roles}
     words = discovering_router(deployment, selectors, settings.namespace, PORT)
-    mark = {"app.kubernetes.io/name": name}
-    container = {
-        "name": "router",
-        "image": images_of(deployment, settings)[1],
-        "command": [literal(word) for word in words],
-        "ports": [{"name": "http", "containerPort": PORT}],
-        "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10},
-    }
     account = {"kind": "ServiceAccount", "name": name, "namespace": settings.namespace}
     allowed = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
     rbac = "rbac.authorization.k8s.io"
@@ -128,20 +150,35 @@ def _router(deployment: Deployment, settings: Settings) -> list[dict[str, Any]]:
             "roleRef": {"apiGroup": rbac, "kind": "Role", "name": name},
             "subjects": [account],
         },
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": head,
-            "spec": {
-                "replicas": 1,
-                "selector": {"matchLabels": mark},
-                "template": {
-                    "metadata": {"labels": mark},
-                    "spec": {"serviceAccountName": name, "containers": [container]},
-                },
+        _router_pods(deployment, settings, head, words, {"serviceAccountName": name}),
+    ]
+
+
+def _router_pods(
+    deployment: Deployment, settings: Settings, head: dict[str, Any], words: list[str],
+    pod: dict[str, Any],
+) -> dict[str, Any]:
+    mark = {"app.kubernetes.io/name": head["name"]}
+    container = {
+        "name": "router",
+        "image": images_of(deployment, settings)[1],
+        "command": [literal(word) for word in words],
+        "ports": [{"name": "http", "containerPort": PORT}],
+        "readinessProbe": {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": head,
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": mark},
+            "template": {
+                "metadata": {"labels": mark},
+                "spec": {**pod, "containers": [container]},
             },
         },
-    ]
+    }
 
 
 def trial(deployment: Deployment, folder: str) -> list[str]:

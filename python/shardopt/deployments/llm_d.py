@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import Inexpressible
+from ..yaml_text import document, documents
 from . import names
 from .kubernetes import workers
 from .pods import PORT, compute_domains, container_model, job, metadata, pod_spec
 from .routing import benchmark_command
 from .service import DECODE, PREFILL, Deployment, Role
 from .settings import Settings
-from .yaml_text import document, documents
 
 WRITTEN_FOR = "llm-d of 2026-08 (DisaggregatedSet v1, InferencePool v1)"
 

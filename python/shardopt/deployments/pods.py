@@ -33,8 +33,7 @@ def images_of(deployment: Deployment, settings: Settings) -> tuple[str, str]:
         why = "its roles are on GPUs of two vendors, and one image has one engine"
         raise Inexpressible(f"the service has no image: {why}", [why], None)
     own = row["image"] if vendors == {"nvidia"} else row["amd_image"]
-    router = (row["router"] or row)["image"]
-    return names.image(settings.image or own), settings.router_image or router
+    return names.image(settings.image or own), settings.router_image or deployment.router["image"]
 
 
 def labels(deployment: Deployment, role: "Role | None" = None) -> dict[str, str]:
@@ -67,13 +66,14 @@ def environment(
     found: list[dict[str, Any]] = [
         {"name": name, "value": literal(value)} for name, value in command.env.items()
     ]
-    if deployment.is_disaggregated:
-        own: dict[str, dict[str, Any]] = {
-            "host": {"valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-            "side_port": {"value": str(side_port)},
-        }
-        for name, field in deployment.row["environment_of_roles"].items():
-            found.append({"name": name, **own[field]})
+    own: dict[str, dict[str, Any]] = {
+        "host": {"valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        "side_port": {"value": str(side_port)},
+    }
+    wanted = deployment.row["environment_of_roles"] if deployment.is_disaggregated else {}
+    if deployment.cluster:
+        wanted = {**wanted, "HOST": "host"}
+    found += [{"name": name, **own[field]} for name, field in wanted.items()]
     if settings.secret:
         token = {"secretKeyRef": {"name": settings.secret, "key": "HF_TOKEN"}}
         found.append({"name": "HF_TOKEN", "valueFrom": token})

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
-from ..errors import Inexpressible
+from ..yaml_text import document
 from .service import DECODE, PREFILL, SERVE, Deployment
 
+Workers = Mapping[str, Sequence[tuple[str, str]]]
 
-def router_command(
-    deployment: Deployment, workers: Mapping[str, Sequence[tuple[str, str]]], port: int
-) -> list[str]:
+
+def router_command(deployment: Deployment, workers: Workers, port: int) -> list[str]:
     """What routes requests to `workers`: by role, the URL and side port of each."""
-    words = _start(deployment)
+    words = list(deployment.router["program"])
+    if "config" in deployment.router:
+        return words
     if deployment.is_disaggregated:
         for url, side_port in workers[PREFILL]:
             words += ["--prefill", url]
@@ -26,25 +28,37 @@ def router_command(
     return [*words, "--host", "0.0.0.0", "--port", str(port)]
 
 
+def router_files(deployment: Deployment, workers: Workers, port: int) -> dict[str, str]:
+    """The files that the router reads, by name."""
+    if "config" not in deployment.router:
+        return {}
+    config: dict[str, Any] = {"hostname": "0.0.0.0", "port": port}
+    for role, key in ((PREFILL, "context_servers"), (DECODE, "generation_servers")):
+        urls = [url.removeprefix("http://") for url, _ in workers[role]]
+        config[key] = {"num_instances": len(urls), "urls": urls}
+    return {deployment.router["config"]: document(config)}
+
+
+def registering_files(deployment: Deployment, port: int) -> dict[str, str]:
+    """The same, for a router that workers tell where they are (`Deployment.cluster`)."""
+    prefill, decode = deployment.roles
+    least = {"context_servers": prefill.workers, "generation_servers": decode.workers}
+    cluster = {"cluster_uri": deployment.cluster, "minimal_instances": least}
+    config = {"hostname": "0.0.0.0", "port": port, "disagg_cluster": cluster}
+    return {deployment.router["config"]: document(config)}
+
+
 def discovering_router(
     deployment: Deployment, selectors: Mapping[str, Mapping[str, str]], namespace: str, port: int
 ) -> list[str]:
     """A router that finds the pods of each role by their labels."""
-    words = _start(deployment)
+    words = list(deployment.router["program"])
     for role, labels in selectors.items():
         flag = "--selector" if role == SERVE else f"--{role}-selector"
         words += [flag, *(f"{key}={value}" for key, value in labels.items())]
     words += ["--service-discovery", "--service-discovery-port", str(port)]
     words += ["--service-discovery-namespace", namespace]
     return [*words, "--host", "0.0.0.0", "--port", str(port)]
-
-
-def _start(deployment: Deployment) -> list[str]:
-    router = deployment.row["router"]
-    if router is None:
-        why = f"{deployment.engine} with several workers has no router here, expected one worker"
-        raise Inexpressible(why, [why], None)
-    return [*router["program"], *(router["pair"] if deployment.is_disaggregated else [])]
 
 
 def benchmark_command(deployment: Deployment, url: str) -> list[str]:

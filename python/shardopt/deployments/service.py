@@ -85,6 +85,8 @@ class Deployment:
     load: Load
     max_length: int
     facts: Mapping[str, Any] = field(repr=False)
+    #: Where workers tell a router that they are there, for engines whose routers ask that.
+    cluster: str = ""
 
     @property
     def is_disaggregated(self) -> bool:
@@ -94,6 +96,11 @@ class Deployment:
     def row(self) -> dict[str, Any]:
         """The engine's row of the table."""
         return find_engine(self.engine)[0]
+
+    @property
+    def router(self) -> Mapping[str, Any]:
+        """The row of what routes requests to workers."""
+        return self.row["pair_router" if self.is_disaggregated else "router"]
 
     @property
     def workers(self) -> int:
@@ -147,6 +154,7 @@ class Deployment:
             "side_port": side_port,
             "served_name": self.served_name,
             "batched_tokens": role.batched_tokens,
+            "cluster": self.cluster,
             "rank_batch": math.ceil(role.in_flight / role.ranks),
             **(role.memory.names() if role.memory else {}),
         }
@@ -172,7 +180,7 @@ class Deployment:
     def to_dict(self) -> dict[str, Any]:
         """What `plan/service.json` of an export says."""
         said = dataclasses.asdict(self)
-        del said["facts"]
+        del said["facts"], said["cluster"]
         for role, said_role in zip(self.roles, said["roles"]):
             said_role["nodes"] = self.nodes(role)
         return said

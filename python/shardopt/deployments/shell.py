@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..shell import Expansion, command_line, exec_lines, quoted
-from .routing import benchmark_command, router_command
+from .routing import benchmark_command, router_command, router_files
 from .seats import ROUTER_PORT, Seat, groups_of, hosts_of, seats_of
 from .service import Deployment, Role
 from .settings import Settings
@@ -69,10 +69,20 @@ def shared_files(deployment: Deployment, seats: list[Seat]) -> dict[str, str]:
         files.update(deployment.command(role, 0).files)
     entrance = next(iter(urls(seats).values()))[0][0]
     if deployment.is_routed:
-        files["router.sh"] = script(router_command(deployment, urls(seats), ROUTER_PORT))
+        files["router.sh"] = _router_script(deployment, seats)
         entrance = Expansion(f"http://$HOST_1:{ROUTER_PORT}")
     files["benchmark.sh"] = script(benchmark_command(deployment, entrance))
     return files
+
+
+def _router_script(deployment: Deployment, seats: list[Seat]) -> str:
+    """The router; files that it reads have the names of hosts, which the shell puts in."""
+    lines = ["#!/bin/sh"]
+    for name, text in router_files(deployment, urls(seats), ROUTER_PORT).items():
+        lines += ["set -eu", f'cat > "$(dirname "$0")/{name}" <<END', f"{text}END",
+                  'cd "$(dirname "$0")"']
+    words = router_command(deployment, urls(seats), ROUTER_PORT)
+    return "\n".join([*lines, f"exec {command_line(words)}", ""])
 
 
 def variables(seat: Seat) -> list[str]:

@@ -6,12 +6,12 @@ import contextlib
 
 from ..errors import Inexpressible
 from ..shell import quoted
+from ..yaml_text import document
 from .seats import ROUTER_PORT, Seat, groups_of, seats_of
 from .service import Deployment, Role
 from .settings import Settings
 from .srt_slurm import recipe
 from .shell import shared_files, urls, variables
-from .yaml_text import document
 
 WRITTEN_FOR = "Slurm 23.02 and later; with --image Pyxis 0.16"
 

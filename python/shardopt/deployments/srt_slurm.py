@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 from ..errors import Inexpressible
+from ..launches import Command
+from ..yaml_text import document
 from .service import DECODE, PREFILL, SERVE, Deployment, Role
 from .settings import Settings
-from .yaml_text import document
 
 WRITTEN_FOR = "srt-slurm recipes of 2026-08"
 
@@ -82,16 +83,22 @@ _OF_PORTS = {"--disaggregation-bootstrap-port"}
 
 def engine_flags(deployment: Deployment, role: Role) -> dict[str, Any]:
     """The flags of a role without those of nodes and ports, by name."""
-    row, words = deployment.row, list(deployment.command(role, 0).args)
-    words = words[len(row["program"]) + (2 if row["model"] else 1) :]
-    found: dict[str, Any] = {}
-    while words:
-        flag = words.pop(0)
-        value: Any = True
-        if words and not words[0].startswith("--"):
-            value = words.pop(0)
-        if flag not in OF_NODES | _OF_PORTS:
-            found[flag.lstrip("-")] = value
+    said = flags_said(deployment.row, deployment.command(role, 0))
+    return {
+        flag.lstrip("-"): values[0] if values else True
+        for flag, *values in said
+        if flag not in OF_NODES | _OF_PORTS
+    }
+
+
+def flags_said(row: Mapping[str, Any], command: Command) -> list[list[str]]:
+    """The flags of a command, each with its values."""
+    found: list[list[str]] = []
+    for word in command.args[len(row["program"]) + (2 if row["model"] else 1) :]:
+        if word.startswith("--"):
+            found.append([word])
+        else:
+            found[-1].append(word)
     return found
 
 
