@@ -1,5 +1,6 @@
 """Services whose commands the engines' own parsers have been asked about."""
 
+import dataclasses
 import itertools
 from pathlib import Path
 
@@ -34,8 +35,7 @@ WAYS = [
 def cases():
     """The name of each case, its role, its config, and the script of a node."""
     for config in LAYOUTS:
-        model = so.load_model(CONFIGS / f"{config}.json", so.Decode(context=4096))
-        facts = planned.model_facts(model, longest_of(model))
+        facts = _facts(config)
         for engine in ("vllm", "sglang"):
             for layout, (number, way) in itertools.product(LAYOUTS[config], enumerate(WAYS)):
                 for name in ("serve",) if number else ("serve", "prefill", "decode"):
@@ -44,6 +44,38 @@ def cases():
                                         d.Load(1024, 256, 64), 8192, facts)
                     key = f"{engine} {config} {name} {layout} {way}"
                     yield key, made, role, CONFIGS / f"{config}.json", role_script(made, role)
+
+
+def programs():
+    """The name of each command beside those of workers: its words, and what its own parser
+    must make of them."""
+    facts = {**_facts(DENSE), "phase": planned.BOTH}
+    copies = (_role("serve", (4, 1, 1, 1), 64),)
+    split = (_role("prefill", (2, 1, 1, 1), 1), _role("decode", (4, 1, 1, 1), 64))
+    for engine, (number, roles), rate in itertools.product(
+        ("vllm", "sglang", "trtllm"), enumerate((copies, split)), (None, 2.5)
+    ):
+        roles = tuple(dataclasses.replace(role, workers=3) for role in roles)
+        load = d.Load(1024, 256, 64, rate)
+        made = d.Deployment("m", DENSE, "m", engine, "", roles, load, 8192, facts)
+        key = f"{engine} {'split' if number else 'copies'} {rate or 'in flight'}"
+        sent = {"input": 1024, "output": 256, "rate": rate or "inf",
+                "concurrency": None if rate else 64}
+        yield f"{key} client", d.routing.benchmark_command(made, "http://host1:8000"), sent
+        workers = {role.name: [(f"http://host{n}:8100", "5600") for n in range(role.workers)]
+                   for role in roles}
+        found = {role: [url for url, _ in said] for role, said in workers.items()}
+        is_file = "config" in made.router
+        wanted = {"config": "router.yaml"} if is_file else {"port": 8000, **found}
+        yield f"{key} router", d.routing.router_command(made, workers, 8000), wanted
+        for role in roles:
+            degrees = {"tp": role.tp, "dp": 1, "pp": 1, "cp": 1}
+            yield f"{key} dynamo {role.name}", d.dynamo.worker_words(made, role), degrees
+
+
+def _facts(config):
+    model = so.load_model(CONFIGS / f"{config}.json", so.Decode(context=4096))
+    return planned.model_facts(model, longest_of(model))
 
 
 def _role(name, layout, each, **others):

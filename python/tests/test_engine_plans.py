@@ -1,5 +1,5 @@
 """300 plans, exported for every target, against the engines' own parsers and config checks,
-Dynamo's, and the schemas of manifests. Where SHARDOPT_ENGINES names a Python that has the
+those of Dynamo, routers and clients, and the schemas of manifests. Where SHARDOPT_ENGINES names a Python that has the
 engines (`./dev test --engines`); SHARDOPT_PLANS says how many plans."""
 
 import collections
@@ -25,10 +25,12 @@ if PYTHON:
     import started
     from manifest_schemas import wrong_with
     from test_deployments import pods_of
-    from test_engines import ASKING
+    from test_engines import ASKING, others
 
 #: Targets whose files start the commands themselves.
 STARTING = ("shell", "slurm", "compose", "kubernetes", "llm-d")
+#: Targets whose files start a router.
+ROUTED = ("shell", "compose", "kubernetes")
 
 
 def _meaning(made, role, rank, said):
@@ -106,17 +108,42 @@ class PlansTest(unittest.TestCase):
                     self.assertEqual(found, wanted)
 
     def test_clients_of_engines_send_the_planned_load(self):
-        work = {}
-        for key, _, made in self.services():
-            words = d.routing.benchmark_command(made, "http://10.0.0.1:8000")
-            work.setdefault((command_line(words), None, 8), (key, made))
-        for row, (key, made) in zip(_answers(work), work.values(), strict=True):
+        asked = [{"words": d.routing.benchmark_command(made, "http://10.0.0.1:8000")}
+                 for _, _, made in self.services()]
+        for (key, _, made), answer in zip(self.services(), others(asked), strict=True):
+            load = made.load
+            wanted = {"input": load.isl, "output": load.osl, "rate": load.rate or "inf",
+                      "concurrency": None if load.rate else load.concurrency}
             with self.subTest(key):
-                self.count(f"{made.engine} clients", row["ok"])
-                self.assertTrue(row["ok"], row["meaning"])
-                if made.engine == "vllm":
-                    sent = row["meaning"]["input"], row["meaning"]["output"]
-                    self.assertEqual(sent, (made.load.isl, made.load.osl))
+                self.count(f"{made.engine} clients", answer.get("means") == wanted)
+                self.assertEqual(answer, {"means": wanted})
+
+    def test_routers_take_their_commands_and_find_all_workers(self):
+        asked, wanted = [], []
+        for key, _, made in self.services():
+            for target in ROUTED if made.is_routed else ():
+                try:
+                    files = d.files_of(made, target, d.Settings())
+                except so.Inexpressible:
+                    continue
+                words, config = started.router(target, made, files)
+                asked.append({"words": words})
+                wanted.append((key, target, made, config))
+        for (key, target, made, config), answer in zip(wanted, others(asked), strict=True):
+            with self.subTest(key, target=target):
+                said = answer.get("means", answer)
+                if config is not None:  # a file says it
+                    self.assertEqual(said, {"config": "router.yaml"})
+                    said = config
+                found = {role.name: said.get(role.name) for role in made.roles}
+                wants = {role.name: role.workers for role in made.roles}
+                if target == "kubernetes" and config is None:
+                    wants = {role.name: {**d.pods.labels(made, role), **d.kubernetes.FIRST}
+                             for role in made.roles}
+                is_right = found == wants if isinstance(wants[made.roles[0].name], dict) else \
+                    {name: len(urls or ()) for name, urls in found.items()} == wants
+                self.count(f"{made.engine} routers, {target}", is_right and said["port"] == 8000)
+                self.assertTrue(is_right and said["port"] == 8000, (said, wants))
 
     def test_targets_start_these_commands(self):
         for key, _, made in self.services():
@@ -127,13 +154,11 @@ class PlansTest(unittest.TestCase):
                     except so.Inexpressible:
                         self.counts[f"{target}: refused"] += 1
                         continue
-                    whole = made if target in ("shell", "slurm") else \
-                        d.pods.container_model(made, d.Settings())
+                    whole = started.inside(target, made)
                     wanted = {started.placeless(started.reference(whole, role, rank)[0])
                               for role in made.roles for rank in range(made.nodes(role))}
                     found = {started.placeless(one.words)
-                             for one in started.started(target, made, files)
-                             if not any("router" in word for word in one.words[:3])}
+                             for one in started.started(target, made, files)}
                     self.count(target, found and found <= wanted)
                     self.assertLessEqual(found, wanted)
 
@@ -161,32 +186,21 @@ class PlansTest(unittest.TestCase):
 
     def test_dynamo_accepts_its_graphs_and_commands(self):
         asked, wanted = [], []
-        with tempfile.TemporaryDirectory() as place:
-            for number, (key, config, made) in enumerate(self.services()):
-                try:
-                    files = d.files_of(made, "dynamo", d.Settings())
-                except so.Inexpressible:
-                    continue
-                graph = next(one for one in started.documents(files)
-                             if one["kind"] == "DynamoGraphDeployment")
-                asked.append({"graph": graph})
-                names = ["Frontend", *(role.name for role in made.roles)]
-                wanted.append((key, "graphs", {"components": names}))
-                folder = Path(place, str(number))
-                folder.mkdir()
-                (folder / "config.json").write_text(Path(config).read_text())
-                for role in made.roles:
-                    words = started.of_dynamo(files)[role.name][0]
-                    flag = "--model" if "--model" in words else "--model-path"
-                    words[words.index(flag) + 1] = str(folder)
-                    asked.append({"words": words})
-                    wanted.append((key, made.engine, {"tp": role.tp, "dp": role.ranks,
-                                                      "pp": role.pp, "cp": role.cp}))
-            ran = subprocess.run(
-                [PYTHON, Path(__file__).with_name("dynamo_parsers.py"), ASKING.parent],
-                input=json.dumps(asked), capture_output=True, text=True,
-            )
-        answers = json.loads(ran.stdout.strip().splitlines()[-1])
+        for key, config, made in self.services():
+            try:
+                files = d.files_of(made, "dynamo", d.Settings())
+            except so.Inexpressible:
+                continue
+            graph = next(one for one in started.documents(files)
+                         if one["kind"] == "DynamoGraphDeployment")
+            asked += [{"graph": graph}, {"words": started.frontend_of(graph)}]
+            names = ["Frontend", *(role.name for role in made.roles)]
+            wanted += [(key, "graphs", {"components": names}), (key, "frontends", {"port": 8000})]
+            for role in made.roles:
+                asked.append({"words": started.of_dynamo(files)[role.name][0], "config": config})
+                wanted.append((key, made.engine, {"tp": role.tp, "dp": role.ranks,
+                                                  "pp": role.pp, "cp": role.cp}))
+        answers = others(asked)
         for (key, kind, means), answer in zip(wanted, answers, strict=True):
             with self.subTest(key, kind=kind):
                 self.count(f"dynamo, {kind}", answer.get("means") == means)

@@ -1,7 +1,7 @@
 """Commands against the engines' own parsers: their answers, which are kept, and, where
 SHARDOPT_ENGINES names a Python that has the engines, the parsers themselves.
 
-SHARDOPT_RECORD=1 keeps new answers.
+`./dev test --engines --record` keeps new answers.
 """
 
 import json
@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from engine_cases import cases, commands, meaning
+from engine_cases import CONFIGS, DENSE, cases, commands, meaning, programs
 from shardopt.engine_table import known_version
 
 ANSWERS = Path(__file__).with_name("engine_answers.json")
@@ -23,10 +23,32 @@ PYTHON = os.environ.get("SHARDOPT_ENGINES")
 _STARTED = "export PORT=8100 SIDE_PORT=5600 HOST=10.0.0.2\n"
 
 
+def others(asked):
+    """What the parsers of other programs than engines say of "words", with the "config" of
+    their model where they read it, and of a "graph"."""
+    asked = [{**one, "config": str(one["config"])} if "config" in one else one for one in asked]
+    ran = subprocess.run(
+        [PYTHON, Path(__file__).with_name("other_parsers.py"), ASKING.parent],
+        input=json.dumps(asked), capture_output=True, text=True,
+    )
+    if ran.returncode:
+        raise AssertionError(ran.stderr[-2000:])
+    return json.loads(ran.stdout.strip().splitlines()[-1])
+
+
+def installed(packages):
+    """The version of each package where the engines are."""
+    script = "import json, sys; from importlib.metadata import version; " \
+        "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"
+    ran = subprocess.run([PYTHON, "-c", script, *packages], capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout)
+
+
 class RecordedTest(unittest.TestCase):
     def test_commands_are_those_that_engines_accepted(self):
         kept = json.loads(ANSWERS.read_text(encoding="utf-8"))
-        for engine, version in kept["versions"].items():
+        for engine in ("vllm", "sglang"):
+            version = kept["versions"][engine]
             self.assertEqual(known_version(f"{engine}=={version}"), version)
         asked = 0
         for key, _, role, _, script in cases():
@@ -37,6 +59,11 @@ class RecordedTest(unittest.TestCase):
                 self.assertEqual(answer["means"], meaning(role))
                 asked += 1
         self.assertEqual(asked, len(kept["answers"]))
+
+    def test_other_commands_are_those_that_their_parsers_accepted(self):
+        kept = json.loads(ANSWERS.read_text(encoding="utf-8"))["programs"]
+        found = {key: {"words": words, "means": wanted} for key, words, wanted in programs()}
+        self.assertEqual(found, kept)
 
 
 @unittest.skipUnless(PYTHON, "SHARDOPT_ENGINES names no Python that has the engines")
@@ -64,14 +91,31 @@ class ParserTest(unittest.TestCase):
                 self.assertNotIn("warning", row["meaning"])
                 answers[row["name"]] = {"commands": commands(script), "means": said}
         self.assertEqual(set(answers), set(found))
-        if os.environ.get("SHARDOPT_RECORD"):
-            versions = {"vllm": "0.33.0", "sglang": "0.5.23"}
-            lines = [f"{json.dumps(key)}: {json.dumps(one)}" for key, one in answers.items()]
-            kept = ",\n".join(lines)
-            ANSWERS.write_text(
-                f'{{"versions": {json.dumps(versions)}, "answers": {{\n{kept}\n}}}}\n',
-                encoding="utf-8",
-            )
+        self.hold("answers", answers)
+
+    def test_other_programs_accept_their_commands(self):
+        found = list(programs())
+        answers = {}
+        asked = [{"words": words, "config": CONFIGS / f"{DENSE}.json"} for _, words, _ in found]
+        for (key, words, wanted), answer in zip(found, others(asked), strict=True):
+            with self.subTest(key):
+                self.assertEqual(answer, {"means": wanted})
+                answers[key] = {"words": words, **answer}
+        self.hold("programs", answers)
+
+    def hold(self, part, answers):
+        """Holds the kept part to these answers and its versions to what is installed, or,
+        where it is asked for, keeps them."""
+        kept = json.loads(ANSWERS.read_text(encoding="utf-8"))
+        asked = {"versions": installed(kept["versions"]), part: answers}
+        if not os.environ.get("SHARDOPT_RECORD"):
+            self.assertEqual(asked, {name: kept[name] for name in asked})
+            return
+        lines = []
+        for name, said in {**kept, **asked}.items():
+            rows = [f"{json.dumps(key)}: {json.dumps(one)}" for key, one in said.items()]
+            lines.append(f"{json.dumps(name)}: {{\n" + ",\n".join(rows) + "\n}")
+        ANSWERS.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
