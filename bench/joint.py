@@ -2,7 +2,7 @@
 
 For each model and machine the search says which strategy is best with so many
 stages; `--llm-schedule-stages` orders it, and `shard-schedule --joint` looks for
-more. Prints a table; --page writes it into docs/Schedule.md. A row in which the
+more. Prints a table; --page writes it into docs/ScheduleResults.md. A row in which the
 joint plan takes longer than the ordered strategy, or that longer than the
 strategy as the cost model has it, is an error.
 """
@@ -19,7 +19,7 @@ import published
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/Schedule.md"
+PAGE = ROOT / "docs/ScheduleResults.md"
 BEGIN, END = "<!-- made by ./dev bench joint -->", "<!-- end of joint -->"
 MACHINES = ("h100_sxm", "b200_sxm", "mi300x")
 RING, CHUNKS, ROUNDS = "1,2,3", "1,2", 1
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--seconds", type=float, default=60, help="for each row")
     parser.add_argument("--only", default="", help="models with this in their name")
-    parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
+    parser.add_argument("--page", action="store_true", help="write docs/ScheduleResults.md")
     args = parser.parse_args()
     lines = [
         "| model | machine | strategy | ordered | joint | gain | bound | its stages "

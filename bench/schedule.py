@@ -7,7 +7,7 @@ does not fit into the memory. A star is a schedule that
 is proved to be the best. `cpu s` are the seconds of one core.
 
 With --rounds, steps of search end each row before time does, so that rows do not
-depend on what else a machine does. --page writes the tables into docs/Schedule.md;
+depend on what else a machine does. --page writes the tables into docs/ScheduleResults.md;
 --gantt draws DualPipe and ours. --what=suite is of many small pipelines, graphs and
 rings instead.
 """
@@ -24,7 +24,7 @@ import generate_graph
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/Schedule.md"
+PAGE = ROOT / "docs/ScheduleResults.md"
 MARKS = {
     "tables": ("<!-- made by ./dev bench schedule -->", "<!-- end -->"),
     "suite": ("<!-- made by ./dev bench schedule --what=suite -->", "<!-- end of suite -->"),
@@ -356,7 +356,7 @@ def main():
     parser.add_argument("--what", choices=MARKS, default="tables")
     parser.add_argument("--seconds", type=float, default=60, help="for each row")
     parser.add_argument("--rounds", type=int, help="steps of search for each row, beside them")
-    parser.add_argument("--page", action="store_true", help="write docs/Schedule.md")
+    parser.add_argument("--page", action="store_true", help="write docs/ScheduleResults.md")
     parser.add_argument("--gantt", help="draw DualPipe and ours into this file")
     args = parser.parse_args()
     tool = str(args.build.resolve() / "bin/shard-schedule")

@@ -2,7 +2,7 @@
 
 Searches every workload in the uniform space, in the serving space and for each
 engine, and writes the throughputs into results.csv; --page makes the tables of
-docs/Degrees.md of that file, and --check compares them.
+docs/DegreesMeasured.md of that file, and --check compares them.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="searches at a time")
     parser.add_argument("--only", default="", help="cells with this in their name; not recorded")
-    parser.add_argument("--page", action="store_true", help="only write docs/Degrees.md")
-    parser.add_argument("--check", action="store_true", help="only compare docs/Degrees.md")
+    parser.add_argument("--page", action="store_true", help="only write docs/DegreesMeasured.md")
+    parser.add_argument("--check", action="store_true", help="only compare docs/DegreesMeasured.md")
     args = parser.parse_args()
     if not (args.page or args.check):
         record(args)

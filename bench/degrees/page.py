@@ -1,4 +1,4 @@
-"""The part of docs/Degrees.md that is made of the results."""
+"""The part of docs/DegreesMeasured.md that is made of the results."""
 
 import math
 import statistics
@@ -12,7 +12,7 @@ from . import two_dims
 from .cells import CONTEXTS, KNOWN_MODELS, MACHINES
 from .measure import ENGINES, read
 
-PAGE = ROOT / "docs/Degrees.md"
+PAGE = ROOT / "docs/DegreesMeasured.md"
 BEGIN = "<!-- degrees: begin, written by ./dev bench degrees -->"
 END = "<!-- degrees: end -->"
 
@@ -114,27 +114,28 @@ def both_dims():
 
 
 TEXT = """
-Tokens/s per device of proved optima, decode at an SLO of 50 ms, at most 64 devices. *Gain* is serving beside uniform, *new* where
-the uniform space has no plan at all; an engine's column is its best plan beside the serving optimum. A part of each gain is the batch
-that fits, all of it for most dense models at short contexts.
+Tokens/s per device of proved optima, decode at an SLO of 50 ms, at most 64 devices. *Gain* is serving over uniform, and *new* means
+that the uniform space has no plan. The column of an engine is its best plan over the serving optimum. A part of each gain comes from
+the batch that fits: all of it for most dense models at short contexts.
 
 {worth}
 
-Over two SLOs, 20 and 50 ms, and two machines, H100 and H200, at the three contexts:
+Gains over two SLOs, 20 and 50 ms, two machines, H100 and H200, and the three contexts:
 
 {known}
 
-### Where context parallelism loses
+## Context parallelism
 
-The best plan with `cp` above 1 beside the optimum, from the worst to the best of the three machines; – where there is none:
+The best plan with `cp` above 1 over the optimum, from the worst to the best of the three machines; – means no plan:
 
 {positions}
 
-### Where weights cut in two dims lose
+## Weights sharded on two dims
 
-No plan cuts a matrix over n1 · n2 devices, its input over n1 and its output over n2. An FFN then gathers h / n1 columns over n2 and
-scatters 2 ff / n2 over n1, gathers ff / n2 over n1 and scatters h / n1 over n2, where one dim has an all-reduce of h, or a gather and a
-scatter. The time of these exchanges beside the better of those, with the best n1 and Llama-3.1-70B and 405B: above 1, two dims lose.
+No plan shards a matrix over n1 · n2 devices, its input over n1 and its output over n2. An FFN would then gather h / n1 columns over
+n2, scatter 2 ff / n2 over n1, gather ff / n2 over n1 and scatter h / n1 over n2. Sharding on one dim needs an all-reduce of h, or a
+gather and a scatter. The table has the time of the exchanges over the better of those two, with the best n1, for Llama-3.1-70B and
+405B. Above 1, two dims lose.
 
 {both_dims}
 """

@@ -65,8 +65,8 @@ def _on_tokens(pair):
     if norms:
         ours, theirs = pair.moved(norms)
         yield (
-            f"Norms work on a share of the tokens ({named(norms)}), so that sums are scattered and not reduced for every device:"
-            f" {ours} in the place of {theirs}."
+            f"Norms work on a share of the tokens ({named(norms)}), so that sums are scattered instead of all-reduced."
+            f" They move {ours} instead of {theirs}."
         )
 
 
@@ -75,8 +75,8 @@ def _whole_weights(pair):
     whole = [op for op in pair.ops(products, NONE) if pair.style[op] != NONE]
     if whole:
         yield (
-            f"Weights are whole ({named(whole)}) for the tokens, or the sequences, of each device: nothing has to be gathered"
-            " before them or reduced after them, and memory pays."
+            f"Weights are replicated ({named(whole)}) for the tokens, or the sequences, of each device. Nothing is gathered"
+            " before them or reduced after them, at the cost of memory."
         )
 
 
@@ -85,15 +85,15 @@ def _attention(pair):
     if parallel:
         products = ("ffn_up", "ffn_down")
         experts = pair.of_experts(pair.ops(products, 0) + pair.ops(products, 1))
-        beside = f" beside tensor-parallel experts ({named(experts)})" if experts else ""
+        beside = f", with tensor-parallel experts ({named(experts)})" if experts else ""
         yield (
-            f"Attention is data-parallel inside the tp group ({named(parallel)}){beside}: each device keeps the caches of its"
-            " own sequences, which dims by heads keep whole where all heads read one latent."
+            f"Attention is data-parallel inside the tp group ({named(parallel)}){beside}. Each device keeps the caches of its"
+            " own sequences; sharding on heads replicates them if all heads read one latent."
         )
     by_heads = [op for op in pair.ops(("attention",), 0) if "all_to_all" in Moved.of(pair.best, [op]).kinds]
     if by_heads:
         yield (
-            f"Tokens go to heads by an all-to-all ({named(by_heads)}) and are not gathered: {Moved.of(pair.best, by_heads)}."
+            f"Tokens go to heads by an all-to-all ({named(by_heads)}) instead of a gather: {Moved.of(pair.best, by_heads)}."
         )
 
 
@@ -110,7 +110,7 @@ def _experts(pair):
     if cut:
         ours, theirs = pair.moved(cut)
         if ours.count < theirs.count:
-            yield f"Only a share of the features is sent ({named(cut)}): {ours} in the place of {theirs}."
+            yield f"Only a share of the features is sent ({named(cut)}): {ours} instead of {theirs}."
 
 
 def _together(pair):

@@ -41,33 +41,33 @@ def lines(measured):
     items = (
         item(
             lambda s: f"**The simulator can be opened** (the roofline, measured kernels): `exact`. It proves the"
-            f" optimum, in {s.wall_s:.1f} s on these workloads (n = {s.runs}). Every other searcher is for black boxes.",
+            f" optimum, in {s.wall_s:.1f} s on these workloads (n = {s.runs}). The other searchers are for black-box simulators.",
             ("moe-50", searchers.EXACT),
         ),
         item(
-            lambda s, unlike: f"**A black box that resembles the roofline**: `surrogate`, the default. It starts from"
-            f" the roofline's plan and corrects the roofline: {markdown.ratio(s.mean)} of the best known in the"
-            f" mean (n = {s.runs}). Where that plan is invalid it needs {markdown.calls(unlike.calls)} calls to 99 %, and"
-            f" has {markdown.ratio(unlike.mean)} in the mean (n = {unlike.runs}), {markdown.ratio(unlike.min)} at worst.",
+            lambda s, unlike: f"**A black-box simulator that resembles the roofline**: `surrogate`, the default. It starts"
+            f" from the roofline's plan and corrects the roofline: {markdown.ratio(s.mean)} of the best known in the"
+            f" mean (n = {s.runs}). If that plan is invalid, it needs {markdown.calls(unlike.calls)} calls to 99 %, and"
+            f" reaches {markdown.ratio(unlike.mean)} in the mean (n = {unlike.runs}), {markdown.ratio(unlike.min)} at worst.",
             ("fixed", searchers.SURROGATE),
             ("unlike", searchers.SURROGATE),
         ),
         item(
-            lambda s: f"**A black box with nothing beside it**: `surrogate` too. Where dims pay it reaches"
+            lambda s: f"**A black-box simulator without a similar model**: `surrogate` too. Where dims pay it reaches"
             f" {_score(s)}, {markdown.ratio(s.min)} at worst, and 99 % after {markdown.calls(s.calls)} calls.",
             ("dims", searchers.SURROGATE),
         ),
         item(
-            lambda moe, dims: f"**Calls cost next to nothing**: `coordinate`, which computes nothing between them:"
-            f" {_score(moe)} where the optimum is near Megatron's dims, {markdown.ratio(dims.mean)} where dims pay"
+            lambda moe, dims: f"**Calls are almost free**: `coordinate`, which computes nothing between them. It reaches"
+            f" {_score(moe)} near Megatron's dims, and {markdown.ratio(dims.mean)} where dims pay"
             f" (n = {dims.runs}).",
             ("moe-50", searchers.COORDINATE),
             ("dims", searchers.COORDINATE),
         ),
         item(
             lambda ppo, untrained, paper: "**Learning a policy** is not needed: `ppo` with the ridge critic reaches"
-            f" {markdown.ratio(ppo.mean)} (n = {ppo.runs}) on GPT-MoE at 50 ms, and with its policy left untrained,"
-            f" under the same critic, {markdown.ratio(untrained.mean)} (n = {untrained.runs}). `ppo-paper`, the agent as"
+            f" {markdown.ratio(ppo.mean)} (n = {ppo.runs}) on GPT-MoE at 50 ms. Untrained, with the same critic, it"
+            f" reaches {markdown.ratio(untrained.mean)} (n = {untrained.runs}). `ppo-paper`, the agent as"
             f" [published](Reproduction.md), reaches {markdown.ratio(paper.mean)} (n = {paper.runs})."
             f"{_learned_where_dims_pay(measured)}",
             ("moe-50", searchers.PPO_RIDGE),

@@ -99,7 +99,7 @@ def rows(facts):
             "reproduced elsewhere: fine-grained experts do it, see [Where dims pay](WhereDimsPay.md#which-dims-and-why)"
             if max(ffn.gathering_over_reducing()) < 1
             else "reproduced",
-            "the width of an expert beside that of the model",
+            "the width of an expert over that of the model",
         ),
         (
             "Metaheuristics do not reach the heuristic",
@@ -109,16 +109,16 @@ def rows(facts):
         ),
         (
             "A search takes less than ten minutes",
-            f"`ppo-paper` {longest:.0f} s of a processor at most (n = {len(paper_runs)})",
+            f"`ppo-paper` {longest:.0f} CPU seconds at most (n = {len(paper_runs)})",
             "reproduced" if longest < 600 else "not reproduced",
             "LibTorch's BLAS; the simulator is no part of it",
         ),
         (
             "An exhaustive search would take about 100 days (section 4)",
-            f"`exact` proves the optimum in {proof:.1f} s of a processor at most (n = {len(exact)}). A black box that takes as long as the paper's,"
+            f"`exact` proves the optimum in {proof:.1f} CPU seconds at most (n = {len(exact)}). A black-box simulator as slow as the paper's,"
             f" {1000 * SECONDS_A_STRATEGY:.1f} ms a strategy, takes {BUDGET * SECONDS_A_STRATEGY:.0f} s for {BUDGET} of them{calls}",
             "refuted for a simulator that can be opened",
-            "costs that add up over a chain of operators; a black box has none of it and pays a call a strategy",
+            "costs that add up over a chain of operators; with a black-box simulator each strategy takes a call",
         ),
         (
             "Dims and degrees have to be chosen together",

@@ -112,9 +112,9 @@ def section():
     return "\n\n".join(
         (
             "## Figure 4",
-            f"An expert's FFN in {WORKLOAD.name}, with Megatron's classic dims and degrees (tp 8, ep 16, pp 3,"
-            " batch 4096), and the plan of the paper in which the second product gathers its input, so that no sums"
-            " are left to reduce. Throughput is over the better of the two.",
+            f"An expert's FFN in {WORKLOAD.name}, with Megatron's TP dims and degrees (tp 8, ep 16, pp 3, batch 4096)."
+            " The second row is the plan of the paper: the second GEMM gathers its input, and no sums are left to"
+            " reduce. Throughput is over the better of the two.",
             markdown.table(header, rows),
         )
     )

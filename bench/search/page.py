@@ -20,56 +20,56 @@ NOTE = (
 
 WORKLOADS = """## Workloads
 
-A workload is a model, a phase, a context, a machine, a limit on latency and one on devices; throughput is in tokens/s per
-device. What the names of the tables say:
+A workload is a model, a phase, a context, a machine, a latency limit and a device limit. Throughput is in tokens/s per
+device. The tables use these names:
 
-| group | models | phase | machine | limit | devices at most | simulator |
+| group | models | phase | machine | SLO | maximum devices | simulator |
 | --- | --- | --- | --- | --- | --- | --- |
 | GPT-MoE, SLO 50 ms | 1.2T and 1.6T at contexts of 16k, 32k and 64k | decode | `h100_sxm` | TPOT 50 ms | none | roofline |
 | GPT-MoE, SLO 25 ms | the same | decode | `h100_sxm` | TPOT 25 ms | none | roofline |
 | Published models | DeepSeek-V3, Qwen3-235B, Llama-3.1-405B at 16k | decode | `h100_sxm` | TPOT 50 ms | 64 | roofline |
-| Where dims pay | kept cells of [Where dims pay](WhereDimsPay.md): model, phase, context, machine, devices | both | several | TPOT 50 ms; TTFT 1 s or context / 8 ms | the last number of the name | roofline |
+| Where dims pay | held-out cells of [Where dims pay](WhereDimsPay.md): model, phase, context, machine, devices | both | several | TPOT 50 ms; TTFT 1 s or context / 8 ms | the last number of the name | roofline |
 | Procedural simulator, the roofline's plan is invalid | GPT-MoE at 25 ms; DeepSeek-V3 and Qwen3-235B at 50 ms with 64 devices at most | decode | `h100_sxm` | TPOT | 64 or none | procedural, `fixed` |
 | GPT-MoE, procedural simulator | as at SLO 50 ms | decode | `h100_sxm` | TPOT 50 ms | none | [procedural](ProceduralSimulator.md), `runtime` and `fixed` |
 
-The space of a GPT-MoE model is 7 × 5 × 8 × 14 degrees times 3¹² dims, 2.1·10⁹ strategies; that of Llama, with 9 operators, 27
-times smaller, and that of DeepSeek-V3, with 25, 1.6 million times larger, without their limits on devices. *1.0 is the optimum*
-that `exact` proved; on the procedural simulator, which cannot be opened, it is the best that any run found, the long ones of
-`bench/search/best_known.csv` (`./dev bench search --best-known`) among them.
+The search space of a GPT-MoE model is 7 × 5 × 8 × 14 degrees times 3¹² dims, 2.1·10⁹ strategies. Without device limits, that
+of Llama, with 9 operators, is 27 times smaller, and that of DeepSeek-V3, with 25, is 1.6 million times larger. *1.0 is the
+optimum* that `exact` proved. On the procedural simulator, which cannot be opened, it is the best of all runs, including the long
+ones of `bench/search/best_known.csv` (`./dev bench search --best-known`).
 
-Constants were tuned on the GPT-MoE workloads, on DeepSeek-V3 with 64 devices, and the joint critic on *shown* cells of [Where
-dims pay](WhereDimsPay.md). The cells of the group "Where dims pay" are of models that served for nothing, but that a seed of two of
-them (Llama-3.1-405B on `h200_sxm`, Qwen3-235B on `a100_sxm` at 16k) was looked at after tuning, and that `patience` was chosen with an
-eye on the runs that are scored, eight of which it changed. The length of a warm start was chosen on 12 workloads of the procedural
-simulator that serve for nothing else. That a black box's search starts anew without the roofline's plans, two seeds of
-gpt-moe-1.6T-32k at 25 ms told, which are scored; six other workloads agreed. What is from outside is untuned.
+Constants were tuned on the GPT-MoE workloads and on DeepSeek-V3 with 64 devices; the joint critic was tuned on *shown* cells of
+[Where dims pay](WhereDimsPay.md). The held-out cells use models without any part in tuning, with three exceptions. A seed of two
+of them (Llama-3.1-405B on `h200_sxm`, Qwen3-235B on `a100_sxm` at 16k) was inspected after tuning. `patience` was chosen with an
+eye on scored runs, and changed eight of them. Restarts of a black-box search without the roofline's plans were found with two scored
+seeds of gpt-moe-1.6T-32k at 25 ms; six other workloads agreed. The length of a warm start was chosen on 12 other workloads of the
+procedural simulator. External searchers are untuned.
 """
 
-HOW = """## How this is measured
+HOW = """## Methodology
 
-`./dev bench search` runs every searcher of [Search and evaluation](Search.md) with a budget of {budget} calls, one process a
-run and one thread, and writes a line for every run into `bench/search/results.csv`; a stopped bench continues where it was. `n of m`
-is what is measured of what the plan has. *Version* is the commit whose programs ran. What is not measured yet stands [at the
-end](#what-is-missing).
+`./dev bench search` runs every searcher of [Search and evaluation](Search.md) with a budget of {budget} calls. Each run is one
+process with one thread and writes a line into `bench/search/results.csv`; an interrupted bench resumes. `n of m` are measured and
+planned runs. *Version* is the commit of the measured programs. [The end](#what-is-missing) lists the missing runs.
 
-*Every strategy asked for counts*, as by default (`accounting=asked`): repeated, invalid or not. *Repeats and masked degrees free*:
-only what is new counts, and not of degrees that no dims can make feasible; a search that proposes nothing new any more ends after 25
-strategies for each call of the budget. A searcher that only asks for what is new has one run for both.
+*Every strategy asked for counts*, the default (`accounting=asked`), includes repeated and invalid ones. *Repeats and masked degrees
+free* counts only new strategies with degrees that some dims can make feasible. Such a search ends after 25 strategies per call of
+the budget if it proposes nothing new. A searcher that only asks for new strategies has one run for both.
 
-`optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, 64 random trials first; `catcmawm` is CatCMAwM of
-[cmaes](https://github.com/CyberAgentAILab/cmaes), population 50, restarted when half of a generation is one point and three
-generations in a row have found nothing better. Both ask `shard-cost --serve` and minimise −log throughput, or, of an invalid strategy,
-a penalty by how far it exceeds memory and SLO. `sb3-ppo` is [Stable-Baselines3](https://github.com/DLR-RM/stable-baselines3)'s PPO
-with the network, the rewards and the schedule [of `ppo-paper`](Agent.md#ppo-paper).
+`optuna-tpe` is [Optuna](https://optuna.org)'s TPE, multivariate, with 64 random trials first. `catcmawm` is CatCMAwM of
+[cmaes](https://github.com/CyberAgentAILab/cmaes) with population 50. It restarts if half of a generation is one point and three
+generations in a row found nothing better. Both call `shard-cost --serve` and minimize −log throughput; an invalid strategy gets a
+penalty by its excess of memory and SLO. `sb3-ppo` is [Stable-Baselines3](https://github.com/DLR-RM/stable-baselines3)'s PPO with
+the network, the rewards and the schedule [of `ppo-paper`](Agent.md#ppo-paper).
 
-Brackets are 95 % intervals over seeds, of at least five: of a mean by Student's t on the means of the seeds, of a median by the
-bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median number of charged calls after which the best is
-at least 0.99 of the optimum, *q75* the 75 % quantile, *never* where fewer runs than that got there. *CPU s* is the median processor
-time of the process, start and proof of the optimum among it, of the version that was measured last; a process has one thread, so that
-this is its wall time where nothing else runs. Builds are release builds, but for 117e121 to e72e947, which have assertions and are two
-to three times as slow; a8a4a3b ran beside much other work, which doubles processor times, and 4bd9e2b and 60c64c3 beside some.
-`ppo-paper` multiplies with OpenBLAS since b327c2b. Optuna's TPE takes two minutes a run, and is run where few runs are needed. Bands
-of the curves hold the middle 80 % of the runs."""
+Brackets are 95 % intervals over at least five seeds. That of a mean is Student's t on the means of the seeds; that of a median is
+the bootstrap, corrected for bias and acceleration. *Calls to 99 %* is the median number of calls until the best is at least 0.99 of
+the optimum, and *q75* its 75 % quantile; *never* means that too few runs got there. *CPU s* is the median CPU time of the process,
+including start-up and the proof of the optimum, for the latest measured version. A process has one thread, so this is its wall time
+on an idle machine. Bands of the curves hold the middle 80 % of the runs.
+
+Builds are release builds, except 117e121 to e72e947, which have assertions and are two to three times as slow. Commit a8a4a3b ran on a
+loaded machine, which doubles CPU times, and 4bd9e2b and 60c64c3 on a slightly loaded one. `ppo-paper` multiplies with OpenBLAS since
+b327c2b. Optuna's TPE takes two minutes per run, so it has few runs."""
 
 
 def wanted_runs(budget):

@@ -55,33 +55,33 @@ HEAD = """<!-- Generated from bench/search/results.csv by ./dev bench search --p
 
 # The paper, claim by claim
 
-[Learning to Shard](https://arxiv.org/abs/2509.00217) lets an agent choose degrees and the dim of every operator together. Its
-simulator, its model's sizes and the domains of its degrees are not published. This page says what of it comes out here, with
-`searcher=ppo-paper`, the agent [as the paper describes it](Agent.md#ppo-paper), and what each result depends on. Every search has a
-budget of 4000 strategies asked for, invalid and repeated ones counted, as the paper counts."""
+[Learning to Shard](https://arxiv.org/abs/2509.00217) trains an agent that chooses degrees and the dim of every operator
+together. Its simulator, its model's sizes and the domains of its degrees are not published. This page lists its claims, our
+results with `searcher=ppo-paper`, the agent [as the paper describes it](Agent.md#ppo-paper), and what each result depends on. Every
+search has a budget of 4000 calls, including invalid and repeated strategies, as in the paper."""
 
-CHOICES = """## What is this project's own choice
+CHOICES = """## Choices of this project
 
-- **Models.** "GPT-MoE 1.2T and 1.6T" are `examples/configs/gpt-moe-*.json`: GPT-3's geometry, 60 and 80 layers, 16 experts, two a token.
-- **Domains.** tp, ep, pp and batch have 7, 5, 8 and 14 values for these models; with 12 operators of three dims each that is 2.1·10⁹
+- **Models.** "GPT-MoE 1.2T and 1.6T" are `examples/configs/gpt-moe-*.json`: GPT-3's geometry, 60 and 80 layers, 16 experts, two per token.
+- **Domains.** tp, ep, pp and batch have 7, 5, 8 and 14 values for these models. With 12 operators of three dims each, that is 2.1·10⁹
   strategies (the paper says about 10⁹), on up to 24 576 devices (24k).
-- **Limits.** Decode, 50 ms a token, no limit on devices; `h100_sxm` with 72 GB usable. The paper gives no number for its SLO.
-- **Batches end at 8192.** The optimum of gpt-moe-1.2T-16k is there: that row is cut by the domain.
-- **Random walk and annealing** redraw one variable a step. `annealing` as it comes here is another one than the paper's: its energy is the
-  logarithm of the throughput, T0 is 0.5 and invalid strategies are ordered by how far they exceed the limits. The row *as in the paper* has
-  `agent-options=initial-temperature=100,raw-energy=true`: tokens/s, T0 = 100, −1000 for whatever is invalid.
-- **The agent's open ends**, α = β = 1 and −1000 among them, are listed in [Agents](Agent.md#ppo-paper). {sensitivity}
-- **What the space cannot say**: context parallelism and attention that is data-parallel across tensor-parallel experts as degrees of their own
-  (the degrees of [serving engines](Degrees.md) have both, in a search of their own), redundant experts, layers of unlike dims
-  (`dims=per-layer` has them), and fractions of a micro-batch.
-- **`ep` of a dense model** is a number of replicas of everything, with no collective between them."""
+- **Limits.** Decode with 50 ms per token and no device limit, on `h100_sxm` with a memory budget of 72 GB. The paper gives no SLO.
+- **Batches end at 8192.** The optimum of gpt-moe-1.2T-16k is there, so the domain limits that row.
+- **Random walk and annealing** redraw one variable per step. The default `annealing` differs from the paper's. Its energy is the
+  logarithm of the throughput, T0 is 0.5, and invalid strategies are ordered by their excess. The row *as in the paper* has
+  `agent-options=initial-temperature=100,raw-energy=true`: tokens/s, T0 = 100, −1000 for all invalid strategies.
+- **The agent's open choices**, such as α = β = 1 and −1000, are listed in [Agents](Agent.md#ppo-paper). {sensitivity}
+- **Outside the space**: context parallelism, and attention that is data-parallel across tensor-parallel experts. The
+  [parallelism of serving engines](Degrees.md) has both, in a separate search. Redundant experts, layers with different dims
+  (`dims=per-layer` has them) and fractions of a micro-batch are outside too.
+- **`ep` of a dense model** is a number of replicas of everything, without collectives between them."""
 
 
 def choices(has_variants):
     """`CHOICES`, with what is known of the agent's open ends."""
-    known = "What they are worth stands above."
+    known = "Their effect is measured above."
     if not has_variants:
-        known = 'What they are worth is not measured; `./dev bench search --only "constants of"` does that.'
+        known = 'Their effect is not measured; `./dev bench search --only "constants of"` does that.'
     return CHOICES.format(sensitivity=known)
 
 
@@ -101,8 +101,8 @@ def text(measured, docs):
         _words(header, rows),
         "## Table 1",
         f"Mean throughput over that of random walk (n = {facts.runs(WALK)} a workload), in brackets its 95 % interval by Student's"
-        " t on the logarithm, of both. Megatron's dims have the best of all degrees, and no seed. The ceiling is the optimum over"
-        " the same: no searcher can be above it.",
+        " t on the logarithm, of both. Megatron's dims take the best of all degrees and need no seed. The ceiling is the optimum over"
+        " random walk, an upper bound for every searcher.",
         table_1(facts),
         f"Of the optimum, in the mean of the six: {shares}.",
         sensitivity.early_exits(measured),

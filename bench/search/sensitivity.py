@@ -9,11 +9,12 @@ from .summary import Comparison, Summary
 
 WORKLOAD = WORKLOADS[0]
 
-TEXT = """## What its open constants are worth
+TEXT = """## The effect of open constants
 
-α, β and the reward of an invalid strategy are not in the paper, and the length of a rollout is there without a reason. `ppo-paper`
-on {workload} with one of them changed; the difference is paired by seed, in brackets 95 % intervals over seeds, in bold what leaves
-0 out with its level divided by the {comparisons} rows. An agent *ends early* where every head has a value of probability 0.95."""
+The paper does not give α, β and the reward of an invalid strategy, and does not motivate the length of a rollout. The table has
+`ppo-paper` on {workload} with one of them changed. The difference is paired by seed, with 95 % intervals over seeds in brackets.
+Bold marks intervals without 0, with the level divided by the {comparisons} rows. An agent *ends early* when every head has a value
+of probability 0.95."""
 
 HEADER = ("variant", "runs", "of the optimum", "min", "− default", "agents", "ended early")
 
@@ -65,6 +66,6 @@ def early_exits(measured):
     agents, early = exits(counted)
     per_run = mean([run.counts["agents"] for run in counted])
     return (
-        f"The early exit: in {len(counted)} runs of `ppo-paper`, {early} of {agents} agents ended because every head had a value"
-        f" of probability 0.95, so that there were {per_run:.1f} agents a run where the budget has five parts."
+        f"Early exit: in {len(counted)} runs of `ppo-paper`, {early} of {agents} agents ended because every head had a value"
+        f" of probability 0.95. So there were {per_run:.1f} agents per run instead of five."
     )

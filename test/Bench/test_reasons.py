@@ -34,12 +34,12 @@ class Reasons(unittest.TestCase):
                 plan({}, attn_norm=("all_reduce", 20, 3e6)),
             )
         )
-        self.assertIn("10 µs, 3 MB in the place of 20 µs, 3 MB", said)
+        self.assertIn("10 µs, 3 MB instead of 20 µs, 3 MB", said)
 
     def test_attention_of_sequences_stands_beside_cut_experts(self):
         said = next(reasons.sentences(plan({"attention": 2}), plan({})))
         self.assertIn("data-parallel inside the tp group", said)
-        self.assertIn("beside tensor-parallel experts (`ffn_up` and `ffn_down`)", said)
+        self.assertIn("with tensor-parallel experts (`ffn_up` and `ffn_down`)", said)
 
     def test_experts_reduce_on_their_narrow_side(self):
         narrow = {"ffn_up": 0, "ffn_down": 1, "dispatch": 1}
@@ -51,7 +51,7 @@ class Reasons(unittest.TestCase):
         )
         self.assertIn("`ffn_up` reduces on the narrow side of the experts: 9 µs, 1 MB.", said)
         self.assertIn(
-            "Only a share of the features is sent (`dispatch`): 3 µs, 1 MB in the place of 24 µs, 8 MB.", said
+            "Only a share of the features is sent (`dispatch`): 3 µs, 1 MB instead of 24 µs, 8 MB.", said
         )
 
 

@@ -8,7 +8,7 @@ Two models a family, with other options each, are made by utils/tiny_models.py i
 environment of the build folder, into which Transformers and Torch are installed once.
 They decode, and prefill and decode on, unsharded, with the exact searcher's plans, and with
 `count` random strategies each, half of them with the degrees of serving engines. `--page`
-writes the rows of these families into the table of docs/Import.md, and leaves the others.
+writes the rows of these families into the table of docs/ImportResults.md, and leaves the others.
 With `--results` every model's result is a line of a file, and models that it has without a
 failure, of that seed and with as many strategies, are not run again: so a run that was cut goes
 on. `--draw` takes models whose options are drawn at random instead: what the importer refuses
@@ -37,7 +37,7 @@ from marked import with_part  # noqa: E402
 from tiny_families import FAMILIES  # noqa: E402
 
 UTILS = ROOT / "utils"
-PAGE = ROOT / "docs" / "Import.md"
+PAGE = ROOT / "docs" / "ImportResults.md"
 MARKS = ("<!-- families -->", "<!-- end of families -->")
 
 
@@ -148,7 +148,7 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--tolerance", default="", help="of the largest logit (2e-5)")
     parser.add_argument("--results", type=pathlib.Path, help="a file to go on from and to add to")
-    parser.add_argument("--page", action="store_true", help="write rows of docs/Import.md's table")
+    parser.add_argument("--page", action="store_true", help="write rows of docs/ImportResults.md's table")
     args = parser.parse_args()
     if args.draw and args.page:
         parser.error("--page is of the models that are known, and --draw of others")
