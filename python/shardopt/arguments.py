@@ -78,7 +78,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--prefill-machine", metavar="MACHINE",
         help="another machine for prefill workers, with --isl")
     add("--prefill-devices", type=int, metavar="N",
-        help="GPUs of it beside --devices (default: either)")
+        help="its GPUs, in addition to --devices (default: shared)")
     add("--weight-type", metavar="TYPE",
         help="weights as bf16, fp8, int8, int4, nvfp4 or mxfp4")
     add("--kv-type", metavar="TYPE", help="KV caches as bf16 or fp8")
@@ -217,7 +217,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument("--steps", type=int, default=2, help="of decode (2)")
     made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
     _add_role(made)
-    made = verb("lower", "the program of one device, with collectives, as MLIR")
+    made = verb("lower", "write the per-rank program with collectives, as MLIR")
     _add_plan(made)
     made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     made.add_argument(
@@ -241,17 +241,17 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made = verb("report", "a page with charts, which is a plan file too")
     _add_plan(made)
     made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
-    made.add_argument("--no-front", action="store_true", help="without the front")
+    made.add_argument("--no-front", action="store_true", help="leave out the Pareto frontier")
     made.add_argument(
-        "--no-sweep", action="store_true", help="without what devices and limits buy"
+        "--no-sweep", action="store_true", help="leave out the effect of changes"
     )
     made.add_argument(
-        "--no-search", action="store_true", help="without a search beside the bound"
+        "--no-search", action="store_true", help="leave out the convergence of a search"
     )
     made.add_argument(
         "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
     )
-    made.add_argument("--step", type=float, default=0.2, help="of the front (0.2)")
+    made.add_argument("--step", type=float, default=0.2, help="step of the frontier (default: 0.2)")
     made = verb("check", "what a command or manifest means, and how far from the best it is")
     made.add_argument(
         "what", nargs="?", help="quoted command, file, folder, or - for standard input"

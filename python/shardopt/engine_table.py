@@ -144,7 +144,7 @@ def checked_length(
     if held and asked > max(request, min(held)):
         raise ShardoptError(
             f"'max-length' is {asked}, expected at most {max(request, min(held))} tokens, "
-            "for which the caches of one device have room"
+            "the room of one GPU's KV cache"
         )
     return asked
 

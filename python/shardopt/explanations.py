@@ -23,13 +23,13 @@ class Explanation:
     """What is cut, its metrics, and its throughput beside the plan's."""
 
     def __str__(self) -> str:
-        lines = [f"{self.op}: {'whole' if self.dim == 'none' else 'cut by ' + self.dim}"]
+        lines = [f"{self.op}: {'replicated' if self.dim == 'none' else 'sharded on ' + self.dim}"]
         for cut, metrics, share in self.rows:
-            name = "whole" if cut == "none" else cut
+            name = "replicated" if cut == "none" else cut
             if metrics.reason == "structural":
                 lines.append(f"  {name:<12} cannot be")
                 continue
-            why = "" if metrics.valid else f", breaks the limit of {metrics.reason}"
+            why = "" if metrics.valid else f", infeasible: {metrics.reason}"
             lines.append(
                 f"  {name:<12} {share - 1:+8.2%} throughput, latency "
                 f"{metrics.latency_ms:.4g} ms, memory {metrics.memory_gb:.4g} GB{why}"
@@ -85,7 +85,7 @@ class Difference:
             return "\n".join(
                 line + ("" if a == b else " *") for line, (_, a, b) in zip(lines, self.summary)
             )
-        lines += ["", f"  {'op, cut and us':<22}{'first':>14}{'':>10}{'second':>14}"]
+        lines += ["", f"  {'op, sharding and us':<22}{'first':>14}{'':>10}{'second':>14}"]
         for op, cut, other, us, them in self.ops:
             mark = " *" if cut != other else ""
             lines.append(f"  {op:<22}{cut:>14}{us:>10.1f}{other:>14}{them:>10.1f}{mark}")
@@ -112,7 +112,7 @@ def _cut(ops: Any, op: str, dims: dict[str, int]) -> str:
     if op not in ops:
         return "-"
     name = ops[op][dims[op]]
-    return "whole" if name == "none" else name
+    return "replicated" if name == "none" else name
 
 
 def diff(first: "Plan | Service", second: "Plan | Service") -> Difference:

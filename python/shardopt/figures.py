@@ -19,15 +19,15 @@ Spec = dict[str, Any]
 MOST_REPLICAS, MOST_EVALUATIONS = 64, 300
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 BASELINES = {
-    "megatron_classic": "Megatron classic",
-    "megatron_slice": "Megatron slice",
+    "megatron_classic": "Megatron TP",
+    "megatron_slice": "TP + EP slicing",
     "megatron_sp": "Megatron SP",
 }
 LAYOUTS = {
-    "R": "whole on every device",
-    "T": "rows (tokens) cut",
-    "H": "columns cut",
-    "P": "partial sums",
+    "R": "Replicate",
+    "T": "Shard(tokens)",
+    "H": "Shard(hidden)",
+    "P": "Partial",
 }
 
 
@@ -70,7 +70,7 @@ def front(plan: Plan, frontier: Frontier | None, plans: Mapping[str, Plan]) -> S
     tooltip = [{"field": name} for name in ("plan", "degrees", "latency", "throughput")]
     layers: list[Spec] = []
     if frontier:
-        values = [point("front, proved", one) for one in frontier if isinstance(one, Plan)]
+        values = [point("frontier, proved", one) for one in frontier if isinstance(one, Plan)]
         layers.append(
             {
                 "data": {"values": values},
@@ -231,7 +231,7 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
                 {
                     "plan": name,
                     "op": op,
-                    "cut": "whole" if cut == "none" else cut,
+                    "sharding": "replicated" if cut == "none" else cut,
                     "layout": LAYOUTS.get(layouts.get(op, ""), "none"),
                 }
             )
@@ -246,7 +246,7 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
     }
     color = {"field": "layout", "type": "nominal", "title": "layout after it"}
     return _spec(
-        "What is cut",
+        "Op sharding",
         {
             "data": {"values": values},
             "encoding": where,
@@ -256,11 +256,11 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
                     "encoding": {
                         "color": color,
                         "tooltip": [
-                            {"field": name} for name in ("op", "plan", "cut", "layout")
+                            {"field": name} for name in ("op", "plan", "sharding", "layout")
                         ],
                     },
                 },
-                {"mark": "text", "encoding": {"text": {"field": "cut"}}},
+                {"mark": "text", "encoding": {"text": {"field": "sharding"}}},
             ],
             "height": {"step": 20},
         },
@@ -288,12 +288,12 @@ def devices(plan: Plan) -> Spec:
                     }
                 )
     left = strategy.replicas - shown
-    more = f", the first {shown} of {strategy.replicas} replicas" if left else ""
+    more = f", the first {shown} of {strategy.replicas} data-parallel ranks" if left else ""
     names = ("device", "node", "stage", "replica", "member")
     where: Spec = {
         "x": {"field": "member", "type": "ordinal", "title": "of tp",
               "axis": {"labelAngle": 0}},
-        "y": {"field": "replica", "type": "ordinal", "title": "replica (dp)"},
+        "y": {"field": "replica", "type": "ordinal", "title": "dp rank"},
         "color": {"field": "node", "type": "ordinal", "title": "node",
                   "scale": {"scheme": "tableau20"},
                   "legend": None if len(values) > 20 * size else {}},

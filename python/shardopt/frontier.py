@@ -117,7 +117,7 @@ def min_devices(
     """
     _check_kind(Problem, "problem", problem)
     if rate is None and problem.rate is None:
-        raise ShardoptError("no load to size for, expected requests/s, or tokens/s as 'rate'")
+        raise ShardoptError("no load to size for, expected req/s, or tokens/s as 'rate'")
     if rate is not None and not 0 < real(rate) < math.inf:
         raise WrongValue(f"'rate' is {shown(rate)}, expected tokens a second above 0")
     if problem.is_service:
@@ -142,7 +142,7 @@ def _size(problem: Problem, rate: float | None, most: int) -> Service:
                 raise
             if devices >= most:
                 raise TooFewDevices(
-                    f"{requests:g} requests/s need more than {most} GPUs, the most that "
+                    f"{requests:g} req/s need more than {most} GPUs, the most that "
                     f"are tried: {error}"
                 ) from None
             fewest = (error.next_feasible or {}).get("change", {}).get("to") or 2 * devices

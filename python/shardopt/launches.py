@@ -131,7 +131,7 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
 
 
 def _cut(name: str) -> str:
-    return "whole" if name == "none" else f"cut by {name}"
+    return "replicated" if name == "none" else f"sharded on {name}"
 
 
 def _nearest(plan: Plan, engine: str, devices_per_node: int | None) -> Plan | None:

@@ -380,8 +380,8 @@ class Problem:
             )
         elif self.objective != "throughput":
             raise Contradiction(
-                f"'objective' is {shown(self.objective)}, expected throughput, for which "
-                "services are planned: a lower 'tpot_ms' asks for a faster one"
+                f"'objective' is {shown(self.objective)}, expected throughput: "
+                "for a faster service, lower 'tpot_ms'"
             )
         elif self.space != "serving" or self.searcher not in (None, "exact"):
             name = "space" if self.space != "serving" else "searcher"

@@ -67,7 +67,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def load(folder, **others):
-    """The model, of which each process holds its part."""
+    """Loads the model; each process holds its part."""
     config = DistributedConfig(**json.loads((HERE / "tp_plan.json").read_text()))
     return AutoModelForCausalLM.from_pretrained(folder, distributed_config=config, **others)
 
@@ -101,10 +101,10 @@ def _pair(up: str, down: str) -> tuple[str, str]:
 def _attention_styles(cuts: Mapping[str, str], why: list[str]) -> dict[str, str]:
     by_heads = cuts["attention"] == "heads"
     if cuts["attention"] == "head_dim":
-        why.append("attention is cut by head_dim, and transformers has it by heads or whole")
+        why.append("attention is sharded on head_dim, and transformers shards it on heads or replicates it")
     for op in ("qkv_proj", "out_proj"):
         if by_heads and cuts[op] != "heads":
-            why.append(f"attention is cut by heads, and {op} is not")
+            why.append(f"attention is sharded on heads, and {op} is not")
     return {
         "qkv_proj": _style(cuts["qkv_proj"], "heads", by_heads, False),
         "out_proj": _style(cuts["out_proj"], "hidden", False, by_heads),
@@ -117,7 +117,7 @@ def _expert_styles(
     """Of the experts, their first and their second product: whole ones on each
     device of tp, or columns of all of them."""
     if cuts["router"] != "none":
-        why.append(f"router is cut by {cuts['router']}, and transformers has it whole")
+        why.append(f"router is sharded on {cuts['router']}, and transformers replicates it")
     if ep not in (1, tp):
         why.append(f"ep is {ep}, and transformers has the experts on 1 device or on all {tp} of tp")
     if ep > 1:  # its exchange takes each row of a group once
@@ -125,19 +125,19 @@ def _expert_styles(
         for op in ("dispatch", "combine"):
             if cuts[op] != wanted:
                 why.append(
-                    f"{op} is cut by {cuts[op]}, and where rows are {how} transformers has it "
-                    f"by {wanted}"
+                    f"{op} is sharded on {cuts[op]}, and where rows are {how} transformers has it "
+                    f"on {wanted}"
                 )
         return "ep_dispatch_experts", "grouped_gemm", "grouped_gemm"
     found = cuts["ffn_up"], cuts["ffn_down"]
     if tp > 1 and found not in (("inner", "inner"), ("none", "none")):
         why.append(
-            f"ffn_up and ffn_down of experts are cut by {found[0]} and {found[1]}, and "
-            "transformers has both by inner or whole"
+            f"ffn_up and ffn_down of experts are sharded on {found[0]} and {found[1]}, and "
+            "transformers shards both on inner or replicates both"
         )
     for op in ("dispatch", "combine"):
         if tp > 1 and cuts[op] != "none":
-            why.append(f"{op} is cut by {cuts[op]}, and transformers has it whole where ep is 1")
+            why.append(f"{op} is sharded on {cuts[op]}, and transformers replicates it where ep is 1")
     if found[0] == "none":
         return "replicate", "replicate", "replicate"
     return "moe_tp_experts", "packed_colwise", "rowwise"
@@ -148,7 +148,7 @@ def _styles(plan: Plan, why: list[str]) -> dict[str, tuple[str, ...]]:
     model, strategy = plan.problem.model, plan.strategy
     all_cuts = {op: model.ops[op][dim] for op, dim in strategy.dims}
     why += [
-        f"{op} is cut by {cut}, and transformers has it whole"
+        f"{op} is sharded on {cut}, and transformers replicates it"
         for op, cut in all_cuts.items()
         if op.endswith("norm") and cut != "none"
     ]
@@ -158,7 +158,7 @@ def _styles(plan: Plan, why: list[str]) -> dict[str, tuple[str, ...]]:
         if stack == "dense" and name.startswith("ffn_") and name != "ffn_norm":
             cuts[op] = cut
         elif cuts.setdefault(name, cut) != cut:
-            why.append(f"{op} is cut by {cut}, and in other layers by {cuts[name]}")
+            why.append(f"{op} is sharded on {cut}, and in other layers on {cuts[name]}")
     embeds = {"vocab": "embedding_rowwise", "hidden": "embedding_colwise", "none": "replicate"}
     styles: dict[str, tuple[str, ...]] = {
         "embed": (embeds[cuts["embed"]],),
@@ -218,13 +218,13 @@ def parallel_plan(plan: Plan) -> dict[str, Any]:
     styles = _styles(plan, why)
     if model.experts and strategy.replicas > 1:
         why.append(
-            f"dp is {strategy.replicas}, and transformers cuts the weights of replicas that "
-            "share experts between them"
+            f"dp is {strategy.replicas}, and transformers shards all weights over ranks that "
+            "share experts"
         )
     if model.experts % strategy.ep:
         why.append(f"{model.experts} experts are not divided by ep, which is {strategy.ep}")
     if strategy.cp > 1:
-        why.append(f"cp is {strategy.cp}, and transformers has whole contexts")
+        why.append(f"cp is {strategy.cp}, and transformers does not shard the context")
     if strategy.pp > 1:
         why += _stage_reasons(plan)
         if model.experts and strategy.ep > 1:

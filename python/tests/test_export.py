@@ -96,7 +96,7 @@ class ExportTest(unittest.TestCase):
         best = so.plan(problem(LLAMA, pins={"embed": "none", "lm_head": "none", "tp": 8}))
         with self.assertRaises(so.Inexpressible) as caught:
             so.export(best, "vllm")
-        self.assertIn("embed is whole, and vllm has it cut by vocab", caught.exception.reasons)
+        self.assertIn("embed is replicated, and vllm has it sharded on vocab", caught.exception.reasons)
         self.assertGreaterEqual(len(caught.exception.reasons), 2)
         so.export(caught.exception.nearest, "vllm")
 

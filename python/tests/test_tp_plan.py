@@ -127,8 +127,8 @@ class TensorPlanTest(unittest.TestCase):
 
     def test_what_has_no_style(self):
         for pins, reason in [
-            ({**MEGATRON, "attn_norm": "tokens", "*_norm": "tokens"}, "attn_norm is cut by tokens"),
-            ({**MEGATRON, "qkv_proj": "hidden"}, "attention is cut by heads, and qkv_proj is not"),
+            ({**MEGATRON, "attn_norm": "tokens", "*_norm": "tokens"}, "attn_norm is sharded on tokens"),
+            ({**MEGATRON, "qkv_proj": "hidden"}, "attention is sharded on heads, and qkv_proj is not"),
             ({**MEGATRON, "cp": 2, "tp": 4}, "cp is 2"),
         ]:
             with self.subTest(reason), self.assertRaises(so.Inexpressible) as caught:
@@ -166,7 +166,7 @@ class TensorPlanTest(unittest.TestCase):
         again = so.plan(plan.problem)
         self.assertEqual((again.strategy, again.problem), (plan.strategy, plan.problem))
         self.assertGreater(len(so.pareto(problem, step=0.5)), 0)
-        with self.assertRaisesRegex(so.Inexpressible, "router is cut by experts"):
+        with self.assertRaisesRegex(so.Inexpressible, "router is sharded on experts"):
             so.plan(problem.replace(pins={"tp": 2, "*router": "experts"}))
         with self.assertRaises(so.Infeasible):
             so.plan(problem.replace(tpot_ms=1e-6))
@@ -196,12 +196,12 @@ class TensorPlanTest(unittest.TestCase):
 
     def test_experts_without_a_style(self):
         for pins, reason in [
-            ({**COLUMNS, "dp": 2}, "dp is 2, and transformers cuts the weights of replicas"),
-            ({**COLUMNS, "*router": "experts"}, "router is cut by experts"),
-            ({**COLUMNS, "moe.ffn_up": "hidden"}, "ffn_up and ffn_down of experts are cut by hidden"),
-            ({**COLUMNS, "moe.out_proj": "hidden"}, "moe.out_proj is cut by hidden, and in other"),
-            ({**GATHERED, "*combine": "tokens"}, "combine is cut by tokens, and where rows are gath"),
-            ({**SENT, "*dispatch": "none"}, "dispatch is cut by none, and where rows are sent"),
+            ({**COLUMNS, "dp": 2}, "dp is 2, and transformers shards all weights"),
+            ({**COLUMNS, "*router": "experts"}, "router is sharded on experts"),
+            ({**COLUMNS, "moe.ffn_up": "hidden"}, "ffn_up and ffn_down of experts are sharded on hidden"),
+            ({**COLUMNS, "moe.out_proj": "hidden"}, "moe.out_proj is sharded on hidden, and in other"),
+            ({**GATHERED, "*combine": "tokens"}, "combine is sharded on tokens, and where rows are gath"),
+            ({**SENT, "*dispatch": "none"}, "dispatch is sharded on none, and where rows are sent"),
             (STAGES, r"stages have \[2, 1\] layers, and transformers divides them into \[1, 2\]"),
             ({**GATHERED, "pp": 2, "stages": [1, 2]}, "pp is 2 and ep 2, and transformers has one"),
         ]:

@@ -91,7 +91,7 @@ def _lines_of_service(row: Mapping[str, Any]) -> list[str]:
         )
     lines.append(
         f"{row['tokens_per_s_per_used_device']:.4g} tokens/s per GPU in use, "
-        f"{row['requests_per_s']:.4g} requests/s, TPOT {row['tpot_ms']:.4g} ms, "
+        f"{row['requests_per_s']:.4g} req/s, TPOT {row['tpot_ms']:.4g} ms, "
         f"TTFT {row['ttft_ms']:.4g} ms"
     )
     return lines

@@ -100,7 +100,7 @@ def gathered(
     if {one.role.name for one in roles} in ({PREFILL}, {DECODE}):
         said.append(note(f"it is the {roles[0].role.name} side of a service alone"))
     elif SERVE in names and len(set(names)) > 1:
-        said.append(note("servers that do both stand beside those of one role"))
+        said.append(note("some servers have both roles, others one"))
         roles = [one for one in roles if one.role.name == SERVE] if (
             {PREFILL, DECODE} - set(names)) else [
             one for one in roles if one.role.name != SERVE]

@@ -164,7 +164,7 @@ class Deployment:
 
     def __str__(self) -> str:
         load = self.load
-        rate = f"{load.rate:g} requests/s" if load.rate else f"{load.concurrency} in flight"
+        rate = f"{load.rate:g} req/s" if load.rate else f"{load.concurrency} in flight"
         lines = [f"service   {self.name}: {self.engine} {self.version}, {self.model}"]
         for role in self.roles:
             degrees = f"tp {role.tp}, dp {role.ranks}, ep {role.ep}, pp {role.pp}"
