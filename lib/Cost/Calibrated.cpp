@@ -376,6 +376,7 @@ Trust Calibrated::trust(const Kernel &kernel) const {
   case KernelKind::Attention:
     return trustAttention(kernel);
   case KernelKind::BatchedGemm:
+  case KernelKind::Ranking:
   case KernelKind::Memory:
     return {};
   }

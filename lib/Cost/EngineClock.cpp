@@ -89,7 +89,7 @@ EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
       findExperts(WeightType(type), cutlassOf[isGated], isGated);
   if (!forms.quantizationScale.all.empty())
     quantization = &forms.quantizationScale.all.front().form;
-  const bool isVllm = engine.kind == EngineKind::Vllm;
+  const bool isVllm = engine.kind == Engine::Vllm;
   if (auto found = forms.customAllReduce.find(
           {{{"kernel", isVllm ? "vLLM_custom_graph" : "TRTLLM"}}, {}});
       found && engine.hasCustomAllReduce)
@@ -101,7 +101,7 @@ EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
 /// By the support matrices of vLLM 0.33 and of TensorRT-LLM 1.3; SGLang has
 /// vLLM's kernels.
 std::optional<std::string> EngineClock::whyNot(WeightType type) const {
-  const bool isTrtLlm = engine.kind == EngineKind::TrtLlm;
+  const bool isTrtLlm = engine.kind == Engine::Trtllm;
   const bool hasFp8 = device().fp8 > 1;
   const char *wanted = nullptr;
   if (type == WeightType::Int8 && (isTrtLlm || !isHopper()))
@@ -171,7 +171,7 @@ void EngineClock::addMarlin(std::vector<Routed> &to,
 void EngineClock::findExperts(WeightType type, const char *cutlass,
                               bool isGated) {
   std::vector<Routed> &found = experts[isGated][at(type)];
-  const bool isSglang = engine.kind == EngineKind::Sglang;
+  const bool isSglang = engine.kind == Engine::Sglang;
   switch (type) {
   case WeightType::F32:
   case WeightType::Bf16:
@@ -196,13 +196,13 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
       break;
     }
     addExperts(found, "nvfp4", cutlass);
-    if (engine.hasSmallExperts || engine.kind == EngineKind::TrtLlm)
+    if (engine.hasSmallExperts || engine.kind == Engine::Trtllm)
       addExperts(found, "nvfp4", "moe_torch_flow_min_latency");
     else if (!found.empty())
       found.front().form.ce = oldPass;
     break;
   case WeightType::Mxfp4:
-    if (isHopper() && engine.kind == EngineKind::Vllm)
+    if (isHopper() && engine.kind == Engine::Vllm)
       addMarlin(found, cutlass);
     else
       addExperts(found, isHopper() ? "w4a16_mxfp4" : "w4a8_mxfp4_mxfp8",
@@ -272,7 +272,7 @@ double EngineClock::attention(const Kernel &kernel) const {
   Kernel taken = kernel;
   taken.activationBytes = 2;
   const bool readsAsBf16 = engine.readsFp8AsBf16 && isHopper() &&
-                           kernel.latent == (engine.kind == EngineKind::Sglang);
+                           kernel.latent == (engine.kind == Engine::Sglang);
   if (readsAsBf16)
     taken.cacheBytes = 2;
   if (kernel.prompt <= 0)
@@ -365,7 +365,7 @@ double EngineClock::seconds(const Kernel &kernel) const {
 
 /// TRT-LLM rotates and writes inside of attention.
 double EngineClock::seconds(const Pass &pass) const {
-  if (pass.kind == Pass::Kind::Rotation && engine.kind == EngineKind::TrtLlm)
+  if (pass.kind == Pass::Kind::Rotation && engine.kind == Engine::Trtllm)
     return 0;
   return stream(pass.bytes) * 1e-6;
 }

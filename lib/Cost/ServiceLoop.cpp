@@ -104,8 +104,7 @@ double ServingWorker::room(double context) const {
 /// What the host adds to a step of `sequences`.
 template <typename Number>
 static Number hostUs(const ServingEngine &engine, Number sequences) {
-  const bool isCritical =
-      engine.isCpuBound || engine.kind == EngineKind::Sglang;
+  const bool isCritical = engine.isCpuBound || engine.kind == Engine::Sglang;
   const double each =
       engine.alwaysUs + (engine.isCpuBound ? engine.sequenceUs : 0);
   return each * sequences + (isCritical ? engine.stepUs : 0);

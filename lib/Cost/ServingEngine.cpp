@@ -7,8 +7,6 @@
 
 #include "shardopt/Cost/ServingEngine.h"
 
-#include "shardopt/Support/Choice.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -38,19 +36,6 @@ bool cost::isOlder(const std::string &left, const std::string &right) {
   return !numbers.empty() && numbers < numbersOf(right);
 }
 
-const char *cost::spell(EngineKind kind) {
-  static constexpr const char *names[] = {"trtllm", "vllm", "sglang"};
-  return names[static_cast<size_t>(kind)];
-}
-
-ErrorOr<EngineKind> cost::parseEngineKind(const std::string &option,
-                                          const std::string &name) {
-  return parseChoice<EngineKind>(option, name,
-                                 {{"trtllm", EngineKind::TrtLlm},
-                                  {"vllm", EngineKind::Vllm},
-                                  {"sglang", EngineKind::Sglang}});
-}
-
 void ServingEngine::widenBands() {
   for (ServingBand *band : {&denseTpot, &expertTpot, &ttft}) {
     band->low = std::pow(band->low, 1.5);
@@ -70,7 +55,7 @@ bool cost::isMeasuredArchitecture(const std::string &architecture) {
 ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
                                         const std::string &version,
                                         bool isTuned) {
-  ErrorOr<EngineKind> kind = parseEngineKind("backend", name);
+  ErrorOr<Engine> kind = parseEngine(name, "backend");
   if (!kind)
     return kind.error();
   ServingEngine engine;
@@ -80,9 +65,9 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
   engine.hasEqualLengths = !isTuned;
   // On Hopper they have no kernel that multiplies with an fp8 cache (SGLang:
   // with a latent one), and take the time of bf16.
-  engine.readsFp8AsBf16 = *kind != EngineKind::TrtLlm;
+  engine.readsFp8AsBf16 = *kind != Engine::Trtllm;
   switch (*kind) {
-  case EngineKind::TrtLlm:
+  case Engine::Trtllm:
     // From 1.1 on the next step is prepared while one runs.
     engine.isCpuBound = isOlder(version, "1.1") && !isTuned;
     engine.hasSmallExperts = !version.empty() && !isOlder(version, "1.2");
@@ -94,7 +79,7 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
     engine.expertTpot = {0.91, 1.15};
     engine.ttft = {0.78, 2.4};
     break;
-  case EngineKind::Vllm:
+  case Engine::Vllm:
     engine.isCpuBound = isOlder(version, "0.14") && !isTuned;
     engine.hasSmallExperts = true;
     engine.stepUs = 520;
@@ -106,7 +91,7 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
     engine.expertTpot = {0.93, 1.12};
     engine.ttft = {0.78, 1.45};
     break;
-  case EngineKind::Sglang:
+  case Engine::Sglang:
     engine.isCpuBound = !isTuned;
     engine.readsApart = true; // unless --enable-mixed-chunk
     // Recipes had them before they became the default.

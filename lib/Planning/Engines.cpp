@@ -12,43 +12,11 @@
 #include "shardopt/Cost/Ops/MlaAttention.h"
 #include "shardopt/Cost/Ops/StateModel.h"
 #include "shardopt/Search/Megatron.h"
-#include "shardopt/Support/Choice.h"
 #include "shardopt/Support/StageGrid.h"
 
 #include <algorithm>
 
 using namespace shardopt;
-
-const char *shardopt::spell(Engine engine) {
-  switch (engine) {
-  case Engine::Vllm:
-    return "vllm";
-  case Engine::Sglang:
-    return "sglang";
-  case Engine::Trtllm:
-    return "trtllm";
-  }
-  return "";
-}
-
-const char *shardopt::engineVersion(Engine engine) {
-  switch (engine) {
-  case Engine::Vllm:
-    return "0.33";
-  case Engine::Sglang:
-    return "0.5.23";
-  case Engine::Trtllm:
-    return "1.3.0rc";
-  }
-  return "";
-}
-
-ErrorOr<Engine> shardopt::parseEngine(const std::string &text) {
-  std::vector<std::pair<std::string, Engine>> choices;
-  for (Engine engine : allEngines)
-    choices.emplace_back(spell(engine), engine);
-  return parseChoice<Engine>("engine", text, choices);
-}
 
 //===----------------------------------------------------------------------===//
 // Facts

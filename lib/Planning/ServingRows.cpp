@@ -168,7 +168,7 @@ static OpTypes readTypes(Row &row, const Run &run) {
       precision == "fp8" || precision == "fp4" ||
       (precision.empty() && types.dense && isWithFp8Cache(*types.dense));
   const bool isDenseTrtLlm =
-      !model.hasExperts() && run.engine.kind == EngineKind::TrtLlm;
+      !model.hasExperts() && run.engine.kind == Engine::Trtllm;
   const bool isCacheFp8 = run.engine.cacheBytes > 0
                               ? run.engine.cacheBytes < 2
                               : isSmall && (!hasDefaults(row) || isDenseTrtLlm);
@@ -187,12 +187,6 @@ static OpTypes readTypes(Row &row, const Run &run) {
 static int64_t readDegree(Row &row, const std::string &column) {
   const std::string text = row.text(column);
   return text.empty() || text == "0" ? 1 : int64_t(row.number(column, 1));
-}
-
-static Engine engineOf(EngineKind kind) {
-  return kind == EngineKind::TrtLlm ? Engine::Trtllm
-         : kind == EngineKind::Vllm ? Engine::Vllm
-                                    : Engine::Sglang;
 }
 
 /// The role whose columns begin with `prefix`, with the dims that its engine
@@ -215,8 +209,7 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
   Strategy strategy;
   strategy.degrees = degrees;
   for (size_t op = 0; op < facts.ops.size(); ++op)
-    strategy.dims.push_back(
-        engineDim(engineOf(run.engine.kind), degrees, op, facts));
+    strategy.dims.push_back(engineDim(run.engine.kind, degrees, op, facts));
   role.steps = std::make_unique<StepTimes>(
       *role.costs, std::move(strategy), std::nullopt, run.engine.expertReach);
   if (!role.steps->isLegal())

@@ -8,19 +8,13 @@
 #ifndef SHARDOPT_COST_SERVINGENGINE_H
 #define SHARDOPT_COST_SERVINGENGINE_H
 
-#include "shardopt/Support/Error.h"
+#include "shardopt/Support/Engine.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace shardopt::cost {
-
-enum class EngineKind : uint8_t { TrtLlm, Vllm, Sglang };
-const char *spell(EngineKind kind);
-/// What `name`, which was given as `option`, is; an error says what there is.
-ErrorOr<EngineKind> parseEngineKind(const std::string &option,
-                                    const std::string &name);
 
 /// Between which multiples of a prediction 80 % of measurements are.
 struct ServingBand {
@@ -31,7 +25,7 @@ struct ServingBand {
 /// how it was started: `isCpuBound` says that the host is on the critical path
 /// of a step.
 struct ServingEngine {
-  EngineKind kind = EngineKind::TrtLlm;
+  Engine kind = Engine::Trtllm;
   bool isCpuBound = false;
   /// Its experts of block fp8 and nvfp4 are kernels of few tokens, which cost
   /// nothing for experts without any.

@@ -11,7 +11,7 @@
 #include "shardopt/Cost/Model.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
-#include "shardopt/Support/Error.h"
+#include "shardopt/Support/Engine.h"
 
 #include <memory>
 #include <optional>
@@ -19,16 +19,6 @@
 #include <vector>
 
 namespace shardopt {
-
-enum class Engine : uint8_t { Vllm, Sglang, Trtllm };
-inline constexpr Engine allEngines[] = {Engine::Vllm, Engine::Sglang,
-                                        Engine::Trtllm};
-
-/// "vllm", "sglang" or "trtllm".
-const char *spell(Engine engine);
-ErrorOr<Engine> parseEngine(const std::string &text);
-/// The version whose rules these are, as python/shardopt/engines.json has it.
-const char *engineVersion(Engine engine);
 
 /// What the engines' rules ask of a model.
 struct EngineFacts {

@@ -9,8 +9,8 @@
 
 #include "OpSyntax.h"
 #include "shardopt/Cost/RequestContext.h"
-#include "shardopt/Cost/ServingEngine.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Support/Engine.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"
 
@@ -314,8 +314,7 @@ LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t readers, StrategyAttr prefill,
                                   StringAttr decodeMachine,
                                   StringAttr prefillMachine) {
-  if (auto known = cost::parseEngineKind("engine", engine.str());
-      !known) // (C5)
+  if (auto known = parseEngine(engine.str()); !known) // (C5)
     return emitError() << known.error().message;
   for (auto [name, value] :
        {std::pair("concurrency", concurrency), std::pair("decoders", decoders)})
