@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Machine/MachineReader.h"
+#include "shardopt/Machine/MachinePrice.h"
 
 #include "CalibrationReader.h"
 #include "Inherited.h"
@@ -194,6 +195,28 @@ static void readBases(json::Value root, std::vector<json::Document> &bases,
   }
 }
 
+/// Of the file itself: what it is like may cost another price.
+static std::optional<double> readPrice(const json::Value &root) {
+  const json::Value price = root["price_per_hour"];
+  if (!price)
+    return std::nullopt;
+  const double dollars = price.positiveNumber();
+  if (dollars > 1e6)
+    price.failExpected("dollars of a device for an hour, at most 1e6");
+  return dollars;
+}
+
+ErrorOr<std::optional<double>>
+shardopt::parsePrice(std::string_view text, const std::string &fileName) {
+  ErrorOr<json::Document> document = json::Document::parse(text, fileName);
+  if (!document)
+    return document.error();
+  const std::optional<double> price = readPrice(document->root());
+  if (document->failed())
+    return document->error();
+  return price;
+}
+
 ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
                                         const std::string &fileName) {
   ErrorOr<json::Document> document = json::Document::parse(text, fileName);
@@ -206,7 +229,8 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
                             "which stages are planned by 'shard-schedule "
                             "module.mlir', expected one machine"};
   root.refuseOtherKeys({"name", "like", "source", "compute", "memory", "domain",
-                        "network", "collectives", "experts", "calibration"});
+                        "network", "collectives", "experts", "price_per_hour",
+                        "calibration"});
   std::vector<json::Document> bases;
   std::vector<std::string> names;
   readBases(root, bases, names);
@@ -232,6 +256,7 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
   machine.expertSkew = skew.nonNegativeNumber();
   if (machine.expertSkew > 1e6)
     skew.failExpected("a number of at most 1e6");
+  readPrice(root);
   machine.calibration = readCalibrations(root, bases, names, sheet);
   if (machine.calibration) {
     if (!(sheet.sms > 0))

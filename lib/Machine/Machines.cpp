@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShippedMachines.h"
+#include "shardopt/Machine/MachinePrice.h"
 #include "shardopt/Machine/MachineReader.h"
 #include "shardopt/Support/Files.h"
 #include "shardopt/Support/Suggest.h"
@@ -43,6 +44,20 @@ ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
   return Error{"unknown machine '" + abbreviate(nameOrFile) + "'; " +
                listKnown(nameOrFile, knownMachines()) +
                "; a file is named by a path with '/' or ending in '.json'"};
+}
+
+ErrorOr<std::optional<double>>
+shardopt::loadPrice(const std::string &nameOrFile) {
+  for (const ShippedMachine &machine : shippedMachines())
+    if (nameOrFile == machine.name)
+      return parsePrice(machine.json, "machines/" + nameOrFile + ".json");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(nameOrFile, error))
+    return std::optional<double>(); // not a file that is read again
+  ErrorOr<std::string> text = readFile(nameOrFile, maxFileBytes);
+  if (!text)
+    return text.error();
+  return parsePrice(*text, nameOrFile);
 }
 
 std::string shardopt::lastingName(const std::string &nameOrFile) {

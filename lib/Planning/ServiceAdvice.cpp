@@ -17,48 +17,6 @@
 using namespace shardopt;
 using namespace shardopt::service;
 
-namespace {
-/// A request that is searched again and again under changed goals.
-class Asked {
-public:
-  static ErrorOr<Asked> create(std::shared_ptr<const Scenario> scenario,
-                               const ServiceRequest &request);
-
-  /// What was asked, with plans under `goal`.
-  ServiceSummary under(const ServiceGoal &goal) const {
-    ServiceSummary found = summary;
-    found.goal = goal;
-    ServiceShortage shortage;
-    findPlans(found, sides, mode, shortage);
-    return found;
-  }
-  const ServiceGoal &goal() const { return summary.goal; }
-  int64_t domain() const { return sides.decode->domainSize(); }
-
-  ServiceSummary summary;
-  Sides sides;
-  std::optional<ServiceMode> mode;
-};
-} // namespace
-
-ErrorOr<Asked> Asked::create(std::shared_ptr<const Scenario> scenario,
-                             const ServiceRequest &request) {
-  Asked asked;
-  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
-  if (!summary)
-    return summary.error();
-  asked.summary = std::move(*summary);
-  ErrorOr<Sides> sides = sidesOf(asked.summary);
-  if (!sides)
-    return sides.error();
-  asked.sides = std::move(*sides);
-  auto mode = askedMode(request);
-  if (!mode)
-    return mode.error();
-  asked.mode = *mode;
-  return asked;
-}
-
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
@@ -84,6 +42,18 @@ static int64_t nextSize(const Asked &asked, ServiceGoal goal) {
   const auto domains = int64_t(std::ceil(need / double(domain)));
   return std::max({now + 1, std::min(domains * domain, 4 * now),
                    std::min(domain, 2 * now)});
+}
+
+/// Whether workers with more GPUs miss the limits, too: those within a few
+/// domains do, whatever the rate.
+static bool isHopeless(const Asked &asked, ServiceGoal goal,
+                       const ServiceShortage &shortage) {
+  constexpr int64_t enough = 64;
+  if (!shortage.part.empty() ||
+      goal.devices < std::max(enough, 2 * asked.domain()))
+    return false;
+  goal.rate = 0;
+  return !asked.under(goal).best();
 }
 
 /// Within so many GPUs of each machine nothing that is better is left out: what
@@ -129,9 +99,11 @@ static ServiceSummary sizeWithin(const Asked &asked, int64_t most) {
   int64_t devices = std::min<int64_t>(asked.domain(), most);
   for (;;) {
     setDevices(goal, asked.sides, devices);
-    ServiceSummary found = asked.under(goal);
+    ServiceShortage shortage;
+    ServiceSummary found = asked.under(goal, shortage);
     if (!found.best()) {
-      if (devices >= most) {
+      if (devices >= most || goal.isStopped() ||
+          isHopeless(asked, goal, shortage)) {
         found.sizedWithin = devices;
         return found;
       }
@@ -147,6 +119,57 @@ static ServiceSummary sizeWithin(const Asked &asked, int64_t most) {
   }
 }
 
+/// The size with the machines the other way round; none: there is no other
+/// machine.
+static ErrorOr<std::optional<ServiceSummary>>
+sizeTurned(const Scenario &scenario, const ServiceRequest &request) {
+  if (request.prefillMachine.empty())
+    return std::optional<ServiceSummary>();
+  ServiceRequest turned = request;
+  turned.prefillMachine = givenMachine(scenario);
+  turned.prefillDevices = 0;
+  std::swap(turned.price, turned.prefillPrice);
+  auto other = onMachine(scenario, request.prefillMachine);
+  if (!other)
+    return other.error();
+  ErrorOr<Asked> asked = Asked::create(std::move(*other), turned);
+  if (!asked)
+    return asked.error();
+  ServiceSummary found = sizeWithin(*asked, request.devices);
+  found.isTurned = true;
+  return std::optional(std::move(found));
+}
+
+static bool costsLess(const ServiceSummary &a, const ServiceSummary &b) {
+  return a.best() && (!b.best() || a.best()->costUnder(a.goal) <
+                                       b.best()->costUnder(b.goal));
+}
+
+static ErrorOr<ServiceSummary>
+sizeOn(const std::shared_ptr<const Scenario> &scenario,
+       const ServiceRequest &request) {
+  ErrorOr<Asked> asked = Asked::create(scenario, request);
+  if (!asked)
+    return asked.error();
+  ServiceSummary best = sizeWithin(*asked, request.devices);
+  auto turned = sizeTurned(*scenario, request);
+  if (!turned)
+    return turned.error();
+  if (*turned && costsLess(**turned, best))
+    best = std::move(**turned);
+  if (request.stop && request.stop->requested())
+    return Error{"stopped before the size was found"};
+  if (best.best())
+    return best;
+  if (auto why = whyPinsFail(best, asked->sides, asked->mode, request.pins))
+    return Error{*why};
+  ServiceShortage shortage;
+  asked->summary.goal = best.goal;
+  asked->under(best.goal, shortage);
+  best.shortage = explain(*asked, std::move(shortage), false);
+  return best;
+}
+
 ErrorOr<ServiceSummary>
 shardopt::sizeService(std::shared_ptr<const Scenario> scenario,
                       const ServiceRequest &request) {
@@ -155,38 +178,8 @@ shardopt::sizeService(std::shared_ptr<const Scenario> scenario,
                  "second"};
   ServiceRequest open = request;
   open.devices = request.devices ? request.devices : mostSized;
-  ErrorOr<Asked> asked = Asked::create(scenario, open);
-  if (!asked)
-    return asked.error();
-  ServiceSummary best = sizeWithin(*asked, open.devices);
-  if (!request.prefillMachine.empty()) {
-    // The machines the other way round.
-    ServiceRequest turned = open;
-    turned.prefillMachine = givenMachine(*scenario);
-    turned.prefillDevices = 0;
-    std::swap(turned.price, turned.prefillPrice);
-    auto other = onMachine(*scenario, request.prefillMachine);
-    if (!other)
-      return other.error();
-    ErrorOr<Asked> again = Asked::create(std::move(*other), turned);
-    if (!again)
-      return again.error();
-    ServiceSummary found = sizeWithin(*again, open.devices);
-    if (found.best() && (!best.best() || found.best()->costUnder(found.goal) <
-                                             best.best()->costUnder(best.goal)))
-      best = std::move(found);
-  }
-  if (!best.best()) {
-    if (auto why = whyPinsFail(best, asked->sides, asked->mode, request.pins))
-      return Error{*why};
-    best.shortage.emplace();
-    ServiceShortage &shortage = *best.shortage;
-    ServiceSummary again = best;
-    findPlans(again, asked->sides, asked->mode, shortage);
-    if (shortage.part.empty())
-      shortage.part = "limits";
-  }
-  return best;
+  return onEngines(
+      open, [&](const ServiceRequest &one) { return sizeOn(scenario, one); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,21 +9,47 @@
 #include "shardopt/Planning/ServiceSides.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace shardopt;
+using namespace shardopt::service;
 
-/// The better plan of the modes that are asked for; none: there is no plan.
-static std::optional<ServicePlan> bestOf(service::Found found,
-                                         std::optional<ServiceMode> mode) {
-  if (mode == ServiceMode::Aggregated)
-    return std::move(found.aggregated);
-  if (mode == ServiceMode::Disaggregated || !found.aggregated)
-    return std::move(found.disaggregated);
-  const bool isApart =
-      found.disaggregated &&
-      found.disaggregated->tokensPerDevice > found.aggregated->tokensPerDevice;
-  return std::move(isApart ? found.disaggregated : found.aggregated);
+/// The engines that are asked for.
+static ErrorOr<std::vector<Asked>>
+askedOf(const std::shared_ptr<const Scenario> &scenario,
+        ServiceRequest request) {
+  std::vector<Asked> all;
+  std::optional<Error> wrong;
+  const bool isAny = request.engine == anyEngine;
+  for (Engine engine : allEngines) {
+    if (isAny)
+      request.engine = spell(engine);
+    ErrorOr<Asked> asked = Asked::create(scenario, request);
+    if (asked)
+      all.push_back(std::move(*asked));
+    else if (!wrong)
+      wrong = asked.error();
+    if (!isAny)
+      break;
+  }
+  if (all.empty())
+    return *wrong;
+  return all;
+}
+
+/// The best of all engines within a TPOT of `limitMs`; none: there is no plan.
+static std::optional<ServiceSummary>
+pointOf(const std::vector<Asked> &all, double limitMs, ServiceProof &proof) {
+  std::optional<ServiceSummary> best;
+  for (const Asked &asked : all) {
+    ServiceSummary found = asked.summary;
+    found.goal.tpot.ms = limitMs;
+    ServiceShortage shortage;
+    findPlans(found, asked.sides, asked.mode, shortage, /*tie=*/0);
+    proof += found.proof;
+    if (found.best() && (!best || isBetterService(found, *best)))
+      best = std::move(found);
+  }
+  return best;
 }
 
 ErrorOr<ServiceFrontier>
@@ -32,36 +58,34 @@ shardopt::serviceFrontier(std::shared_ptr<const Scenario> scenario,
   if (!(step >= 0) || std::isinf(step))
     return Error{"the step of a frontier is " + formatNumber(step) +
                  ", expected a number of at least 0"};
-  if (request.load[RequestField::Rate])
-    return Error{"a frontier is of what a service can serve, and 'rate' says "
-                 "what it is to serve"};
-  ErrorOr<ServiceSummary> asked =
-      service::summaryOf(std::move(scenario), request);
-  if (!asked)
-    return asked.error();
-  ErrorOr<service::Sides> sides = service::sidesOf(*asked);
-  if (!sides)
-    return sides.error();
-  if (!request.load[RequestField::TpotMs])
-    asked->goal.tpot.ms = std::numeric_limits<double>::infinity();
-  ServiceGoal goal = asked->goal;
+  auto all = askedOf(scenario, request);
+  if (!all)
+    return all.error();
   ServiceFrontier frontier;
-  while (true) {
-    ServiceShortage shortage;
-    std::optional<ServicePlan> plan = bestOf(
-        service::search(*sides->decode, sides->prefill.get(), sides->engine,
-                        asked->engine, goal, asked->proof, shortage),
-        request.mode);
-    if (!plan)
+  const LatencyLimit asked = all->front().goal().tpot;
+  for (double limit = asked.ms;;) {
+    std::optional<ServiceSummary> found = pointOf(*all, limit, frontier.proof);
+    if (!found)
       break;
-    const double reached = goal.tpot.of<double>(plan->times.tpot);
-    goal.tpot.ms = std::min(reached / (1 + step), std::nextafter(reached, 0));
+    // Each says the limit that it is the optimum under.
+    if (!frontier.points.empty())
+      found->load[RequestField::TpotMs] = limit;
+    const double reached = asked.of<double>(found->best()->times.tpot);
+    limit = std::min(reached / (1 + step), std::nextafter(reached, 0));
     // What prefill workers bind is served as often with a lower TPOT.
     if (!frontier.points.empty() &&
-        plan->tokensPerDevice >= frontier.points.back().tokensPerDevice)
+        !isBetterService(frontier.points.back(), *found))
       frontier.points.pop_back();
-    frontier.points.push_back(std::move(*plan));
+    frontier.points.push_back(std::move(*found));
   }
-  frontier.summary = std::move(*asked);
+  if (request.stop && request.stop->requested())
+    return Error{"stopped before all points were found"};
+  if (!frontier.points.empty())
+    return frontier;
+  // Why there is none.
+  ErrorOr<ServiceSummary> none = planService(std::move(scenario), request);
+  if (!none)
+    return none.error();
+  frontier.points.push_back(std::move(*none));
   return frontier;
 }

@@ -24,6 +24,8 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
   if (goal.isStopped()) // what is found then is not used
     return std::nullopt;
   ++proof.evaluations;
+  if (goal.watch)
+    goal.watch->count();
   Point point{concurrency, 0, loop.at(concurrency)};
   const cost::ServingTimes &times = point.times;
   const double tpot = goal.tpot.of<double>(times.tpot),

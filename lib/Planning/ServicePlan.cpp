@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServicePlan.h"
-#include "shardopt/Cost/RequestContext.h"
 #include "shardopt/Planning/ServiceSides.h"
 #include "shardopt/Support/Choice.h"
 
@@ -15,9 +14,7 @@
 #include <limits>
 
 using namespace shardopt;
-using service::gigabytes;
-using service::Sides;
-using service::sidesOf;
+using namespace shardopt::service;
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -55,55 +52,30 @@ std::optional<std::string> ServiceRequest::error() const {
   if (prefillDevices > 0 && prefillMachine.empty())
     return "there are " + std::to_string(prefillDevices) +
            " devices to read prompts on, and no machine of theirs is said";
+  if (!(chunkTokens >= 0 && chunkTokens <= 1e6) ||
+      chunkTokens != std::floor(chunkTokens))
+    return "'chunk' is " + formatNumber(chunkTokens) +
+           ", expected a whole number of tokens from 1 to 1000000";
   for (auto [name, dollars] :
        {std::pair("price", price), std::pair("prefill-price", prefillPrice)})
     if (!(dollars >= 0 && dollars <= 1e6))
       return std::string("'") + name + "' is " + formatNumber(dollars) +
              ", expected dollars of a GPU for an hour, from 0 to 1e6";
-  if ((price > 0) != (prefillPrice > 0) && !prefillMachine.empty())
-    return "there is a price of one machine, expected one of each";
   return std::nullopt;
-}
-
-static LatencyLimit limitOf(const RequestLoad &load, RequestField ms,
-                            RequestField percentile, double otherwise) {
-  LatencyLimit limit;
-  limit.ms = load[ms].value_or(otherwise);
-  limit.percentile = int(load[percentile].value_or(0));
-  return limit;
-}
-
-static ServiceGoal goalOf(const ServiceRequest &request,
-                          const Scenario &scenario) {
-  using Field = RequestField;
-  const RequestLoad &load = request.load;
-  ServiceGoal goal;
-  goal.load.inputTokens = *load[Field::Isl];
-  goal.load.outputTokens = *load[Field::Osl];
-  goal.load.concurrency = load[Field::Concurrency].value_or(0);
-  goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
-  goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
-  goal.load.traits.found = load[Field::PrefixHit].value_or(0);
-  goal.load.traits.skew = load[Field::ExpertSkew].value_or(0);
-  goal.rate = load[Field::Rate].value_or(0);
-  goal.tpot =
-      limitOf(load, Field::TpotMs, Field::TpotPercentile, defaultTpotMs);
-  goal.ttft =
-      limitOf(load, Field::TtftMs, Field::TtftPercentile, defaultTtftMs);
-  goal.devices =
-      request.devices ? request.devices : scenario.machine().domainSize;
-  goal.prefillDevices = request.prefillDevices;
-  goal.stop = request.stop;
-  if (request.price > 0)
-    goal.price = request.price;
-  goal.prefillPrice =
-      request.prefillPrice > 0 ? request.prefillPrice : goal.price;
-  return goal;
 }
 
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
+
+ServiceProof &ServiceProof::operator+=(const ServiceProof &other) {
+  layouts += other.layouts;
+  pairs += other.pairs;
+  prunedPairs += other.prunedPairs;
+  evaluations += other.evaluations;
+  intervals += other.intervals;
+  return *this;
+}
 
 const ServicePlan *ServiceSummary::best() const {
   if (!mode)
@@ -111,84 +83,15 @@ const ServicePlan *ServiceSummary::best() const {
   return *mode == ServiceMode::Aggregated ? &*aggregated : &*disaggregated;
 }
 
-/// By how much two roles have to be better than one.
-static constexpr double tie = 1e-3;
-
-static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
-                          const ServiceGoal &goal) {
-  if (goal.rate > 0)
-    return apart.costUnder(goal) != together.costUnder(goal)
-               ? apart.costUnder(goal) < together.costUnder(goal)
-               : apart.times.tpot.ms < (1 - tie) * together.times.tpot.ms;
-  return apart.tokensPerDevice > (1 + tie) * together.tokensPerDevice;
-}
-
-/// The mode that is taken: the one that is asked for, else the better.
-static std::optional<ServiceMode> modeOf(const ServiceSummary &summary,
-                                         std::optional<ServiceMode> asked) {
-  const bool hasTogether = summary.aggregated.has_value(),
-             hasApart = summary.disaggregated.has_value();
-  if (asked)
-    return (*asked == ServiceMode::Aggregated ? hasTogether : hasApart)
-               ? asked
-               : std::nullopt;
-  if (hasApart &&
-      (!hasTogether || isBetterApart(*summary.disaggregated,
-                                     *summary.aggregated, summary.goal)))
-    return ServiceMode::Disaggregated;
-  return hasTogether ? std::optional(ServiceMode::Aggregated) : std::nullopt;
-}
-
-/// The model of `scenario` on another machine.
-ErrorOr<std::shared_ptr<const Scenario>>
-service::onMachine(const Scenario &scenario, const std::string &machine) {
-  ScenarioOptions options = scenario.options();
-  options.timing.machine = machine;
-  return Scenario::create(scenario.modelName(), scenario.model(), options);
-}
-
-ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
-  ErrorOr<cost::ServingEngine> engine =
-      cost::findEngine(spell(summary.engine), /*version=*/"", /*isTuned=*/true);
-  if (!engine)
-    return engine.error();
-  if (!cost::isMeasuredArchitecture(summary.scenario->model().architecture))
-    engine->widenBands();
-  Sides sides;
-  sides.engine = *engine;
-  const cost::ServingTraits &traits = summary.goal.load.traits;
-  auto decode = service::Side::create(*summary.scenario, sides.engine, traits);
-  if (!decode)
-    return decode.error();
-  sides.decode = std::move(*decode);
-  if (!summary.prefillScenario)
-    return sides;
-  auto prefill =
-      service::Side::create(*summary.prefillScenario, sides.engine, traits);
-  if (!prefill)
-    return prefill.error();
-  sides.prefill = std::move(*prefill);
-  return sides;
-}
-
-void service::findPlans(ServiceSummary &summary, const Sides &sides,
-                        std::optional<ServiceMode> mode,
-                        ServiceShortage &shortage) {
-  Found found = search(*sides.decode, sides.prefill.get(), sides.engine,
-                       summary.engine, summary.goal, summary.proof, shortage);
-  summary.aggregated = std::move(found.aggregated);
-  summary.disaggregated = std::move(found.disaggregated);
-  summary.asked = mode;
-  summary.mode = modeOf(summary, mode);
-}
-
 /// Devices, in whole domains, with which there is a plan: the fewest up to
 /// `mostPaired` of them, and of aggregated services beyond, where pairs of
 /// roles take long, unless that takes more than `mostEffort` evaluations of
 /// loads. 0 where none were found, or more than are worth a search do not
 /// suffice.
-static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
-                             std::optional<ServiceMode> mode) {
+static int64_t fewestDevices(const Asked &asked) {
+  const ServiceSummary &summary = asked.summary;
+  const Sides &sides = asked.sides;
+  const std::optional<ServiceMode> mode = asked.mode;
   constexpr int64_t mostTimes = 8, mostEffort = 100'000, mostPaired = 64;
   const int64_t domain = sides.decode->domainSize();
   const int64_t from = summary.goal.devices / domain + 1;
@@ -237,16 +140,13 @@ static int64_t fewestDevices(const ServiceSummary &summary, const Sides &sides,
   return enough * domain;
 }
 
-/// Completes `shortage`, what a search without a plan has learned.
-static ServiceShortage explain(const ServiceSummary &summary,
-                               const Sides &sides,
-                               std::optional<ServiceMode> mode,
-                               ServiceShortage shortage) {
-  if (summary.goal.rate > 0) {
-    ServiceSummary any = summary;
-    any.goal.rate = 0;
-    service::findPlans(any, sides, mode, shortage);
-    if (const ServicePlan *best = any.best()) {
+ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
+                                 bool seeksDevices) {
+  if (asked.goal().rate > 0) {
+    ServiceGoal any = asked.goal();
+    any.rate = 0;
+    const ServiceSummary found = asked.under(any, shortage);
+    if (const ServicePlan *best = found.best()) {
       shortage.part = "rate";
       shortage.mostRequestsPerSecond = best->requestsPerSecond;
     }
@@ -255,151 +155,86 @@ static ServiceShortage explain(const ServiceSummary &summary,
     shortage.part = "limits";
   // More devices have more memory and serve more; a limit that one worker
   // misses, others miss too.
-  if (shortage.part == "memory" || shortage.part == "rate")
-    shortage.fewestDevices = fewestDevices(summary, sides, mode);
+  if (seeksDevices && (shortage.part == "memory" || shortage.part == "rate"))
+    shortage.fewestDevices = fewestDevices(asked);
   return shortage;
-}
-
-ErrorOr<ServiceSummary>
-service::summaryOf(std::shared_ptr<const Scenario> scenario,
-                   const ServiceRequest &request) {
-  if (std::optional<std::string> why = request.error())
-    return Error{*why};
-  if (auto why = cost::contextError(scenario->workload(), request.load))
-    return Error{*why};
-  ErrorOr<Engine> runner = parseEngine(request.engine);
-  if (!runner)
-    return runner.error();
-  ServiceSummary summary;
-  summary.load = request.load;
-  summary.engine = *runner;
-  summary.goal = goalOf(request, *scenario);
-  summary.hasPrice = request.price > 0;
-  ErrorOr<ServicePins> pins = ServicePins::parse(request.pins);
-  if (!pins)
-    return pins.error();
-  summary.goal.pins = std::move(*pins);
-  if (!request.prefillMachine.empty()) {
-    auto other = service::onMachine(*scenario, request.prefillMachine);
-    if (!other)
-      return other.error();
-    summary.prefillScenario = std::move(*other);
-  }
-  summary.scenario = std::move(scenario);
-  return summary;
-}
-
-/// The mode that is asked for; pins of roles ask for one, too.
-ErrorOr<std::optional<ServiceMode>>
-service::askedMode(const ServiceRequest &request) {
-  std::optional<ServiceMode> mode = request.mode;
-  const std::string *by = nullptr;
-  for (const auto &[pin, text] : request.pins) {
-    if (pin.find('.') == std::string::npos)
-      continue;
-    const ServiceMode of = pin.rfind("serve.", 0) == 0
-                               ? ServiceMode::Aggregated
-                               : ServiceMode::Disaggregated;
-    if (mode && *mode != of)
-      return Error{"the pin '" + pin + "' is of a service that is " +
-                   spell(of) + ", and " +
-                   (by ? "'" + *by + "' is of one that is "
-                       : std::string("the mode is ")) +
-                   spell(*mode)};
-    mode = of;
-    by = &pin;
-  }
-  return mode;
 }
 
 /// The plan on one engine.
 static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
                                       const ServiceRequest &request) {
-  ErrorOr<ServiceSummary> asked =
-      service::summaryOf(std::move(scenario), request);
+  ErrorOr<Asked> asked = Asked::create(std::move(scenario), request);
   if (!asked)
     return asked.error();
-  ServiceSummary summary = std::move(*asked);
-  auto mode = service::askedMode(request);
-  if (!mode)
-    return mode.error();
-  ErrorOr<Sides> sides = sidesOf(summary);
-  if (!sides)
-    return sides.error();
   ServiceShortage shortage;
-  service::findPlans(summary, *sides, *mode, shortage);
+  ServiceSummary summary = asked->under(asked->goal(), shortage);
   if (!summary.mode) {
-    if (auto why = service::whyPinsFail(summary, *sides, *mode, request.pins))
+    if (auto why =
+            whyPinsFail(summary, asked->sides, asked->mode, request.pins))
       return Error{*why};
-    summary.shortage = explain(summary, *sides, *mode, std::move(shortage));
+    summary.shortage = explain(*asked, std::move(shortage), true);
   }
   if (summary.goal.isStopped())
     return Error{"stopped before the best service was found"};
   return summary;
 }
 
+bool service::isBetterService(const ServiceSummary &a,
+                              const ServiceSummary &b) {
+  const ServicePlan *one = a.best(), *other = b.best();
+  if (!one || !other)
+    return one && !other;
+  if (a.goal.rate <= 0)
+    return one->tokensPerDevice > other->tokensPerDevice;
+  const double cost = one->costUnder(a.goal), than = other->costUnder(b.goal);
+  return cost != than ? cost < than : one->times.tpot.ms < other->times.tpot.ms;
+}
+
 static EngineOutcome outcomeOf(const ServiceSummary &summary) {
-  EngineOutcome outcome;
-  outcome.engine = summary.engine;
-  outcome.mode = summary.mode;
-  if (const ServicePlan *best = summary.best()) {
-    outcome.tokensPerDevice = best->tokensPerDevice;
-    outcome.tpotMs = best->times.tpot.ms;
-    outcome.cost = best->costUnder(summary.goal);
-  } else {
-    outcome.why = whyNoService(summary);
-  }
+  const ServicePlan *best = summary.best();
+  if (!best)
+    return {summary.engine, std::nullopt, whyNoService(summary)};
+  EngineOutcome outcome{summary.engine, *best, ""};
+  outcome.cost = summary.goal.rate > 0 ? best->costUnder(summary.goal) : 0;
   return outcome;
 }
 
-/// Whether `a` is better, as plans are.
-static bool isBetterOutcome(const EngineOutcome &a, const EngineOutcome &b,
-                            double rate) {
-  if (!a.mode || !b.mode)
-    return a.mode && !b.mode;
-  if (rate <= 0)
-    return a.tokensPerDevice > b.tokensPerDevice;
-  return a.cost != b.cost ? a.cost < b.cost : a.tpotMs < b.tpotMs;
-}
-
-/// The best plan over all engines. Where pins suit none of them, the error is
-/// that of the first.
-static ErrorOr<ServiceSummary>
-planOnAny(const std::shared_ptr<const Scenario> &scenario,
-          ServiceRequest request) {
-  std::optional<ServiceSummary> best;
+ErrorOr<ServiceSummary> service::onEngines(
+    ServiceRequest request,
+    const std::function<ErrorOr<ServiceSummary>(const ServiceRequest &)> &on) {
+  if (request.engine != anyEngine)
+    return on(request);
+  std::vector<ServiceSummary> found;
   std::optional<Error> wrong;
-  std::vector<EngineOutcome> outcomes;
+  std::vector<EngineOutcome> failed;
   for (Engine engine : allEngines) {
     request.engine = spell(engine);
-    ErrorOr<ServiceSummary> summary = planOn(scenario, request);
-    if (!summary) {
-      if (!wrong)
-        wrong = summary.error();
-      outcomes.push_back(
-          {engine, std::nullopt, 0, 0, 0, summary.error().message});
+    ErrorOr<ServiceSummary> summary = on(request);
+    if (summary) {
+      found.push_back(std::move(*summary));
       continue;
     }
-    const EngineOutcome outcome = outcomeOf(*summary);
-    if (!best || isBetterOutcome(outcome, outcomeOf(*best), summary->goal.rate))
-      best = std::move(*summary);
-    outcomes.push_back(outcome);
+    if (!wrong)
+      wrong = summary.error();
+    failed.push_back({engine, std::nullopt, summary.error().message});
   }
-  if (!best)
+  if (found.empty())
     return *wrong;
-  std::stable_sort(outcomes.begin(), outcomes.end(),
-                   [&](const EngineOutcome &a, const EngineOutcome &b) {
-                     return isBetterOutcome(a, b, best->goal.rate);
-                   });
-  best->engines = std::move(outcomes);
-  return std::move(*best);
+  std::stable_sort(found.begin(), found.end(), isBetterService);
+  std::vector<EngineOutcome> outcomes;
+  for (const ServiceSummary &summary : found)
+    outcomes.push_back(outcomeOf(summary));
+  outcomes.insert(outcomes.end(), failed.begin(), failed.end());
+  found.front().engines = std::move(outcomes);
+  return std::move(found.front());
 }
 
 ErrorOr<ServiceSummary>
 shardopt::planService(std::shared_ptr<const Scenario> scenario,
                       const ServiceRequest &request) {
-  return request.engine == "any" ? planOnAny(scenario, request)
-                                 : planOn(std::move(scenario), request);
+  return onEngines(request, [&](const ServiceRequest &one) {
+    return planOn(scenario, one);
+  });
 }
 
 //===----------------------------------------------------------------------===//

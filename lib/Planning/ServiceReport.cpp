@@ -120,6 +120,8 @@ static void writeMembers(json::Writer &json, const ServicePlan &plan,
                                           : *summary.prefillScenario);
   writeRole(json, plan.prefill ? "decode" : "serve", plan.decode,
             *summary.scenario);
+  if (plan.prefill && summary.prefillScenario)
+    json.member("prefill_elsewhere", !plan.prefillMachine.empty());
   json.member("devices", plan.usedDevices());
   json.member("concurrency", plan.concurrency);
   json.member("sequences", plan.times.sequences);
@@ -133,6 +135,10 @@ static void writeMembers(json::Writer &json, const ServicePlan &plan,
               plan.tokensPerUsedDevice(summary.goal));
   json.member("tokens_per_s_per_user", 1e3 / plan.times.tpot.ms);
   json.member("requests_per_s", plan.requestsPerSecond);
+  if (summary.hasPrice) {
+    json.member("dollars_per_hour", plan.costUnder(summary.goal));
+    json.member("dollars_per_mtoken", plan.costOfTokens(summary.goal));
+  }
 }
 
 static void writePlan(json::Writer &json, ServiceMode mode,
@@ -165,14 +171,17 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
   for (const auto *plan : {&summary.aggregated, &summary.disaggregated}) {
     if (!*plan || (summary.asked && (*plan)->mode() != *summary.asked))
       continue;
-    bound = summary.goal.rate > 0
-                ? std::min(bound.value_or(1e18), double((*plan)->usedDevices()))
-                : std::max(bound.value_or(0), (*plan)->tokensPerDevice);
+    bound =
+        summary.goal.rate > 0
+            ? std::min(bound.value_or(1e18), (*plan)->costUnder(summary.goal))
+            : std::max(bound.value_or(0), (*plan)->tokensPerDevice);
   }
   const bool hasRate = summary.goal.rate > 0;
   json.key("certificate").beginObject();
   json.member("optimal", true);
-  json.member("objective", hasRate ? "devices" : "tokens_per_s_per_device");
+  json.member("objective", !hasRate           ? "tokens_per_s_per_device"
+                           : summary.hasPrice ? "dollars_per_hour"
+                                              : "devices");
   json.key("bound");
   if (bound)
     json.value(*bound);
@@ -200,14 +209,10 @@ static void writeSize(json::Writer &json, const ServiceSummary &summary) {
   const ServicePlan *best = summary.best();
   json.key("size").beginObject();
   json.member("within_devices", summary.sizedWithin);
+  json.member("turned", summary.isTurned);
   json.key("devices");
   if (best)
     json.value(best->usedDevices());
-  else
-    json.null();
-  json.key("dollars_per_hour");
-  if (best && summary.hasPrice)
-    json.value(best->costUnder(summary.goal));
   else
     json.null();
   json.endObject();
@@ -221,11 +226,15 @@ static void writeEngines(json::Writer &json,
     json.member("engine", spell(outcome.engine));
     json.member("engine_version", engineVersion(outcome.engine));
     json.key("mode");
-    if (outcome.mode) {
-      json.value(spell(*outcome.mode));
-      json.member("tokens_per_s_per_device", outcome.tokensPerDevice);
-      json.member("tpot_ms", outcome.tpotMs);
-      json.member("cost", outcome.cost);
+    if (const std::optional<ServicePlan> &plan = outcome.plan) {
+      json.value(spell(plan->mode()));
+      json.member("devices", plan->usedDevices());
+      json.member("tokens_per_s_per_device", plan->tokensPerDevice);
+      json.member("requests_per_s", plan->requestsPerSecond);
+      json.member("tpot_ms", plan->times.tpot.ms);
+      json.member("ttft_ms", plan->times.ttft.ms);
+      if (outcome.cost > 0)
+        json.member("cost", outcome.cost);
     } else {
       json.null();
       json.member("why", outcome.why);
@@ -279,6 +288,7 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("machine", summary.scenario->machine().name);
   json.member("engine", spell(summary.engine));
   json.member("engine_version", engineVersion(summary.engine));
+  json.member("chunk_tokens", summary.chunkTokens);
   json.member("devices", summary.goal.devices);
   if (summary.prefillScenario) {
     json.member("prefill_machine", summary.prefillScenario->machine().name);
@@ -292,9 +302,7 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("source", sourceOf(summary));
 }
 
-std::string shardopt::serviceJson(const ServiceSummary &summary) {
-  std::string text;
-  json::Writer json(text);
+static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
   json.beginObject(json::Layout::Block);
   writeAsked(json, summary);
   json.key("mode");
@@ -317,6 +325,12 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
   writePlan(json, ServiceMode::Aggregated, summary.aggregated, summary);
   writePlan(json, ServiceMode::Disaggregated, summary.disaggregated, summary);
   json.endObject();
+}
+
+std::string shardopt::serviceJson(const ServiceSummary &summary) {
+  std::string text;
+  json::Writer json(text);
+  writeSummary(json, summary);
   return text + "\n";
 }
 
@@ -324,19 +338,9 @@ std::string shardopt::frontierJson(const ServiceFrontier &frontier) {
   std::string text;
   json::Writer json(text);
   json.beginObject(json::Layout::Block);
-  writeAsked(json, frontier.summary);
-  json.key("certificate").beginObject();
-  json.member("optimal", true);
-  writeCounts(json, frontier.summary.proof);
-  json.endObject();
   json.key("points").beginArray(json::Layout::Block);
-  for (const ServicePlan &plan : frontier.points) {
-    json.beginObject(json::Layout::Block);
-    json.member("mode", spell(plan.prefill ? ServiceMode::Disaggregated
-                                           : ServiceMode::Aggregated));
-    writeMembers(json, plan, frontier.summary);
-    json.endObject();
-  }
+  for (const ServiceSummary &point : frontier.points)
+    writeSummary(json, point);
   json.endArray();
   json.endObject();
   return text + "\n";

@@ -42,8 +42,9 @@ public:
     proof.layouts += static_cast<int64_t>(decodeLayouts.size());
   }
 
-  std::optional<ServicePlan> aggregated();
-  std::optional<ServicePlan> disaggregated();
+  /// What is better than `best`, if that is there; none: nothing.
+  std::optional<ServicePlan> aggregated(std::optional<ServicePlan> best);
+  std::optional<ServicePlan> disaggregated(std::optional<ServicePlan> best);
 
 private:
   /// A layout of decode workers, or of prefill workers, with the requests a
@@ -117,8 +118,11 @@ static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
 }
 
 void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
-  if (!best || isBetter(plan, *best, goal))
-    best = std::move(plan);
+  if (best && !isBetter(plan, *best, goal))
+    return;
+  if (goal.watch)
+    goal.watch->keep({plan.tokensPerDevice, plan.times.tpot.ms});
+  best = std::move(plan);
 }
 
 int64_t Search::mostWorkers(const Side &side, int64_t devices,
@@ -296,11 +300,15 @@ void Search::tryAggregated(const Ranked &ranked,
        best);
 }
 
-std::optional<ServicePlan> Search::aggregated() {
-  std::optional<ServicePlan> best;
+/// Without what was known before.
+static std::optional<ServicePlan> foundOf(std::optional<ServicePlan> best) {
+  return best && best->isBound ? std::nullopt : std::move(best);
+}
+
+std::optional<ServicePlan> Search::aggregated(std::optional<ServicePlan> best) {
   for (const Ranked &ranked : decodes)
     tryAggregated(ranked, best);
-  return best;
+  return foundOf(std::move(best));
 }
 
 //===----------------------------------------------------------------------===//
@@ -445,9 +453,9 @@ void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
     }
 }
 
-std::optional<ServicePlan> Search::disaggregated() {
+std::optional<ServicePlan>
+Search::disaggregated(std::optional<ServicePlan> best) {
   const EngineFacts facts(decodeSide.costs().model());
-  std::optional<ServicePlan> best;
   for (const Side *side : {&decodeSide, prefillSide}) {
     if (!side)
       continue;
@@ -486,19 +494,19 @@ std::optional<ServicePlan> Search::disaggregated() {
       if ((!best || pair.bound > best->requestsPerSecond) && !goal.isStopped())
         tryPair(pair, best);
   }
-  return best;
+  return foundOf(std::move(best));
 }
 
 Found service::search(const Side &decode, const Side *prefill,
                       const cost::ServingEngine &engine, Engine runner,
                       const ServiceGoal &goal, ServiceProof &proof,
                       ServiceShortage &shortage,
-                      std::optional<ServiceMode> only) {
+                      std::optional<ServiceMode> only, const Found &known) {
   Search search(decode, prefill, engine, runner, goal, proof, shortage);
   Found found;
   if (only != ServiceMode::Disaggregated)
-    found.aggregated = search.aggregated();
+    found.aggregated = search.aggregated(known.aggregated);
   if (only != ServiceMode::Aggregated)
-    found.disaggregated = search.disaggregated();
+    found.disaggregated = search.disaggregated(known.disaggregated);
   return found;
 }

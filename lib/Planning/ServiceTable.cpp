@@ -147,12 +147,9 @@ static void addPlan(std::string &out, const ServicePlan &plan,
   addLine(out, "tokens/s per user", threeDigits(1e3 / plan.times.tpot.ms));
   addLine(out, "requests/s", threeDigits(plan.requestsPerSecond));
   if (summary.hasPrice) {
-    const double dollars = plan.costUnder(goal);
     addLine(out, "$/h, $/Mtoken",
-            threeDigits(dollars) + ", " +
-                threeDigits(
-                    dollars * 1e6 /
-                    (3600 * plan.requestsPerSecond * goal.load.outputTokens)));
+            threeDigits(plan.costUnder(goal)) + ", " +
+                threeDigits(plan.costOfTokens(goal)));
   }
   addLine(out, "decode step, %", stepOf(plan.decode));
   if (plan.prefill)
@@ -180,26 +177,31 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
          percent(other->tokensPerDevice, best->tokensPerDevice);
 }
 
+/// ", 3.7 % less", of another one than the best.
+static std::string lessThan(const EngineOutcome &outcome,
+                            const EngineOutcome &best) {
+  if (&outcome == &best)
+    return "";
+  const double share =
+      outcome.plan->tokensPerDevice / best.plan->tokensPerDevice;
+  return ", " + threeDigits(100 * (1 - share)) + " % less";
+}
+
 /// "vllm 187 tokens/s per GPU; sglang 3.7 % less; trtllm: no plan on …".
 static std::string enginesLine(const ServiceSummary &summary) {
   std::string text;
   const EngineOutcome &best = summary.engines.front();
   for (const EngineOutcome &outcome : summary.engines) {
     text += (text.empty() ? "" : "; ") + std::string(spell(outcome.engine));
-    if (!outcome.mode)
+    if (!outcome.plan)
       text += ": " + outcome.why;
     else if (summary.goal.rate > 0)
       text += " " + formatNumber(outcome.cost) +
               (summary.hasPrice ? " $/h" : " GPUs") + ", TPOT " +
-              threeDigits(outcome.tpotMs) + " ms";
+              threeDigits(outcome.plan->times.tpot.ms) + " ms";
     else
-      text += " " + threeDigits(outcome.tokensPerDevice) + " tokens/s per GPU" +
-              (&outcome == &best
-                   ? std::string()
-                   : ", " +
-                         threeDigits(100 * (1 - outcome.tokensPerDevice /
-                                                    best.tokensPerDevice)) +
-                         " % less");
+      text += " " + threeDigits(outcome.plan->tokensPerDevice) +
+              " tokens/s per GPU" + lessThan(outcome, best);
   }
   return text;
 }

@@ -39,15 +39,8 @@ if TYPE_CHECKING:
     from .pages import page, report
     from .programs import Verification, lower, verify
     from .plans import Metrics, Plan, Strategy, evaluate
-    from .problem import (
-        Decode,
-        Model,
-        Prefill,
-        Problem,
-        load_model,
-        machines,
-        version,
-    )
+    from .models import Decode, Model, Prefill, load_model, machines, version
+    from .problem import Problem
     from .driving import Driven
     from .processes import Process
     from .bars import progress
@@ -89,15 +82,8 @@ _HOMES = {
     "pages": ("page", "report"),
     "plans": ("Metrics", "Plan", "Strategy", "evaluate"),
     "programs": ("Verification", "lower", "verify"),
-    "problem": (
-        "Decode",
-        "Model",
-        "Prefill",
-        "Problem",
-        "load_model",
-        "machines",
-        "version",
-    ),
+    "models": ("Decode", "Model", "Prefill", "load_model", "machines", "version"),
+    "problem": ("Problem",),
     "driving": ("Driven",),
     "processes": ("Process",),
     "bars": ("progress",),

@@ -55,6 +55,26 @@ class _Limit(argparse.Action):
         setattr(namespace, self.dest.replace("_ms", "_percentile"), percentiles[at])
 
 
+class _Drafts(argparse.Action):
+    """Draft tokens of a step with how many of them are accepted in the mean: `3:1.9`, or
+    several of which the best is chosen: `0,1:0.8,3:1.9`."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        drafts, accepted = [], []
+        for each in str(values).split(","):
+            count, found, share = each.partition(":")
+            try:
+                drafts.append(int(count))
+                accepted.append(float(share) if found else 0.0)
+            except ValueError as error:
+                raise argparse.ArgumentError(
+                    self, f"'{each}' is no number of drafts, expected such as 3:1.9"
+                ) from error
+        is_one = len(drafts) == 1
+        namespace.draft_tokens = drafts[0] if is_one else drafts
+        namespace.accepted_tokens = accepted[0] if is_one else accepted
+
+
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", nargs="?",
@@ -79,9 +99,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="another machine for prefill workers, with --isl")
     add("--prefill-devices", type=int, metavar="N",
         help="its GPUs, in addition to --devices (default: shared)")
-    add("--weight-type", metavar="TYPE",
+    add("--weight-type", metavar="TYPE[,…]",
         help="weights as bf16, fp8, int8, int4, nvfp4 or mxfp4")
-    add("--kv-type", metavar="TYPE", help="KV caches as bf16 or fp8")
+    add("--kv-type", metavar="TYPE[,…]", help="KV caches as bf16 or fp8")
+    add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step, with --isl (8192)")
+    add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
+        help="speculative tokens and mean acceptance length, with --isl")
     add("--engine", help="vllm (of a service: default), sglang, trtllm, any")
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")

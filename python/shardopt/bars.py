@@ -51,7 +51,8 @@ def searching(
     """What `plan` takes as `progress`: a bar of a search of more than half a second
     on a terminal, which goes away with its end; None elsewhere."""
     where = sys.stderr if file is None else file
-    if not where.isatty() or problem.searcher in (None, "exact"):
+    is_exact = problem.searcher in (None, "exact")
+    if not where.isatty() or (is_exact and not problem.is_service):
         yield None
         return
     start, budget = time.monotonic(), problem.budget or USUAL_BUDGET
@@ -60,7 +61,10 @@ def searching(
         seconds = time.monotonic() - start
         if seconds < 0.5:
             return
-        text = bar(min(told, budget), budget, seconds)
+        if problem.is_service:  # nobody knows how many there will be
+            text = f"{told} loads evaluated in {_spell_seconds(seconds)}"
+        else:
+            text = bar(min(told, budget), budget, seconds)
         value = latency if problem.objective == "latency" else throughput
         where.write(f"\r\x1b[K{text}{'' if value is None else _spell_best(value, problem)}")
         where.flush()

@@ -75,6 +75,14 @@ def _limit(name: str, value: Any) -> float:
     return real(value)
 
 
+def _price(name: str, value: Any) -> float:
+    if not 0 < real(value) <= 1e6:
+        raise WrongValue(
+            f"{name} is {shown(value)}, expected $ of a GPU for an hour, above 0 and at most 1e6"
+        )
+    return real(value)
+
+
 def _seconds(name: str, value: Any) -> float:
     if not 0 < real(value) < math.inf:
         raise WrongValue(

@@ -20,46 +20,9 @@ from .answers import (
     rows_as_table,
     show,
 )
+from .asked import asked_problems, one_problem, phase_of, plan_of
+from .launch_verbs import check_verb, export_verb, serve_verb
 from .arguments import OLD_NAMES, USAGE, make_parser, positive
-
-def _settings(args: argparse.Namespace) -> dict[str, Any]:
-    from .settings import KEYS, merged
-
-    flags = {name: getattr(args, name, None) for name in KEYS}
-    return merged(args.config, flags, args.changes)
-
-
-def _problems(args: argparse.Namespace) -> list[Any]:
-    from .settings import problems_of
-
-    notes: list[str] = []
-    found = problems_of(_settings(args), args.allow_simulator, notes)
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    return found
-
-
-def _read_plan(args: argparse.Namespace, path: str | None = None) -> Any:
-    """The plan of a phase or the service of a plan file."""
-    from .services import read_plan
-
-    return read_plan(path or args.plan, args.allow_simulator)
-
-
-def _read_phase(args: argparse.Namespace) -> Any:
-    """A plan of a phase: of a service that of one role."""
-    from .services import DECODE, Service
-
-    plan = _read_plan(args)
-    role = getattr(args, "role", None)
-    if isinstance(plan, Service):
-        return plan.phase_plan(role or DECODE)
-    if role is not None and role != plan.problem.phase:
-        from .errors import UnknownName
-
-        raise UnknownName(f"'--role' is '{role}', and the plan is of {plan.problem.phase} alone")
-    return plan
-
 
 def _plan(args: argparse.Namespace) -> int:
     from .bars import searching
@@ -68,7 +31,7 @@ def _plan(args: argparse.Namespace) -> int:
     from .simplicity import parse_share, simplest
 
     share = parse_share(args.simplest) if args.simplest else None
-    problems = _problems(args)
+    problems = asked_problems(args)
     check_places(args, problems)
     if args.checkpoint and (len(problems) > 1 or problems[0].is_service):
         raise ShardoptError(
@@ -91,23 +54,11 @@ def _plan(args: argparse.Namespace) -> int:
     return show([each.plan for each in found], args)
 
 
-def _one_problem(args: argparse.Namespace) -> Any:
-    from .errors import ShardoptError
-
-    problems = _problems(args)
-    if len(problems) > 1:
-        raise ShardoptError(
-            f"'{args.verb}' answers for a service or for one phase, and no service can be "
-            "planned; expected --context and --phase instead of --isl and --osl"
-        )
-    return problems[0]
-
-
 def _pareto(args: argparse.Namespace) -> int:
     from .frontier import pareto
     from .services import headline_of
 
-    front = pareto(_one_problem(args), step=args.step)
+    front = pareto(one_problem(args), step=args.step)
     if args.format == "json":
         print_json(front.rows())
     else:
@@ -151,7 +102,7 @@ def _size(args: argparse.Namespace) -> int:
     from .frontier import least_cost, min_devices
 
     prices = _prices(args.prices)
-    problem = _one_problem(args)
+    problem = one_problem(args)
     if problem.is_service and args.tokens is not None and problem.rate is not None:
         raise ShardoptError(
             "'--rate' (output tokens/s) and '--requests-per-s' are given, expected one of them"
@@ -190,7 +141,7 @@ def _sized(plan: Any, tokens: float | None) -> str:
 def _sweep(args: argparse.Namespace) -> int:
     from .sensitivity import sweep
 
-    found = sweep(_one_problem(args))
+    found = sweep(one_problem(args))
     base = found[0].plan
     assert base is not None
     rows = [change.row(base) for change in found]
@@ -207,7 +158,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     from .plans import Strategy, evaluate, given
     from .services import Service, evaluate_service
 
-    plan = _read_plan(args)
+    plan = plan_of(args)
     args.output_dir = None
     if isinstance(plan, Service):
         if args.strategies:
@@ -239,7 +190,7 @@ def _evaluate(args: argparse.Namespace) -> int:
 def _diff(args: argparse.Namespace) -> int:
     from .explanations import diff
 
-    found = diff(_read_plan(args, args.first), _read_plan(args, args.second))
+    found = diff(plan_of(args, args.first), plan_of(args, args.second))
     if args.format == "json":
         print_json({"summary": found.summary, "ops": found.ops})
     else:
@@ -251,7 +202,7 @@ def _explain(args: argparse.Namespace) -> int:
     from .explanations import explain
     from .services import Service
 
-    plan = _read_plan(args)
+    plan = plan_of(args)
     if isinstance(plan, Service) and args.op is None and args.role is None:
         explained = plan.explain()
         if args.format == "json":
@@ -259,7 +210,7 @@ def _explain(args: argparse.Namespace) -> int:
         else:
             print(explained)
         return FEASIBLE
-    found = explain(_read_phase(args), args.op)
+    found = explain(phase_of(args), args.op)
     if args.format == "json":
         print_json(
             [
@@ -279,7 +230,7 @@ def _explain(args: argparse.Namespace) -> int:
 def _verify(args: argparse.Namespace) -> int:
     from .programs import verify
 
-    found = verify(_read_phase(args), args.whole, args.steps, args.seed)
+    found = verify(phase_of(args), args.whole, args.steps, args.seed)
     if args.format == "json":
         print_json(dataclasses.asdict(found))
     else:
@@ -291,7 +242,7 @@ def _lower(args: argparse.Namespace) -> int:
     from .border import check_outputs, write_whole
     from .programs import lower
 
-    plan = _read_phase(args)
+    plan = phase_of(args)
     inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output], inputs)
     text = lower(plan, args.split_stages)
@@ -304,197 +255,6 @@ def _lower(args: argparse.Namespace) -> int:
     return FEASIBLE
 
 
-def _export(args: argparse.Namespace) -> int:
-    from .launches import engine_of, export
-    from .services import Service
-
-    plan = _read_plan(args)
-    if isinstance(plan, Service) and args.output_dir and not args.target:
-        args.target = "shell"
-    if args.target:
-        return _export_service(args, plan)
-    if isinstance(plan, Service):
-        raise _is_no_server(plan, args.plan)
-    _refuse_settings_alone(args)
-    engine = args.engine or engine_of(plan)
-    launch = export(plan, engine, args.devices_per_node, args.max_length)
-    inputs = inputs_of(args, [plan.problem])
-    paths = launch.write(args.output_dir, inputs) if args.output_dir else []
-    if args.format == "json":
-        print_json(dataclasses.asdict(launch))
-    else:
-        print(launch.script, end="")
-        for path in paths:
-            print(f"# written: {path}")
-    return FEASIBLE
-
-
-def _is_no_server(service: Any, path: str) -> Exception:
-    from .errors import ShardoptError
-
-    workers = sum(role.workers for role in service.roles)
-    return ShardoptError(
-        f"'{path}' holds a service of {workers} worker{'s' if workers > 1 else ''} and a way "
-        "to them: expected `shardopt export` with --target (shell, compose, slurm, "
-        "kubernetes, dynamo or llm-d) and --output-dir"
-    )
-
-
-# What `export` takes for a target alone.
-_OF_TARGETS = (
-    "namespace", "image", "router_image", "claim", "models", "secret", "node_selector", "partition",
-    "account", "time",
-)
-_OF_SERVICES = ("name", "model")
-
-
-def _refuse_settings_alone(args: argparse.Namespace) -> None:
-    from .errors import ShardoptError
-
-    for name in (*_OF_SERVICES, *_OF_TARGETS):
-        if getattr(args, name) is not None:
-            flag = name.replace("_", "-")
-            raise ShardoptError(f"'--{flag}' is of a whole service, expected --target too")
-
-
-def _export_service(args: argparse.Namespace, plan: Any) -> int:
-    from .deployments import Settings, deployment_of, next_step, write
-    from .errors import ShardoptError
-
-    if not args.output_dir:
-        raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
-    asked = {name: getattr(args, name) for name in _OF_TARGETS}
-    settings = Settings(**{name: value for name, value in asked.items() if value is not None})
-    deployment = deployment_of(
-        plan,
-        args.engine,
-        devices_per_node=args.devices_per_node,
-        max_length=args.max_length,
-        **{name: getattr(args, name) for name in _OF_SERVICES},
-    )
-    paths = write(deployment, args.target, args.output_dir, settings)
-    if args.format == "json":
-        print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
-        return FEASIBLE
-    for line in str(deployment).splitlines():
-        print(f"  {line}")
-    for path in paths:
-        print(f"  written   {path}")
-    print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
-    return FEASIBLE
-
-
-def _serve(args: argparse.Namespace) -> int:
-    from .launches import export
-    from .services import Service
-
-    plan = _read_plan(args)
-    if isinstance(plan, Service):
-        raise _is_no_server(plan, args.plan)
-    launch = export(plan, args.engine, args.devices_per_node)
-    if args.dry_run:
-        print(launch.script, end="")
-        return FEASIBLE
-    launch.run(args.output_dir, inputs_of(args, [plan.problem]))
-
-
-def _check(args: argparse.Namespace) -> int:
-    from .checking import check
-    from .checking.deployment_requests import KIND, request_in
-    from .checking.documents import search_space_in
-    from .errors import ShardoptError
-
-    if args.server:
-        return _check_server(args)
-    if args.what is None:
-        raise ShardoptError("nothing to check, expected a command, a file, a folder or --server")
-    for name in ("log", "role"):
-        if getattr(args, name):
-            raise ShardoptError(f"'--{name}' is of a server that runs, expected --server too")
-    request = request_in(args.what)
-    if request is not None:
-        return _answer_request(args, request)
-    cases = search_space_in(args.what) if args.model is None else None
-    if cases is not None:
-        return _show_cases(args, cases)
-    if args.output_dir:
-        raise ShardoptError(f"'--output-dir' is of a {KIND}, and '{args.what:.60}' is none")
-    what = sys.stdin.read() if args.what == "-" else args.what
-    plan = _read_plan(args, args.plan) if args.plan else None
-    has_problem = args.model is not None or args.config is not None
-    problem = _problems(args)[0] if has_problem else plan and plan.problem
-    found = check(problem, what, plan=plan)
-    if args.format == "json":
-        print_json(found.to_dict())
-    else:
-        print(found)
-    if problem is None:
-        return FEASIBLE if found.is_legal else INFEASIBLE
-    if found.differences:
-        return DIFFERENT
-    return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
-
-
-def _show_cases(args: argparse.Namespace, cases: Sequence[Any]) -> int:
-    from .checking.recipes import case_row
-
-    rows = [case_row(case) for case in cases]
-    if args.format == "json":
-        print_json(rows)
-    else:
-        print(rows_as_table(rows))
-    is_legal = all(row["why"] == "legal" for row in rows)
-    return FEASIBLE if is_legal else INFEASIBLE
-
-
-def _answer_request(args: argparse.Namespace, request: Any) -> int:
-    from .checking.deployment_requests import answer
-    from .deployments import next_step
-    from .errors import ShardoptError
-
-    if args.model is None:
-        raise ShardoptError(
-            f"'{args.what}' asks for a model, expected its config.json too, or the folder of it"
-        )
-    found = answer(request, args.what, args.model)
-    paths = found.write(args.output_dir) if args.output_dir else []
-    if args.format == "json":
-        print_json({
-            "service": found.deployment.to_dict(),
-            "plan": found.plan.to_dict(),
-            "findings": [{"kind": one.kind, "text": str(one)} for one in found.findings],
-            "files": [str(path) for path in paths],
-        })
-        return FEASIBLE
-    print(found.plan.table, end="")
-    print("\n".join(f"  {line}" for line in str(found).splitlines()))
-    for path in paths:
-        print(f"  written   {path}")
-    if paths:
-        print(f"  next      {next_step(found.deployment, 'dynamo', args.output_dir)}")
-    else:
-        print("  next      the same with --output-dir DIR, for its manifests")
-    return FEASIBLE
-
-
-def _check_server(args: argparse.Namespace) -> int:
-    from .checking.conformance import check_server
-    from .errors import Contradiction
-
-    named = [path for path in (args.plan, args.what, args.model) if path]
-    if len(named) > 1:
-        raise Contradiction(
-            f"'{named[1]}' and --server are given, expected a server and one plan file"
-        )
-    plan = _read_plan(args, named[0]) if named else None
-    found = check_server(args.server, plan, args.log, args.role, args.timeout)
-    if args.format == "json":
-        print_json(found.to_dict())
-    else:
-        print(found)
-    return FEASIBLE if found.ok else DIFFERENT
-
-
 def _report(args: argparse.Namespace) -> int:
     from .figures import searched, timeline
     from .frontier import pareto
@@ -504,7 +264,7 @@ def _report(args: argparse.Namespace) -> int:
     from .sensitivity import sweep
     from .services import Service
 
-    plan = _read_plan(args)
+    plan = plan_of(args)
     inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output, args.timeline], inputs)
     is_service = isinstance(plan, Service)
@@ -538,9 +298,9 @@ _VERBS = {
     "explain": _explain,
     "verify": _verify,
     "lower": _lower,
-    "export": _export,
-    "serve": _serve,
-    "check": _check,
+    "export": export_verb,
+    "serve": serve_verb,
+    "check": check_verb,
     "report": _report,
 }
 
@@ -563,7 +323,7 @@ def _run(words: list[str]) -> int:
     args, others = parser.parse_known_args(words)
     args.words = said
     if args.version:
-        from .problem import version
+        from .models import version
 
         print("shardopt", version())
         return FEASIBLE

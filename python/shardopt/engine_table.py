@@ -19,7 +19,7 @@ from .checks import _whole
 from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
 from .hardware import hardware_of
 from .plans import Plan
-from .problem import Model
+from .models import Model
 from .server_memory import UNKNOWN, ServerMemory
 
 if TYPE_CHECKING:

@@ -3,18 +3,19 @@ fewest GPUs for a load."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
 from .border import real, shown
-from .checks import _check_kind
+from .checks import _check_kind, _checked, _price
 from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
 from .plans import Plan
 from .plans import plan as plan_phase
 from .problem import Problem
-from .services import PREFILL, Service, plan_service
+from .services import Service, infeasible, settings_of
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
     _check_kind(Problem, "problem", problem)
     if not 0 <= real(step) < 1:
         raise WrongValue(f"'step' is {shown(step)}, expected a number from 0 to below 1")
+    if problem.is_service:
+        return _frontier_of_services(problem, max(step, _LEAST_STEP))
     # Equal times may differ in the last bits.
     shorter = (1 - step) * (1 - 1e-9)
-    if problem.is_service:
-        return _frontier_of_services(problem, shorter)
     limit = "tpot_ms" if problem.phase == "decode" else "ttft_ms"
     fastest = plan_phase(problem, objective="latency")
     point = plan_phase(problem)
@@ -91,24 +92,64 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
 _LEAST_STEP = 0.01
 
 
-def _frontier_of_services(problem: Problem, shorter: float) -> Frontier:
-    """Each point is the best service of a shorter TPOT than that of the one before, at
-    the percentile of the SLO."""
-    shorter = min(shorter, 1 - _LEAST_STEP)
-    points = [plan_service(problem)]
-    while True:
-        tpot = points[-1].metrics.tpot.at(problem.tpot_percentile)
+def _frontier_of_services(problem: Problem, step: float) -> Frontier:
+    """Each point is the best service of a TPOT that is shorter by `step` than that of
+    the one before, at the percentile of the SLO; of what is listed, the best."""
+    found: list[Service] = []
+    reasons: list[Infeasible] = []
+    variants = problem.variants()
+    for each in variants:
         try:
-            points.append(plan_service(problem.replace(tpot_ms=tpot * shorter)))
-        except Infeasible:
-            return Frontier(tuple(points))
+            found += _frontier_of_one(each, step)
+        except Infeasible as error:
+            reasons.append(error)
+    if not found:
+        raise reasons[0]
+    return Frontier(tuple(found if len(variants) == 1 else _undominated(found)))
+
+
+def _undominated(services: "list[Service]") -> "list[Service]":
+    """Those that no other one is as good as in TPOT and in throughput, fastest last."""
+    def tpot(service: Service) -> float:
+        return service.metrics.tpot.at(service.problem.tpot_percentile)
+
+    kept: list[Service] = []
+    for one in sorted(services, key=lambda each: (tpot(each), -throughput_of(each))):
+        if not kept or throughput_of(one) > throughput_of(kept[-1]):
+            kept.append(one)
+    return kept[::-1]
+
+
+def throughput_of(service: Service) -> float:
+    return service.metrics.tokens_per_s_per_gpu
+
+
+def _frontier_of_one(problem: Problem, step: float) -> "list[Service]":
+    asked = {**settings_of(problem), "step": step / (1 - step)}
+    text, why = _checked(problem.handle.service_frontier, asked)
+    points = json.loads(text)["points"]
+    if why is not None:
+        raise infeasible(problem, points[0], why)
+    own = problem.requests.get("tpot_ms")
+    found = []
+    for point in points:
+        limit = point["requests"].get("tpot_ms")
+        under = problem if limit == own else problem.replace(tpot_ms=limit)
+        found.append(Service(under, point, point["mode"]))
+    return found
+
+
+#: GPUs that a size may have, where none are said.
+MOST_DEVICES = 4096
 
 
 def min_devices(
-    problem: Problem, rate: float | None = None, most: int = 4096
+    problem: Problem, rate: float | None = None, most: int | None = None
 ) -> "Plan | Service":
     """The fewest GPUs that serve `rate` output tokens a second, and their plan. Of a
-    service the rate may be the problem's own, in requests a second.
+    service the rate may be the problem's own, in requests a second; with prices it is
+    the service of least cost. At most `most` GPUs are tried, by default the
+    `max_devices` of the problem, or 4096.
 
     Of a phase, on n devices as many replicas of one plan work as fit. What they serve
     never falls with n, so that the number before the one returned is proved to be too
@@ -120,6 +161,7 @@ def min_devices(
         raise ShardoptError("no load to size for, expected req/s, or tokens/s as 'rate'")
     if rate is not None and not 0 < real(rate) < math.inf:
         raise WrongValue(f"'rate' is {shown(rate)}, expected tokens a second above 0")
+    most = most or problem.max_devices or MOST_DEVICES
     if problem.is_service:
         return _size(problem, rate, most)
     assert rate is not None
@@ -127,34 +169,54 @@ def min_devices(
 
 
 def _size(problem: Problem, rate: float | None, most: int) -> Service:
-    """The service of fewest GPUs at a rate, with as many GPUs as it takes."""
+    """The service of fewest GPUs, or of least cost, at a rate; of what is listed, the
+    best."""
     requests = problem.rate if rate is None else rate / (problem.osl or 1)
-    asked = problem.replace(rate=requests, concurrency=None, max_devices=None)
-    domain = int(problem.machine_parameters()["domain"]["devices"])
-    devices = problem.devices or problem.max_devices or domain
-    while True:
+    asked = problem.replace(rate=requests, concurrency=None)
+    found: list[Service] = []
+    reasons: list[Infeasible | TooFewDevices] = []
+    for each in asked.variants():
         try:
-            found = plan_service(asked.replace(devices=devices))
-            break
-        except Infeasible as error:
-            kind = error.report["binding_constraint"]["kind"]
-            if kind not in ("rate", "memory"):
-                raise
-            if devices >= most:
-                raise TooFewDevices(
-                    f"{requests:g} req/s need more than {most} GPUs, the most that "
-                    f"are tried: {error}"
-                ) from None
-            fewest = (error.next_feasible or {}).get("change", {}).get("to") or 2 * devices
-            devices = min(max(int(fewest), devices + 1), most)
-    if problem.prefill_devices is None:
-        exactly = asked.replace(devices=found.metrics.gpus)
-    else:
-        prefill = sum(role.gpus for role in found.roles if role.name == PREFILL)
-        exactly = asked.replace(
-            devices=found.metrics.gpus - prefill, prefill_devices=prefill or None
-        )
-    return plan_service(exactly)
+            found.append(_size_of_one(each, most))
+        except (Infeasible, TooFewDevices) as error:
+            reasons.append(error)
+    if not found:
+        raise reasons[0]
+    return min(
+        found,
+        key=lambda one: (
+            one.found.get("dollars_per_hour", one.metrics.gpus), one.metrics.tpot_ms
+        ),
+    )
+
+
+def _size_of_one(problem: Problem, most: int) -> Service:
+    settings = {**settings_of(problem), "devices": most}
+    _, text, why = _checked(problem.handle.size_service, settings)
+    report = json.loads(text)
+    if report["mode"] is not None:
+        return Service(_as_sized(problem, report), report, report["mode"])
+    shortage = report["infeasible"]
+    if shortage["binding"] not in ("rate", "memory"):
+        raise infeasible(problem, report, why)
+    raise TooFewDevices(
+        f"{problem.rate:g} req/s need more than {most} GPUs, the most that are tried: {why}"
+    )
+
+
+def _as_sized(problem: Problem, report: Mapping[str, Any]) -> Problem:
+    """The problem with the GPUs of a size, whose machines may be the other way round."""
+    changes: dict[str, Any] = {"devices": report["devices"], "max_devices": None}
+    if problem.prefill_machine is not None:
+        changes["prefill_devices"] = report["prefill_devices"]
+        if report["size"]["turned"]:
+            changes.update(
+                machine=problem.prefill_machine, prefill_machine=problem.machine_name,
+                price=problem.prefill_price, prefill_price=problem.price,
+            )
+            if problem.machine is not None:
+                changes["prefill_machine"] = problem.machine
+    return problem.replace(**changes)
 
 
 def _fewest_of_phase(problem: Problem, rate: float, most: int) -> Plan:
@@ -204,32 +266,58 @@ class Offer:
 
 
 def least_cost(
-    problem: Problem, rate: float | None, prices: Mapping[str, float], most: int = 4096
+    problem: Problem, rate: float | None, prices: Mapping[str, float], most: int | None = None
 ) -> list[Offer]:
     """What serves `rate` tokens a second, or a service's own requests, by machine, the
     cheapest first.
 
-    `prices` are those of one device, in any unit. All devices of a machine cost
-    the same, so that the fewest are the cheapest, which `min_devices` proves.
+    `prices` are dollars of one device for an hour. All devices of a machine cost the
+    same, so that the fewest are the cheapest, which `min_devices` proves. Where a service
+    has a `prefill_machine`, both machines need a price, and the offer is the cheapest
+    of both.
     """
     if not isinstance(prices, Mapping):
         raise WrongValue(f"'prices' is {shown(prices)}, expected numbers by machine")
     for machine, price in prices.items():
-        good = isinstance(price, (int, float)) and not isinstance(price, bool)
-        if not good or not 0 < price < math.inf:
-            raise WrongValue(
-                f"the price of '{machine}' is {shown(price)}, expected a number above 0"
-            )
+        _price(f"the price of '{machine}'", price)
     if not prices:
         raise ShardoptError("no prices, expected that of a device for each machine")
+    _check_kind(Problem, "problem", problem)
+    if problem.prefill_machine is not None:
+        asked = [_priced(problem, prices)]
+    elif problem.is_service:
+        asked = [problem.replace(machine=each, price=float(prices[each])) for each in prices]
+    else:
+        asked = [problem.replace(machine=each) for each in prices]
     offers = []
-    for machine, price in prices.items():
+    for each in asked:
+        machine = str(each.machine)
         try:
-            found = min_devices(problem.replace(machine=machine), rate, most)
+            found = min_devices(each, rate, most)
         except (TooFewDevices, Infeasible):
             offers.append(Offer(machine, None, None))
         else:
-            offers.append(Offer(machine, found, price * (found.problem.devices or 0)))
+            offers.append(Offer(machine, found, _price_of(found, prices[machine])))
     return sorted(
         offers, key=lambda offer: math.inf if offer.price is None else offer.price
+    )
+
+
+def _price_of(found: "Plan | Service", price: float) -> float:
+    if isinstance(found, Service):
+        return float(found.found["dollars_per_hour"])
+    return price * (found.problem.devices or 0)
+
+
+def _priced(problem: Problem, prices: Mapping[str, float]) -> Problem:
+    """A service on two machines with the prices of both, and of no other one."""
+    names = (problem.machine or problem.machine_name, str(problem.prefill_machine))
+    for name in (*names, *prices):
+        if name not in prices or name not in names:
+            raise WrongValue(
+                f"the prices are of {', '.join(prices)}, expected one of each machine of the "
+                f"service, {' and '.join(names)}"
+            )
+    return problem.replace(
+        machine=names[0], price=float(prices[names[0]]), prefill_price=float(prices[names[1]])
     )

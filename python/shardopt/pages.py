@@ -15,7 +15,7 @@ from .figures import Spec, charts
 from .errors import ShardoptError
 from .frontier import Frontier
 from .plans import Plan
-from .problem import version
+from .models import version
 from .searching import Search
 from .sensitivity import Change
 from .service_figures import charts_of_service

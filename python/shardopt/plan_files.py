@@ -11,7 +11,8 @@ from typing import Any, Iterable, Mapping
 
 from .border import check_text, parse_json, read_text, shown, write_whole
 from .errors import ShardoptError, WrongPlan, list_known
-from .problem import ASKED, Problem, model_of_text, parameters_for, parameters_of, read_limits
+from .models import model_of_text, parameters_for, parameters_of
+from .problem import ASKED, Problem, read_limits
 
 #: Versions of the form: plans of a phase, and of a service. Files of version 1 may
 #: hold one of the phases of a service, as they did before there was the other.
@@ -170,7 +171,7 @@ def asked_of(problem: Problem) -> dict[str, Any]:
     asked = {
         name: getattr(problem, name)
         for name in ASKED
-        if name != "pins" and getattr(problem, name) is not None
+        if name != "pins" and getattr(problem, name) not in (None, ())
     }
     for name, value in asked.items():
         if value == math.inf:

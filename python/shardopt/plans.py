@@ -33,7 +33,8 @@ from .plan_files import (
     read_plan_file,
     read_problem,
 )
-from .problem import Problem, dim_of, version
+from .models import version
+from .problem import Problem, dim_of
 from .verbs import Verbs
 
 _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}

@@ -1,243 +1,39 @@
-"""Models, workloads, and what is asked of the planner."""
+"""What is asked of the planner."""
 
 from __future__ import annotations
 
 import dataclasses
 import fnmatch
-import json
+import itertools
 import math
 import os
-import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .border import check_text, parse_json, read_text, reading, real, shown
+from .border import real, shown
 from .checks import (
     MOST,
     _check_kind,
     _checked,
     _limit,
     _name,
-    _path,
+    _price,
     _seconds,
     _text,
     _whole,
 )
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
-
-
-def version() -> str:
-    """The version of the planner."""
-    return native().version
-
-
-def machines() -> list[str]:
-    """The machines that ship with shardopt."""
-    return native().machines()
-
-
-def parameters_of(machine: str) -> dict[str, Any]:
-    """What the planner knows of a machine, by name or file. Of constants of
-    measured kernels these are their date, and what tells them from others."""
-    found: dict[str, Any] = json.loads(_checked(native().machine_json, machine))
-    constants = _checked(native().constants_of, machine)
-    if constants is not None:
-        found["constants"] = dict(zip(("date", "fingerprint"), constants))
-    return found
-
-
-def parameters_for(machine: str, simulator: Any) -> dict[str, Any]:
-    """The parameters of a machine without those that `simulator` does not read."""
-    found = parameters_of(machine)
-    if simulator not in (None, "auto", "calibrated"):
-        found.pop("constants", None)
-    return found
-
-
-@dataclass(frozen=True)
-class Decode:
-    """Steps that make one token of each sequence, at `context` tokens."""
-
-    context: int
-    phase = "decode"
-
-
-@dataclass(frozen=True)
-class Prefill:
-    """Prompts of `tokens` tokens."""
-
-    tokens: int
-    phase = "prefill"
-
-    @property
-    def context(self) -> int:
-        return self.tokens
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model under a workload. `load_model` makes them."""
-
-    handle: Any = field(repr=False, compare=False)
-    path: str
-    mlir: str = field(repr=False)
-    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
-    """What config.json says; None for a module."""
-    is_open: bool = field(default=False, repr=False, compare=False)
-    """Whether it is of no workload yet, which `isl` and `osl` of a problem say."""
-    weight_type: str | None = None
-    """What weights have in the place of the checkpoint's type; None: that."""
-    kv_type: str | None = None
-    """The same of KV caches."""
-
-    @property
-    def types(self) -> dict[str, str]:
-        """`weight_type` and `kv_type`, where they are not the checkpoint's."""
-        asked = {"weight_type": self.weight_type, "kv_type": self.kv_type}
-        return {name: value for name, value in asked.items() if value is not None}
-
-    @property
-    def name(self) -> str:
-        return self.handle.name
-
-    @property
-    def layers(self) -> int:
-        return self.handle.layers
-
-    @property
-    def phase(self) -> str:
-        return self.handle.phase
-
-    @property
-    def context(self) -> int:
-        return self.handle.context
-
-    @property
-    def experts(self) -> int:
-        """Routed experts of a layer; 0 if there are none."""
-        return self.handle.experts
-
-    @property
-    def has_dense_layers(self) -> bool:
-        return self.handle.has_dense_layers
-
-    @property
-    def ops(self) -> dict[str, dict[int, str]]:
-        """The ops in order, each with its dims and what they cut."""
-        return {name: dict(choices) for name, choices in self.handle.ops}
-
-    @property
-    def requests(self) -> dict[str, float]:
-        """What a module's workload says of requests: `isl`, `osl`, limits, by name."""
-        found = _WORKLOAD.search(self.mlir)
-        said = dict(_MEMBER.findall(found.group(1))) if found else {}
-        return {name: float(said[name]) for name in native().requests if name in said}
-
-    def under(self, workload: Decode | Prefill) -> "Model":
-        """The same model under another workload, of which alone it is; of a config,
-        also one that is no longer where it was."""
-        if self.config is None:
-            said = f"phase = {workload.phase}, context = {workload.context}"
-            text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)
-            return model_of_text(text, self.path, None, self.weight_type, self.kv_type)
-        if Path(self.path).is_file():
-            return load_model(self.path, workload, **self.types)
-        import tempfile
-
-        with tempfile.TemporaryDirectory() as folder:
-            # Models are named after their files, or the folders of these.
-            place = Path(folder, *Path(self.path).parts[-2:])
-            place.parent.mkdir(exist_ok=True)
-            place.write_text(json.dumps(self.config), encoding="utf-8")
-            found = load_model(place, workload, **self.types)
-        return dataclasses.replace(found, path=self.path)
-
-    def retyped(
-        self, weight_type: str | None = None, kv_type: str | None = None
-    ) -> "Model":
-        """The same model with other types of weights and KV caches, as `load_model` has
-        them; None: as they are."""
-        types = weight_type or self.weight_type, kv_type or self.kv_type
-        found = model_of_text(self.mlir, self.path, self.config, *types)
-        return dataclasses.replace(found, is_open=self.is_open)
-
-
-#: How modules say their workload, and each member of it.
-_WORKLOAD = re.compile(r"#llm\.workload<([^<>]*)>")
-_MEMBER = re.compile(r"(\w+) = ([^\s,]+)")
-
-
-def load_model(
-    path: str | os.PathLike[str],
-    workload: Decode | Prefill | None = None,
-    *,
-    weight_type: str | None = None,
-    kv_type: str | None = None,
-) -> Model:
-    """The model of a Hugging Face config.json, of a folder that holds one, or of
-    a module (.mlir), which says its workload itself. Without a workload a config is
-    for services, whose requests the problem says. `weight_type` (bf16, fp8, int8,
-    int4, nvfp4, mxfp4 and others) and `kv_type` (bf16, fp8) are in the place of the
-    types that it has: what if they were?"""
-    place = _path(path)
-    types = [_type("weight_type", weight_type), _type("kv_type", kv_type)]
-    check_text("path", str(place))
-    if workload is not None and not isinstance(workload, (Decode, Prefill)):
-        raise WrongValue(
-            f"'workload' is {shown(workload)}, expected Decode(context=…) or "
-            "Prefill(tokens=…)"
-        )
-    with reading(f"'{place}' cannot be read"):
-        if place.is_dir():
-            place = place / "config.json"
-        if not place.exists():
-            raise ShardoptError(
-                f"'{place}' is not there, expected a config.json, a folder that "
-                "holds one, or a module (.mlir)"
-            )
-    if place.suffix == ".mlir":
-        if workload is not None:
-            raise Contradiction(
-                f"'{place}' is a module, which says its workload itself, and a "
-                f"{workload.phase} workload is given too"
-            )
-        handle = _checked(native().read_module, str(place), *types)
-        return Model(
-            handle, str(place), handle.module, weight_type=weight_type, kv_type=kv_type
-        )
-    load = Decode(1) if workload is None else workload
-    context = _whole("context", load.context, least=1)
-    handle = _checked(native().import_config, str(place), load.phase, context, *types)
-    config = parse_json(read_text(place), f"'{place}'")
-    return Model(
-        handle, str(place), handle.module, config, workload is None, weight_type, kv_type
-    )
-
-
-def model_of_text(
-    text: str,
-    name: str,
-    config: Mapping[str, Any] | None = None,
-    weight_type: str | None = None,
-    kv_type: str | None = None,
-) -> Model:
-    """The model of a module's text, with other types where some are given."""
-    types = [_type("weight_type", weight_type), _type("kv_type", kv_type)]
-    handle = _checked(native().read_module_text, text, name, *types)
-    return Model(
-        handle, name, handle.module, config, weight_type=weight_type, kv_type=kv_type
-    )
-
-
-def _type(name: str, value: str | None) -> str:
-    """A type as the planner takes it: none is empty."""
-    return "" if value is None else _name(name, value)
-
+from .models import Decode, Model, model_of_text, parameters_for
 
 #: Milliseconds of a limit of a service at most: none.
 MOST_LIMIT = 1e9
+
+#: Settings of a service alone.
+_OF_SERVICES = (
+    "mode", "prefill_machine", "prefill_devices", "decode_machine", "chunk", "weight_types",
+    "kv_types", "price", "prefill_price",
+)
 
 Pins = Mapping[str, "int | str | Sequence[int]"]
 
@@ -255,7 +51,12 @@ class Problem:
     of a request. An SLO is on the mean over requests, or on the percentile 50, 90
     or 99. Prefill workers may be on `prefill_machine`, of which there are
     `prefill_devices` beside `devices`, or which the `devices` may be of.
-    `decode_machine` is another name of `machine` where there are two.
+    `decode_machine` is another name of `machine` where there are two. `price` and
+    `prefill_price` are dollars of a GPU for an hour, in the place of what their machines
+    say: at a rate a service is then planned for the least cost. `chunk` is the most tokens
+    of prompts in one step. The best is chosen of what is a list: chunks, `draft_tokens`
+    with as many `accepted_tokens`, and types, `weight_types` and `kv_types`, which are in
+    the place of the model's own.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads"). Those of a service are degrees and workers,
@@ -274,14 +75,19 @@ class Problem:
     osl: int | None = None
     concurrency: int | None = None
     rate: float | None = None
-    draft_tokens: int | None = None
-    accepted_tokens: float | None = None
+    draft_tokens: "int | Sequence[int] | None" = None
+    accepted_tokens: "float | Sequence[float] | None" = None
     prefix_hit: float | None = None
     expert_skew: float | None = None
     mode: str | None = None
     prefill_machine: str | None = None
     prefill_devices: int | None = None
     decode_machine: str | None = None
+    chunk: "int | Sequence[int] | None" = None
+    weight_types: Sequence[str] = ()
+    kv_types: Sequence[str] = ()
+    price: float | None = None
+    prefill_price: float | None = None
     objective: str = "throughput"
     space: str = "serving"
     engine: str | None = None
@@ -321,6 +127,10 @@ class Problem:
         ):
             if getattr(self, name) is not None:
                 _name(name, getattr(self, name))
+        for name in ("price", "prefill_price"):
+            if getattr(self, name) is not None:
+                _price(f"'{name}'", getattr(self, name))
+        self._check_lists()
         self._check_requests()
         self._take_service()
         lists, dims, stages = self._read_pins()
@@ -352,16 +162,13 @@ class Problem:
         )
 
     def _check_requests(self) -> None:
-        for name in native().requests:
-            value = getattr(self, name)
+        for name, value in self._said_of_requests().items():
             if value is not None and math.isnan(real(value)):
                 raise WrongValue(f"'{name}' is {shown(value)}, expected a number")
         _checked(native().check_requests, self.requests)
         if not self.is_service:
-            for name in (
-                "mode", "prefill_machine", "prefill_devices", "decode_machine"
-            ):
-                if getattr(self, name) is not None:
+            for name in (*_OF_SERVICES, *self.lists):
+                if getattr(self, name) not in (None, ()):
                     raise Contradiction(
                         f"'{name}' is of a service, which 'isl' and 'osl' ask for"
                     )
@@ -416,23 +223,89 @@ class Problem:
             )
 
     @property
+    def lists(self) -> dict[str, list[Any]]:
+        """What the best is chosen of, by name."""
+        names = ("chunk", "draft_tokens", "accepted_tokens", "weight_types", "kv_types")
+        values = {name: getattr(self, name) for name in names}
+        return {
+            name: list(value) for name, value in values.items()
+            if isinstance(value, (list, tuple)) and value
+        }
+
+    def variants(self) -> "list[Problem]":
+        """One problem for each choice of what is listed, the first of each list first."""
+        lists = self.lists
+        if not lists:
+            return [self]
+        drafts = list(
+            zip(lists.get("draft_tokens", [self.draft_tokens]),
+                lists.get("accepted_tokens", [self.accepted_tokens]))
+        )
+        found = []
+        for weights, caches, chunk, (draft, accepted) in itertools.product(
+            lists.get("weight_types", [None]), lists.get("kv_types", [None]),
+            lists.get("chunk", [self.chunk]), drafts,
+        ):
+            types = {"weight_type": weights, "kv_type": caches}
+            types = {name: value for name, value in types.items() if value is not None}
+            found.append(
+                self.replace(
+                    model=self.model.retyped(**types) if types else self.model,
+                    weight_types=(), kv_types=(), chunk=chunk,
+                    draft_tokens=draft or None, accepted_tokens=accepted if draft else None,
+                )
+            )
+        return found
+
+    def _check_lists(self) -> None:
+        for name, value in self.lists.items():
+            for each in value:
+                if name.endswith("_types"):
+                    _name(name, each)
+                elif name == "accepted_tokens":
+                    real(each)
+                else:
+                    _whole(name, each, least=0 if name == "draft_tokens" else 1)
+            if len(set(value)) < len(value) and name != "accepted_tokens":
+                raise WrongValue(f"'{name}' is {shown(value)}, expected each value once")
+        lists = self.lists
+        if len(lists.get("draft_tokens", [0])) != len(lists.get("accepted_tokens", [0])):
+            raise Contradiction(
+                f"'draft_tokens' is {shown(self.draft_tokens)} and 'accepted_tokens' "
+                f"{shown(self.accepted_tokens)}, expected as many of each"
+            )
+        if self.chunk is not None and not lists.get("chunk"):
+            _whole("chunk", self.chunk, least=1)
+
+    @property
     def is_service(self) -> bool:
         """Whether a service is planned, for requests of given lengths."""
         return self.isl is not None
 
     def of_phase(self) -> "Problem":
         """The same for the model's phase alone, which no service is planned for."""
-        names = ("mode", "prefill_machine", "prefill_devices", "decode_machine")
         limits = ("tpot_ms", "ttft_ms")
-        asked = [name for name in (*native().requests, *names) if name not in limits]
+        asked = [name for name in (*native().requests, *_OF_SERVICES) if name not in limits]
         pins = {} if self.is_service else self.pins
-        return self.replace(**{**dict.fromkeys(asked), "pins": pins})
+        types = {"weight_types": (), "kv_types": ()}
+        return self.replace(**{**dict.fromkeys(asked), **types, "pins": pins})
+
+    def _said_of_requests(self) -> dict[str, Any]:
+        """By name, of what is listed the first; no draft is none."""
+        lists = self.lists
+        said = {
+            name: lists[name][0] if name in lists else getattr(self, name)
+            for name in native().requests
+        }
+        if said["draft_tokens"] == 0 and not said["accepted_tokens"]:
+            said.update(draft_tokens=None, accepted_tokens=None)
+        return said
 
     @property
     def requests(self) -> dict[str, float]:
         """What is said of requests, by name. A limit that is infinite is none; of a
         service it is the largest, since others that are not said have a default."""
-        said = {name: getattr(self, name) for name in native().requests}
+        said = self._said_of_requests()
         return {
             name: min(float(value), MOST_LIMIT)
             for name, value in said.items()

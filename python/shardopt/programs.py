@@ -13,7 +13,7 @@ from ._tools import complaint, run_tool
 from .checks import _check_kind, _whole
 from .errors import ShardoptError
 from .plans import Plan, Strategy
-from .problem import Model
+from .models import Model
 from .shrinking import shrink
 
 

@@ -10,7 +10,8 @@ from .checks import _check_kind
 from .engine_table import table as engine_rows
 from .errors import Infeasible, ShardoptError
 from .plans import Plan
-from .problem import Decode, Prefill, Problem, machines
+from .models import Decode, Prefill, machines
+from .problem import Problem
 from .services import DEFAULT_TARGETS, Service, headline_of, plan
 
 

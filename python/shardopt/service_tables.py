@@ -164,23 +164,35 @@ def other_mode(service: Service) -> str:
 
 def engines_of(service: Service) -> str:
     """Engines that run the layouts, and why others do not."""
-    compared = service.report.get("compared")
-    if isinstance(compared, dict):
-        return "; ".join(_compared_line(service, *pair) for pair in compared.items())
+    compared = service.report.get("engines")
+    if compared:
+        return "; ".join(_compared_line(service, row) for row in compared)
     found = service.engines
     runs = [engine for engine, why in found.items() if why is None]
     others = [f"not {engine}: {why}" for engine, why in found.items() if why is not None]
     return "; ".join([", ".join(runs) or "none", *others])
 
 
-def _compared_line(service: Service, engine: str, row: Mapping[str, Any] | None) -> str:
-    if row is None:
-        return f"{engine} no plan"
-    own, gpus = row["tokens_per_s_per_gpu"], row["gpus"]
+def _compared_line(service: Service, row: Mapping[str, Any]) -> str:
+    engine = row["engine"]
+    if row["mode"] is None:
+        return f"{engine}: {row['why']}"
+    own, gpus = row["tokens_per_s_per_device"], row["devices"]
     text = f"{engine} {three(own)} tokens/s per GPU on {gpus} GPUs"
     if engine == service.engine:
         return f"{text}, recommended"
     return f"{text} ({own / service.metrics.tokens_per_s_per_gpu - 1:+.1%})"
+
+
+def cost_of(service: Service) -> str:
+    """"$23.6 an hour, $4.1 a million output tokens", where GPUs have a price."""
+    found = service.found
+    if "dollars_per_hour" not in found:
+        return ""
+    return (
+        f"${three(found['dollars_per_hour'])} an hour, "
+        f"${three(found['dollars_per_mtoken'])} per million output tokens"
+    )
 
 
 def proof_of(service: Service) -> str:
@@ -203,12 +215,26 @@ def binding_of(service: Service) -> str:
     return str(service.binding["why"])
 
 
+def chosen_of(service: Service) -> list[str]:
+    """What the planner chose of what was listed: "chunk 2048 of 2048, 8192"."""
+    lists, problem = service.report.get("chosen_from") or {}, service.problem
+    types = {"weight_types": problem.model.weight_type, "kv_types": problem.model.kv_type}
+    named = {"weight_types": "weights", "kv_types": "KV cache"}
+    found = []
+    for name, values in lists.items():
+        if name != "accepted_tokens":
+            one = types.get(name, getattr(problem, name))
+            found.append(f"{named.get(name, name)} {one} of {', '.join(map(str, values))}")
+    return ["; ".join(found)] if found else []
+
+
 def facts_of(service: Service) -> list[tuple[str, str]]:
     """What is said of a service in a line each, by name."""
     names = [service.problem.model.name, f"{service.engine} on {_gpus_of(service)}"]
     return [
         ("service", ", ".join(filter(None, names))),
         ("requests", requests_of(service.report)),
+        *[("chosen", text) for text in chosen_of(service)],
         ("plan", f"{service.mode}; {proof_of(service)}"),
     ]
 
@@ -221,6 +247,7 @@ def results_of(service: Service) -> list[tuple[str, str]]:
     found = [
         ("throughput", throughput_of(service)),
         ("load", load_of(service)),
+        ("cost", cost_of(service)),
         ("decode step", f"{whole} ms: {step}"),
         ("KV transfer", "" if sent is None else f"{three(sent)} ms of TTFT"),
         ("bound by", binding_of(service)),

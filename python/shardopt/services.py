@@ -24,7 +24,8 @@ from .plan_files import (
 )
 from .plans import Plan, Strategy, given
 from .plans import plan as plan_phase
-from .problem import Decode, Prefill, Problem, version
+from .models import Decode, Prefill, version
+from .problem import Problem
 from .service_parts import (
     DECODE,
     MODES,
@@ -84,6 +85,11 @@ class Service:
     @property
     def engine(self) -> str:
         return str(self.report["engine"])
+
+    @property
+    def chunk_tokens(self) -> int:
+        """Tokens of prompts in one step at most."""
+        return int(self.report["chunk_tokens"])
 
     @property
     def metrics(self) -> ServiceMetrics:
@@ -291,58 +297,51 @@ def why_not_run(problem: Problem, engine: str, strategy: Strategy) -> str | None
     return why
 
 
-def plan_service(problem: Problem, **others: Any) -> Service:
+def plan_service(
+    problem: Problem, progress: "Callable[..., None] | None" = None, **others: Any
+) -> Service:
     """The best service of the problem, of its engine or of "any". Raises `Infeasible`
-    where there is none."""
+    where there is none. `progress` is told how many loads were evaluated, and
+    the tokens/s per GPU and the TPOT of the best so far, or None."""
     _check_kind(Problem, "problem", problem)
-    if problem.engine == "any":
-        return _best_of_engines(problem, **others)
-    asked = {**problem.request(**others), **_asked(problem)}
-    _, text, why, *_ = _checked(problem.handle.plan_service, asked)
+    variants = problem.variants()
+    asked = settings_of(variants[0], progress, **others)
+    if len(variants) > 1:
+        asked["variants"] = [(each.handle, settings_of(each)) for each in variants]
+    _, text, why, number = _checked(variants[0].handle.plan_service, asked)
     report = json.loads(text)
     if report["mode"] is None:
-        raise _infeasible(problem, report, why)
-    return Service(problem, report, report["mode"])
+        raise infeasible(problem, report, why)
+    if len(variants) > 1:
+        report["chosen_from"] = problem.lists
+    return Service(variants[number], report, report["mode"])
 
 
-def _asked(problem: Problem) -> dict[str, Any]:
-    """What the planner is asked of a service beside its search."""
+def settings_of(
+    problem: Problem, progress: "Callable[..., None] | None" = None, **others: Any
+) -> dict[str, Any]:
+    """What the planner is asked of a service."""
+    return {**problem.request(**others), **asked_of_service(problem, progress)}
+
+
+def asked_of_service(
+    problem: Problem, progress: "Callable[..., None] | None" = None
+) -> dict[str, Any]:
+    """What the planner is asked of a service beside its engine and its pins."""
     return {
         "requests": problem.requests,
         "devices": problem.devices or problem.max_devices or 0,
         "mode": problem.mode or "best",
         "prefill_machine": problem.prefill_machine or "",
         "prefill_devices": problem.prefill_devices or 0,
+        "chunk": problem.chunk or 0,
+        "price": problem.price or 0.0,
+        "prefill_price": problem.prefill_price or 0.0,
+        "progress": progress,
     }
 
 
-def _best_of_engines(problem: Problem, **others: Any) -> Service:
-    """The best service of any engine; its report has those of all as `compared`."""
-    found: dict[str, Service] = {}
-    refused: list[Infeasible] = []
-    for engine in engine_rows():
-        try:
-            found[engine] = plan_service(problem.replace(engine=engine), **others)
-        except Infeasible as error:
-            refused.append(error)
-    if not found:
-        raise refused[0]
-    best = max(found.values(), key=worth)
-    rows = {
-        engine: found[engine].to_row() if engine in found else None for engine in engine_rows()
-    }
-    return dataclasses.replace(best, report={**best.report, "compared": rows})
-
-
-def worth(service: Service) -> tuple[float, float]:
-    """The larger, the better: at a rate fewer GPUs, and then a shorter TPOT."""
-    metrics = service.metrics
-    if service.problem.rate is not None:
-        return (-float(metrics.gpus), -metrics.tpot_ms)
-    return (metrics.tokens_per_s_per_gpu, -metrics.tpot_ms)
-
-
-def _infeasible(problem: Problem, report: dict[str, Any], why: str) -> Infeasible:
+def infeasible(problem: Problem, report: dict[str, Any], why: str) -> Infeasible:
     shortage = report.get("infeasible") or {}
     fewest = shortage.get("fewest_devices")
     change = {"name": "devices", "from": report["devices"], "to": fewest}
@@ -379,7 +378,7 @@ def evaluate_roles(
     SLOs, or as the load has."""
     problem = service.problem
     settings = {
-        **_asked(problem),
+        **asked_of_service(problem),
         "engine": service.engine,
         "roles": dict(roles),
         "concurrency": in_flight,
@@ -409,12 +408,12 @@ def plan(
     **others: Any,
 ) -> "Plan | Service":
     """The best service of a problem with `isl` and `osl`, or else the best plan of its
-    phase. Raises `Infeasible` where there is none. A search that evaluates is kept in
-    the file `checkpoint` and goes on from it, and tells `progress` its evaluations, and
-    the best throughput and latency or None."""
+    phase. Raises `Infeasible` where there is none. `progress` is told the evaluations of
+    the search, and the best throughput and latency or None. A search that evaluates is
+    kept in the file `checkpoint` and goes on from it."""
     _check_kind(Problem, "problem", problem)
     if problem.is_service:
-        return plan_service(problem, **others)
+        return plan_service(problem, progress, **others)
     return plan_phase(problem, checkpoint, progress, **others)
 
 

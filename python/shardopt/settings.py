@@ -9,19 +9,14 @@ from .border import parse_json, read_text, shown
 from .checks import MOST, _checked
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
-from .problem import (
-    ASKED,
-    Decode,
-    Model,
-    Prefill,
-    Problem,
-    load_model,
-    read_limits,
-)
+from .models import Decode, Model, Prefill, load_model
+from .problem import ASKED, Problem, read_limits
 from .yaml_files import parse_yaml
 
 _TYPES = ("weight_type", "kv_type")
 _WORKLOAD = ("model", "phase", "context", *_TYPES)
+#: Flags that take several values, at commas.
+_LISTED = (*_TYPES, "chunk")
 KEYS = (*_WORKLOAD, *ASKED)
 
 
@@ -54,7 +49,10 @@ def merged(
 ) -> dict[str, Any]:
     """The settings of a file, then flags, then `path=value` changes."""
     values = read_file(file) if file else {}
-    values.update({name: value for name, value in flags.items() if value is not None})
+    for name, value in flags.items():
+        if value is not None:
+            listed = name in _LISTED and isinstance(value, str)
+            values[name] = parse_value(value) if listed else value
     pins = values.get("pins") or {}
     if not isinstance(pins, dict):
         raise WrongValue(f"'pins' is {shown(pins)}, expected values by name")
@@ -109,6 +107,7 @@ def _problem_of_plan(
             )
     changes = {name: value for name, value in values.items() if name not in _WORKLOAD}
     changes["pins"] = {**problem.pins, **changes.get("pins", {})}
+    _take_lists(changes, values)
     _replace_others(changes)
     read_limits(changes)
     if types := _types(values):
@@ -128,8 +127,19 @@ def _replace_others(changes: dict[str, Any]) -> None:
 
 
 def _types(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The types that are asked for in the place of the model's own."""
-    return {name: values[name] for name in _TYPES if values.get(name) is not None}
+    """The types that are asked for in the place of the model's own; of several, which
+    are listed, none."""
+    return {
+        name: values[name] for name in _TYPES
+        if values.get(name) is not None and not isinstance(values[name], (list, tuple))
+    }
+
+
+def _take_lists(common: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Lists of types, from which the best is chosen."""
+    for name in _TYPES:
+        if isinstance(values.get(name), (list, tuple)):
+            common[f"{name}s"] = tuple(values[name])
 
 
 def problems_of(
@@ -147,6 +157,7 @@ def problems_of(
         name: value for name, value in values.items() if name not in _WORKLOAD
     }
     read_limits(common)
+    _take_lists(common, values)
     path = str(values["model"])
     if is_plan_file(path):
         return [_problem_of_plan(path, values, allow_simulator)]

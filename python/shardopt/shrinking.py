@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping
 
 from .errors import ShardoptError
 from .plans import Strategy
-from .problem import Decode, Model, Prefill, load_model
+from .models import Decode, Model, Prefill, load_model
 
 #: Tokens of context, or of a prompt, and sequences of each replica and stage.
 _CONTEXT, _ROWS = 8, 2

@@ -18,7 +18,8 @@ from .errors import Infeasible, Inexpressible, ShardoptError, UnknownName, list_
 from .launches import Launch, copies_of
 from .plans import Plan
 from .plans import plan as find_plan
-from .problem import Model, Problem
+from .models import Model
+from .problem import Problem
 
 # The modules of each op, by the family of the config.
 _LLAMA = {

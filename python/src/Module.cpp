@@ -85,7 +85,7 @@ public:
   py::tuple evaluateService(const py::dict &settings) const;
   py::tuple sizeService(const py::dict &settings) const;
   std::string adviseService(const py::dict &settings) const;
-  std::string serviceFrontier(const py::dict &settings) const;
+  py::tuple serviceFrontier(const py::dict &settings) const;
   py::tuple describe(const Numbers &strategy) const;
   std::vector<std::pair<std::string, Numbers>>
   space(const py::dict &settings) const;
@@ -116,6 +116,8 @@ private:
   struct Told;
 
   PlanRequest readRequest(const py::dict &settings) const;
+  template <typename Work>
+  auto searched(const py::dict &settings, Work work) const;
 };
 
 class Search {
@@ -336,78 +338,91 @@ py::tuple Problem::evaluateService(const py::dict &settings) const {
                         whyNotKept(service));
 }
 
-/// The service of fewest GPUs at a rate as a table and as JSON, and why there
-/// is none, or None.
-py::tuple Problem::sizeService(const py::dict &settings) const {
+/// What `work` makes of the request of `settings`. It is interrupted as a plan
+/// is, and tells `progress` of `settings` how many loads were evaluated, and
+/// the tokens a second per GPU and the TPOT of the best, or None.
+template <typename Work>
+auto Problem::searched(const py::dict &settings, Work work) const {
   ServiceRequest asked = readService(settings);
   asked.stop = interrupt->token();
+  ServiceWatch watch;
+  asked.watch = &watch;
+  py::object progress = py::none();
+  take(settings, "progress", progress);
   auto [found, isInterrupted] = interrupt->run(
-      [&] { return shardopt::sizeService(scenario, asked); }, [] {});
-  const ServiceSummary service = orRaise(std::move(found));
+      [&] { return work(asked); },
+      [&] {
+        if (progress.is_none())
+          return;
+        if (const auto best = watch.best())
+          progress(watch.evaluations(), best->tokensPerDevice, best->tpotMs);
+        else
+          progress(watch.evaluations(), py::none(), py::none());
+      });
+  if (isInterrupted && !found) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw py::error_already_set();
+  }
+  return orRaise(std::move(found));
+}
+
+/// The table, JSON, and why there is no plan, or None.
+static py::tuple describeService(const ServiceSummary &service) {
   std::optional<std::string> why;
   if (!service.best())
     why = whyNoService(service);
   return py::make_tuple(serviceTable(service), serviceJson(service), why);
 }
 
-/// The Pareto frontier of tokens a second per GPU and of a user, as JSON.
-std::string Problem::serviceFrontier(const py::dict &settings) const {
-  ServiceRequest asked = readService(settings);
-  asked.stop = interrupt->token();
+/// The best of the "variants" of `settings`, each a problem and its settings,
+/// where there are some, and its number.
+py::tuple Problem::planService(const py::dict &settings) const {
+  std::vector<ServiceVariant> variants;
+  if (settings.contains("variants"))
+    for (const py::handle &one : settings["variants"]) {
+      const auto [problem, own] = one.cast<std::pair<py::object, py::dict>>();
+      variants.push_back(
+          {problem.cast<const Problem &>().scenario, readService(own)});
+    }
+  const ServiceSummary found =
+      searched(settings, [&](const ServiceRequest &asked) {
+        for (ServiceVariant &variant : variants) {
+          variant.request.stop = asked.stop;
+          variant.request.watch = asked.watch;
+        }
+        return variants.empty() ? shardopt::planService(scenario, asked)
+                                : planVariants(variants);
+      });
+  return describeService(found) + py::make_tuple(found.variant);
+}
+
+/// The service of fewest GPUs, or of least cost, at a rate.
+py::tuple Problem::sizeService(const py::dict &settings) const {
+  return describeService(searched(settings, [&](const ServiceRequest &asked) {
+    return shardopt::sizeService(scenario, asked);
+  }));
+}
+
+/// The Pareto frontier of tokens a second per GPU and of a user as JSON, and
+/// why it is empty, or None.
+py::tuple Problem::serviceFrontier(const py::dict &settings) const {
   double step = defaultFrontierStep;
   take(settings, "step", step);
-  auto [found, isInterrupted] = interrupt->run(
-      [&] { return shardopt::serviceFrontier(scenario, asked, step); }, [] {});
-  return frontierJson(orRaise(std::move(found)));
+  const ServiceFrontier frontier =
+      searched(settings, [&](const ServiceRequest &asked) {
+        return shardopt::serviceFrontier(scenario, asked, step);
+      });
+  std::optional<std::string> why;
+  if (!frontier.points.front().best())
+    why = whyNoService(frontier.points.front());
+  return py::make_tuple(frontierJson(frontier), why);
 }
 
 /// What binds, and what would help, as JSON.
 std::string Problem::adviseService(const py::dict &settings) const {
-  ServiceRequest asked = readService(settings);
-  asked.stop = interrupt->token();
-  auto [found, isInterrupted] = interrupt->run(
-      [&] { return shardopt::adviseService(scenario, asked); }, [] {});
-  return adviceJson(orRaise(std::move(found)));
-}
-
-/// Both plans of a service as a table and as JSON, why there is none (or None),
-/// what `plan` gives for the replicas that run the model's phase (or None), and
-/// whether these are on the machine that may read prompts.
-py::tuple Problem::planService(const py::dict &settings) const {
-  ServiceRequest asked = readService(settings);
-  // The engine may be any, and pins are those of the service.
-  const py::dict ofPhase = settings.attr("copy")();
-  ofPhase["engine"] = "";
-  PlanRequest request = readRequest(ofPhase);
-  asked.stop = request.stop;
-  using Answer = std::pair<ServiceSummary, std::optional<PlanSummary>>;
-  auto [answer, isInterrupted] = interrupt->run(
-      [&]() -> ErrorOr<Answer> {
-        ErrorOr<ServiceSummary> service =
-            shardopt::planService(scenario, asked);
-        if (!service)
-          return service.error();
-        if (!service->best())
-          return Answer(std::move(*service), std::nullopt);
-        ErrorOr<PlanSummary> found = planWorkers(*service, request);
-        if (!found)
-          return found.error();
-        return Answer(std::move(*service), std::move(*found));
-      },
-      [] {});
-  if (isInterrupted && !answer) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw py::error_already_set();
-  }
-  const auto &[service, found] = orRaise(std::move(answer));
-  std::optional<std::string> why;
-  std::optional<py::tuple> plan;
-  if (found)
-    plan = describePlan(*found, isInterrupted);
-  else
-    why = whyNoService(service);
-  return py::make_tuple(serviceTable(service), serviceJson(service), why, plan,
-                        service.best() && isOnPrefillMachine(service));
+  return adviceJson(searched(settings, [&](const ServiceRequest &asked) {
+    return shardopt::adviseService(scenario, asked);
+  }));
 }
 
 /// The values of each degree that is open, and the dims of each op, that a

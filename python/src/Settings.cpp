@@ -34,6 +34,7 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   take(settings, "devices", asked.devices);
   take(settings, "prefill_machine", asked.prefillMachine);
   take(settings, "prefill_devices", asked.prefillDevices);
+  take(settings, "chunk", asked.chunkTokens);
   take(settings, "price", asked.price);
   take(settings, "prefill_price", asked.prefillPrice);
   take(settings, "pins", asked.pins);

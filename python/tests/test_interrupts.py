@@ -66,6 +66,22 @@ class InterruptTest(unittest.TestCase):
         with self.assertRaises(Wrong):
             so.plan(problem)
 
+    def test_a_search_for_a_service_tells_how_far_it_is(self):
+        model = so.load_model(ROOT / "examples/configs/qwen3-235b-a22b.json")
+        problem = so.Problem(model, "h200_sxm", devices=64, isl=1000, osl=8000, tpot_ms=30)
+        told = []
+        service = so.plan(problem, progress=lambda *each: told.append(each))
+        self.assertTrue(told)
+        counts = [count for count, *_ in told]
+        self.assertEqual(counts, sorted(counts))
+        for _, throughput, tpot in told:
+            self.assertEqual(throughput is None, tpot is None)
+            if throughput is not None:
+                self.assertLessEqual(throughput, service.metrics.tokens_per_s_per_gpu)
+        for kind in (Wrong, KeyboardInterrupt):
+            with self.assertRaises(kind):
+                so.plan(problem, progress=mock.Mock(side_effect=kind))
+
     def test_other_threads_go_on_while_it_ends(self):
         beats, is_over = [], threading.Event()
 

@@ -15,7 +15,8 @@ import shardopt as so
 from shardopt import deployments
 from shardopt._tools import run_tool
 from shardopt.cli import main
-from shardopt.problem import parameters_of
+from shardopt.engine_table import table
+from shardopt.models import parameters_of
 from shardopt.service_tables import three
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,8 +112,9 @@ class ServiceTest(FolderTest):
         rate = {**problem.requests, "rate": found["requests_per_s"] * 0.99}
         _, text, why = handle.size_service({"requests": rate, "engine": service["engine"]})
         self.assertLessEqual(json.loads(text)["size"]["devices"], 8)
-        points = json.loads(handle.service_frontier({"requests": problem.requests, "devices": 8}))
-        self.assertGreater(len(points["points"]), 3)
+        text, why = handle.service_frontier({"requests": problem.requests, "devices": 8})
+        self.assertGreater(len(json.loads(text)["points"]), 3)
+        self.assertIsNone(why)
         advice = json.loads(handle.advise_service({"requests": problem.requests, "devices": 8}))
         self.assertIn(advice["binding"], ("tpot_ms", "ttft_ms", "memory"))
         for roles, why in [
@@ -215,13 +217,23 @@ class ServiceTest(FolderTest):
         best = so.plan(small(engine="any"))
         alone = [so.plan(small(engine=engine)) for engine in ("vllm", "sglang", "trtllm")]
         self.assertIn(best.metrics, [service.metrics for service in alone])
+        rows = {row["engine"]: row for row in best.report["engines"]}
         for service in alone:
-            row = best.report["compared"][service.engine]
-            self.assertEqual(row, service.to_row())
+            row, metrics = rows[service.engine], service.metrics
+            self.assertEqual(
+                (row["mode"], row["devices"], row["tokens_per_s_per_device"], row["tpot_ms"]),
+                (service.mode, metrics.gpus, metrics.tokens_per_s_per_gpu, metrics.tpot_ms),
+            )
             self.assertLessEqual(
-                row["tokens_per_s_per_gpu"], best.metrics.tokens_per_s_per_gpu
+                metrics.tokens_per_s_per_gpu, best.metrics.tokens_per_s_per_gpu
             )
         self.assertIn("recommended", best.table)
+        for engine, row in rows.items():
+            # The rules of the planner and the flags of exports are of one version.
+            self.assertEqual(row["engine_version"], table()[engine]["versions"][-1])
+        front = so.pareto(small(engine="any"), step=0.5)
+        self.assertEqual(front[0].metrics, best.metrics)
+        self.assertLessEqual({each.engine for each in front}, set(table()))
 
     def test_why_there_is_none(self):
         with self.assertRaises(so.Infeasible) as caught:
@@ -488,6 +500,133 @@ class LawTest(FolderTest):
             so.plan(problem.replace(devices=gpus - 1))
         # So is a rate in tokens.
         self.assertEqual(so.min_devices(llama(), 9 * 512).metrics.gpus, gpus)
+
+
+class PriceTest(FolderTest):
+    """Services of least cost."""
+
+    def test_two_machines_of_unlike_prices(self):
+        asked = llama(rate=6.0).replace(
+            devices=None, machine="h200_sxm", prefill_machine="h100_sxm"
+        )
+        found = []
+        for prices in ({"h200_sxm": 3.0, "h100_sxm": 3.0}, {"h200_sxm": 9.0, "h100_sxm": 1.0}):
+            offer, = so.least_cost(asked, None, prices)
+            service = offer.plan
+            cost = sum(role.gpus * prices[role.machine] for role in service.roles)
+            self.assertAlmostEqual(offer.price, cost)
+            self.assertAlmostEqual(service.found["dollars_per_hour"], cost)
+            self.assertIn(f"${three(cost)} an hour", service.table)
+            self.assertGreaterEqual(service.metrics.requests_per_s, 6 * (1 - 1e-9))
+            # What is written is evaluated, prices included.
+            self.assertEqual(so.read_plan(self.kept(service)), service)
+            found.append((cost, service))
+            # One machine alone is a service of both, too.
+            for machine, price in prices.items():
+                alone = so.least_cost(
+                    llama(rate=6.0).replace(devices=None, machine=machine), None, {machine: price}
+                )[0]
+                if alone.plan is not None and alone.plan.mode == service.mode:
+                    self.assertLessEqual(cost, alone.price * (1 + 1e-9))
+        used = [{role.machine for role in service.roles} for _, service in found]
+        self.assertIn("h100_sxm", used[1])
+        for prices, why in [
+            ({"h200_sxm": 3.0}, "one of each machine of the service, h200_sxm and h100_sxm"),
+            ({"h200_sxm": 3.0, "h100_sxm": -1}, "the price of 'h100_sxm' is -1"),
+        ]:
+            with self.assertRaisesRegex(so.ShardoptError, why):
+                so.least_cost(asked, None, prices)
+
+    def test_a_machine_says_its_price(self):
+        machine = self.folder / "mine.json"
+        values = json.loads((ROOT / "machines/h100_sxm.json").read_text())
+        machine.write_text(json.dumps({**values, "price_per_hour": 2.5}))
+        service = so.plan(llama().replace(machine=str(machine)))
+        self.assertEqual(service.found["dollars_per_hour"], 2.5 * service.metrics.gpus)
+        other = so.plan(llama().replace(machine=str(machine), price=5.0))
+        self.assertEqual(
+            other.found["dollars_per_hour"], 2 * service.found["dollars_per_hour"]
+        )
+        self.assertNotIn("an hour", so.plan(llama()).table)
+        for price in (0, -1, "x", 1e7):
+            machine.write_text(json.dumps({**values, "price_per_hour": price}))
+            with self.assertRaisesRegex(so.ShardoptError, "/price_per_hour"):
+                so.plan(llama().replace(machine=str(machine)))
+        with self.assertRaisesRegex(so.ShardoptError, "'price' is 0, expected"):
+            llama(price=0)
+
+
+class ListTest(FolderTest):
+    """What the planner chooses from lists."""
+
+    def test_the_best_of_a_list_is_the_best_of_its_values(self):
+        lists = {"chunk": [8192, 1024], "draft_tokens": [0, 3], "accepted_tokens": [0, 1.2]}
+        for problem in (llama(), llama(rate=2.0), llama(mode="disaggregated", engine="sglang")):
+            found = so.plan(problem.replace(**lists, kv_types=("bf16", "fp8")))
+            alone = []
+            for kind in ("bf16", "fp8"):
+                for chunk in lists["chunk"]:
+                    for drafts, accepted in ((0, 0), (3, 1.2)):
+                        one = problem.replace(
+                            model=problem.model.retyped(kv_type=kind), chunk=chunk,
+                            draft_tokens=drafts, accepted_tokens=accepted,
+                        )
+                        alone.append(so.plan(one))
+            def worth(service):
+                metrics = service.metrics
+                if problem.rate is None:
+                    return metrics.tokens_per_s_per_gpu
+                return 1 / (metrics.gpus + 1e-3 * metrics.tpot_ms)
+            best = max(map(worth, alone))
+            self.assertGreaterEqual(worth(found), best * (1 - 1.1e-3))
+            # It is the plan of what it chose, and its file says so.
+            same = so.plan(found.problem)
+            self.assertEqual(same.metrics, found.metrics)
+            self.assertEqual(same.other and same.other.metrics, found.other and found.other.metrics)
+            again = so.read_plan(self.kept(found))
+            self.assertEqual(again, found)
+            self.assertEqual(again.problem.lists, {})
+            self.assertIn("  chosen      chunk", found.table)
+            effort = sum(one.proof["evaluations"] + one.proof["intervals"] for one in alone)
+            own = found.proof["evaluations"] + found.proof["intervals"]
+            self.assertLess(own, effort)
+
+    def test_lists_of_commands(self):
+        code, out, err = run(
+            "plan", LLAMA, "--devices", 8, "--isl", 4096, "--osl", 512, "--tpot", 30, "--ttft",
+            1000, "--chunk", "2048,8192", "--kv-type", "bf16,fp8", "--drafts", "0,2:1.1",
+            "--output-dir", self.folder,
+        )
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("of 2048, 8192", out)
+        service = so.read_plan(self.folder / "service.json")
+        self.assertIn(service.chunk_tokens, (2048, 8192))
+        self.assertEqual(service.problem.draft_tokens, 2)
+        self.assertEqual(service.problem.accepted_tokens, 1.1)
+        for words, why in [
+            (["--chunk", "0"], "'chunk' is 0"), (["--chunk", "x"], "'chunk' is 'x'"),
+            (["--chunk", "1,1"], "each value once"), (["--drafts", "x"], "no number of drafts"),
+            (["--drafts", "2:3"], "accepted_tokens"), (["--kv-type", "bf16,x"], "kv"),
+        ]:
+            with self.subTest(words):
+                code, out, err = run("plan", LLAMA, "--isl", 4096, "--osl", 512, *words)
+                self.assertEqual(code, 2)
+                self.assertIn(why, err)
+        with self.assertRaisesRegex(so.ShardoptError, "expected as many of each"):
+            llama(draft_tokens=[0, 1], accepted_tokens=0.5)
+        code, out, err = run("plan", LLAMA, "--context", 4096, "--chunk", "2048")
+        self.assertEqual(code, 2)
+        self.assertIn("'chunk' is of a service", err)
+
+    def test_frontiers_and_sizes_of_lists(self):
+        front = so.pareto(llama(kv_types=("bf16", "fp8")), step=0.3)
+        tpots = [each.metrics.tpot_ms for each in front]
+        rates = [each.metrics.tokens_per_s_per_gpu for each in front]
+        self.assertEqual(tpots, sorted(tpots, reverse=True))
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        sized = so.min_devices(llama(rate=5.0, kv_types=("bf16", "fp8")))
+        alone = so.min_devices(llama(rate=5.0))
+        self.assertLessEqual(sized.metrics.gpus, alone.metrics.gpus)
 
 
 if __name__ == "__main__":

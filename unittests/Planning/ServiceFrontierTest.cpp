@@ -10,7 +10,6 @@
 #include "ServiceCases.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace shardopt;
 using namespace shardopt::test;
@@ -35,9 +34,10 @@ std::vector<Corner> undominated(std::vector<Corner> all) {
 
 std::vector<Corner> cornersOf(const ServiceFrontier &frontier) {
   std::vector<Corner> corners;
-  for (const ServicePlan &plan : frontier.points)
-    corners.emplace_back(frontier.summary.goal.tpot.of<double>(plan.times.tpot),
-                         plan.tokensPerDevice);
+  for (const ServiceSummary &point : frontier.points)
+    if (const ServicePlan *plan = point.best())
+      corners.emplace_back(point.goal.tpot.of<double>(plan->times.tpot),
+                           plan->tokensPerDevice);
   return corners;
 }
 
@@ -52,7 +52,7 @@ TEST(ServiceFrontier, IsThatOfAllServices) {
     ServiceCase one(seed);
     one.request.load[RequestField::Rate] = std::nullopt;
     if (one.pick({0, 1}) && !one.request.load[RequestField::TpotPercentile])
-      one.request.load[RequestField::TpotMs] = std::nullopt;
+      one.request.load[RequestField::TpotMs] = 1e9;
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto frontier = serviceFrontier(scenario, one.request, /*step=*/0);
     ASSERT_TRUE(frontier) << frontier.error().message;
@@ -60,9 +60,7 @@ TEST(ServiceFrontier, IsThatOfAllServices) {
     ASSERT_TRUE(asked);
     auto sides = service::sidesOf(*asked);
     ASSERT_TRUE(sides);
-    LatencyLimit &limit = asked->goal.tpot;
-    if (!one.request.load[RequestField::TpotMs])
-      limit.ms = std::numeric_limits<double>::infinity();
+    const LatencyLimit limit = asked->goal.tpot;
     std::vector<Corner> all;
     Enumeration enumeration(*asked, *sides, [&](const Offer &offer) {
       all.emplace_back(limit.of<double>(offer.times.tpot),
@@ -110,6 +108,26 @@ TEST(ServiceFrontier, StepsThinItOut) {
               1e-3 * corners[1].second);
 }
 
+TEST(ServiceFrontier, AtARateFasterServicesTakeMoreGpus) {
+  ServiceRequest request = requestOf(2000, 300, 50, 2000, 8);
+  request.load[RequestField::Rate] = 3;
+  auto scenario = scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode);
+  auto frontier = serviceFrontier(scenario, request, 0.1);
+  ASSERT_TRUE(frontier) << frontier.error().message;
+  ASSERT_GT(frontier->points.size(), 1u);
+  const ServicePlan *before = nullptr;
+  for (const ServiceSummary &point : frontier->points) {
+    const ServicePlan *plan = point.best();
+    ASSERT_TRUE(plan);
+    EXPECT_GE(plan->requestsPerSecond, 3 * (1 - 1e-9));
+    if (before) {
+      EXPECT_LE(plan->times.tpot.ms, before->times.tpot.ms / 1.1);
+      EXPECT_GT(plan->usedDevices(), before->usedDevices());
+    }
+    before = plan;
+  }
+}
+
 TEST(ServiceFrontier, SaysWhatIsNoFrontier) {
   auto scenario = scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode);
   ServiceRequest request = requestOf(2000, 300, 50, 2000, 8);
@@ -119,7 +137,4 @@ TEST(ServiceFrontier, SaysWhatIsNoFrontier) {
   };
   EXPECT_EQ(errorOf(-1), "the step of a frontier is -1, expected a number of "
                          "at least 0");
-  request.load[RequestField::Rate] = 3;
-  EXPECT_EQ(errorOf(0.05), "a frontier is of what a service can serve, and "
-                           "'rate' says what it is to serve");
 }

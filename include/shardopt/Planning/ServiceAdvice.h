@@ -15,7 +15,8 @@ namespace shardopt {
 /// The service of fewest GPUs, or of least cost where prices are given, that
 /// serves the rate of `request`; its `devices` are the most, 0: as many as it
 /// takes, up to 8192. The plan is the optimum over all sizes. Two machines take
-/// either role, whichever costs less. An error where no rate is given.
+/// either role, whichever costs less. Where even 64 GPUs, or two domains, miss
+/// the limits at any rate, no more are tried. An error where no rate is given.
 ErrorOr<ServiceSummary> sizeService(std::shared_ptr<const Scenario> scenario,
                                     const ServiceRequest &request);
 

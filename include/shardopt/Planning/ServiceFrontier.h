@@ -24,25 +24,26 @@ namespace shardopt {
 inline constexpr double defaultFrontierStep = 0.05;
 
 struct ServiceFrontier {
-  ServiceSummary summary; ///< its goal and its proof, over all points
+  ServiceProof proof; ///< over all points
   /// By descending TPOT, and by descending throughput. No service serves more
   /// tokens a second per GPU than one of these in no more TPOT than its own.
-  std::vector<ServicePlan> points;
+  /// Each has the limit on TPOT that it is the optimum under. Where nothing
+  /// meets the limits, one that has no plan and says why.
+  std::vector<ServiceSummary> points;
 };
 
-/// The services among which nothing is better in throughput and TPOT, as
-/// `planService` finds them: each is the optimum of all that have at most its
+/// The services among which nothing is better in throughput and TPOT, within
+/// the limits of `request`: each is the optimum of all that have at most its
 /// TPOT. Of neighbours the faster has at most the TPOT of the other over
 /// 1 + `step`; 0: all there are. The TPOT is the mean, or of the percentile
-/// that its limit is on. No limit on it: none. There is no frontier at a
-/// `rate`.
+/// that its limit is on. At a rate it is a frontier of cost, GPUs where there
+/// are no prices. With the engine "any" points are of the best one for each.
 ErrorOr<ServiceFrontier>
 serviceFrontier(std::shared_ptr<const Scenario> scenario,
                 const ServiceRequest &request,
                 double step = defaultFrontierStep);
 
-/// What was asked, the proof, and "points", each of which is a plan as in
-/// `serviceJson` with its "mode".
+/// "points", each as `serviceJson` has it.
 std::string frontierJson(const ServiceFrontier &frontier);
 
 } // namespace shardopt

@@ -20,8 +20,10 @@
 #include "shardopt/Support/RequestLoad.h"
 #include "shardopt/Support/Stop.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace shardopt {
@@ -48,6 +50,33 @@ struct LatencyLimit {
   std::string describe() const;
 };
 
+/// How far a search is, for threads that look on.
+class ServiceWatch {
+public:
+  struct Best {
+    double tokensPerDevice = 0, tpotMs = 0;
+  };
+  void count() { counted.fetch_add(1, std::memory_order_relaxed); }
+  /// Loads that were evaluated.
+  uint64_t evaluations() const {
+    return counted.load(std::memory_order_relaxed);
+  }
+  void keep(const Best &found) {
+    std::lock_guard lock(mutex);
+    if (!kept || found.tokensPerDevice > kept->tokensPerDevice)
+      kept = found;
+  }
+  std::optional<Best> best() const {
+    std::lock_guard lock(mutex);
+    return kept;
+  }
+
+private:
+  std::atomic<uint64_t> counted = 0;
+  mutable std::mutex mutex;
+  std::optional<Best> kept;
+};
+
 /// What a service is to attain.
 struct ServiceGoal {
   cost::ServingLoad load; ///< its concurrency is that over all workers, or 0
@@ -58,6 +87,7 @@ struct ServiceGoal {
   /// either machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null
+  ServiceWatch *watch = nullptr;   ///< may be null
   /// Of a device for an hour, on the machine that decodes and on the other one:
   /// at a rate the plan costs least. 1: devices count.
   double price = 1, prefillPrice = 1;
@@ -66,6 +96,9 @@ struct ServiceGoal {
   int64_t allDevices() const { return devices + prefillDevices; }
   bool isStopped() const { return stop && stop->requested(); }
 };
+
+/// In place of an engine: the one that serves best.
+inline constexpr const char *anyEngine = "any";
 
 struct ServiceRequest {
   RequestLoad load; ///< with requests
@@ -79,7 +112,10 @@ struct ServiceRequest {
   /// Devices of it beside `devices`; 0: `devices` are of either machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null; a stop is an error
-  /// Dollars of a device for an hour, on either machine; 0: not said.
+  ServiceWatch *watch = nullptr;   ///< may be null
+  double chunkTokens = 0; ///< of prompts in a step at most; 0: the engine's
+  /// Dollars of a device for an hour, on either machine; 0: as the machine
+  /// says.
   double price = 0, prefillPrice = 0;
   /// Lists of values by pin (ServicePins::parse).
   std::map<std::string, std::string> pins;
@@ -111,6 +147,8 @@ struct ServicePlan {
   double tokensPerDevice = 0; ///< a second; devices without work count
   double requestsPerSecond = 0;
   std::string prefillMachine; ///< of `prefill`, where it is another one
+  /// Not found, but what has to be beaten.
+  bool isBound = false;
 
   int64_t usedDevices() const {
     return decode.devices() + (prefill ? prefill->devices() : 0);
@@ -121,6 +159,11 @@ struct ServicePlan {
         prefillMachine.empty() ? goal.price : goal.prefillPrice;
     return goal.price * static_cast<double>(decode.devices()) +
            (prefill ? ofPrefill * static_cast<double>(prefill->devices()) : 0);
+  }
+  /// Of a million tokens of answers.
+  double costOfTokens(const ServiceGoal &goal) const {
+    return costUnder(goal) * 1e6 /
+           (3600 * requestsPerSecond * goal.load.outputTokens);
   }
   /// Tokens a second per device that has work.
   double tokensPerUsedDevice(const ServiceGoal &goal) const {
@@ -140,6 +183,8 @@ struct ServiceProof {
   int64_t prunedPairs = 0; ///< of these, by a bound on their rate
   int64_t evaluations = 0; ///< of single loads
   int64_t intervals = 0;   ///< of loads, that were bounded
+
+  ServiceProof &operator+=(const ServiceProof &other);
 };
 
 /// Something that a service which is given does not keep.
@@ -167,9 +212,9 @@ struct ServiceShortage {
 /// What an engine attains where several are compared.
 struct EngineOutcome {
   Engine engine = Engine::Vllm;
-  std::optional<ServiceMode> mode; ///< none: it has no plan
-  double tokensPerDevice = 0, tpotMs = 0, cost = 0;
+  std::optional<ServicePlan> plan;
   std::string why; ///< there is no plan
+  double cost = 0; ///< at a rate
 };
 
 struct ServiceSummary {
@@ -179,15 +224,19 @@ struct ServiceSummary {
   RequestLoad load;
   Engine engine = Engine::Vllm;
   ServiceGoal goal;
-  bool hasPrice = false; ///< the goal's are dollars
+  double chunkTokens = 0; ///< of prompts in a step at most
+  bool hasPrice = false;  ///< the goal's are dollars
   std::optional<ServicePlan> aggregated, disaggregated;
   std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
   ServiceProof proof;
   std::optional<ServiceShortage> shortage; ///< where there is no plan
   /// Of a size that was searched: with how many devices, fewer of which do not.
   int64_t sizedWithin = 0;
+  /// Its machines are those of the request the other way round.
+  bool isTurned = false;
   std::vector<EngineOutcome>
-      engines; ///< where any is asked for, the best first
+      engines;        ///< where any is asked for, the best first
+  size_t variant = 0; ///< of those that were searched
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 
@@ -202,6 +251,19 @@ struct ServiceSummary {
 /// tokens a second per device, or at a rate of the devices and then the TPOT.
 ErrorOr<ServiceSummary> planService(std::shared_ptr<const Scenario> scenario,
                                     const ServiceRequest &request);
+
+/// One of several models and requests for the same devices and limits: types
+/// of weights and caches, chunk budgets, numbers of drafts.
+struct ServiceVariant {
+  std::shared_ptr<const Scenario> scenario;
+  ServiceRequest request;
+};
+
+/// The optimum over all variants, the first of which counts where others are
+/// no more than a thousandth better. What one attains bounds the search of the
+/// next. Those that cannot be are left out; an error where none can.
+ErrorOr<ServiceSummary>
+planVariants(const std::vector<ServiceVariant> &variants);
 
 /// Why `summary` has no plan, as a sentence.
 std::string whyNoService(const ServiceSummary &summary);

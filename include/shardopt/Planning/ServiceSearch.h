@@ -100,11 +100,13 @@ std::optional<double> bestLoad(const cost::DisaggregatedLoop &loop,
 struct Found {
   std::optional<ServicePlan> aggregated, disaggregated;
 };
+/// Plans that are no better than those `known` are not told.
 Found search(const Side &decode, const Side *prefill,
              const cost::ServingEngine &engine, Engine runner,
              const ServiceGoal &goal, ServiceProof &proof,
              ServiceShortage &shortage,
-             std::optional<ServiceMode> only = std::nullopt);
+             std::optional<ServiceMode> only = std::nullopt,
+             const Found &known = {});
 
 } // namespace shardopt::service
 

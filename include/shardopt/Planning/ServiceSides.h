@@ -10,6 +10,8 @@
 
 #include "shardopt/Planning/ServiceSearch.h"
 
+#include <functional>
+
 namespace shardopt::service {
 
 /// What services are searched on, and evaluated.
@@ -30,9 +32,54 @@ ErrorOr<std::optional<ServiceMode>> askedMode(const ServiceRequest &request);
 ErrorOr<std::shared_ptr<const Scenario>> onMachine(const Scenario &scenario,
                                                    const std::string &machine);
 
+/// By how much two roles have to be better than one.
+inline constexpr double usualTie = 1e-3;
+
+/// The mode that is taken: the one that is `asked` for, else the better.
+std::optional<ServiceMode> modeOf(const ServiceSummary &summary,
+                                  std::optional<ServiceMode> asked,
+                                  double tie = usualTie);
+
 /// Searches under the goal of `summary`, and fills in its plans.
 void findPlans(ServiceSummary &summary, const Sides &sides,
-               std::optional<ServiceMode> mode, ServiceShortage &shortage);
+               std::optional<ServiceMode> mode, ServiceShortage &shortage,
+               double tie = usualTie, const Found &known = {});
+
+/// A request that is searched, under its own goal and others.
+struct Asked {
+  static ErrorOr<Asked> create(std::shared_ptr<const Scenario> scenario,
+                               const ServiceRequest &request);
+
+  /// What was asked, with plans under `goal`; `shortage` learns why there are
+  /// none.
+  ServiceSummary under(const ServiceGoal &goal,
+                       ServiceShortage &shortage) const;
+  ServiceSummary under(const ServiceGoal &goal) const {
+    ServiceShortage shortage;
+    return under(goal, shortage);
+  }
+  const ServiceGoal &goal() const { return summary.goal; }
+  int64_t domain() const { return sides.decode->domainSize(); }
+
+  ServiceSummary summary; ///< without plans
+  Sides sides;
+  std::optional<ServiceMode> mode; ///< that is asked for
+};
+
+/// Whether the plan of `a` is better than that of `b`, under one goal.
+bool isBetterService(const ServiceSummary &a, const ServiceSummary &b);
+
+/// What `on` gives for the engine of `request`, or where that is any the best
+/// over all. Where it gives none of them a summary, the error is that of the
+/// first.
+ErrorOr<ServiceSummary> onEngines(
+    ServiceRequest request,
+    const std::function<ErrorOr<ServiceSummary>(const ServiceRequest &)> &on);
+
+/// Completes `shortage`, what a search without a plan has learned; with the
+/// devices that would do if `seeksDevices`.
+ServiceShortage explain(const Asked &asked, ServiceShortage shortage,
+                        bool seeksDevices);
 
 /// The first of `pins` that no worker has which the engine runs and which fits,
 /// with what would be valid, for services of `mode` (none: either); none where

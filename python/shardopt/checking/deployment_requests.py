@@ -13,7 +13,8 @@ from typing import Any, Mapping
 from ..border import read_text, real, shown
 from ..deployments import Deployment, Settings, deployment_of, write
 from ..errors import Contradiction, Infeasible, ShardoptError, UnknownName, WrongValue, list_known
-from ..problem import Decode, Problem, load_model, machines
+from ..models import Decode, load_model, machines
+from ..problem import Problem
 from ..services import Service, plan_service
 from ..yaml_files import parse_documents
 from .findings import Finding, ignored, note

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from ..border import parse_json, shown
 from ..engine_table import flags_of
 from ..errors import Contradiction, ShardoptError, WrongValue, list_known
-from ..problem import MOST
+from ..checks import MOST
 from ..yaml_files import parse_yaml
 from .findings import Finding, illegal, note, unknown
 from .programs import Invocation

@@ -25,7 +25,7 @@ from ..engine_table import (
 from ..errors import Inexpressible
 from ..launches import copies_of, engine_of, model_folder
 from ..plans import Plan, Strategy
-from ..problem import Model, parameters_of
+from ..models import Model, parameters_of
 from ..server_memory import ServerMemory
 from ..services import PREFILL, SERVE, Service
 from ..services import Role as PlannedRole
@@ -157,15 +157,11 @@ def _role_of_service(
         cp=strategy.cp,
         gathers=strategy.exchange == "gather",
         stages=planned.stages,
-        batched_tokens=CHUNK_TOKENS,
+        batched_tokens=service.chunk_tokens,
         memory=_memory_of_role(service, planned),
         **_places(machine or problem.machine_name, devices_per_node),
         **types_of(problem.model),
     )
-
-
-#: Tokens of prompts in one step, ServingEngine::chunkTokens.
-CHUNK_TOKENS = 8192
 
 
 def _memory_of_role(service: Service, planned: PlannedRole) -> ServerMemory | None:

@@ -1,0 +1,250 @@
+//===- ServiceSides.cpp - What a service is planned on --------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/ServiceSides.h"
+#include "shardopt/Cost/RequestContext.h"
+#include "shardopt/Machine/MachinePrice.h"
+
+using namespace shardopt;
+using namespace shardopt::service;
+
+//===----------------------------------------------------------------------===//
+// What is asked
+//===----------------------------------------------------------------------===//
+
+static LatencyLimit limitOf(const RequestLoad &load, RequestField ms,
+                            RequestField percentile, double otherwise) {
+  LatencyLimit limit;
+  limit.ms = load[ms].value_or(otherwise);
+  limit.percentile = int(load[percentile].value_or(0));
+  return limit;
+}
+
+static ServiceGoal goalOf(const ServiceRequest &request,
+                          const Scenario &scenario) {
+  using Field = RequestField;
+  const RequestLoad &load = request.load;
+  ServiceGoal goal;
+  goal.load.inputTokens = *load[Field::Isl];
+  goal.load.outputTokens = *load[Field::Osl];
+  goal.load.concurrency = load[Field::Concurrency].value_or(0);
+  goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
+  goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
+  goal.load.traits.found = load[Field::PrefixHit].value_or(0);
+  goal.load.traits.skew = load[Field::ExpertSkew].value_or(0);
+  goal.rate = load[Field::Rate].value_or(0);
+  goal.tpot =
+      limitOf(load, Field::TpotMs, Field::TpotPercentile, defaultTpotMs);
+  goal.ttft =
+      limitOf(load, Field::TtftMs, Field::TtftPercentile, defaultTtftMs);
+  goal.devices =
+      request.devices ? request.devices : scenario.machine().domainSize;
+  goal.prefillDevices = request.prefillDevices;
+  goal.stop = request.stop;
+  goal.watch = request.watch;
+  return goal;
+}
+
+static ErrorOr<cost::ServingEngine> engineOf(Engine engine) {
+  return cost::findEngine(spell(engine), /*version=*/"", /*isTuned=*/true);
+}
+
+/// Dollars of a device for an hour that are asked, or that the machine says.
+static ErrorOr<double> priceOf(double asked, const Scenario &scenario) {
+  if (asked > 0)
+    return asked;
+  auto price = loadPrice(givenMachine(scenario));
+  if (!price)
+    return price.error();
+  return price->value_or(0);
+}
+
+static std::optional<Error> takePrices(ServiceSummary &summary,
+                                       const ServiceRequest &request) {
+  const ErrorOr<double> price = priceOf(request.price, *summary.scenario);
+  if (!price)
+    return price.error();
+  const ErrorOr<double> other =
+      summary.prefillScenario
+          ? priceOf(request.prefillPrice, *summary.prefillScenario)
+          : price;
+  if (!other)
+    return other.error();
+  if ((*price > 0) != (*other > 0))
+    return Error{"the machine '" +
+                 givenMachine(*price > 0 ? *summary.prefillScenario
+                                         : *summary.scenario) +
+                 "' has no price, and the other one has: expected one of each"};
+  summary.hasPrice = *price > 0;
+  if (summary.hasPrice) {
+    summary.goal.price = *price;
+    summary.goal.prefillPrice = *other;
+  }
+  return std::nullopt;
+}
+
+ErrorOr<ServiceSummary>
+service::summaryOf(std::shared_ptr<const Scenario> scenario,
+                   const ServiceRequest &request) {
+  if (std::optional<std::string> why = request.error())
+    return Error{*why};
+  if (auto why = cost::contextError(scenario->workload(), request.load))
+    return Error{*why};
+  ErrorOr<Engine> runner = parseEngine(request.engine);
+  if (!runner)
+    return runner.error();
+  ServiceSummary summary;
+  summary.load = request.load;
+  summary.engine = *runner;
+  summary.goal = goalOf(request, *scenario);
+  ErrorOr<cost::ServingEngine> engine = engineOf(*runner);
+  if (!engine)
+    return engine.error();
+  summary.chunkTokens =
+      request.chunkTokens > 0 ? request.chunkTokens : engine->chunkTokens;
+  ErrorOr<ServicePins> pins = ServicePins::parse(request.pins);
+  if (!pins)
+    return pins.error();
+  summary.goal.pins = std::move(*pins);
+  if (!request.prefillMachine.empty()) {
+    auto other = service::onMachine(*scenario, request.prefillMachine);
+    if (!other)
+      return other.error();
+    summary.prefillScenario = std::move(*other);
+  }
+  summary.scenario = std::move(scenario);
+  if (std::optional<Error> wrong = takePrices(summary, request))
+    return *wrong;
+  return summary;
+}
+
+/// The mode that is asked for; pins of roles ask for one, too.
+ErrorOr<std::optional<ServiceMode>>
+service::askedMode(const ServiceRequest &request) {
+  std::optional<ServiceMode> mode = request.mode;
+  const std::string *by = nullptr;
+  for (const auto &[pin, text] : request.pins) {
+    if (pin.find('.') == std::string::npos)
+      continue;
+    const ServiceMode of = pin.rfind("serve.", 0) == 0
+                               ? ServiceMode::Aggregated
+                               : ServiceMode::Disaggregated;
+    if (mode && *mode != of)
+      return Error{"the pin '" + pin + "' is of a service that is " +
+                   spell(of) + ", and " +
+                   (by ? "'" + *by + "' is of one that is "
+                       : std::string("the mode is ")) +
+                   spell(*mode)};
+    mode = of;
+    by = &pin;
+  }
+  return mode;
+}
+
+//===----------------------------------------------------------------------===//
+// Machines
+//===----------------------------------------------------------------------===//
+
+/// The model of `scenario` on another machine.
+ErrorOr<std::shared_ptr<const Scenario>>
+service::onMachine(const Scenario &scenario, const std::string &machine) {
+  ScenarioOptions options = scenario.options();
+  options.timing.machine = machine;
+  return Scenario::create(scenario.modelName(), scenario.model(), options);
+}
+
+ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
+  ErrorOr<cost::ServingEngine> engine = engineOf(summary.engine);
+  if (!engine)
+    return engine.error();
+  engine->chunkTokens = summary.chunkTokens;
+  if (!cost::isMeasuredArchitecture(summary.scenario->model().architecture))
+    engine->widenBands();
+  Sides sides;
+  sides.engine = *engine;
+  const cost::ServingTraits &traits = summary.goal.load.traits;
+  auto decode = service::Side::create(*summary.scenario, sides.engine, traits);
+  if (!decode)
+    return decode.error();
+  sides.decode = std::move(*decode);
+  if (!summary.prefillScenario)
+    return sides;
+  auto prefill =
+      service::Side::create(*summary.prefillScenario, sides.engine, traits);
+  if (!prefill)
+    return prefill.error();
+  sides.prefill = std::move(*prefill);
+  return sides;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
+                          const ServiceGoal &goal, double tie) {
+  if (goal.rate > 0)
+    return apart.costUnder(goal) != together.costUnder(goal)
+               ? apart.costUnder(goal) < together.costUnder(goal)
+               : apart.times.tpot.ms < (1 - tie) * together.times.tpot.ms;
+  return apart.tokensPerDevice > (1 + tie) * together.tokensPerDevice;
+}
+
+std::optional<ServiceMode> service::modeOf(const ServiceSummary &summary,
+                                           std::optional<ServiceMode> asked,
+                                           double tie) {
+  const bool hasTogether = summary.aggregated.has_value(),
+             hasApart = summary.disaggregated.has_value();
+  if (asked)
+    return (*asked == ServiceMode::Aggregated ? hasTogether : hasApart)
+               ? asked
+               : std::nullopt;
+  if (hasApart &&
+      (!hasTogether || isBetterApart(*summary.disaggregated,
+                                     *summary.aggregated, summary.goal, tie)))
+    return ServiceMode::Disaggregated;
+  return hasTogether ? std::optional(ServiceMode::Aggregated) : std::nullopt;
+}
+
+void service::findPlans(ServiceSummary &summary, const Sides &sides,
+                        std::optional<ServiceMode> mode,
+                        ServiceShortage &shortage, double tie,
+                        const Found &known) {
+  Found found =
+      search(*sides.decode, sides.prefill.get(), sides.engine, summary.engine,
+             summary.goal, summary.proof, shortage, std::nullopt, known);
+  summary.aggregated = std::move(found.aggregated);
+  summary.disaggregated = std::move(found.disaggregated);
+  summary.asked = mode;
+  summary.mode = modeOf(summary, mode, tie);
+}
+
+ErrorOr<Asked> Asked::create(std::shared_ptr<const Scenario> scenario,
+                             const ServiceRequest &request) {
+  Asked asked;
+  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
+  if (!summary)
+    return summary.error();
+  asked.summary = std::move(*summary);
+  auto mode = askedMode(request);
+  if (!mode)
+    return mode.error();
+  asked.mode = *mode;
+  ErrorOr<Sides> sides = sidesOf(asked.summary);
+  if (!sides)
+    return sides.error();
+  asked.sides = std::move(*sides);
+  return asked;
+}
+
+ServiceSummary Asked::under(const ServiceGoal &goal,
+                            ServiceShortage &shortage) const {
+  ServiceSummary found = summary;
+  found.goal = goal;
+  findPlans(found, sides, mode, shortage);
+  return found;
+}
