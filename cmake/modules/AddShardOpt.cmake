@@ -64,11 +64,35 @@ function(shardopt_inner_loops)
     COMPILE_OPTIONS "-O3;-ffp-contract=off")
 endfunction()
 
-# A wheel brings the parts of MLIR that it uses; everything else shares libMLIR.
+# A wheel contains the parts of LLVM and MLIR that it uses; everything else shares
+# libMLIR and libLLVM.
 option(SHARDOPT_STATIC_MLIR "Link the archives of LLVM and MLIR" OFF)
 set(SHARDOPT_MLIR MLIR LLVM)
 if(SHARDOPT_STATIC_MLIR)
-  get_property(SHARDOPT_MLIR GLOBAL PROPERTY MLIR_ALL_LIBS)
+  # MLIR's archives name libLLVM.so, which has 150 MB, and some libMLIR.so. They link as
+  # well with LLVM's archives.
+  llvm_map_components_to_libnames(components
+    AsmParser BitReader BitWriter Core FrontendOpenMP IRReader Linker Passes Support
+    TargetParser TransformUtils)
+  add_library(ShardOptLLVM INTERFACE)
+  target_link_libraries(ShardOptLLVM INTERFACE ${components})
+  set(SHARDOPT_MLIR)
+  get_property(imported DIRECTORY PROPERTY IMPORTED_TARGETS)
+  list(FILTER imported INCLUDE REGEX "^MLIR")
+  foreach(library ${imported})
+    get_target_property(kind ${library} TYPE)
+    get_target_property(links ${library} INTERFACE_LINK_LIBRARIES)
+    if(kind STREQUAL "STATIC_LIBRARY")
+      list(APPEND SHARDOPT_MLIR ${library})
+    endif()
+    if(links)
+      list(TRANSFORM links REPLACE "^(LLVM|MLIR|.*<LINK_ONLY:LLVM>)$" ShardOptLLVM)
+      set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+    endif()
+  endforeach()
+  # Drop what nothing uses. Names of archives are not exported, so that they count as
+  # unused.
+  add_link_options(-Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,--as-needed)
 endif()
 
 # Headers of LLVM and MLIR, their compile flags, and their libraries.

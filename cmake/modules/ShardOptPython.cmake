@@ -3,11 +3,16 @@
 
 set(PYBIND11_FINDPYTHON ON)
 set(Python_EXECUTABLE ${Python3_EXECUTABLE})
-find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
 find_package(pybind11 2.10 QUIET CONFIG)
 if(NOT SHARDOPT_ENABLE_COMPILER OR SHARDOPT_SANITIZE
    OR NOT pybind11_FOUND OR NOT Python_FOUND)
-  message(STATUS
+  # A wheel without the package would be empty.
+  set(level STATUS)
+  if(SKBUILD)
+    set(level FATAL_ERROR)
+  endif()
+  message(${level}
     "The Python package is left out: it needs the compiler, pybind11-dev and python3-dev, and no sanitizer")
   return()
 endif()

@@ -17,8 +17,8 @@ def find_tool(name: str) -> str:
     found = str(beside) if beside.exists() else shutil.which(name)
     if not found:
         raise ShardoptError(
-            f"'{name}' is not there, expected it in {beside.parent} or in PATH: "
-            "the tools come with ./dev build, the wheel has none"
+            f"'{name}' is neither in {beside.parent} nor on PATH. The wheel does not contain "
+            "it: run ./dev build in a checkout and add its build/bin to PATH"
         )
     return os.path.abspath(found)
 
