@@ -26,6 +26,7 @@ from .shell import Expansion, as_operand, command_line, exec_lines, quoted
 from .yaml_text import document
 
 if TYPE_CHECKING:
+    from .problem import Model
     from .services import Service
 
 __all__ = ["Launch", "engines", "export"]
@@ -161,13 +162,19 @@ def _refused(
     return Inexpressible(message, reasons, nearest)
 
 
+def served_name(model: Model) -> str:
+    """What a model is called, without what reports say behind its name."""
+    name = model.name.removesuffix(" (planned, not executed)")
+    return as_operand(name, "name of the model")
+
+
 def model_folder(plan: "Plan | Service") -> str:
     """What an engine is told to load."""
     model = plan.problem.model
     snapshot = Path(model.path).resolve()
     if snapshot.name == "config.json":
         return str(snapshot.parent)
-    return as_operand(model.name, "name of the model")
+    return served_name(model)
 
 
 def export(

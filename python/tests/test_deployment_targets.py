@@ -1,11 +1,16 @@
 """Targets: what each starts is the role's own command, its manifests have the fields of
 their kinds, and what it cannot say is refused by name."""
 
+import contextlib
 import dataclasses
+import re
+import tempfile
 import unittest
+from pathlib import Path
 
 import shardopt as so
 from shardopt import deployments as d
+from engine_cases import CONFIGS, DENSE
 from shardopt.deployments import seats
 from test_deployments import COPIES, EXPERTS, SERVICES, SPLIT, service
 
@@ -135,6 +140,54 @@ class DraftTest(unittest.TestCase):
             made.check()
             with self.assertRaisesRegex(so.Inexpressible, "2 draft tokens"):
                 service(roles, engine, {**facts, "has_drafts": False}).check()
+
+
+@unittest.skipUnless(yaml, "PyYAML is not installed")
+class CheckpointTest(unittest.TestCase):
+    """Plans of other weights than the config has."""
+
+    @classmethod
+    def setUpClass(cls):
+        model = so.load_model(CONFIGS / f"{DENSE}.json", so.Decode(context=2300))
+        load = dict(machine="h100_sxm", devices=8, isl=2000, osl=300, tpot_ms=30, mode="disaggregated")
+        cls.plans = {
+            kind: so.plan(so.Problem(model.retyped(weight_type=kind), engine="vllm", **load))
+            for kind in ("int4", "fp8")
+        }
+
+    def test_what_no_engine_makes_needs_a_checkpoint(self):
+        for engine in ("vllm", "sglang", "trtllm"):
+            for kind in ("int4", "fp8") if engine == "trtllm" else ("int4",):
+                with self.assertRaisesRegex(so.Inexpressible, f"{kind} weights.*(--model)"):
+                    d.deployment_of(self.plans[kind], engine)
+                made = d.deployment_of(self.plans[kind], engine, model="org/quantized")
+                self.hold(made, f"a checkpoint of {kind} weights", None)
+        with tempfile.TemporaryDirectory() as place:
+            d.write(made, "kubernetes", Path(place, "out"))
+            found = so.check(self.plans["fp8"].problem, Path(place, "out"), explain=False,
+                             plan=self.plans["fp8"])
+            self.assertEqual(found.differences, ())
+
+    def test_what_engines_make_is_said_to_them(self):
+        for engine in ("vllm", "sglang"):
+            made = d.deployment_of(self.plans["fp8"], engine)
+            self.hold(made, "16-bit weights, which the engine makes fp8 when it loads", "fp8")
+
+    def hold(self, made, note, flag):
+        self.assertIn(f"needs     {note}", str(made))
+        for target in d.TARGETS:
+            with contextlib.suppress(so.Inexpressible):
+                files = d.files_of(made, target, d.Settings())
+                files.pop("plan/service.json")
+                for name, text in files.items():
+                    self.assertIn(f"# needs {note}", text, (target, name))
+                said = re.findall(r'--quantization"?\s+-?\s*"?(\w+)', "".join(files.values()))
+                if target != "srt-slurm":
+                    self.assertEqual(set(said), {flag} - {None}, target)
+                for document in started.documents(files):
+                    if "metadata" in document:
+                        needs = document["metadata"]["annotations"]["shardopt/needs"]
+                        self.assertTrue(needs.startswith(note))
 
 
 @unittest.skipUnless(yaml, "PyYAML is not installed")

@@ -9,6 +9,7 @@ from ..deployments import Deployment, deployment_of
 from ..deployments.service import PREFILL, Role
 from ..errors import UnknownName, list_known
 from ..plans import Plan
+from .outcomes import weight_type_of
 from .running import Running, ask
 
 #: Caches that lack this share of the planned tokens are as planned: blocks round down.
@@ -79,7 +80,8 @@ def check_server(
     running = ask(url, timeout_s, log)
     if plan is None:
         return Conformance(running, None, (), ())
-    return compared(running, deployment_of(plan), role)
+    served = running.facts.get("model") or running.facts.get("served_name")
+    return compared(running, deployment_of(plan, model=served), role)
 
 
 def compared(
@@ -130,10 +132,10 @@ def _compare(
         hold("exchange", "gather" if role.gathers else "all_to_all", facts.get("exchange"))
     hold("KV cache type", role.cache_type or "auto", facts.get("cache_type"),
          _is_type(role.cache_type, facts.get("cache_type")), "cache_type")
-    if role.quantization:
-        found = facts.get("weight_type")
-        hold("weight type", role.quantization, found,
-             None if found is None else str(found).startswith(role.quantization), "weight_type")
+    kind = role.quantization or deployment.checkpoint
+    if kind:
+        found = weight_type_of(str(facts.get("weight_type", "")))
+        hold("weight type", kind, found, key="weight_type")
     _hold_room(running, deployment, role, hold)
     return differences, unknown
 

@@ -106,6 +106,11 @@ _WEIGHTS = {
 }
 
 
+def weight_type_of(quantization: str) -> str | None:
+    """The type of weights that an engine's quantization is of; None: it is not known."""
+    return _WEIGHTS.get(quantization)
+
+
 def task_of(problem: Problem, stated: Stated) -> tuple[Problem, tuple[Finding, ...]]:
     """The problem whose optimum a service is held against: with the types that its flags
     say, and of a service in its engine and on as many GPUs as it has, where the problem
@@ -128,7 +133,7 @@ def _typed(problem: Problem, stated: Stated) -> tuple[Problem, tuple[Finding, ..
         types["kv_type"] = role.cache_type
     is_told = "quantization_config" in str(problem.model.config)
     if role.quantization and not is_told and role.quantization != has["quantization"]:
-        kind = _WEIGHTS.get(role.quantization)
+        kind = weight_type_of(role.quantization)
         if kind is None:
             findings.append(note(
                 f"weights of '{role.quantization:.40}' are counted as the model's own"

@@ -132,7 +132,8 @@ def check(
     stated = read_stated(text, facts, place.devices_per_node)
     findings = [*stated.all_findings, *pair_findings(stated, facts)]
     if plan is not None:
-        findings += differences_of(stated, deployment_of(plan, stated.engine))
+        planned = deployment_of(plan, stated.engine, model=stated.model or None)
+        findings += differences_of(stated, planned)
     task, said = task_of(problem, stated)
     findings += said
     best, optimum = Outcome(), None

@@ -39,7 +39,16 @@ def files_of(deployment: Deployment, target: str, settings: Settings) -> dict[st
         raise UnknownName(f"unknown target '{target}'; " + list_known(target, TARGETS))
     settings.check_target(target)
     said = json.dumps(deployment.to_dict(), indent=1) + "\n"
-    return {**TARGETS[target].files_of(deployment, settings), "plan/service.json": said}
+    files = TARGETS[target].files_of(deployment, settings)
+    noted = {name: _noted(text, deployment.notes) for name, text in files.items()}
+    return {**noted, "plan/service.json": said}
+
+
+def _noted(text: str, notes: list[str]) -> str:
+    """A script or a file of YAML with notes as comments, behind a script's first line."""
+    lines = "".join(f"# needs {note}\n" for note in notes)
+    first, newline, rest = text.partition("\n")
+    return first + newline + lines + rest if first.startswith("#!") else lines + text
 
 
 def write(

@@ -23,7 +23,7 @@ from ..engine_table import (
     types_of,
 )
 from ..errors import Inexpressible
-from ..launches import copies_of, engine_of, model_folder
+from ..launches import copies_of, engine_of, model_folder, served_name
 from ..plans import Plan, Strategy
 from ..models import Model, parameters_of
 from ..server_memory import ServerMemory
@@ -52,21 +52,25 @@ def deployment_of(
     if devices_per_node is not None:
         _whole("devices_per_node", devices_per_node, least=1)
     roles, strategies, load = _roles_of(plan, devices_per_node)
+    checkpoint = ""
     loaded = model_folder(plan) if model is None else _text("model", model)
     longest = longest_of(program)
     memories = [role.memory for role in roles]
     length = max_length_of(longest, request_length_of(plan), memories)
     if max_length is not None:
         length = checked_length(max_length, request_length_of(plan), longest, memories)
+    if model is not None:
+        roles, checkpoint = _of_checkpoint(row, roles)
     found = Deployment(
-        name=label_of(name, program.name),
+        name=label_of(name, served_name(program)),
         model=as_operand(loaded, "model"),
-        served_name=as_operand(program.name, "name of the model"),
+        served_name=served_name(program),
         engine=row["engine"],
         version=version,
         roles=tuple(roles),
         load=load,
         max_length=length,
+        checkpoint=checkpoint,
         facts={
             **model_facts(program, longest),
             "draft_tokens": plan.problem.draft_tokens or 0,
@@ -76,6 +80,15 @@ def deployment_of(
     _check_degrees(plan.problem.handle, found, strategies)
     found.check()
     return found
+
+
+def _of_checkpoint(row: Names, roles: Sequence[Role]) -> tuple[list[Role], str]:
+    """The roles where their model is given: weights that the engine does not make when it
+    loads are those of the checkpoint, whose own config says so. Their type, else ""."""
+    kinds = {role.quantization for role in roles} - {"", *row["made_on_load"]}
+    if not kinds:
+        return list(roles), ""
+    return [dataclasses.replace(role, quantization="") for role in roles], kinds.pop()
 
 
 def model_facts(model: Model, longest: int | None) -> Names:

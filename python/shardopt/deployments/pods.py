@@ -206,8 +206,10 @@ def job(
 
 
 def metadata(deployment: Deployment, settings: Settings, name: str) -> dict[str, Any]:
+    notes = deployment.notes
     return {
         "name": names.label(name, "name of an object", 63),
         "namespace": settings.namespace,
         "labels": labels(deployment),
+        **({"annotations": {"shardopt/needs": "; ".join(notes)}} if notes else {}),
     }

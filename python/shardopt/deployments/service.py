@@ -87,6 +87,8 @@ class Deployment:
     facts: Mapping[str, Any] = field(repr=False)
     #: Where workers tell a router that they are there, for engines whose routers ask that.
     cluster: str = ""
+    #: The type of weights that the checkpoint must have, where the planned config has another.
+    checkpoint: str = ""
 
     @property
     def is_disaggregated(self) -> bool:
@@ -96,6 +98,15 @@ class Deployment:
     def row(self) -> dict[str, Any]:
         """The engine's row of the table."""
         return find_engine(self.engine)[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the model must be, where a plan has other weights than its config."""
+        kinds = sorted({role.quantization for role in self.roles} - {""})
+        made = [f"16-bit weights, which the engine makes {kind} when it loads" for kind in kinds]
+        if self.checkpoint:
+            made.append(f"a checkpoint of {self.checkpoint} weights, which the planned config has not")
+        return made
 
     @property
     def router(self) -> Mapping[str, Any]:
@@ -175,6 +186,7 @@ class Deployment:
                 f"{role.in_flight} requests in flight each"
             )
         lines.append(f"load      {load.isl} + {load.osl} tokens, {rate}")
+        lines += [f"needs     {note}" for note in self.notes]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
