@@ -156,6 +156,9 @@ def read_flags(one: Invocation) -> Values:
     said: dict[str, str] = {}
     overrides: dict[str, Any] = {}
     for word, name, value in _pairs(flags, one.words):
+        if not word and found.model and re.fullmatch(r"\$(\w+|\(.*\)|\{.*\})", value, re.S):
+            found.findings.append(note(f"nothing says what '{value:.60}' stands for"))
+            continue
         if not word and found.model:
             found.findings.append(illegal(
                 f"'{value:.60}' is one word too many: the model is '{found.model:.60}'"

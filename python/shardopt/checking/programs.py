@@ -134,6 +134,8 @@ def _of(said: Said, files: dict[str, str], label: str, depth: int, image: str = 
         yield from _of_container(words[words.index("run") + 1 :], env, files, label, depth)
     elif name in _SHELLS:
         yield from _of_shell(words[1:], env, files, label, depth, image)
+    elif name == "eval":
+        yield from _of_text(" ".join(words[1:]), env, files, label, depth + 1, image)
     elif name == "ssh" and len(words) > 2:
         yield from _of_text(words[-1], env, files, label, depth, image)
     elif name in _LAUNCHERS or name in _CONTAINERS:

@@ -24,9 +24,10 @@ _NAMED = re.compile(r"(!?)([A-Za-z_][A-Za-z_0-9]*|[0-9@*#])(.*)", re.S)
 _OPERATED = re.compile(r"(:?[-=+?]|[%#]{1,2})(.*)", re.S)
 _DECLARES = {"export", "local", "declare", "readonly", "typeset"}
 # `(` and words after which a command begins.
-_SKIPPED = {"{", "}", "do", "done", "!", "time", "esac", "while", "until", "exec", "builtin"}
+_SKIPPED = {"{", "}", "do", "done", "!", "time", "esac", "exec", "builtin"}
+_CONDITIONS = ("if", "elif", "while", "until")
 _RANGE = re.compile(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}")
-_SEQUENCE = re.compile(r"\$\(seq(?: ([0-9]{1,4}))? ([0-9]{1,4})\)")
+_SEQUENCE = re.compile(r"(?:([0-9]{1,4}) )?([0-9]{1,4})")
 _COMPARED = {
     "-eq": int.__eq__, "-ne": int.__ne__, "-lt": int.__lt__, "-le": int.__le__,
     "-gt": int.__gt__, "-ge": int.__ge__,
@@ -110,6 +111,16 @@ class Shell:
             _written(part) if (found := self.value(part)) is None else found
             for part in word.parts
         )[:_MOST_OF_A_VALUE]
+
+    def tested(self, word: Word) -> str | None:
+        """A word of a condition, where variables that nothing sets are empty; None where
+        nobody knows it."""
+        found = [
+            "" if value is None and part.kind == "variable" and re.fullmatch(r"\w+", part.text)
+            else value
+            for part in word.parts for value in [self.value(part)]
+        ]
+        return None if None in found else "".join(one or "" for one in found)
 
     def words(self, word: Word) -> list[str]:
         """The words that one becomes: variables without quotes are split, lists are
@@ -204,7 +215,7 @@ def read_commands(
     found = list(statements(lexed(text, place)))
     # Of each `if`: whether its branch is taken (None: nobody knows), and one was.
     branches: list[list[bool | None]] = []
-    # Of each `for`: where its body begins, its variable, and the values to come.
+    # Of each loop: where its body begins, the variable of a `for`, and the values to come.
     loops: list[tuple[int, str, list[str]]] = []
     last: bool | None = True
     index, steps, behind = 0, 0, "\n"
@@ -212,20 +223,24 @@ def read_commands(
         words, redirections, operator = found[index]
         index, steps = index + 1, steps + 1
         if words and words[0].plain == "for" and len(words) > 2:
-            values = [one for word in words[3:] for one in _ranged(shell.words(word))]
+            values = [one for word in words[3:] for one in _ranged(shell, shell.words(word))]
             name = words[1].plain or ""
             shell.variables[name] = values[0] if values else f"${name}"
             loops.append((index, name, values[1:]))
             continue
+        if words and words[0].plain in ("while", "until"):  # its body is read once
+            loops.append((index, "", []))
         if words and words[0].plain == "done" and loops:
             start, name, values = loops.pop()
+            if not name:
+                branches.pop()
             if values:
                 shell.variables[name] = values[0]
                 loops.append((start, name, values[1:]))
                 index = start
             continue
-        words, keyword = _without_keywords(words, branches, last)
-        taken = branches[:-1] if keyword in ("if", "elif") else branches
+        words, keyword = _without_keywords(words, branches, last, bool(loops and not loops[-1][1]))
+        taken = branches[:-1] if keyword in _CONDITIONS else branches
         is_off = any(one is False for one, _ in taken)
         is_off = is_off or (behind == "&&" and last is False) or (behind == "||" and last is True)
         behind = operator if operator in ("&&", "||") else "\n"
@@ -236,11 +251,12 @@ def read_commands(
             yield said
 
 
-def _ranged(words: list[str]) -> list[str]:
-    """Words with `{1..4}` and `$(seq 4)` as what they stand for."""
+def _ranged(shell: Shell, words: list[str]) -> list[str]:
+    """Words with `{1..4}` and `$(seq 0 $((N - 1)))` as what they stand for."""
     found: list[str] = []
     for word in words:
-        ends = _RANGE.fullmatch(word) or _SEQUENCE.fullmatch(word)
+        called = re.fullmatch(r"\$\(seq (.*)\)", word)
+        ends = _SEQUENCE.fullmatch(shell.text(called[1])) if called else _RANGE.fullmatch(word)
         if ends:
             found += map(str, range(int(ends[1] or 1), int(ends[2]) + 1))
         else:
@@ -249,14 +265,17 @@ def _ranged(words: list[str]) -> list[str]:
 
 
 def _without_keywords(
-    words: list[Word], branches: list[list[bool | None]], last: bool | None
+    words: list[Word], branches: list[list[bool | None]], last: bool | None, repeats: bool
 ) -> tuple[list[Word], str]:
-    """What of a statement is a command, and the keyword before it."""
+    """What of a statement is a command, and the keyword before it. `repeats`: the
+    innermost loop is one of a condition."""
     keyword = ""
     while words:
         plain = words[0].plain
-        if plain == "if":
-            branches.append([None, False])
+        if plain in ("if", "while", "until"):
+            branches.append([None, plain == "until"])
+        elif plain == "do" and repeats and branches:
+            branches[-1][0] = None if last is None else last != branches[-1][1]
         elif plain == "then" and branches:
             branches[-1][0] = last if not branches[-1][1] else False
             branches[-1][1] = bool(branches[-1][1]) or last is True
@@ -296,12 +315,13 @@ def _run(
                 shell.variables[name] = declared[1]
             shell.exported[name] = None
         return None, True
+    if words[0].plain in ("[", "[[", "test"):
+        tested = [shell.tested(word) for word in words[1:]]
+        return None, _holds([one for one in tested if one not in ("]", "]]")])
     said = [text for word in words for text in shell.words(word)]
     if said[:2] == ["set", "--"]:
         shell.positional = said[2:]
         return None, True
-    if said[:1] in (["["], ["[["], ["test"]):
-        return None, _holds([one for one in said[1:] if one not in ("]", "]]")])
     _keep_file(shell, said, redirections)
     if not said or said[0] in ("echo", "printf", "cat", "tee", ":", "true"):
         return None, True
@@ -326,10 +346,11 @@ def _assignment(shell: Shell, word: Word) -> tuple[str, str] | None:
     return name, (shell.variables.get(name, "") if adds else "") + value
 
 
-def _holds(words: list[str]) -> bool | None:
-    """Whether a test holds; None where a variable in it is not known."""
-    if any("$" in word for word in words):
+def _holds(words: Sequence[str | None]) -> bool | None:
+    """Whether a test holds; None where one of its words is not known."""
+    if any(word is None for word in words):
         return None
+    words = [word or "" for word in words]
     if len(words) == 2 and words[0] in ("-z", "-n"):
         return (words[1] == "") == (words[0] == "-z")
     if len(words) != 3:
