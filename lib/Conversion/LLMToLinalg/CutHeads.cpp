@@ -66,6 +66,17 @@ Values llm::lower(LoopBuilder &b, AttentionScoresOp op,
   return {scores, cache};
 }
 
+/// The first score that a row sees, the `begin`-th place: the first there is,
+/// or that of its place where `scores` have one for each place of the cache.
+static Value firstScore(LoopBuilder &b, Value scores, Value cache,
+                        Value begin) {
+  Value all = scalar(b, sizeOf(b, cache, 1));
+  Value own = scalar(b, sizeOf(b, scores, 2));
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, own, all);
+  Value zero = scalar(b, b.getIndexAttr(0));
+  return arith::SelectOp::create(b, isWhole, begin, zero);
+}
+
 Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
                   const Lowering &lowering) {
   int64_t heads = op.getHeads(), kv = op.getKvHeads(), size = op.getHeadDim();
@@ -79,11 +90,13 @@ Values llm::lower(LoopBuilder &b, AttentionValuesOp op,
       b, places, heads, result,
       [&](LoopBuilder &b, const Visit &visit, Value result) {
         Value head = kvHeadOf(b, visit.head, op.getGroup(), Value(), kv);
-        Value scores =
-            capped(b,
-                   vectorOf(b, op.getScores(), visit, b.getIndexAttr(0),
-                            OpFoldResult(visit.count)),
-                   op.getSoftCap());
+        OpFoldResult first = b.getIndexAttr(0);
+        if (places.window)
+          first = firstScore(b, op.getScores(), op.getCache(), visit.begin);
+        Value scores = capped(b,
+                              vectorOf(b, op.getScores(), visit, first,
+                                       OpFoldResult(visit.count)),
+                              op.getSoftCap());
         Value sink = op.getSinks() ? at(b, op.getSinks(), visit.head) : Value();
         Value taken = vectorTimes(b, softmax(b, scores, sink),
                                   visibleOf(b, cache, visit, head, size));

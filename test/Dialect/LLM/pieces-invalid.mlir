@@ -264,7 +264,7 @@ func.func @attention_scores_window(%x: tensor<?x40xbf16>, %p: tensor<?xi32>, %k:
 func.func @attention_values_of_another_window(%x: tensor<?x40xbf16>, %y: tensor<?x8xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x4xbf16>, %o: index) {
   // (C6)
   // expected-note @+1 {{scores from here}}
-  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
+  %s:2 = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35, window = 4} : (tensor<?x40xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>, index) -> (tensor<?x8x?xf32>, tensor<?x?x2x4xbf16>)
   // expected-error @+1 {{must have the 'window' and 'chunked' of what made the scores}}
   %a:2 = llm.attention_values %s#0, %y at(%p) cache(%k) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 8} : (tensor<?x8x?xf32>, tensor<?x8xbf16>, tensor<?xi32>, tensor<?x?x2x4xbf16>) -> (tensor<?x32xbf16>, tensor<?x?x2x4xbf16>)
   return

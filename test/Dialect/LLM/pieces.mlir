@@ -44,6 +44,9 @@ func.func @attention_halves(%x: tensor<?x40xbf16>, %y: tensor<?x8xbf16>, %p: ten
   %w, %kw = llm.attention_scores %x at(%p) cache(%k) pair_offset(%o) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, scale = 0.35, window = 128} : tensor<?x40xbf16> -> tensor<?x8x?xf32>
   // CHECK: llm.attention_values %[[W]], %{{.*}} at(%{{.*}}) cache(%{{.*}}) sinks(%{{.*}}) {{{.*}}window = 128}
   %2, %v2 = llm.attention_values %w, %y at(%p) cache(%k) sinks(%s) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 128} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
+  // Scores of the whole cache, of which a window is taken.
+  // CHECK: llm.attention_values %[[S]], %{{.*}} at(%{{.*}}) cache(%{{.*}}) {{{.*}}window = 128}
+  %3, %v3 = llm.attention_values %0, %y at(%p) cache(%k) {heads = 8, kv_heads = 2, head_dim = 4, group = 4, window = 128} : tensor<?x8x?xf32>, tensor<?x8xbf16> -> tensor<?x32xbf16>
   return
 }
 

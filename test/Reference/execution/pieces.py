@@ -112,7 +112,9 @@ def attention_values(op, scores, input, positions, cache, sinks, window):
         if position < 0:
             continue
         seen = seen_by(op, position, values.shape[1], window)
-        capped = numerics.soft_cap(scores[row, :, : len(seen)], op.get("soft_cap"))
+        is_whole = scores.shape[2] == values.shape[1]
+        places = seen if is_whole else np.arange(len(seen))
+        capped = numerics.soft_cap(scores[row][:, places], op.get("soft_cap"))
         weights = numerics.attend(capped, True, sinks)
         result[row] = np.einsum("hl,lhd->hd", weights, values[row, seen][:, readers])
     return [numerics.merge_last(result), values]

@@ -339,14 +339,17 @@ LogicalResult AttentionScoresOp::verify() {
                     sizeOf(getScores(), 1));
 }
 
-/// (C6): what the scores are of, where an op of this block gave them.
+/// (C6): what the scores are of, where an op of this block gave them. Those of
+/// the whole cache, which programs of before reduce, have a place for each
+/// window.
 static LogicalResult verifyScores(AttentionValuesOp op) {
   Value scores = op.getScores();
   if (auto sum = scores.getDefiningOp<shard::AllReduceOp>())
     scores = sum.getInput();
   auto made = scores.getDefiningOp<AttentionScoresOp>();
-  if (!made || (made.getWindowAttr() == op.getWindowAttr() &&
-                made.getChunked() == op.getChunked()))
+  if (!made || (!made.getWindowAttr() && !made.getChunked()) ||
+      (made.getWindowAttr() == op.getWindowAttr() &&
+       made.getChunked() == op.getChunked()))
     return success();
   InFlightDiagnostic error = op.emitOpError(
       "must have the 'window' and 'chunked' of what made the scores");

@@ -198,15 +198,16 @@ def LLM_AttentionValuesOp : LLM_Piece<"attention_values"> {
     The second half: writes the values, `kv_heads` of `head_dim` local features,
     into the cache, takes the softmax of the scores, which are of the visible
     positions as `llm.attention_scores` has them, with `window`, `chunked`, `sinks` and
-    `soft_cap` as in `llm.attention`, and returns `heads * head_dim` columns.
+    `soft_cap` as in `llm.attention`, and returns `heads * head_dim` columns. Scores
+    may also be of every position of the cache, as those without a window are.
 
     Constraints:
     - (C1) the input has `kv_heads * head_dim` columns, the result `heads * head_dim`
     - (C2) the cache is `[?, ?, kv_heads, head_dim]` and comes back with its type
     - (C3) `sinks` has one entry a head
     - (C4) `heads`, `kv_heads`, `head_dim` and `group` are positive, `window` and `soft_cap` are where present
-    - (C5) the scores are `[rows, heads, visible positions]`
-    - (C6) an `llm.attention_scores` that made the scores has the same `window` and `chunked`
+    - (C5) the scores are `[rows, heads, visible positions]`, or `[rows, heads, positions]`
+    - (C6) an `llm.attention_scores` that made the scores has the same `window` and `chunked`, or neither
 
     ```mlir
     func.func @f(%s: tensor<?x8x?xf32>, %x: tensor<?x8xbf16>, %p: tensor<?xi32>, %v: tensor<?x?x2x4xbf16>) -> tensor<?x32xbf16> {
