@@ -29,10 +29,12 @@ static Error needs(const std::string &user, const std::string &problem) {
 ErrorOr<const Module *> loadModule(const std::string &user) {
   std::string file = findNetworks();
   if (file.empty())
-    return needs(user, "which this build does not have: install LibTorch "
-                       "(libtorch-dev) and build again, or set " +
-                           std::string(moduleVariable) +
-                           " to the path of the module");
+    return needs(user,
+                 "which is not beside shardopt: install LibTorch "
+                 "(libtorch-dev) in a checkout of this version, run './dev "
+                 "build ShardOptAgentTorch', and set " +
+                     std::string(moduleVariable) + " to its build/lib/" +
+                     moduleFile);
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return needs(user, "which cannot be opened: " + std::string(dlerror()));

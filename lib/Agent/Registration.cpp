@@ -15,13 +15,16 @@ namespace shardopt::agent {
 
 using SearcherOr = ErrorOr<std::unique_ptr<search::Searcher>>;
 
+static constexpr const char ppoName[] = "ppo";
+static constexpr const char paperName[] = "ppo-paper";
+
 static SearcherOr makePaper(const search::SearcherContext &context) {
   PaperConstants constants;
   if (auto error = constants.table().set(context.options.constants))
     return *error;
   std::vector<uint32_t> choices = choicesOf(*context.space);
-  auto network = createHistoryNetwork("ppo-paper",
-                                      PaperSearcher::shape(constants, choices));
+  auto network =
+      createHistoryNetwork(paperName, PaperSearcher::shape(constants, choices));
   if (!network)
     return network.error();
   return std::unique_ptr<search::Searcher>(
@@ -34,8 +37,8 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
     return *error;
   std::vector<uint32_t> choices = choicesOf(*context.space);
   auto network = createEditNetwork(
-      "ppo", constants.edits.shape(choices, context.space->firstDim(),
-                                   constants.screened.elites));
+      ppoName, constants.edits.shape(choices, context.space->firstDim(),
+                                     constants.screened.elites));
   if (!network)
     return network.error();
   return makeEditSearcher(context, constants, std::move(*network));
@@ -49,13 +52,18 @@ void addAgentSearchers(search::SearcherRegistry &registry) {
   ppo.options = {"agent-critic", "agent-critic-prior", "agent-mask",
                  "warm-start",   "agent-pretrain",     "agent-save"};
   ppo.constants = [] { return EditSearcherConstants().table().markdown(); };
-  registry.add("ppo", makePpo, std::move(ppo));
+  registry.add(ppoName, makePpo, std::move(ppo));
 
   search::SearcherTraits paper;
   paper.summary = "The agent of Learning to Shard, arXiv 2509.00217 (needs "
                   "LibTorch).";
   paper.constants = [] { return PaperConstants().table().markdown(); };
-  registry.add("ppo-paper", makePaper, std::move(paper));
+  registry.add(paperName, makePaper, std::move(paper));
+}
+
+void openNetworks(const std::string &searcher) {
+  if (searcher == ppoName || searcher == paperName)
+    (void)loadModule(searcher);
 }
 
 } // namespace shardopt::agent

@@ -16,6 +16,7 @@
 #include "Rows.h"
 #include "Settings.h"
 
+#include "shardopt/Agent/Registration.h"
 #include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Machine/Machine.h"
 #include "shardopt/Machine/MachineWriter.h"
@@ -302,8 +303,15 @@ static py::tuple describePlan(const PlanSummary &summary, bool isInterrupted) {
                         reportJson(summary), why, isInterrupted);
 }
 
+/// Opens what a searcher is made with, before an exception can wait for it.
+static void openFirst(const PlanRequest &request) {
+  const py::gil_scoped_release release;
+  agent::openNetworks(request.searcher);
+}
+
 py::tuple Problem::plan(const py::dict &settings) const {
   PlanRequest request = readRequest(settings);
+  openFirst(request);
   py::object progress = py::none();
   take(settings, "progress", progress);
   Told told;

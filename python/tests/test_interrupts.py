@@ -2,6 +2,7 @@
 
 import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -189,11 +190,42 @@ class CountTest(unittest.TestCase):
             self.assertEqual(len(search.history), 5)
 
 
+#: Plans with networks in a process that has not opened them yet, and says how many seconds of
+#: the processor go by between what a signal handler raises and its arrival.
+FIRST = """
+import signal, sys, time
+import shardopt as so
+
+def raises(*_):
+    global began
+    began = time.process_time()
+    raise KeyError("mine")
+
+model = so.load_model(sys.argv[1], so.Decode(context=24))
+problem = so.Problem(model, max_devices=64, simulator="roofline", searcher="ppo", budget=2**31)
+signal.signal(signal.SIGPROF, raises)
+signal.setitimer(signal.ITIMER_PROF, 0.05)
+try:
+    so.plan(problem)
+except KeyError as error:
+    print(error, time.process_time() - began)
+"""
+
+
 class NetworksTest(unittest.TestCase):
-    def test_searchers_with_networks_of_a_build_tree(self):
+    def setUp(self):
         home = Path(so.__file__).absolute().parents[2]
         if not (home / "lib/libShardOptAgentTorch.so").exists():
             self.skipTest("this build has no networks")
+
+    def test_an_exception_does_not_wait_for_them(self):
+        words = [sys.executable, "-c", FIRST, str(ROOT / "examples/models/small-moe.json")]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        what, seconds = done.stdout.split()
+        self.assertEqual(what, "'mine'")
+        self.assertLess(float(seconds), 0.2)
+
+    def test_searchers_with_networks_of_a_build_tree(self):
         good = {"throughput": 1.0, "tpot_ms": 1.0, "memory_gb": 1.0}
         search = so.Search(small(max_devices=4), "ppo", budget=4)
         self.assertEqual(search.run(lambda strategy: good).evaluations, 4)

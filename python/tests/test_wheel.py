@@ -17,14 +17,28 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(so.__file__).parent
 
 
+PPO = """
+import shardopt as so
+
+model = so.load_model("config.json", so.Decode(context=24))
+try:
+    so.plan(so.Problem(model, max_devices=4, simulator="roofline", searcher="ppo", budget=8))
+    print("planned by ppo")
+except so.ShardoptError as error:
+    print(error)
+"""
+
+
 @unittest.skipUnless(
     importlib.util.find_spec("scikit_build_core"), "scikit-build-core is not installed"
 )
 class WheelTest(unittest.TestCase):
     """Its module is that of this build: pip would compile it again."""
 
-    def run_in(self, folder, *words):
-        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    def run_in(self, folder, *words, **more):
+        left_out = ("PYTHONPATH", "SHARDOPT_AGENT_TORCH")
+        env = {name: value for name, value in os.environ.items() if name not in left_out}
+        env |= more
         done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -74,6 +88,19 @@ class WheelTest(unittest.TestCase):
             self.run_in(folder, python, "-m", "shardopt", "--version"),
             self.run_in(folder, str(clean / "bin/shardopt"), "--version"),
         )
+        self.check_networks(folder, python)
+
+    def check_networks(self, folder, python):
+        """It has none, says where they come from, and takes those of a build tree."""
+        self.assertRegex(
+            self.run_in(folder, python, "-c", PPO),
+            "which is not beside shardopt.* './dev build ShardOptAgentTorch'"
+            ".* set SHARDOPT_AGENT_TORCH to ",
+        )
+        module = PACKAGE.parents[1] / "lib/libShardOptAgentTorch.so"
+        if module.exists():
+            found = self.run_in(folder, python, "-c", PPO, SHARDOPT_AGENT_TORCH=str(module))
+            self.assertEqual(found, "planned by ppo\n")
 
 
 class BuildTest(unittest.TestCase):

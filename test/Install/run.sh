@@ -17,6 +17,13 @@ cmake -G Ninja -S "$source" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Debug \
 cmake --build "$scratch/build"
 
 echo 'module {}' | "$scratch/prefix/bin/shard-opt" - >/dev/null
+# Where the build has networks, searchers find those of the installation.
+if [[ -e $build/lib/libShardOptAgentTorch.so ]]; then
+  env -u SHARDOPT_AGENT_TORCH "$scratch/prefix/bin/shard-opt" -o /dev/null \
+    "$source/../Dialect/LLM/Transforms/Inputs/dense.mlir" \
+    --llm-search-sharding="simulator=roofline max-devices=8 searcher=ppo budget=20" 2>&1 |
+    grep "search    ppo"
+fi
 "$scratch/build/describe-machine" | grep -x "h100_sxm: domains of 8 devices"
 "$scratch/build/insert-collectives" | grep "shard.all_reduce %.* on @grid grid_axes = \[2\]"
 

@@ -17,6 +17,11 @@ namespace shardopt::agent {
 /// missing where there is none.
 void addAgentSearchers(search::SearcherRegistry &registry);
 
+/// Opens that module now where `searcher` is one of these, which takes half a
+/// second once, so that nobody who creates it waits. Errors are those of
+/// creation.
+void openNetworks(const std::string &searcher);
+
 } // namespace shardopt::agent
 
 #endif // SHARDOPT_AGENT_REGISTRATION_H
