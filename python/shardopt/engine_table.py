@@ -20,6 +20,7 @@ from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
 from .hardware import hardware_of
 from .plans import Plan
 from .models import Model
+from .problem import Problem
 from .server_memory import UNKNOWN, ServerMemory
 
 if TYPE_CHECKING:
@@ -114,6 +115,16 @@ def longest_of(model: Model) -> int | None:
     kind = rope.get("rope_type", rope.get("type")) if isinstance(rope, dict) else None
     factor = rope.get("factor") if kind in _LENGTHENING else 1
     return int(min(said) * (factor if isinstance(factor, (int, float)) else 1))
+
+
+def why_too_long(problem: Problem) -> str | None:
+    """Why engines refuse the requests of a problem for their length."""
+    is_service = problem.isl and problem.osl
+    asked = problem.isl + problem.osl if is_service else problem.model.context
+    longest = longest_of(problem.model)
+    if longest is None or asked <= longest:
+        return None
+    return f"engines refuse {asked} tokens: the model's config allows {longest}"
 
 
 def request_length_of(plan: "Plan | Service") -> int:

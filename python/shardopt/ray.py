@@ -15,6 +15,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from .border import real, shown
 from .checks import _seconds, _whole
 from .driving import Simulator
 from .errors import ClusterLost, ShardoptError, WrongValue, list_known
@@ -23,13 +24,12 @@ from .errors import ClusterLost, ShardoptError, WrongValue, list_known
 def _amounts(name: str, value: Any) -> dict[str, float]:
     """Amounts of resources by name."""
     if not isinstance(value, Mapping):
-        raise WrongValue(f"'{name}' is {value!r}, expected amounts by resource")
+        raise WrongValue(f"'{name}' is {shown(value)}, expected amounts by resource")
     for key, amount in value.items():
-        good = isinstance(amount, (int, float)) and not isinstance(amount, bool)
-        if not isinstance(key, str) or not good or not 0 <= amount < math.inf:
+        if not isinstance(key, str) or not 0 <= real(amount) < math.inf:
             raise WrongValue(
-                f"'{name}' has {key!r}: {amount!r}, expected a finite amount of at "
-                "least 0"
+                f"'{name}' has {shown(key)}: {shown(amount)}, expected a finite amount of "
+                "at least 0"
             )
     return dict(value)
 

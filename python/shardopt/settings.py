@@ -7,6 +7,7 @@ from typing import Any, Mapping, Sequence
 from ._native import native
 from .border import parse_json, read_text, shown
 from .checks import MOST, _checked
+from .engine_table import why_too_long
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
 from .plan_files import is_plan_file, problem_of_file
 from .models import Decode, Model, Prefill, load_model
@@ -149,8 +150,17 @@ def problems_of(
     by the values or by a module; else of a phase. Where no service can be planned,
     `isl` and `osl` are two phases, each for servers of its own: decode at the longest
     sequence, and prefill of a prompt. `notes` gets what is said twice, and which
-    counts. A plan file that names a program as its simulator is an error unless
-    `allow_simulator`."""
+    counts, and requests that are longer than the model's config allows. A plan file
+    that names a program as its simulator is an error unless `allow_simulator`."""
+    notes = [] if notes is None else notes
+    found = _problems_of(values, allow_simulator, notes)
+    notes += [why for why in map(why_too_long, found) if why]
+    return found
+
+
+def _problems_of(
+    values: Mapping[str, Any], allow_simulator: bool, notes: list[str]
+) -> list[Problem]:
     if "model" not in values:
         raise ShardoptError("no model, expected a config.json, its folder or a module")
     common = {
@@ -161,7 +171,6 @@ def problems_of(
     path = str(values["model"])
     if is_plan_file(path):
         return [_problem_of_plan(path, values, allow_simulator)]
-    notes = [] if notes is None else notes
     for name, other in (("isl", "osl"), ("osl", "isl")):
         if name in values and other not in values and not path.endswith(".mlir"):
             raise Contradiction(f"'isl' and 'osl' go together, and '{other}' is missing")

@@ -338,6 +338,7 @@ class ValuesTest(unittest.TestCase):
             lambda: so.explain(plan, {}),
             lambda: so.chart(plan, {}),
             lambda: so.export(plan, "vllm", "x"),
+            lambda: so.judge(problem, 10**5000),
         ):
             with self.assertRaises(so.ShardoptError):
                 call()

@@ -252,6 +252,16 @@ class CommandTest(unittest.TestCase):
         self.assertIn("prefill of prompts of 16 tokens", out)
         self.assertTrue((self.folder / "prefill.json").exists())
 
+    def test_requests_that_engines_refuse_are_noted(self):
+        config = json.loads(Path(MOE).read_text())
+        longer = self.folder / "config.json"
+        longer.write_text(json.dumps({**config, "max_position_embeddings": 40}))
+        for words, tokens in ((("--context", 41), 41), (("--isl", 32, "--osl", 16), 48)):
+            code, _, err = run("plan", longer, "--devices", 2, *words)
+            said = f"note: engines refuse {tokens} tokens: the model's config allows 40\n"
+            self.assertEqual((code, err), (0, said))
+        self.assertEqual(run("plan", longer, "--devices", 2, "--context", 40)[2], "")
+
     def test_settings_of_a_file_flags_and_changes(self):
         config = self.folder / "plan.yaml"
         config.write_text(f"model: {MOE}\ncontext: 24\nmax_devices: 4\npins:\n  tp: 1\n")

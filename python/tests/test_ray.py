@@ -53,6 +53,8 @@ class WithoutRayTest(unittest.TestCase):
             ({"resources": {"CPU": -1}}, "'resources' has 'CPU': -1"),
             ({"resources": {"CPU": float("nan")}}, "'resources' has 'CPU': nan"),
             ({"resources": 2}, "'resources' is 2, expected amounts by resource"),
+            ({"resources": 10**5000}, "'resources' is a number of 16610 bits"),
+            ({"resources": {"CPU": 10**400}}, "'resources' has 'CPU': a number of"),
             ({"device_resources": []}, r"'device_resources' is \[\]"),
             ({"timeout_s": 0}, "'timeout_s' is 0, expected a finite number of seconds"),
             ({"retries": -1}, "'retries' is -1"),

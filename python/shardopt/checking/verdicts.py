@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from ..border import shown
 from ..deployments.pairs import why_not_paired
 from ..deployments.planned import deployment_of, model_facts
 from ..deployments.service import Deployment, Role
@@ -214,6 +215,6 @@ def pair_findings(stated: Stated, facts: Names) -> list[Finding]:
 def judge(problem: Problem, command: str) -> Check:
     """`check` of a command, under its name of before."""
     if not isinstance(command, str):
-        raise WrongValue(f"'command' is {command!r:.60}, expected a text")
+        raise WrongValue(f"'command' is {shown(command)}, expected a text")
     _check_kind(Problem, "problem", problem)
     return check(problem, command)
