@@ -19,7 +19,7 @@ TAIL = 20000
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    # Of the processor, or of waiting for anything else than the processor: a busy
+    # Of the processor, or of waiting for anything but a processor or a disk: a busy
     # machine makes no findings.
     seconds: float = 60
     peak_bytes: int = 2048 * MEGABYTE
@@ -46,31 +46,26 @@ def _restrict(limits):
         resource.setrlimit(resource.RLIMIT_AS, (limits.address_bytes,) * 2)
 
 
-def _worked(session):
-    """Seconds that each thread of a session has run or waited for a processor, by its number."""
-    seconds = {}
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        folder = os.path.dirname(path)
+def _works(session):
+    """Whether a thread of a session runs, or waits for a processor or a disk."""
+    for path in glob.glob("/proc/[0-9]*/task/[0-9]*/stat"):
         try:
             with open(path, errors="replace") as file:
-                if int(file.read().rpartition(")")[2].split()[3]) != session:
-                    continue
-            for thread in os.listdir(f"{folder}/task"):
-                with open(f"{folder}/task/{thread}/schedstat") as file:
-                    seconds[thread] = sum(map(int, file.read().split()[:2])) / 1e9
-        except (OSError, ValueError, IndexError):
-            pass  # it ended meanwhile
-    return seconds
+                state, _, _, owner = file.read().rpartition(")")[2].split()[:4]
+        except (OSError, ValueError):
+            continue  # it ended meanwhile
+        if int(owner) == session and state in "RD":
+            return True
+    return False
 
 
 def _watch(session, limits, ended, end):
-    """Calls `end` when a session has waited for `limits.seconds` more than it has worked."""
-    waited, before, worked = 0.0, time.monotonic(), {}
+    """Calls `end` when a session has waited for `limits.seconds` longer than it has worked."""
+    waited, before = 0.0, time.monotonic()
     while not ended.wait(min(1.0, limits.seconds / 4)):
-        now, seconds = time.monotonic(), _worked(session)
-        work = sum(each - worked.get(thread, 0.0) for thread, each in seconds.items())
-        waited = max(0.0, waited + now - before - work)
-        before, worked = now, seconds
+        now = time.monotonic()
+        past = before - now if _works(session) else now - before
+        waited, before = max(0.0, waited + past), now
         if waited > limits.seconds:
             end()
             return
