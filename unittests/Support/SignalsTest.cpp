@@ -23,8 +23,10 @@ using namespace shardopt;
 template <typename Body> static int statusOf(Body body) {
   pid_t child = fork();
   if (child == 0) {
-    // A sanitizer would say that a crash is one.
-    for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
+    // A sanitizer would say that a crash is one, and what started the tests may
+    // ignore others.
+    for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGHUP, SIGINT,
+                       SIGQUIT, SIGPIPE})
       std::signal(signal, SIG_DFL);
     body();
     _exit(0);
