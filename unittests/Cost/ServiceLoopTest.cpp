@@ -235,21 +235,69 @@ TEST(ServiceLoop, IntervalsContainAllOfTheirLoads) {
 }
 
 TEST(ServiceLoop, LongAnswersTakeTheStepAndTheHost) {
-  for (const char *name : engines) {
-    const Served served(llama70B(), name, Degrees(8, 1, 1, 1));
+  Draws draws(29);
+  for (int i = 0; i < 100; ++i) {
+    const Served &served = draws.served();
+    ServingEngine engine = draws.engine(served);
     ServingLoad load;
     load.inputTokens = 1;
-    load.outputTokens = 16384;
-    load.concurrency = 1;
-    auto times = serveAggregated(served.worker(), served.engine, load);
-    ASSERT_TRUE(times);
+    load.outputTokens = 1e6;
+    const ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    const double groups = worker.groups(),
+                 room = worker.room(load.inputTokens + load.outputTokens / 2);
+    ASSERT_GE(room, 1);
+    const double sequences = draws.spread(1, std::min(room, 64.0));
     StepMix mix;
-    mix.sequences = 1;
+    mix.sequences = sequences / static_cast<double>(served.steps.degrees().pp);
     mix.context = load.inputTokens + load.outputTokens / 2;
-    EXPECT_NEAR(times->tpot.ms,
-                served.steps.seconds(mix) * 1e3 + times->hostUs / 1e3,
-                1e-3 * times->tpot.ms)
-        << name;
+    const double ms =
+        served.steps.seconds(mix) * 1e3 +
+        (engine.launchUs + hostMicroseconds(engine, sequences)) / 1e3;
+    const ServingPool pool{worker, 1};
+    for (const ServingTimes &times :
+         {AggregatedLoop(worker, engine, load).at(sequences * groups),
+          DisaggregatedLoop(pool, pool, engine, load).at(sequences * groups)})
+      EXPECT_NEAR(times.tpot.ms, ms, 2e-3 * ms);
+  }
+}
+
+TEST(ServiceLoop, AnswersOfOneTokenTakeThePrefill) {
+  Draws draws(31);
+  for (int i = 0; i < 100; ++i) {
+    const Served &served = draws.served();
+    ServingEngine engine = draws.engine(served);
+    engine.burstShare = engine.heldSteps = 0;
+    engine.eagerLayerUs = 0;
+    ServingLoad load;
+    load.inputTokens = draws.spread(100, 30000);
+    load.outputTokens = 1;
+    const ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    StepMix mix;
+    mix.tokens = std::min(load.inputTokens, engine.chunkTokens);
+    mix.prompt = load.inputTokens;
+    const double prefill =
+        load.inputTokens / mix.tokens *
+        (served.steps.seconds(mix) * 1e3 + engine.launchUs / 1e3);
+    const AggregatedLoop together(worker, engine, load);
+    const ServingTimes alone = together.at(1);
+    mix = {};
+    mix.sequences = 1 / static_cast<double>(served.steps.degrees().pp);
+    mix.context = load.inputTokens + load.outputTokens / 2;
+    EXPECT_NEAR(alone.ttft.ms - engine.firstTokenMs,
+                prefill + served.steps.seconds(mix) * 1e3 +
+                    engine.launchUs / 1e3,
+                1e-6 * alone.ttft.ms);
+    const DisaggregatedLoop apart({worker, 1}, {worker, 100}, engine, load);
+    const ServingTimes first = apart.at(1);
+    EXPECT_NEAR(first.ttft.ms - engine.firstTokenMs - first.sentUs / 1e3,
+                prefill + first.tpot.ms, 1e-6 * first.ttft.ms);
+    // Many in flight are served as fast as prompts are computed.
+    EXPECT_NEAR(apart.prefillRate(), worker.groups() / prefill * 1e3,
+                1e-9 * apart.prefillRate());
+    EXPECT_NEAR(apart.at(apart.most()).requestsPerS, apart.prefillRate(),
+                1e-9 * apart.prefillRate());
   }
 }
 
