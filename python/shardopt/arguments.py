@@ -6,14 +6,16 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from .setting_help import HelpAll
+
 #: The exit code of a command line that cannot be.
 USAGE = 2
 
 #: Verbs that have other names now: the old ones work, and no list has them.
 OLD_NAMES = {"judge": "check", "fit": "size"}
 
-_EPILOG = """exit codes: 0 done, 1 infeasible or inexpressible, 2 usage, 3 the budget ran out
-or the search was interrupted, 4 the sharded program computes something else"""
+_EPILOG = """exit codes: 0 done, 1 infeasible, or no engine runs it, 2 usage, 3 budget used up or
+search interrupted, 4 sharded and unsharded results differ"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,7 +80,7 @@ class _Drafts(argparse.Action):
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", nargs="?",
-        help="config.json, a folder that holds one, a module, or a plan file")
+        help="config.json, folder with one, module, or plan file")
     add("--machine", help="name or JSON file (default: h100_sxm)")
     add("--devices", type=int, metavar="N",
         help="available GPUs; idle ones lower throughput per GPU")
@@ -86,7 +88,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--isl", type=int, metavar="TOKENS", help="prompt length in tokens, for a service")
     add("--osl", type=int, metavar="TOKENS", help="completion length in tokens, for a service")
     add("--context", type=int, metavar="TOKENS",
-        help="of one phase alone, instead of --isl and --osl")
+        help="context in tokens: plan one phase")
     add("--phase", help="decode (default) or prefill, with --context")
     add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",
         help="TPOT SLO in ms: mean, or @p50, @p90, @p99 (default: 50)")
@@ -96,21 +98,21 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--requests-per-s", dest="rate", type=positive, metavar="N",
         help="request rate, with --isl")
     add("--prefill-machine", metavar="MACHINE",
-        help="another machine for prefill workers, with --isl")
+        help="machine of prefill workers, with --isl")
     add("--prefill-devices", type=int, metavar="N",
-        help="its GPUs, in addition to --devices (default: shared)")
+        help="its GPUs, in addition to --devices")
     add("--weight-type", metavar="TYPE[,…]",
-        help="weights as bf16, fp8, int8, int4, nvfp4 or mxfp4")
-    add("--kv-type", metavar="TYPE[,…]", help="KV caches as bf16 or fp8")
+        help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
+    add("--kv-type", metavar="TYPE[,…]", help="KV-cache type: bf16 or fp8")
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step, with --isl (8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens and mean acceptance length, with --isl")
-    add("--engine", help="vllm (of a service: default), sglang, trtllm, any")
+    add("--engine", help="vllm (default of a service), sglang, trtllm or any")
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")
-    add("--searcher", help="of a phase: how to search (default: exactly)")
-    add("--budget", type=int, metavar="N", help="most evaluations")
-    add("--seed", type=int, metavar="N")
+    add("--searcher", help="of a phase: searcher (default: exact)")
+    add("--budget", type=int, metavar="N", help="maximum evaluations")
+    add("--seed", type=int, metavar="N", help="random seed (default: 0)")
     add("--config", metavar="FILE", help="settings as YAML or JSON")
     add(
         "--set",
@@ -120,11 +122,18 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         dest="changes",
         help="change a setting: pins.tp=8, pins.*.qkv_proj=heads",
     )
+    add("--help-all", action=HelpAll, help="show this help and every setting of --set")
     _add_trust(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.add_argument(
+        "--format", choices=("table", "json"), default="table", help="output (default: table)"
+    )
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="same as --format json"
+    )
+    parser.add_argument("--quiet", action="store_true", help="draw no progress bar")
 
 
 def _add_trust(parser: argparse.ArgumentParser) -> None:
@@ -189,24 +198,24 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
 
     made = verb("plan", "find the best plan")
     _add_problem(made)
-    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
+    made.add_argument("--output-dir", metavar="DIR", help="folder for plan files")
     made.add_argument(
         "--checkpoint",
         metavar="FILE",
-        help="keeps a search that evaluates: the same command goes on from it",
+        help="record of evaluations; the same command resumes from it",
     )
     made.add_argument(
-        "--ops", action="store_true", help="of a service: op sharding and times per op"
+        "--ops", action="store_true", help="of a service: also the sharding and time of each op"
     )
     made.add_argument(
         "--simplest",
         metavar="SHARE",
-        help="the plan nearest to what engines run that loses at most 0.5%%, say",
+        help="nearest plan to an engine that loses at most 0.5%%, say",
     )
-    made = verb("pareto", "the Pareto frontier of throughput against latency")
+    made = verb("pareto", "list the Pareto frontier of throughput and latency")
     _add_problem(made)
-    made.add_argument("--step", type=float, default=0.1, help="between latencies (0.1)")
-    made = verb("size", "the fewest or cheapest GPUs for a load")
+    made.add_argument("--step", type=float, default=0.1, help="step between latencies (default: 0.1)")
+    made = verb("size", "find the fewest or cheapest GPUs for a load")
     _add_problem(made)
     made.add_argument(
         "--rate", dest="tokens", type=positive, metavar="N", help="output tokens/s"
@@ -217,53 +226,53 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         default=[],
         metavar="MACHINE=PRICE",
         dest="prices",
-        help="of a GPU, for each machine to choose from",
+        help="GPU price of a machine to choose from; repeatable",
     )
-    made.add_argument("--output-dir", metavar="DIR", help="where plan files are written")
-    made = verb("sweep", "what other GPUs, engines, SLOs and lengths would buy")
+    made.add_argument("--output-dir", metavar="DIR", help="folder for plan files")
+    made = verb("sweep", "show the effect of other GPUs, engines, SLOs and lengths")
     _add_problem(made)
     made = verb("evaluate", "evaluate a plan, or other strategies for its problem")
     _add_plan(made)
-    made.add_argument("--ops", action="store_true", help="of a service, as plan has it")
-    made.add_argument("--strategies", metavar="FILE", help="a strategy a line, as JSON")
-    made = verb("diff", "how two plans differ")
+    made.add_argument("--ops", action="store_true", help="of a service: also the sharding and time of each op")
+    made.add_argument("--strategies", metavar="FILE", help="file with one strategy per line, as JSON")
+    made = verb("diff", "show the differences of two plans")
     made.add_argument("first")
     made.add_argument("second")
     _add_trust(made)
-    made = verb("explain", "what other choices would cost")
+    made = verb("explain", "show the cost of other choices")
     _add_plan(made)
     _add_role(made)
     made.add_argument("op", nargs="?", help="default: all ops")
     made = verb("verify", "execute the sharded program against the unsharded one")
     _add_plan(made)
-    made.add_argument("--whole", action="store_true", help="not on a small model")
-    made.add_argument("--steps", type=int, default=2, help="of decode (2)")
-    made.add_argument("--seed", type=int, default=1, help="of weights and inputs (1)")
+    made.add_argument("--whole", action="store_true", help="execute the full model instead of a small one")
+    made.add_argument("--steps", type=int, default=2, help="decode steps (default: 2)")
+    made.add_argument("--seed", type=int, default=1, help="seed of weights and inputs (default: 1)")
     _add_role(made)
     made = verb("lower", "write the per-rank program with collectives, as MLIR")
     _add_plan(made)
-    made.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    made.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
     made.add_argument(
-        "--split-stages", action="store_true", help="a function for each stage"
+        "--split-stages", action="store_true", help="write one function per stage"
     )
     _add_role(made)
-    made = verb("export", "the command that launches a plan, or files that a platform runs")
+    made = verb("export", "write the launch command or files of a plan")
     _add_plan(made)
     made.add_argument("--engine", help="vllm, sglang==0.5.23, … (default: the plan's)")
-    made.add_argument("--devices-per-node", type=int, metavar="N")
-    made.add_argument("-o", "--output-dir", metavar="DIR", help="where files are written")
+    made.add_argument("--devices-per-node", type=int, metavar="N", help="GPUs per node")
+    made.add_argument("-o", "--output-dir", metavar="DIR", help="folder for launch files")
     _add_target(made)
-    made = verb("serve", "start the serving engine with a plan, in this process's place")
+    made = verb("serve", "start the serving engine with a plan (replaces this process)")
     _add_plan(made)
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
-    made.add_argument("--devices-per-node", type=int, metavar="N")
+    made.add_argument("--devices-per-node", type=int, metavar="N", help="GPUs per node")
     made.add_argument(
-        "--output-dir", metavar="DIR", default="launch", help="for its files (launch)"
+        "--output-dir", metavar="DIR", default="launch", help="folder for its files (default: launch)"
     )
     made.add_argument("--dry-run", action="store_true", help="print the command only")
-    made = verb("report", "a page with charts, which is a plan file too")
+    made = verb("report", "write an HTML report, which is also a plan file")
     _add_plan(made)
-    made.add_argument("-o", "--output", metavar="FILE", required=True, help="page.html")
+    made.add_argument("-o", "--output", metavar="FILE", required=True, help="output file, such as page.html")
     made.add_argument("--no-front", action="store_true", help="leave out the Pareto frontier")
     made.add_argument(
         "--no-sweep", action="store_true", help="leave out the effect of changes"
@@ -272,22 +281,22 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         "--no-search", action="store_true", help="leave out the convergence of a search"
     )
     made.add_argument(
-        "--timeline", metavar="FILE", help="the layer as a Chrome trace too"
+        "--timeline", metavar="FILE", help="also write the layer as a Chrome trace"
     )
     made.add_argument("--step", type=float, default=0.2, help="step of the frontier (default: 0.2)")
-    made = verb("check", "what a command or manifest means, and how far from the best it is")
+    made = verb("check", "check a command, manifest or server against the optimum")
     made.add_argument(
         "what", nargs="?", help="quoted command, file, folder, or - for standard input"
     )
     _add_problem(made)
-    made.add_argument("--plan", metavar="FILE", help="plan file that it should be")
+    made.add_argument("--plan", metavar="FILE", help="plan file to compare with")
     made.add_argument(
-        "-o", "--output-dir", metavar="DIR", help="where the answer of a request is written"
+        "-o", "--output-dir", metavar="DIR", help="folder for the answer to a deployment request"
     )
-    made.add_argument("--server", metavar="URL", help="a server that runs, instead of a command")
-    made.add_argument("--log", metavar="FILE", help="its start log, or TensorRT-LLM's options")
-    made.add_argument("--role", help="of the server: serve, prefill or decode (default: nearest)")
+    made.add_argument("--server", metavar="URL", help="running server, instead of a command")
+    made.add_argument("--log", metavar="FILE", help="the server's start log, or TensorRT-LLM's options")
+    made.add_argument("--role", help="role of the server: serve, prefill or decode (default: nearest)")
     made.add_argument(
-        "--timeout", type=positive, default=10, metavar="S", help="for each answer (10 s)"
+        "--timeout", type=positive, default=10, metavar="S", help="timeout per request in s (default: 10)"
     )
     return parser, dict(verbs.choices)

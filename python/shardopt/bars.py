@@ -46,13 +46,13 @@ def _spell_best(value: float, problem: Problem) -> str:
 
 @contextlib.contextmanager
 def searching(
-    problem: Problem, file: TextIO | None = None
+    problem: Problem, file: TextIO | None = None, quiet: bool = False
 ) -> Iterator[Callable[..., None] | None]:
     """What `plan` takes as `progress`: a bar of a search of more than half a second
-    on a terminal, which goes away with its end; None elsewhere."""
+    on a terminal, which goes away with its end; None elsewhere, or if `quiet`."""
     where = sys.stderr if file is None else file
     is_exact = problem.searcher in (None, "exact")
-    if not where.isatty() or (is_exact and not problem.is_service):
+    if quiet or not where.isatty() or (is_exact and not problem.is_service):
         yield None
         return
     start, budget = time.monotonic(), problem.budget or USUAL_BUDGET

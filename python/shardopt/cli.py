@@ -40,7 +40,7 @@ def _plan(args: argparse.Namespace) -> int:
         )
     plans = []
     for problem in problems:
-        with searching(problem) as shown:
+        with searching(problem, quiet=args.quiet) as shown:
             plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
     if share is None:
         return show(plans, args)

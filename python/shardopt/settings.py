@@ -70,7 +70,7 @@ def merged(
             values[path] = parse_value(text)
     for name in values:
         if name not in KEYS:
-            raise UnknownName(f"unknown setting '{name}'; " + list_known(name, KEYS))
+            raise UnknownName(f"unknown setting '{name}'; " + list_known(name, KEYS, len(KEYS)))
     return values
 
 

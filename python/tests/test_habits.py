@@ -1,0 +1,98 @@
+"""What every command line does: help, pipes, terminals, places that cannot be written."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from shardopt.arguments import make_parser
+from shardopt.setting_help import TEXTS
+from shardopt.settings import KEYS
+
+ROOT = Path(__file__).resolve().parents[2]
+MOE = str(ROOT / "examples/models/small-moe.json")
+PLAN = ["plan", MOE, "--max-devices", "4", "--context", "24"]
+SERVICE = ["plan", str(ROOT / "examples/configs/llama-3.1-70b.json"), "--devices", "8",
+           "--isl", "2000", "--osl", "300", "--tpot", "25"]
+
+
+def run(*words, **given):
+    """The process of a command line, at its end."""
+    given.setdefault("env", dict(os.environ))
+    return subprocess.run(
+        [sys.executable, "-m", "shardopt", *map(str, words)],
+        capture_output=True, text=True, encoding="utf-8", **given,
+    )
+
+
+class HelpTest(unittest.TestCase):
+    def test_every_setting_is_described_in_one_line(self):
+        self.assertEqual(set(TEXTS), set(KEYS))
+        done = run("plan", "--help-all")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        for name in KEYS:
+            self.assertTrue([line for line in lines if line.split()[:1] == [name]], name)
+        self.assertLessEqual(max(map(len, lines)), 110)
+
+    def test_every_option_says_what_it_is(self):
+        for name, verb in make_parser()[1].items():
+            for action in verb._actions:
+                with self.subTest(f"{name} {action.dest}"):
+                    if action.option_strings:
+                        self.assertTrue(action.help)
+                        self.assertLessEqual(len(action.help), 72)
+
+    def test_unknown_settings_list_all_in_order_of_nearness(self):
+        done = run(*PLAN, "--set", "tpot=30")
+        self.assertEqual(done.returncode, 2)
+        known = done.stderr.split("known: ")[1].strip().split(", ")
+        self.assertEqual(set(known), set(KEYS))
+        self.assertIn("tpot_ms", known[:3])
+
+
+class OutputTest(unittest.TestCase):
+    def test_json_is_a_format_of_every_verb(self):
+        for words in (PLAN, SERVICE):
+            with self.subTest(words):
+                short, long = run(*words, "--json"), run(*words, "--format", "json")
+                self.assertEqual((short.returncode, short.stderr), (0, ""))
+                self.assertEqual(json.loads(short.stdout).keys(), json.loads(long.stdout).keys())
+        for name, verb in make_parser()[1].items():
+            options = {option for action in verb._actions for option in action.option_strings}
+            self.assertLessEqual({"--json", "--quiet"}, options, name)
+
+    def test_a_plain_locale_and_a_narrow_terminal_change_nothing(self):
+        usual = run(*SERVICE)
+        self.assertNotIn("\x1b", usual.stdout + usual.stderr)  # no terminal, no colours
+        for changes in ({"LANG": "C", "LC_ALL": "C"}, {"COLUMNS": "60"}, {"TERM": "dumb"}):
+            with self.subTest(changes):
+                found = run(*SERVICE, env={**os.environ, **changes})
+                self.assertEqual((found.returncode, found.stderr), (0, ""))
+                self.assertEqual(found.stdout, usual.stdout)
+
+    def test_a_pipe_that_closes_ends_a_command_without_a_traceback(self):
+        with subprocess.Popen(
+            [sys.executable, "-m", "shardopt", *SERVICE],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process:
+            process.stdout.close()
+            self.assertNotIn("Traceback", process.stderr.read())
+
+    def test_places_that_cannot_be_written_are_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            taken = Path(folder, "file")
+            taken.write_text("")
+            done = run(*PLAN, "--output-dir", taken / "plans")
+            self.assertIn(done.returncode, (1, 2))
+            self.assertIn("error: ", done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            home = {**os.environ, "HOME": str(taken / "none"), "XDG_CACHE_HOME": str(taken / "none")}
+            self.assertEqual(run(*PLAN, env=home).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
