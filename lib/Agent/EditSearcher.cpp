@@ -94,7 +94,7 @@ pretrainOnModel(const SearcherContext &context,
                 const std::shared_ptr<LearnedEdits> &policy) {
   if (!context.freeModel)
     return Error{"'agent-pretrain' is 'roofline', which needs a model of the "
-                 "program beside the simulator, and there is none; expected "
+                 "program, and there is none; expected "
                  "'none' or 'file:<path>'"};
   SearcherContext practice{context.space,
                            unowned(context.freeModel->decomposition()),

@@ -19,7 +19,7 @@ using namespace search;
 void EditConstants::addTo(ConstantTable &table) {
   table.integer("hidden", hidden, 1, 4096, "H: hidden units of the policy.");
   table.flag("attention", attention,
-             "Whether the policy attends to the elites; else it sees the "
+             "Whether the policy attends to the archive; else it sees the "
              "strategy that it edits and nothing more.");
   table.integer("group", group, 2, 10000,
                 "Proposals evaluated between two updates.");

@@ -30,7 +30,7 @@ ErrorOr<const Module *> loadModule(const std::string &user) {
   std::string file = findNetworks();
   if (file.empty())
     return needs(user,
-                 "which is not beside shardopt: install LibTorch "
+                 "which is not next to shardopt: install LibTorch "
                  "(libtorch-dev) in a checkout of this version, run './dev "
                  "build ShardOptAgentTorch', and set " +
                      std::string(moduleVariable) + " to its build/lib/" +

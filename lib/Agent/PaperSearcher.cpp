@@ -16,9 +16,10 @@ namespace shardopt::agent {
 
 ConstantTable PaperConstants::table() {
   ConstantTable table("'agent-options' of searcher 'ppo-paper'");
-  table.integer("history", history, 1, 100, "T: elites that the policy sees.");
+  table.integer("history", history, 1, 100,
+                "T: archived strategies that the policy sees.");
   table.integer("width", width, 1, 4096,
-                "d: numbers of an embedded elite; a multiple of "
+                "d: size of a strategy's embedding; a multiple of "
                 "`attention-heads`.");
   table.integer("attention-heads", attentionHeads, 1, 64,
                 "Heads of the encoder block.");

@@ -46,9 +46,8 @@ static SearcherOr makePpo(const search::SearcherContext &context) {
 
 void addAgentSearchers(search::SearcherRegistry &registry) {
   search::SearcherTraits ppo;
-  ppo.summary =
-      "Learns a policy that edits a niched archive of elites, whose edits a "
-      "critic screens (needs LibTorch).";
+  ppo.summary = "Learns a policy that edits a MAP-Elites archive; a "
+                "critic screens its edits (needs LibTorch).";
   ppo.options = {"agent-critic", "agent-critic-prior", "agent-mask",
                  "warm-start",   "agent-pretrain",     "agent-save"};
   ppo.constants = [] { return EditSearcherConstants().table().markdown(); };

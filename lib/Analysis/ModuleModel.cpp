@@ -83,7 +83,7 @@ private:
 LogicalResult ProgramReader::findEmbedding() {
   if (isPartitioned(module))
     return emitError(module.getLoc(),
-                     "the module is lowered to the program of one device, "
+                     "the module is lowered to a per-rank program, "
                      "expected the program that was annotated");
   WalkResult result = module.walk([&](EmbeddingOp op) {
     if (!embedding) {
@@ -188,7 +188,7 @@ FailureOr<ModuleModel> ProgramReader::read() {
   else if (std::optional<StringRef> name = module.getSymName())
     result.name = name->str();
   if (getPlannedOnly(module))
-    result.name += " (planned, not executed)";
+    result.name += " (cost-only)";
   if (auto name = module->getAttrOfType<StringAttr>(architectureAttrName))
     result.model.architecture = name.str();
   result.model.workload = workload;
@@ -233,7 +233,7 @@ LogicalResult ProgramReader::readOp(Operation &op) {
   // Params, sums, constants, the terminator: nothing to shard.
   WalkResult nested = op.walk([&](ShardableOpInterface shardable) {
     shardable.emitOpError("is nested in '")
-        << op.getName() << "', expected it in an 'llm.repeat' or beside '"
+        << op.getName() << "', expected it in an 'llm.repeat' or next to '"
         << embedding->getName() << "'";
     return WalkResult::interrupt();
   });

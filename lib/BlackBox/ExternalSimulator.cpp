@@ -277,7 +277,7 @@ void ExternalSimulator::Pool::note(Failure kind, const std::string &message) {
   std::lock_guard<std::mutex> lock(mutex);
   if (counts[kind]++ == 0 && options.warn)
     options.warn("simulator failure '" + std::string(spell(kind)) +
-                 "', of which only the first is shown: " + message);
+                 "' (first one shown): " + message);
 }
 
 FailureCounts ExternalSimulator::Pool::failures() const {

@@ -77,7 +77,7 @@ static ErrorOr<std::string> findHost() {
     if (isExecutable(candidate))
       return candidate;
   return Error{std::string("a plugin needs the program '") + hostName +
-               "', which is neither beside this one nor on PATH; set " +
+               "', neither next to this program nor on PATH; set " +
                hostVariable + " to its path"};
 }
 

@@ -307,7 +307,8 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
     whole.microBatch = ceilDiv(whole.groupBatch, whole.microBatches);
   }
   if (whole.microBatches < 1 || whole.microBatches > whole.groupBatch)
-    return Error{"a replica has " + std::to_string(whole.groupBatch) +
+    return Error{"a data-parallel rank has " +
+                 std::to_string(whole.groupBatch) +
                  " sequences, expected at most as many micro-batches, found " +
                  std::to_string(whole.microBatches)};
   if (options.chunks < 1 || options.chunks > whole.microBatch)

@@ -148,8 +148,8 @@ ordering::planUnlikeStages(const cost::CostModel &costs,
     return chain.error();
   auto best = schedule::partitionChainOverKinds(*chain, counts);
   if (!best)
-    return Error{"no cut into " + std::to_string(stages) +
-                 " stages fits into the memory of the groups"};
+    return Error{"no division into " + std::to_string(stages) +
+                 " stages fits the memory of the groups"};
   UnlikeStages result;
   result.kinds = std::move(best->kinds);
   int32_t begin = 0;

@@ -85,7 +85,7 @@ static std::optional<std::string> whyNotVllm(const Degrees &degrees,
       return "ep " + number(ep) + " is neither 1 nor tp * dp " + number(all);
     if (all > 1 && (ep == 1 || degrees.dp == 1) && !degrees.gathers())
       return std::string("with ") + (ep == 1 ? "ep" : "dp") +
-             " 1 rows are gathered, and the exchange is all_to_all";
+             " 1 the engine uses exchange=gather, found all_to_all";
   }
   if (cp > 1 && facts.kvHeads) {
     const int64_t kv = facts.kvHeads;
@@ -118,7 +118,7 @@ static std::optional<std::string> whyNotSglang(const Degrees &degrees,
     return "ep " + number(ep) + " does not divide the " +
            number(facts.experts) + " experts";
   if (!degrees.gathers() && ep != all)
-    return "the exchange is all_to_all, and ep " + number(ep) +
+    return "exchange=all_to_all needs all devices, and ep " + number(ep) +
            " is not tp * dp " + number(all);
   return std::nullopt;
 }
@@ -132,7 +132,7 @@ static std::optional<std::string> whyNotTrtllm(const Degrees &degrees,
     return "cp " + number(degrees.cp) +
            (facts.isPrefill ? " is for decode only" : " needs dp 1");
   if (facts.experts && dp == 1 && all > 1 && !degrees.gathers())
-    return "with dp 1 rows are gathered, and the exchange is all_to_all";
+    return "with dp 1 the engine uses exchange=gather, found all_to_all";
   return std::nullopt;
 }
 

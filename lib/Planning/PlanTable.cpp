@@ -55,19 +55,19 @@ static std::string spellCut(const cost::Node &node, const Degrees &degrees,
   for (const cost::DimChoice &choice : node.op->choices())
     if (choice.dim == dim && dim != Dim::None)
       return choice.name;
-  return "whole";
+  return "replicated";
 }
 
 /// What the letters of a layout mean.
 static const char *meaningOf(const std::string &layout) {
   static constexpr std::pair<const char *, const char *> meanings[] = {
-      {"R", "whole on each device"},
-      {"T", "cut by tokens"},
-      {"H", "cut by features"},
-      {"P", "partial sums"},
-      {"TR", "cut by tokens, whole in groups of devices"},
-      {"TH", "cut by tokens and features"},
-      {"TP", "cut by tokens, partial sums"}};
+      {"R", "Replicate"},
+      {"T", "Shard(tokens)"},
+      {"H", "Shard(hidden)"},
+      {"P", "Partial"},
+      {"TR", "Shard(tokens), Replicate in groups of devices"},
+      {"TH", "Shard(tokens, hidden)"},
+      {"TP", "Shard(tokens), Partial"}};
   for (const auto &[letters, meaning] : meanings)
     if (layout == letters)
       return meaning;
@@ -135,26 +135,26 @@ void TableWriter::writeSubject() {
                  std::to_string(scenario.workload().context) + " tokens");
   fact("machine", scenario.machine().name + ", " + devices +
                       formatNumber(scenario.memoryCapacityGb()) +
-                      " GB usable memory");
+                      " GB memory budget");
   if (scenario.external())
     fact("simulator", scenario.simulatorName());
   if (scenario.simulatorName() == "calibrated") {
     const Calibration &constants = *scenario.machine().calibration;
     fact("simulator",
-         "calibrated, kernels fitted " + constants.date +
-             (constants.like.empty() ? "" : ", those of " + constants.like));
+         "measured kernels, data of " + constants.date +
+             (constants.like.empty() ? "" : " on " + constants.like));
   }
   std::string metric = scenario.isPrefill() ? "TTFT" : "TPOT";
-  fact("limit", std::isinf(scenario.sloMs())
-                    ? "none on " + metric
-                    : metric + " of " + formatNumber(scenario.sloMs()) + " ms");
+  fact("SLO", std::isinf(scenario.sloMs())
+                  ? "none on " + metric
+                  : metric + " of " + formatNumber(scenario.sloMs()) + " ms");
   text += table.print();
 }
 
 void TableWriter::collectColumns() {
   if (summary.plan)
     columns.push_back({summary.planName, &*summary.plan});
-  static const char *names[] = {"classic", "slice", "SP"};
+  static const char *names[] = {"Megatron TP", "TP + EP slicing", "TP + SP"};
   for (size_t i = 0; i < summary.baselines.size(); ++i)
     if (summary.baselines[i])
       columns.push_back({names[i], &*summary.baselines[i]});
@@ -172,13 +172,11 @@ void TableWriter::collectColumns() {
     columns.push_back({spell(*best), &*summary.enginePlans[size_t(*best)]});
 }
 
-/// Where degrees of engines are told, what replicates: without experts that is
-/// ep.
+/// Without experts, engines call `ep` dp.
 std::string TableWriter::headingOf(Degree degree) const {
-  const bool isReplicas =
-      summary.tellsEngines &&
-      degree == (scenario.hasExperts() ? Degree::Dp : Degree::Ep);
-  return std::string(spell(degree)) + (isReplicas ? " (replicas)" : "");
+  const bool isDp =
+      summary.tellsEngines && !scenario.hasExperts() && degree == Degree::Ep;
+  return std::string(spell(degree)) + (isDp ? " (dp)" : "");
 }
 
 void TableWriter::writeColumns() {
@@ -190,7 +188,7 @@ void TableWriter::writeColumns() {
     table.add(std::move(row));
   };
   bool isCompared = columns.size() > (summary.plan ? 1 : 0);
-  addRow(isCompared ? "plan (beside Megatron's)" : "plan",
+  addRow(isCompared ? "plan, and Megatron's" : "plan",
          [](const Column &column) { return column.heading; });
   auto isWritten = [&](Degree degree) {
     return std::any_of(
@@ -222,7 +220,7 @@ void TableWriter::writeColumns() {
       return cost::replicasOn(available,
                               column.plan->strategy.degrees.devices());
     };
-    addRow("replicas of the plan", [&](const Column &column) {
+    addRow("workers", [&](const Column &column) {
       return std::to_string(replicas(column));
     });
     addRow("idle devices", [&](const Column &column) {
@@ -236,7 +234,7 @@ void TableWriter::writeColumns() {
   const std::vector<std::string> &names = scenario.opNames();
   const std::vector<const cost::Node *> nodes =
       scenario.model().nodesByVariable();
-  addRow("what each op is cut by", [](const Column &) { return ""; });
+  addRow("op sharding", [](const Column &) { return ""; });
   for (size_t op = 0; op < std::min(names.size(), maxOpRows); ++op)
     addRow("  " + names[op], [&](const Column &column) {
       const Strategy &strategy = column.plan->strategy;
@@ -281,7 +279,7 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
           ? " of stage " + std::to_string(breakdown.fullestStage) +
                 ", the fullest of " + std::to_string(breakdown.stageMs.size())
           : "";
-  table.add({"memory of a device" + stage, "GB", "%"});
+  table.add({"memory per device" + stage, "GB", "%"});
   const double capacity = scenario.memoryCapacityGb();
   auto addPart = [&](const char *name, double gb) {
     table.add({name, threeDigits(gb), fixed(100 * gb / capacity, 1)});
@@ -338,7 +336,7 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
     return layout;
   };
   TextTable table;
-  table.add({"time of a micro-batch, us a layer", "layers", "layout", "compute",
+  table.add({"micro-batch time, us per layer", "layers", "layout", "compute",
              "memory", "collective", "%", "MB", "kind"});
   auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
                     const std::string &layers, const std::string &layout) {
@@ -369,12 +367,12 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
 /// What stands behind times that are those of measured kernels.
 void TableWriter::writeTrust(const cost::Breakdown &breakdown) {
   const double latency = summary.plan->evaluation.latencyMs;
-  text += "\n  trust     a " +
-          std::string(scenario.isPrefill() ? "TTFT" : "TPOT") + " from " +
+  text += "\n  interval  " +
+          std::string(scenario.isPrefill() ? "TTFT" : "TPOT") + " of " +
           formatNumber(latency * breakdown.low, 3) + " to " +
-          formatNumber(latency * breakdown.high, 3) + " ms, at peaks " +
+          formatNumber(latency * breakdown.high, 3) + " ms, at hardware peak " +
           formatNumber(scenario.lowerBoundMs(summary.plan->strategy), 3) +
-          "; of the time ";
+          " ms; step time ";
   static constexpr const char *from[] = {"measured", "extrapolated",
                                          "from the data sheet"};
   for (size_t i = 0; i < cost::numTimeOrigins; ++i)

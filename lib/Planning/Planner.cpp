@@ -149,7 +149,7 @@ Planner::makeSearcher(const search::StrategySpace &space) {
   if (!searcher || space.size() > 1)
     return searcher;
   if (!request.options.save.empty())
-    return Error{"one strategy is left, of which nothing is learned: "
+    return Error{"one strategy is left, so nothing is learned: "
                  "'agent-save' has no policy to write"};
   summary.searcher.clear();
   search::Point only(space.numVariables(), 0);

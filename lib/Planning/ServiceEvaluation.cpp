@@ -218,8 +218,8 @@ void Judging::checkPlaces() {
     else if (!hasPlaces)
       breach("devices", role,
              "the workers have no places on " + std::to_string(all) +
-                 " devices in domains of " + std::to_string(domain) +
-                 ": one that is smaller than a domain lies in one");
+                 " devices in NVLink domains of " + std::to_string(domain) +
+                 ": a worker smaller than a domain must lie in one");
   };
   const int64_t domain = sides.decode->domainSize();
   if (given.prefill && isElsewhere() && goal.prefillDevices > 0) {

@@ -51,7 +51,7 @@ std::optional<std::string> ServiceRequest::error() const {
              ", expected a number from 0 to " + std::to_string(most);
   if (prefillDevices > 0 && prefillMachine.empty())
     return "there are " + std::to_string(prefillDevices) +
-           " devices to read prompts on, and no machine of theirs is said";
+           " prefill devices without a machine, expected 'prefill-machine'";
   if (!(chunkTokens >= 0 && chunkTokens <= 1e6) ||
       chunkTokens != std::floor(chunkTokens))
     return "'chunk' is " + formatNumber(chunkTokens) +

@@ -24,7 +24,7 @@ static ErrorOr<const Simulator *> priorModel(const SearcherContext &context) {
                  listKnown(choice, {"roofline", "none"})};
   if (!context.freeModel)
     return Error{"'agent-critic-prior' is 'roofline', which needs a model of "
-                 "the program beside the simulator, and there is none; "
+                 "the program, and there is none; "
                  "expected 'none'"};
   return context.freeModel.get();
 }

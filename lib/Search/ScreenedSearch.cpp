@@ -20,7 +20,7 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.integer("elites", elites, 1, 1000,
                 "Strategies in the archive, one a tuple of degrees at most.");
   table.real("greed", greed, 1, 10,
-             "Parents are elite floor(elites * u^greed), u uniform in [0, 1).");
+             "Parent: number floor(elites * u^greed), u uniform in [0, 1).");
   table.integer("initial", initial, 1, 100000,
                 "Strategies drawn uniformly before the first proposal.");
   table.integer("warm-plans", warmPlans, 1, 1000,
@@ -45,7 +45,7 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.integer("round", round, 1, 1000,
                 "Proposals that the joint critic makes of one fit.");
   table.real("screened", screened, 0, 1,
-             "Share of a round: edits of elites that a ridge critic screens.");
+             "Share of a round: archive edits that a ridge critic screens.");
   table.integer("policy-draws", policyDraws, 1, 4096,
                 "Edits that a policy draws for each kick of the joint critic.");
   table.real("policy-share", policyShare, 0, 1,
@@ -53,9 +53,9 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.real("kicks", kicks, 0, 1,
              "Share of a round: some dims redrawn, the others adapted.");
   table.real("transplants", transplants, 0, 1,
-             "Share of a round: the dims of an elite at other degrees.");
+             "Share of a round: archived dims at other degrees.");
   table.real("uniform", uniform, 0, 1,
-             "Share of a round: dims in runs at the degrees of an elite.");
+             "Share of a round: dims in runs at archived degrees.");
   table.real("singles", singles, 0, 1,
              "Share of a round: one dim of the best strategies changed.");
 }
@@ -155,8 +155,8 @@ warmPlans(const SearcherContext &context, const ScreenedConstants &constants) {
     return Error{"unknown warm-start '" + abbreviate(choice) + "', " +
                  listKnown(choice, {"exact", "none"})};
   if (!freeModel || !freeModel->decomposition())
-    return Error{"'warm-start' is 'exact', which needs a model of the program "
-                 "beside the simulator, and there is none; expected 'none'"};
+    return Error{"'warm-start' is 'exact', which needs a model of the program"
+                 ", and there is none; expected 'none'"};
   return findBestPlans(*context.space, *freeModel->decomposition(),
                        context.objective.goal, constants.warmPlans,
                        context.threads, context.stopRequested);

@@ -65,7 +65,7 @@ SearcherRegistry SearcherRegistry::builtin() {
                 "degrees."});
   registry.add(
       "surrogate", makeSurrogate,
-      {"Edits a niched archive of elites, untrained, and screens the "
+      {"Edits a MAP-Elites archive, untrained, and screens the "
        "edits by a critic fitted on all evaluations so far.",
        /*needsDecomposition=*/false,
        {"agent-critic", "agent-critic-prior", "agent-mask", "warm-start"},

@@ -26,7 +26,7 @@ int EventSimulation::add(const Task &task) {
   for ([[maybe_unused]] int before : task.after)
     assert(before < number && "a task waits for an earlier one");
   tasks.push_back(task);
-  assert(queueOf(task) < queues.size() && "a device that there is");
+  assert(queueOf(task) < queues.size() && "a known device");
   queues[queueOf(task)].push_back(number);
   return number;
 }

@@ -228,7 +228,7 @@ bool Search::shrink(Graph &graph, const Network &network,
   if (double(count) < worthwhile * double(network.numStrategies()))
     return false;
   graph.replacements.clear();
-  addReduction("too dear strategies",
+  addReduction("too expensive strategies",
                dropTooDear(graph, network, certificate, upper));
   applyReductions(graph);
   return true;

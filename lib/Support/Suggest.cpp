@@ -31,10 +31,19 @@ static size_t editDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// `text` in lower case: names are compared without case.
+static std::string folded(std::string_view text) {
+  std::string lower(text);
+  for (char &c : lower)
+    if (c >= 'A' && c <= 'Z')
+      c += 'a' - 'A';
+  return lower;
+}
+
 std::vector<std::string>
-shardopt::closestFirst(std::string_view name, std::vector<std::string> known) {
+shardopt::closestFirst(std::string_view given, std::vector<std::string> known) {
   // A name of any length may come from a file; its first bytes tell enough.
-  name = name.substr(0, 128);
+  const std::string name = folded(given.substr(0, 128));
   // What a known name begins with was most likely cut short.
   auto isCutShort = [&](const std::string &of) {
     return !name.empty() && of.compare(0, name.size(), name) == 0;
@@ -43,7 +52,8 @@ shardopt::closestFirst(std::string_view name, std::vector<std::string> known) {
       order; // others, distance, index
   order.reserve(known.size());
   for (size_t i = 0; i < known.size(); ++i)
-    order.emplace_back(!isCutShort(known[i]), editDistance(name, known[i]), i);
+    order.emplace_back(!isCutShort(folded(known[i])),
+                       editDistance(name, folded(known[i])), i);
   std::sort(order.begin(), order.end());
   std::vector<std::string> sorted;
   sorted.reserve(known.size());

@@ -164,7 +164,7 @@ def _refused(
 
 def served_name(model: Model) -> str:
     """What a model is called, without what reports say behind its name."""
-    name = model.name.removesuffix(" (planned, not executed)")
+    name = model.name.removesuffix(" (cost-only)")
     return as_operand(name, "name of the model")
 
 

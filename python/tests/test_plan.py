@@ -302,7 +302,7 @@ class PlanTest(unittest.TestCase):
                 small(**others)
         with self.assertRaisesRegex(so.ShardoptError, "unknown mode 'bst'; known: best"):
             so.plan(small(isl=8, osl=8, mode="bst"))
-        with self.assertRaisesRegex(so.ShardoptError, "no machine of theirs is said"):
+        with self.assertRaisesRegex(so.ShardoptError, "4 prefill devices without a machine"):
             so.plan(small(isl=8, osl=8, prefill_devices=4))
 
     def test_wrong_inputs(self):

@@ -94,7 +94,7 @@ class WheelTest(unittest.TestCase):
         """It has none, says where they come from, and takes those of a build tree."""
         self.assertRegex(
             self.run_in(folder, python, "-c", PPO),
-            "which is not beside shardopt.* './dev build ShardOptAgentTorch'"
+            "which is not next to shardopt.* './dev build ShardOptAgentTorch'"
             ".* set SHARDOPT_AGENT_TORCH to ",
         )
         module = PACKAGE.parents[1] / "lib/libShardOptAgentTorch.so"

@@ -38,27 +38,27 @@ static cl::OptionCategory category("Options of shard-cost");
 
 static cl::opt<std::string> input(cl::Positional, cl::cat(category),
                                   cl::desc("module.mlir, or config.json"));
-static cl::opt<bool>
-    isServing("serve", cl::cat(category),
-              cl::desc("Answer JSON lines, one strategy each, on the standard "
-                       "input and output"));
+static cl::opt<bool> isServing(
+    "serve", cl::cat(category),
+    cl::desc("Evaluate JSON lines, one strategy each, from standard input to "
+             "standard output"));
 
 static cl::opt<std::string>
     kernel("kernel", cl::cat(category),
            cl::desc("Predict the rows of a table of this kernel, as "
-                    "comma-separated values on the standard input"));
+                    "CSV on standard input"));
 
 static cl::opt<bool> isEndToEnd(
     "e2e", cl::cat(category),
-    cl::desc("Predict the rows of a table of serving runs, as comma-separated "
-             "values on the standard input"));
+    cl::desc("Predict the rows of a table of serving runs, as CSV on "
+             "standard input"));
 static cl::opt<std::string>
     configs("configs", cl::cat(category),
             cl::desc("Folder of the models that --e2e finds by name"));
 
 static cl::opt<std::string> engineOptions(
     "engine-options", cl::cat(category), cl::value_desc("name=value,..."),
-    cl::desc("Constants and switches of engines instead of those of their "
+    cl::desc("Constants and switches of engines, instead of those of their "
              "versions (with --e2e)"));
 
 static ScenarioOptions options;
@@ -69,26 +69,26 @@ static cl::opt<std::string, true>
 static cl::opt<int64_t, true>
     maxDevices("max-devices", cl::cat(category),
                cl::location(options.maxDevices),
-               cl::desc("Most devices that tp * ep * pp may take (0: no "
+               cl::desc("Maximum devices of a plan, tp * dp * pp (0: no "
                         "limit)"));
 static cl::opt<double, true>
     sloTpotMs("slo-tpot-ms", cl::cat(category), cl::location(options.sloTpotMs),
-              cl::desc("Longest time per output token in decode, milliseconds "
-                       "(0: 50; inf: no limit)"));
+              cl::desc("TPOT limit in decode, milliseconds "
+                       "(0: 50; inf: none)"));
 static cl::opt<double, true>
     sloTtftMs("slo-ttft-ms", cl::cat(category), cl::location(options.sloTtftMs),
-              cl::desc("Longest time to first token in prefill, milliseconds "
-                       "(0: 2000; inf: no limit)"));
+              cl::desc("TTFT limit in prefill, milliseconds "
+                       "(0: 2000; inf: none)"));
 static cl::opt<std::string, true>
     simulator("simulator", cl::cat(category), cl::location(options.simulator),
               cl::init("auto"),
-              cl::desc("What says how good a strategy is (default: auto, "
+              cl::desc("Simulator (default: auto, "
                        "calibrated where the machine has constants, else "
                        "roofline)"));
 static cl::opt<std::string, true>
     commModel("comm-model", cl::cat(category),
               cl::location(options.timing.commModel),
-              cl::desc("How collectives are implemented: fast (default), "
+              cl::desc("Collective algorithms: fast (default), "
                        "direct or ring"));
 static cl::opt<std::string, true>
     imbalance("imbalance", cl::cat(category),
@@ -159,8 +159,8 @@ static int serve() {
   if (!isServing)
     return tool::fail("expected --serve, --kernel=<name> or --e2e");
   if (input.empty() || input == "-")
-    return tool::fail("expected the file of a module, beside the requests on "
-                      "the standard input");
+    return tool::fail("expected a module file; requests come from "
+                      "standard input");
 
   mlir::DialectRegistry registry;
   llm::registerPassDialects(registry);
@@ -176,18 +176,19 @@ static int serve() {
     return 1;
   ScenarioService service(*planned->scenario);
   if (!blackbox::serve(service, STDIN_FILENO, STDOUT_FILENO))
-    return tool::fail(std::string("requests or answers broke off: ") +
+    return tool::fail(std::string("cannot read requests or write replies: ") +
                       std::strerror(errno));
   return 0;
 }
 
 int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
-    tool::parseOptions(argc, argv, category,
-                       "Simulators for other programs\n\nMost used:\n"
-                       "  --serve               answer requests for metrics\n"
-                       "  --e2e                 predict measured serving runs\n"
-                       "  --machine             of which kind\n");
+    tool::parseOptions(
+        argc, argv, category,
+        "Simulators for other programs\n\nMost used:\n"
+        "  --serve               evaluate strategies from standard input\n"
+        "  --e2e                 predict measured serving runs\n"
+        "  --machine             machine name or JSON file\n");
     return kernel.empty() && !isEndToEnd ? serve() : predict();
   });
 }

@@ -124,10 +124,10 @@ static constexpr const char overview[] =
     "Most used, with options of theirs as in --llm-search-sharding=\"machine="
     "h100_sxm max-devices=16\":\n"
     "  --llm-search-sharding     find the best strategy\n"
-    "  --llm-plan-serving        plan the replicas of a service\n"
-    "  --llm-apply-strategy      take a strategy that is given\n"
-    "  --llm-insert-collectives  make the program of one device\n"
-    "  --llm-schedule-stages     order the micro-batches of a pipeline\n"
+    "  --llm-plan-serving        plan the workers of a service\n"
+    "  --llm-apply-strategy      apply a given strategy\n"
+    "  --llm-insert-collectives  write the per-rank program\n"
+    "  --llm-schedule-stages     schedule the micro-batches of a pipeline\n"
     "  -o=<file>, --list-searchers\n";
 
 /// What `main` does as a tool.

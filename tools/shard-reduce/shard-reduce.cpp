@@ -32,12 +32,12 @@ static cl::opt<std::string> input(cl::Positional, cl::Required,
                                   cl::desc("<module.mlir>"), cl::cat(category));
 static cl::opt<std::string>
     test("test", cl::Required, cl::value_desc("command"),
-         cl::desc("What is run on a file with a smaller module, its last "
-                  "argument; any exit code but 0 says that it is interesting"),
+         cl::desc("Test command; the module file is its last "
+                  "argument, and a nonzero exit code keeps the module"),
          cl::cat(category));
 static cl::list<std::string>
     testArguments("test-arg", cl::value_desc("argument"),
-                  cl::desc("An argument of the command; may be given often"),
+                  cl::desc("Argument of the test command; repeatable"),
                   cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Output file"),
                                    cl::value_desc("file"), cl::init("-"),

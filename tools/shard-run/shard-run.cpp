@@ -86,30 +86,29 @@ SHARDOPT_OPTION(bool, optimizes, "optimize-collectives",
 static cl::opt<unsigned, true> optimization(
     "O", cl::cat(category), cl::Prefix,
     cl::location(options.verify.build.optimization),
-    cl::desc("Optimization of machine code, 0 to 3 (0, the fastest "
+    cl::desc("Optimization level of machine code, 0 to 3 (default: 0, fastest "
              "to compile)"));
 static cl::opt<std::string>
     routing("routing", cl::cat(category), cl::init("model"),
-            cl::desc("Who chooses experts: model (the router), or balanced "
-                     "(turns)"));
-static cl::opt<std::string> backend(
-    "backend", cl::cat(category), cl::init("auto"),
-    cl::desc("Ranks are threads of this process, or processes that "
-             "mpirun started: threads, mpi (default: mpi under mpirun)"));
+            cl::desc("Expert choice: model (the router) or balanced "
+                     "(round robin)"));
+static cl::opt<std::string>
+    backend("backend", cl::cat(category), cl::init("auto"),
+            cl::desc("Ranks: threads of this process, or mpi, processes that "
+                     "mpirun started (default: mpi under mpirun)"));
 static cl::opt<std::string>
     mpi("mpi", cl::cat(category), cl::init("auto"),
-        cl::desc("Which MPI: openmpi or mpich (default: that of mpirun)"));
+        cl::desc("MPI library: openmpi or mpich (default: that of mpirun)"));
 static cl::opt<int64_t, true>
     droppedAllReduce("drop-all-reduce", cl::Hidden,
                      cl::location(options.verify.partition.droppedAllReduce),
-                     cl::desc("Leave out the all_reduce of this number, to "
-                              "test what must find it"));
+                     cl::desc("Drop the all_reduce with this number, to "
+                              "test the comparison"));
 
 static cl::opt<double> timeLimit(
     "time-limit", cl::cat(category), cl::init(300),
-    cl::desc(
-        "Under MPI: seconds for which a rank may wait for a message, 0 for "
-        "any time (300)"));
+    cl::desc("Under MPI: seconds that a rank waits for a message, 0 for "
+             "no limit (default: 300)"));
 
 /// The processes that would wait for this one, if it fails alone.
 static execution::World *processes = nullptr;
@@ -253,7 +252,7 @@ static int executeIn(execution::World &world) {
     if (!read.back()) // others may wait for this process
       return processes ? fail("no module is in '" + path + "'") : 1;
     if (mlir::failed(llm::expectExecutable(*read.back())))
-      return processes ? fail("'" + path + "' is planned, not executed") : 1;
+      return processes ? fail("'" + path + "' is cost-only") : 1;
     modules.push_back(*read.back());
   }
   if (!options.strategies.empty())
@@ -284,9 +283,9 @@ int main(int argc, char **argv) {
   return tool::toolMain(argc, argv, [&] {
     tool::parseOptions(
         argc, argv, category,
-        "Executes programs of the llm dialect, sharded or not\n\nMost used:\n"
-        "  --verify           compare the sharded program with the whole one\n"
-        "  --steps, --seed    how long, and on which weights and inputs\n");
+        "Executes programs of the llm dialect\n\nMost used:\n"
+        "  --verify           compare sharded and unsharded programs\n"
+        "  --steps, --seed    decode steps; seed of weights and inputs\n");
     return execute();
   });
 }

@@ -156,7 +156,8 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
     return planned.error();
   const Scenario &scenario = *planned->scenario;
   if (!planned->kinds.empty())
-    return Error{"--joint is for one machine, found groups of unlike ones"};
+    return Error{
+        "--joint is for one machine, found groups with different machines"};
   if (scenario.isPrefill())
     return Error{options.graph + ": --joint is for decode, found prefill"};
   const Strategy &strategy = planned->strategy;

@@ -18,53 +18,53 @@ const char *const usageText = R"(usage: shard-schedule [options] graph.json
        shard-schedule [options] module.mlir
        shard-schedule [options] --pattern=<name> --stages=<n>
 
-Decides where and when operators run, so that all end soonest within the memory
-of each device, and says how far that is from the best.
+Decides where and when operators run: minimal makespan within the memory of each
+device, with a lower bound.
 
   --pattern=<name>      train, experts, overlap, prefill or decode instead of a
                         file
-  --machine=<name>      of a module: a name or file (default: its own)
-  --simulator=<name>    of a module: whose times, roofline, calibrated, or auto:
-                        measured kernels where the machine has them (default)
-  --chunks=<n,...>      of a module: what a micro-batch is cut into; of several
-                        numbers the fastest is taken (default: 1)
-  --reorder             of a module: let ops of a chunk pass each other
-  --joint               of a module: choose dims, stages and order together for
-                        its degrees, and compare with one after the other
-  --ring=<n,...>        of --joint: for the turn of a ring of so many
-                        micro-batches in flight; of several numbers the fastest
-                        (default: as many as the strategy has, one less and one
-                        more; 0: a step by itself)
-  --stages=<n>          devices of a pipeline; of overlap, its layers
-  --microbatches=<n>    repetitions of a graph (default: 1); groups of requests
-                        (decode; default: as few as keep the ring busy)
+  --machine=<name>      modules: machine name or file (default: the module's)
+  --simulator=<name>    modules: times by roofline, calibrated, or auto, which
+                        takes measured kernels where it can (default)
+  --chunks=<n,...>      modules: chunks per micro-batch, numbers to choose from
+                        (default: 1)
+  --reorder             modules: allow ops of a chunk to be reordered
+  --joint               modules: choose dims, stages and order together, and
+                        compare with choosing them one by one
+  --ring=<n,...>        --joint: micro-batches in flight in decode, numbers to
+                        choose from (default: those of the strategy, one less
+                        and one more; 0: one step alone)
+  --stages=<n>          devices of a pipeline, or layers (overlap)
+  --microbatches=<n>    repetitions of a graph (default: 1), or groups of
+                        requests (decode; default: the fewest that keep all
+                        stages busy)
   --times=<t,...>       F,Bi,W of a chunk (train), A,D,E,C of a layer (experts,
                         overlap), one for each chunk of the prompt (prefill),
                         one for each stage or for all (decode);
                         with --tokens, of a token and of its attention to 1024
                         before it (prefill);
-                        t,.../t,... of a batch cut in 1, 2, ... (overlap): all
-                        are tried, and the fastest is taken
-  --tokens=<n>          of the prompt, cut into --microbatches (prefill); that
-                        each group decodes (decode; default: 8)
-  --send=<t>            between two stages of decode (default: 0)
+                        t,.../t,... of a batch in 1, 2, ... chunks (overlap),
+                        to choose from
+  --tokens=<n>          prompt tokens, divided into --microbatches (prefill),
+                        or tokens that each group decodes (decode; default: 8)
+  --send=<t>            send time between two stages (decode; default: 0)
   --placement=<how>     linear, bidirectional, v, wave or free; balanced: stages
-                        of a graph, so that the slowest is as fast as can be
-  --memory=<n>          of each device: activations of chunks, or bytes;
-                        <n>..<m>: the front of time against memory
+                        of a graph with the fastest slowest stage
+  --memory=<n>          limit per device: activations of chunks, or bytes;
+                        <n>..<m>: the Pareto frontier of time and memory
   --objective=<what>    makespan (default), own-span or memory
   --backend=<name>      portfolio (default) or one of its parts
   --time-limit=<s>      seconds; 0: no limit (default: 60, and 0 with --rounds)
-  --rounds=<n>          steps of search; without a time limit, the result is
-                        the same on every machine (mip: a node takes one for
-                        each 200 terms of the model)
-  --threads=<n>         (default: 1)
-  --seed=<n>            (default: 1)
+  --rounds=<n>          search steps; without a time limit, the result is the
+                        same on every machine (mip: a node takes one step per
+                        200 terms of the model)
+  --threads=<n>         threads (default: 1)
+  --seed=<n>            random seed (default: 1)
   -o <file>             write the schedule as JSON ('-': standard output)
-  --report=<file>       write what was found and how, as JSON
-  --gantt=<file>        draw it as SVG, below it orders made by hand
-  --front=<file>        draw the front of --memory=<n>..<m> as SVG
-  --trace=<file>        write it for trace viewers (Chrome, Perfetto)
+  --report=<file>       write the result and its statistics as JSON
+  --gantt=<file>        draw the schedule as SVG, with reference schedules
+  --front=<file>        draw the Pareto frontier of --memory=<n>..<m> as SVG
+  --trace=<file>        write the schedule for trace viewers (Chrome, Perfetto)
   --help, --version
 )";
 

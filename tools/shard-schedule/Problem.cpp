@@ -257,8 +257,8 @@ static ErrorOr<std::string> balanceStages(PlanGraph &graph,
       *single, uint64_t(options.seed), steps, Budget(seconds, 0, nullptr));
   if (!stages)
     return Error{options.graph +
-                 ": no stages fit: groups wait for each other both ways, or "
-                 "memory holds no cut of the orders tried"};
+                 ": no stages fit: groups wait for each other in a cycle, or "
+                 "no division of the orders tried fits the memory"};
   for (size_t g = 0; g < graph.groups.size(); ++g)
     graph.groups[g].device = stages->devices[g];
   return "loads " + listNumbers(stages->loads) + ", slowest " +

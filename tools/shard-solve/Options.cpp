@@ -18,29 +18,29 @@ using namespace shardopt;
 const char *const usageText = R"(usage: shard-solve [options] instance.json[.gz]
        shard-solve --contest instance.json[.gz] seconds
 
-Chooses a strategy for each node so that nodes and edges cost least and memory
-stays within its limit at all times.
+Chooses a strategy for each node of a graph: minimal total cost of nodes and
+edges, with memory within its limit at all times.
 
   -o <file>             write the solution, a JSON array ('-': standard output)
-  --time-limit=<s>      seconds, reading included; 0: no limit (default: 60,
-                        and 0 with --iterations)
-  --iterations=<n>      rounds of search; without a time limit, the result is
+  --time-limit=<s>      time limit in seconds, including reading; 0: none
+                        (default: 60, and 0 with --iterations)
+  --iterations=<n>      search rounds; without a time limit, the result is
                         the same on every machine
-  --workers=<n>         searches that run beside each other (default: 2)
-  --threads=<n>         threads that they run on (default: 2)
-  --seed=<n>            (default: 1)
-  --gap=<part>          stop at this distance from the bound (default: 0)
-  --report=<file>       write what was found and how, as JSON
-  --trace=<file>        write a line of JSON after each round
+  --workers=<n>         parallel searches (default: 2)
+  --threads=<n>         threads of the searches (default: 2)
+  --seed=<n>            random seed (default: 1)
+  --gap=<part>          stop at this relative gap to the bound (default: 0)
+  --report=<file>       write the result and its statistics as JSON
+  --trace=<file>        write one JSON line per round
   --progress=<how>      auto (default), lines, bar or none; on standard error
-  --method=<method>     multipliers (default), or penalties: a weight on the
-                        memory of each node, to compare with; it has no bound
-  --without=<part,...>  leave out reductions, messages, neighbourhoods, fixing,
-                        tree, restarts or (of penalties) polishing
+  --method=<method>     multipliers (default), or penalties: a baseline that
+                        weights the memory of each node and has no bound
+  --without=<part,...>  disable reductions, messages, neighbourhoods, fixing,
+                        tree, restarts or (with penalties) polishing
   --verify=<file>       check a solution instead of searching
   --export=<format>     write the problem as cfn, wcsp or mps to -o instead of
                         searching
-  --contest             print each better solution on a line of its own
+  --contest             print each better solution on its own line
   --help, --version
 )";
 

@@ -43,35 +43,34 @@ static cl::opt<std::string>
           cl::value_desc("phase"), cl::cat(category));
 static cl::opt<std::string>
     context("context", cl::value_desc("tokens"),
-            cl::desc("Tokens that a decode step attends to, or tokens of each "
+            cl::desc("Context of a decode step, or tokens of each "
                      "prompt (with --import-hf)"),
             cl::cat(category));
 /// Of --import-hf.
 static tool::RequestOptions requests(category);
-static cl::opt<std::string>
-    weightType("weight-type", cl::value_desc("type"),
-               cl::desc("Type of weights instead of their own: bf16, f16, f32, "
-                        "fp8, fp8_block, int8, int4, nvfp4 or mxfp4"),
-               cl::cat(category));
+static cl::opt<std::string> weightType(
+    "weight-type", cl::value_desc("type"),
+    cl::desc("Weight type, instead of the checkpoint's: bf16, f16, f32, "
+             "fp8, fp8_block, int8, int4, nvfp4 or mxfp4"),
+    cl::cat(category));
 static cl::opt<std::string>
     activationType("activation-type", cl::value_desc("type"),
-                   cl::desc("Type of activations: bf16, f16, f32 or fp8"),
+                   cl::desc("Activation type: bf16, f16, f32 or fp8"),
                    cl::cat(category));
 static cl::opt<std::string>
     kvType("kv-type", cl::value_desc("type"),
-           cl::desc("Type of the KV cache: bf16, f16, f32 or fp8"),
-           cl::cat(category));
+           cl::desc("KV-cache type: bf16, f16, f32 or fp8"), cl::cat(category));
 static cl::opt<bool>
     logits("logits", cl::desc("Return the logits too (with --import-hf)"),
            cl::cat(category));
-static cl::opt<bool>
-    parameterCount("parameter-count",
-                   cl::desc("Print the number of parameters, not the module"),
-                   cl::cat(category));
+static cl::opt<bool> parameterCount(
+    "parameter-count",
+    cl::desc("Print the number of parameters instead of the module"),
+    cl::cat(category));
 static cl::opt<bool> explainImport(
     "explain-import", cl::cat(category),
-    cl::desc("Print what was taken from which key of the config, and what was "
-             "ignored, not the module (with --import-hf)"));
+    cl::desc("Print what each key of the config became, and the keys that were "
+             "ignored, instead of the module (with --import-hf)"));
 static cl::opt<std::string> input(cl::Positional, cl::cat(category),
                                   cl::desc("[module.mlir]"));
 static cl::opt<std::string> output("o", cl::desc("Output file"),
@@ -169,7 +168,7 @@ importConfig(mlir::MLIRContext &context) {
     return *error;
   if (!config->plannedOnly.empty())
     llvm::errs() << "warning: " << importHf
-                 << ": planned, not executed: " << config->plannedOnly << '\n';
+                 << ": cost-only: " << config->plannedOnly << '\n';
   return hf::importModel(&context, *config, *options);
 }
 

@@ -172,8 +172,8 @@ TEST_F(Rules, AnIndexerIsWholeAndReadsWhatItRanks) {
 
   context.degrees.cp = 2;
   EXPECT_STREQ(op.rule(Dim::Zero, all, context).illegal,
-               "context parallelism cuts positions, and an indexer ranks those "
-               "of a whole sequence");
+               "context parallelism shards positions, and an indexer ranks all "
+               "positions of a sequence");
 }
 
 TEST_F(Rules, GatesRestrictHowAttentionIsCut) {
@@ -250,7 +250,7 @@ TEST_F(Rules, StatesAreCutByHeadsOrSequencesAndNotByPositions) {
   context.degrees.cp = 2;
   for (Dim dim : {Dim::Zero, Dim::None})
     EXPECT_STREQ(rule(op, dim, Layout::R).illegal,
-                 "context parallelism cuts positions, and a state has none");
+                 "context parallelism shards positions, and a state has none");
 }
 
 /// Groups are cut with their heads; of a single one the heads, and every device
@@ -292,7 +292,7 @@ TEST_F(Rules, StateSpacesAreCutByGroupsOrByTheHeadsOfOne) {
 
   context.degrees.cp = 2;
   EXPECT_STREQ(rule(op, Dim::Zero, Layout::R).illegal,
-               "context parallelism cuts positions, and a state has none");
+               "context parallelism shards positions, and a state has none");
 }
 
 /// Prefill moves a state once a chunk, where a step moves it once a token.

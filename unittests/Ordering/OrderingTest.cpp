@@ -251,7 +251,7 @@ TEST(Ordering, UnlikeMachinesHoldWhatFits) {
   ErrorOr<UnlikeStages> none = plan(bytes / 4, bytes);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "no cut into 2 stages fits into the memory of the groups");
+            "no division into 2 stages fits the memory of the groups");
   ErrorOr<UnlikeStages> three = planUnlikeStages(
       costs, strategy, {{"a", time, 1e15, 1}, {"b", time, 1e15, 2}});
   ASSERT_FALSE(three);

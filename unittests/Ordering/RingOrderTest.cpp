@@ -180,7 +180,7 @@ TEST(RingOrder, SaysWhatIsNoRing) {
   auto many = orderRings(costs, plain(costs, degrees), lists({4}, {1}));
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().message,
-            "a replica has 3 sequences, expected at most as many "
+            "a data-parallel rank has 3 sequences, expected at most as many "
             "micro-batches, found 4");
   const CostModel prompts =
       makeCosts(withLayers(llama70B(), 4), {Phase::Prefill, 2048}, h100());

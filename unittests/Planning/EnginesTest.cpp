@@ -57,9 +57,9 @@ TEST(Engines, VllmCutsExpertsOverAllOrNotAtAll) {
             "ep 4 is neither 1 nor tp * dp 16");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 4, 1, true)), "");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 4, 1, false)),
-            "with ep 1 rows are gathered, and the exchange is all_to_all");
+            "with ep 1 the engine uses exchange=gather, found all_to_all");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 1, 4, false)),
-            "with dp 1 rows are gathered, and the exchange is all_to_all");
+            "with dp 1 the engine uses exchange=gather, found all_to_all");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(8, 1, 8, true, 2)), "");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 1, 4, true, 2)),
             "cp 2 exceeds tp / kv heads, 4 / 4");
@@ -73,8 +73,9 @@ TEST(Engines, SglangHasAnAllToAllOverAllOnly) {
   const ModelConfig qwen = qwen3Moe235B();
   EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 4, 16, false)), "");
   EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 4, 4, true)), "");
-  EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 4, 4, false)),
-            "the exchange is all_to_all, and ep 4 is not tp * dp 16");
+  EXPECT_EQ(
+      why(Engine::Sglang, qwen, degreesOf(4, 4, 4, false)),
+      "exchange=all_to_all needs all devices, and ep 4 is not tp * dp 16");
   EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 1, 4, true, 2)),
             "cp 2 is not 1");
 }
@@ -86,7 +87,7 @@ TEST(Engines, TrtllmReplicatesAttentionOverAllOrNone) {
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(4, 2, 8, false)),
             "dp 2 is neither 1 nor tp * dp 8");
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(8, 1, 4, false)),
-            "with dp 1 rows are gathered, and the exchange is all_to_all");
+            "with dp 1 the engine uses exchange=gather, found all_to_all");
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(8, 1, 4, true, 2)), "");
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(8, 1, 4, true, 2),
                 cost::Phase::Prefill),

@@ -84,9 +84,9 @@ TEST(Planner, TimesAreMeasuredWhereTheMachineHasConstants) {
   EXPECT_NE(report.find("\"tpot_ms_range\": ["), std::string::npos);
   EXPECT_NE(report.find("\"time_from\": {\"measured\": 0."), std::string::npos);
   const std::string table = planTable(*summary);
-  EXPECT_NE(table.find("simulator calibrated, kernels fitted 20"),
+  EXPECT_NE(table.find("simulator measured kernels, data of 20"),
             std::string::npos);
-  EXPECT_NE(table.find("  trust     a TPOT from "), std::string::npos);
+  EXPECT_NE(table.find("  interval  TPOT of "), std::string::npos);
 }
 
 TEST(Planner, AnOptionWithoutEffectIsTold) {

@@ -320,8 +320,8 @@ TEST(ServicePlan, WrongMachinesForPrompts) {
     auto service = plan(cost::Phase::Decode, std::nullopt, machine, devices);
     return service ? "" : service.error().message;
   };
-  EXPECT_EQ(errorOf("", 4), "there are 4 devices to read prompts on, and no "
-                            "machine of theirs is said");
+  EXPECT_EQ(errorOf("", 4), "there are 4 prefill devices without a machine, "
+                            "expected 'prefill-machine'");
   EXPECT_EQ(errorOf("h100_sxm", -1),
             "'prefill-devices' is -1, expected a number from 0 to 100000");
   EXPECT_NE(errorOf("h1000", 0).find("h1000"), std::string::npos);

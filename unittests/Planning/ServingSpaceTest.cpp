@@ -424,8 +424,8 @@ TEST(ServingPlan, TellsBatchesAndEngines) {
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_TRUE(summary->search.proved);
   const std::string table = planTable(*summary), report = reportJson(*summary);
-  for (const char *text : {"dp (replicas)", "replicas of the plan",
-                           "idle devices", "batches   b * pp", "engines   "})
+  for (const char *text : {"\ndp ", "\nworkers ", "idle devices",
+                           "batches   b * pp", "engines   "})
     EXPECT_NE(table.find(text), std::string::npos) << table;
   for (const char *text :
        {"\"replicas\": ", "\"idle_devices\": ", "\"batches\": \"b * pp",

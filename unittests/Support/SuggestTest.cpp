@@ -17,6 +17,11 @@ TEST(ClosestFirst, byEditDistanceThenByOrder) {
       (std::vector<std::string>{"h100_sxm", "a100_sxm", "h200_sxm", "gb200"}));
 }
 
+TEST(ClosestFirst, caseDoesNotCount) {
+  EXPECT_EQ(closestFirst("H100", {"gb200", "a100_sxm", "h100_sxm"}).front(),
+            "h100_sxm");
+}
+
 TEST(ClosestFirst, emptyNameKeepsNamesOfOneLengthInOrder) {
   EXPECT_EQ(closestFirst("", {"pp", "ep", "tp"}),
             (std::vector<std::string>{"pp", "ep", "tp"}));

@@ -82,7 +82,7 @@ inline Layout headsLayout(Dim dim, Layout incoming, const Context &context) {
 /// Why an op that caches cannot have `dim` with the degrees, or null.
 inline const char *whyNotCutByHeads(Dim dim, const Context &context) {
   return context.degrees.cp > 1 && dim != Dim::Zero
-             ? "context parallelism needs heads that are cut, sharding dim 0"
+             ? "context parallelism needs sharded heads, sharding dim 0"
              : nullptr;
 }
 

@@ -62,7 +62,8 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   const int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
   Rule rule;
   if (gatesRows && dim == Dim::Zero)
-    rule.illegal = "sharding dim 0 cuts the rows that a row gate reads whole";
+    rule.illegal =
+        "sharding dim 0 shards the rows, and a row gate needs all of each";
   if (!rule.isLegal())
     return rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),

@@ -33,8 +33,8 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
     return rule;
   }
   if (indexTopk > 0 && context.degrees.cp > 1) {
-    rule.illegal = "context parallelism cuts positions, and an indexer ranks "
-                   "those of a whole sequence";
+    rule.illegal = "context parallelism shards positions, and an indexer ranks "
+                   "all positions of a sequence";
     return rule;
   }
   const double rows = context.rows;

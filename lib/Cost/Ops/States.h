@@ -32,7 +32,7 @@ inline Rule stateRule(Dim dim, Span<const Placement> incoming,
                       const char *noSuchDim) {
   Rule rule;
   if (context.degrees.cp > 1)
-    rule.illegal = "context parallelism cuts positions, and a state has none";
+    rule.illegal = "context parallelism shards positions, and a state has none";
   else if (dim == Dim::One)
     rule.illegal = noSuchDim;
   if (!rule.isLegal())

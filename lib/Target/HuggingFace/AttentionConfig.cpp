@@ -123,7 +123,7 @@ static void readIndexer(const ConfigRoot &root,
     return;
   if (attention.inputBias)
     root[architecture.biasFlag].failExpected(
-        "false: a bias beside an indexer is not read");
+        "false: a bias with an indexer is not read");
   const json::Value interleaves = root.file()["indexer_rope_interleave"];
   if (readFlag(interleaves, architecture.indexInterleaves) !=
       architecture.indexInterleaves)

@@ -362,7 +362,7 @@ static const Idle idle[] = {
        return at.config.attention.rope.scaling == RopeConfig::Scaling::None;
      },
      {"original_max_position_embeddings"}},
-    {"the one beside these parameters holds",
+    {"the key next to these parameters holds",
      [](const Place &at) {
        return at.top["original_max_position_embeddings"].wasRead();
      },
@@ -422,7 +422,7 @@ static UnreadKey describe(const std::string &path, const std::string &key,
   } else if (path.find("quantization_config/") != std::string::npos) {
     unread.why = "how the weights were made";
   } else if (saysNothing(key, value)) {
-    unread.why = "it says that there is nothing";
+    unread.why = "its value turns it off";
   } else {
     unread.fate = Fate::NotUnderstood;
     unread.why = "nothing here knows whether it changes numbers";

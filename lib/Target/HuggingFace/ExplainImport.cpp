@@ -273,9 +273,8 @@ std::string shardopt::hf::explainImport(const json::Document &document,
                      std::to_string(config.layers.size()) + " layers, " +
                      std::to_string(int64_t(countParameters(config))) +
                      " parameters: ";
-  text += config.plannedOnly.empty()
-              ? "executed"
-              : "planned, not executed: " + config.plannedOnly;
+  text += config.plannedOnly.empty() ? "executed"
+                                     : "cost-only: " + config.plannedOnly;
   if (!config.isByKeys && !isTransformersClass(config.architecture))
     text += "; Transformers 5.23 has no such class";
   text += "\ntaken\n";

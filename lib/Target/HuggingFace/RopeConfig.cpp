@@ -256,8 +256,8 @@ void shardopt::hf::checkRopes(const ConfigRoot &root,
   const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
   const auto turned = int64_t(double(dim) * rope.share);
   if (turned == 0 || turned % 2 != 0)
-    root["head_dim"].fail("expected heads of which an even number of features "
-                          "turns, found " +
+    root["head_dim"].fail("expected an even number of features per head that "
+                          "rotary embedding turns, found " +
                           std::to_string(turned) + " of " +
                           std::to_string(dim));
   if (rope.scaling != RopeConfig::Scaling::LongRope)

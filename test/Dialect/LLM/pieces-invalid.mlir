@@ -137,7 +137,7 @@ func.func @scale_norm_bias(%x: tensor<?x8xbf16>, %s: tensor<?x4xf32>, %w: tensor
 
 func.func @scale_norm_without_sums(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
   // (C1)
-  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square beside a bias, found 1 columns}}
+  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square, with a bias, found 1 columns}}
   %n = llm.scale_norm %x, %s, %w bias(%w) {epsilon = 1.0e-5, size = 16} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }
@@ -155,7 +155,7 @@ func.func @scale_norm_weight(%x: tensor<?x8xbf16>, %s: tensor<?x2xf32>, %w: tens
 
 func.func @scale_norm_of_an_odd_sum(%x: tensor<?x8xbf16>, %s: tensor<?x1xf32>, %w: tensor<8xbf16>) {
   // (C1)
-  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square beside 'sums', found 1 columns}}
+  // expected-error @+1 {{'llm.scale_norm' op 'squares' must have a sum for every square, with 'sums', found 1 columns}}
   %n = llm.scale_norm %x, %s, %w {epsilon = 1.0e-5, size = 16, sums} : (tensor<?x8xbf16>, tensor<?x1xf32>, tensor<8xbf16>) -> tensor<?x8xbf16>
   return
 }

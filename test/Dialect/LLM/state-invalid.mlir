@@ -153,7 +153,7 @@ func.func @gated_mla(%x: tensor<?x48xbf16>, %l: tensor<?x20xbf16>, %p: tensor<?x
 // -----
 
 func.func @gated_pairs(%x: tensor<?x160xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
-  // expected-error @+1 {{sharding dim 1 is illegal where gates stand beside queries}}
+  // expected-error @+1 {{sharding dim 1 is illegal if gates are interleaved with queries}}
   %a:3 = llm.attention gqa "attention" dim<1> %x at(%p) cache(%k, %v) {heads = 8, kv_heads = 2, head_dim = 8, group = 4, scale = 0.35, gated} : tensor<?x160xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
   return
 }

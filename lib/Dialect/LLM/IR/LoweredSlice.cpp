@@ -299,7 +299,7 @@ LogicalResult Slice::verifyType(RankedTensorType type, const StageGrid &grid,
                          << ", expected " << local << ", that of " << type;
     if (!dims[i].rows.empty() && isAfterRows)
       return emitError() << what
-                         << " is cut by rows, expected that of the first "
+                         << " is sharded on rows, expected that of the first "
                             "dynamic dim only";
     isAfterRows |= local < 0;
   }

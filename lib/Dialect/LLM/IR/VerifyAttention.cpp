@@ -232,7 +232,7 @@ static LogicalResult verifyFeatureSharding(AttentionOp attention) {
         "sharding dim 1 is illegal for mla, whose latent all heads share");
   if (attention.getGated())
     return attention.emitOpError(
-        "sharding dim 1 is illegal where gates stand beside queries");
+        "sharding dim 1 is illegal if gates are interleaved with queries");
   if (attention.getSequence() != 1)
     return attention.emitOpError()
            << "sharding dim 1 is illegal in prefill: 'sequence' must be 1, "

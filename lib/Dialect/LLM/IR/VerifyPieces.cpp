@@ -110,7 +110,7 @@ LogicalResult ScaleNormOp::verify() {
   int64_t groups = columns(getSquares());
   bool hasSums = getBias() || getSums();
   if (hasSums && groups % 2 != 0)
-    return emitOpError() << "'squares' must have a sum for every square beside "
+    return emitOpError() << "'squares' must have a sum for every square, with "
                          << (getBias() ? "a bias" : "'sums'") << ", found "
                          << groups << " columns";
   groups /= hasSums ? 2 : 1;

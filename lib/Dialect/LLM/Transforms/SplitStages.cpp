@@ -70,8 +70,8 @@ static LogicalResult splitEntry(func::FuncOp func, shard::GridOp grid,
                                 const cost::TimeModel &time) {
   auto module = func->getParentOfType<ModuleOp>();
   if (!SymbolTable::symbolKnownUseEmpty(func, module))
-    return func.emitOpError("is called: expected an entry, of which each "
-                            "stage is one");
+    return func.emitOpError("is called: expected an entry, since each "
+                            "stage becomes one");
   FailureOr<StagePlan> plan = StagePlan::create(func, grid, context.degrees);
   if (failed(plan))
     return failure();

@@ -66,7 +66,7 @@ LogicalResult StagePlan::findStacks() {
         if (!stage)
           continue; // the one stage that has its layers computes it
         return repeat.emitOpError("has a stacked operand that is computed: "
-                                  "expected an argument, of which each stage "
+                                  "expected an argument, since each stage "
                                   "gets its layers, or stages that have all "
                                   "layers of the repeat or none, but stage ")
                << *stage << " begins with its layer "
@@ -161,7 +161,7 @@ LogicalResult StagePlan::placeBoundaries() {
 FailureOr<StagePlan> StagePlan::create(func::FuncOp func, shard::GridOp grid,
                                        const Degrees &degrees) {
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError("cannot be cut into stages: expected one block, "
+    return func.emitOpError("cannot be split into stages: expected one block, "
                             "found ")
            << func.getBody().getBlocks().size();
   StagePlan plan(func, grid, degrees);

@@ -160,7 +160,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
       %t, %nl, %nu = llm.attention gqa "right" dim<1> %q at(%at) cache(%l, %u) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
       %f = llm.linear "left_out" dim<none> %h, %out : (tensor<?x32xbf16>, tensor<32x32xbf16>) -> tensor<?x32xbf16>
       %e = llm.add %r, %f : tensor<?x32xbf16>
-      // expected-error@+1 {{gives as cache #0 a tensor that is cut over devices in another way: expected the cut of the cache that the layer reads}}
+      // expected-error@+1 {{gives as cache #0 a tensor with another sharding: expected that of the cache that the layer reads}}
       llm.yield %e, %nl, %nu, %nk, %nv : tensor<?x32xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>, tensor<?x?x2x8xbf16>
     }
     return %y#0 : tensor<?x32xbf16>
@@ -170,7 +170,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 // -----
 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
-  // expected-error@+1 {{returns as cache #0 a tensor that is cut over devices in another way: expected the cut of the argument}}
+  // expected-error@+1 {{returns as cache #0 a tensor with another sharding: expected that of the argument}}
   func.func @returned_caches_change_places(%q: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %v: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %l: tensor<?x?x2x8xbf16> {llm.role = "cache"}, %u: tensor<?x?x2x8xbf16> {llm.role = "cache"}) -> (tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}, tensor<?x?x2x8xbf16> {llm.role = "cache"}) {
     %s, %nk, %nv = llm.attention gqa "left" dim<0> %q at(%p) cache(%k, %v) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
     %t, %nl, %nu = llm.attention gqa "right" dim<1> %q at(%p) cache(%l, %u) {group = 4, head_dim = 8, heads = 8, kv_heads = 2, scale = 0.5} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>

@@ -157,5 +157,5 @@ module attributes {llm.workload = #llm.workload<phase = prefill, context = 16>} 
 
 // -----
 
-// expected-error @below {{the module is lowered to the program of one device, expected the program that was annotated}}
+// expected-error @below {{the module is lowered to a per-rank program, expected the program that was annotated}}
 module attributes {shardopt.strategy = {tp = 2 : i64}} {}

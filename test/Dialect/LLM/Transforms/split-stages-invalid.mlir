@@ -64,7 +64,7 @@ module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : 
 shard.grid @grid(shape = 2x1x1)
 func.func @stack_made(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %s = tensor.empty() : tensor<2x8xf32>
-  // expected-error @+1 {{has a stacked operand that is computed: expected an argument, of which each stage gets its layers, or stages that have all layers of the repeat or none, but stage 1 begins with its layer 1}}
+  // expected-error @+1 {{has a stacked operand that is computed: expected an argument, since each stage gets its layers, or stages that have all layers of the repeat or none, but stage 1 begins with its layer 1}}
   %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %s : tensor<2x8xf32>) {
     llm.yield %r : tensor<?x8xf32>
   }
@@ -150,7 +150,7 @@ func.func private @f_stage1()
 
 module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
 shard.grid @grid(shape = 2x1x1)
-// expected-error @+1 {{is called: expected an entry, of which each stage is one}}
+// expected-error @+1 {{is called: expected an entry, since each stage becomes one}}
 func.func @called() {
   return
 }
@@ -164,7 +164,7 @@ func.func private @caller() {
 
 module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
 shard.grid @grid(shape = 2x1x1)
-// expected-error @+1 {{cannot be cut into stages: expected one block, found 2}}
+// expected-error @+1 {{cannot be split into stages: expected one block, found 2}}
 func.func @blocks() {
   return
 ^bb1:

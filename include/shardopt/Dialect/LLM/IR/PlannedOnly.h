@@ -26,7 +26,7 @@ inline mlir::LogicalResult expectExecutable(mlir::ModuleOp module) {
   mlir::StringAttr reason = getPlannedOnly(module);
   if (!reason)
     return mlir::success();
-  return module.emitError("is planned, not executed: ") << reason.getValue();
+  return module.emitError("is cost-only: ") << reason.getValue();
 }
 
 } // namespace shardopt::llm

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
-  let summary = "Write the program of one device, with its collectives";
+  let summary = "Write the per-rank program with its collectives";
   let description = [{
     Rewrites an annotated module into the program that every device runs, over a
     `shard.grid` with axes pp, ep and tp. Tensors have the sizes of one device;
@@ -56,7 +56,7 @@ def InsertCollectivesPass : Pass<"llm-insert-collectives", "::mlir::ModuleOp"> {
     Option<"machine", "machine", "std::string", [{""}],
       "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
     Option<"commModel", "comm-model", "std::string", [{"fast"}],
-      "How collectives are implemented: fast, direct or ring">,
+      "Collective algorithms: fast, direct or ring">,
     Option<"imbalance", "imbalance", "std::string", [{"model"}],
       "Load of the experts: model (uneven), or none (even)">,
   ];
@@ -100,7 +100,7 @@ def OptimizeCollectivesPass : Pass<"llm-optimize-collectives", "::mlir::ModuleOp
     Option<"machine", "machine", "std::string", [{""}],
       "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
     Option<"commModel", "comm-model", "std::string", [{"fast"}],
-      "How collectives are implemented: fast, direct or ring">,
+      "Collective algorithms: fast, direct or ring">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::shard::ShardDialect",

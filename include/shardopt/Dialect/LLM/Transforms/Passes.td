@@ -20,45 +20,45 @@ defvar ScenarioPassOptions = [
   Option<"machine", "machine", "std::string", [{""}],
     "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
   Option<"maxDevices", "max-devices", "int64_t", "0",
-    "Most devices that tp * ep * pp may take (0: no limit)">,
+    "Maximum devices of a plan, tp * dp * pp (0: no limit)">,
   Option<"countIdle", "count-idle", "bool", "false",
-    "Count throughput per device of max-devices, as many replicas of a plan as fit at work, and not per device that a plan takes">,
+    "Divide throughput by max-devices, with as many workers as fit, instead of by the devices of one plan">,
   Option<"sloTpotMs", "slo-tpot-ms", "double", "0",
-    "Longest time per output token in decode, milliseconds (0: 50; inf: no limit)">,
+    "TPOT limit in decode, milliseconds (0: 50; inf: none)">,
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
-    "Longest time to first token in prefill, milliseconds (0: 2000; inf: no limit)">,
+    "TTFT limit in prefill, milliseconds (0: 2000; inf: none)">,
   Option<"simulator", "simulator", "std::string", [{"auto"}],
-    "What says how good a strategy is: auto (calibrated where the machine has constants, else roofline), roofline, calibrated, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
+    "Simulator: auto (calibrated where the machine has constants, else roofline), roofline, calibrated, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
   Option<"simulatorWorkers", "simulator-workers", "unsigned", "1",
-    "Processes that a plugin: or exec: simulator may run in at once">,
+    "Parallel processes of a plugin: or exec: simulator">,
   Option<"simulatorTimeoutSeconds", "simulator-timeout-s", "double", "60",
-    "Longest time that a plugin: or exec: simulator may take for a strategy, seconds">,
+    "Timeout of a plugin: or exec: simulator per strategy, seconds">,
   Option<"commModel", "comm-model", "std::string", [{"fast"}],
-    "How collectives are implemented: fast, direct or ring">,
+    "Collective algorithms: fast, direct or ring">,
   Option<"imbalance", "imbalance", "std::string", [{"model"}],
     "Load of the experts: model (uneven), or none (even)">,
   Option<"partition", "partition", "std::string", [{"even"}],
-    "How layers are divided over pipeline stages that a strategy does not say: even, or balanced (roofline and calibrated: so that throughput is highest)">,
+    "Layers of pipeline stages that a strategy leaves open: even, or balanced (roofline and calibrated: for the highest throughput)">,
 ];
 
 defvar ReportPassOptions = [
   Option<"report", "report", "std::string", [{""}],
-    "File for the results: JSON, or JSON lines for a list">,
+    "Output file of the results: JSON, or JSON lines for a list">,
   Option<"threads", "threads", "unsigned", "1",
-    "Threads to work on; results do not depend on it (0: one a core)">,
+    "Threads (0: one per core); results do not depend on it">,
 ];
 
 // What each degree is, and which values a search tries.
 defvar StagesOptions = [
   Option<"stages", "stages", "std::string", [{""}],
-    "Layers of each pipeline stage, joined by commas (default: divided evenly)">,
+    "Layers of each pipeline stage, comma-separated (default: even)">,
 ];
 defvar DegreeOptions = !listconcat(!foreach(degree, DegreeTable,
   Option<degree.name, degree.name, "std::string", [{""}], degree.summary>),
   StagesOptions);
 defvar DegreeListOptions = !listconcat(!foreach(degree, DegreeTable,
   Option<degree.name, degree.name, "std::string", [{""}],
-    "Values that " # degree.name # " may take, joined by commas (default: " # degree.values # ")">),
+    "Values to try for " # degree.name # ", comma-separated (default: " # degree.values # ")">),
   StagesOptions);
 
 //===----------------------------------------------------------------------===//
@@ -105,7 +105,7 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(ScenarioPassOptions, [
     Option<"strategies", "strategies", "std::string", [{""}],
-      "File of strategies, one a line, to evaluate instead of the annotated one">,
+      "File of strategies to evaluate instead of the annotated one, one per line">,
   ], ReportPassOptions);
 }
 
@@ -145,17 +145,17 @@ def ApplyStrategyPass : Pass<"llm-apply-strategy", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(DegreeOptions, [
     Option<"dims", "dims", "std::string", [{""}],
-      "Dims of all ops, in order and joined by commas: 0, 1, none, or the name of what an op cuts (heads, columns, tokens, ...)">,
+      "Sharding dims of all ops in order, comma-separated: 0, 1, none, or the sharded axis (heads, columns, tokens, ...)">,
     Option<"strategies", "strategies", "std::string", [{""}],
-      "File of strategies, one a line">,
+      "File of strategies, one per line">,
     Option<"line", "line", "int64_t", "0",
-      "Line of `strategies` to apply; the first is 0">,
+      "Line of `strategies` to apply, counted from 0">,
   ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
 
 def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
-  let summary = "Write the choice of dims as a problem of strategy selection";
+  let summary = "Write the choice of dims as a strategy-selection problem";
   let description = [{
     Writes to `problem` what `shard-solve` reads: a graph whose solutions are the
     dims of the program for given degrees, those of the options or else of
@@ -204,11 +204,11 @@ def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(DegreeOptions, ScenarioPassOptions, [
     Option<"problem", "problem", "std::string", [{""}],
-      "File for the problem">,
+      "Output file of the problem">,
     Option<"meaning", "meaning", "std::string", [{""}],
-      "File for what nodes, strategies and times mean">,
+      "Output file that explains nodes, strategies and times">,
     Option<"activationsGb", "activations-gb", "double", "0",
-      "What the values between ops may take of a device, 1e9 bytes; 0: no limit">,
+      "Memory limit of activations per device, 1e9 bytes (0: none)">,
   ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
@@ -253,51 +253,51 @@ def SearchShardingPass : Pass<"llm-search-sharding", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(ScenarioPassOptions, [
     Option<"devices", "devices", "int64_t", "0",
-      "Exactly so many devices (0: any number)">,
+      "Exact number of devices (0: any)">,
     Option<"objective", "objective", "std::string", [{"throughput"}],
-      "What to optimise: throughput (per device), or latency">,
+      "Objective: throughput (per device) or latency">,
     Option<"searcher", "searcher", "std::string", [{""}],
       "exact (default), megatron-classic, megatron-slice, megatron-sp, random, random-walk, annealing, genetic, cross-entropy, coordinate, surrogate (default for black boxes), ppo or ppo-paper">,
     Option<"budget", "budget", "uint64_t", "0",
-      "Most evaluations that `accounting` counts (0: 4000, or for megatron-* as many as there are degrees)">,
+      "Maximum evaluations, as `accounting` counts them (0: 4000; megatron-*: all degrees)">,
     Option<"accounting", "accounting", "std::string", [{"asked"}],
-      "What the budget counts: asked (all strategies asked for), new (no repeated ones, and none of hopeless degrees) or draws (all, and draws that the searcher rejected)">,
+      "What the budget counts: asked (all requested strategies), new (neither repeats nor infeasible degrees) or draws (all, and draws that the searcher rejected)">,
     Option<"seed", "seed", "uint64_t", "0", "Seed of random searchers">,
     Option<"agentCritic", "agent-critic", "std::string", [{""}],
-      "What screens proposals before a call: joint (default without a model to correct), ridge, random or none">,
+      "Critic that screens proposals: joint (default without a model to correct), ridge, random or none">,
     Option<"agentCriticPrior", "agent-critic-prior", "std::string", [{""}],
-      "What the critic corrects: roofline (default for black boxes) or none">,
+      "Model that the critic corrects: roofline (default for black-box simulators) or none">,
     Option<"agentMask", "agent-mask", "std::string", [{""}],
-      "Degrees that are refused without a call: memory (illegal ones, and those whose weights and caches cannot fit; not for black boxes) or none">,
+      "Degrees refused without a call: memory (illegal ones, and those whose weights and caches cannot fit; not for black-box simulators) or none">,
     Option<"agentPretrain", "agent-pretrain", "std::string", [{""}],
-      "What a policy learns from before the first call: roofline, file:<path> or none">,
+      "Pretraining of the policy before the first call: roofline, file:<path> or none">,
     Option<"agentSave", "agent-save", "std::string", [{""}],
-      "File for the policy after the search">,
+      "Output file of the trained policy">,
     Option<"agentOptions", "agent-options", "std::string", [{""}],
-      "Constants of the searcher, name=value joined by commas">,
+      "Constants of the searcher, comma-separated name=value">,
     Option<"warmStart", "warm-start", "std::string", [{""}],
-      "What is called first: exact (the best plans of the roofline; default for black boxes) or none">,
+      "First calls: exact (the best plans of the roofline; default for black-box simulators) or none">,
   ], DegreeListOptions, [
     Option<"space", "space", "std::string", [{""}],
-      "Which degrees are open: uniform (experts are cut as all else is) or serving (dp, cp and exchange too, with the batches that fit); default: uniform, or serving with engine">,
+      "Search space: uniform (experts are sharded like other ops) or serving (also dp, cp, exchange, and the batches that fit); default: uniform, or serving with engine">,
     Option<"engine", "engine", "std::string", [{""}],
-      "Only plans that an engine runs: vllm, sglang or trtllm (default: any)">,
+      "Only plans that this engine runs: vllm, sglang or trtllm (default: any plan)">,
     Option<"dims", "dims", "std::string", [{"shared"}],
-      "Whose dims are equal: shared (those of ops of one name), per-window or per-layer (which separate the layers first, as llm-separate-layers does)">,
+      "Ops that share a dim: shared (ops with one name), per-window or per-layer (which separate the layers first, as llm-separate-layers does)">,
     Option<"pins", "pins", "std::string", [{"honour"}],
-      "What the module already says of its strategy: honour or ignore">,
+      "Strategy that the module carries: honour or ignore">,
     Option<"trace", "trace", "std::string", [{""}],
-      "File for the evaluations, one JSON line each">,
+      "Output file of the evaluations, one JSON line each">,
     Option<"progress", "progress", "std::string", [{"auto"}],
-      "Where the search is, on the standard error: auto (one line, on a terminal), lines (where the best improves, and at powers of two) or none">,
+      "Progress on standard error: auto (one line, on a terminal), lines (at each improvement and at powers of two) or none">,
     Option<"checkpoint", "checkpoint", "std::string", [{""}],
-      "File that keeps the evaluations as they are made; a search that finds its own goes on from there">,
+      "File that records the evaluations; a search that finds its own file resumes from it">,
   ], ReportPassOptions);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
 
 def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
-  let summary = "Plan when each pipeline stage runs which op";
+  let summary = "Schedule the ops of each pipeline stage";
   let description = [{
     Orders a step of the strategy that the module carries, as `shard-schedule`
     orders a graph (`docs/Schedule.md`): stages are the devices, ops the operators
@@ -356,22 +356,22 @@ def ScheduleStagesPass : Pass<"llm-schedule-stages", "::mlir::ModuleOp"> {
   }];
   let options = !listconcat(ScenarioPassOptions, [
     Option<"chunks", "chunks", "std::string", [{"1"}],
-      "Chunks that a micro-batch is cut into, numbers joined by commas: the fastest is taken">,
+      "Chunks per micro-batch, comma-separated numbers to choose from">,
     Option<"ring", "ring", "std::string", [{""}],
-      "Micro-batches that go round the stages in decode, numbers joined by commas: the fastest is taken (default: a step by itself)">,
+      "Micro-batches in flight in decode, comma-separated numbers to choose from (default: one step alone)">,
     Option<"joint", "joint", "bool", "false",
-      "Choose dims, stages and order together for the degrees, and write the strategy too (in decode)">,
+      "Choose dims, stages and order together, and write the strategy too (decode only)">,
     Option<"reorder", "reorder", "bool", "false",
-      "Let ops of a chunk pass each other where no value forbids it">,
+      "Allow ops of a chunk to be reordered where no value forbids it">,
     Option<"timeLimitS", "time-limit-s", "double", "0",
-      "Longest search for each number of chunks, seconds (0: no limit)">,
+      "Time limit per number of chunks, seconds (0: none)">,
     Option<"rounds", "rounds", "int64_t", "64",
-      "Steps of search for each number of chunks; without a time limit, the result is the same on every machine (0: no limit)">,
+      "Search steps per number of chunks (0: no limit); without a time limit, the result is the same on every machine">,
     Option<"seed", "seed", "uint64_t", "1", "Seed of the search">,
     Option<"schedule", "schedule", "std::string", [{""}],
-      "File for the schedule, JSON as shard-schedule writes it">,
+      "Output file of the schedule, as JSON of shard-schedule">,
     Option<"trace", "trace", "std::string", [{""}],
-      "File for the schedule, for trace viewers (Chrome, Perfetto)">,
+      "Output file of the schedule for trace viewers (Chrome, Perfetto)">,
   ], ReportPassOptions);
 }
 
@@ -409,7 +409,7 @@ def DropShardingPass : Pass<"llm-drop-sharding", "::mlir::ModuleOp"> {
 }
 
 def SeparateLayersPass : Pass<"llm-separate-layers", "::mlir::ModuleOp"> {
-  let summary = "Give layers ops, and so sharding dims, of their own";
+  let summary = "Separate layers so that each has its own ops and sharding dims";
   let description = [{
     Ops of one name have one dim. This replaces each `llm.repeat` by several, one
     behind the other, whose ops have names of their own: one for each layer
@@ -454,7 +454,7 @@ def SeparateLayersPass : Pass<"llm-separate-layers", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"by", "by", "std::string", [{"layer"}],
-      "What has ops of its own: layer or window">,
+      "What to separate: layer or window">,
   ];
 }
 

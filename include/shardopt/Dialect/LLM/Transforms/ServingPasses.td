@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 include "shardopt/Dialect/LLM/Transforms/RequestTable.td"
 
 def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
-  let summary = "Plan the replicas of a service, and annotate the module with theirs";
+  let summary = "Plan the workers of a service and annotate the module with their strategies";
   let description = [{
     Finds the layout that serves most tokens a second for each device that there
     is, of those that hold a limit on TPOT and one on TTFT, as [predicted serving
@@ -63,21 +63,21 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     Option<"machine", "machine", "std::string", [{""}],
       "Name of a machine with constants, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,
     Option<"devices", "devices", "int64_t", "0",
-      "Devices that there are (0: those of a domain)">,
+      "Available devices (0: one NVLink domain)">,
     Option<"prefillMachine", "prefill-machine", "std::string", [{""}],
-      "Name or JSON file of another machine, with constants, on which prompts may be read">,
+      "Name or JSON file of a prefill machine, with constants">,
     Option<"prefillDevices", "prefill-devices", "int64_t", "0",
-      "Devices of the prefill-machine beside the others (0: 'devices' are of either machine)">,
+      "Devices of the prefill machine, in addition to 'devices' (0: 'devices' counts both)">,
     Option<"engine", "engine", "std::string", [{"vllm"}],
       "Serving engine: vllm, sglang, trtllm or any, which compares them">,
     Option<"mode", "mode", "std::string", [{"best"}],
-      "Which plan is taken: best, aggregated or disaggregated">,
+      "Plan to take: best, aggregated or disaggregated">,
   ], !foreach(entry, RequestTable,
     Option<entry.member, entry.name, "std::string", [{""}], entry.summary>), [
     Option<"report", "report", "std::string", [{""}],
-      "File for both plans as JSON">,
+      "Output file of both plans, as JSON">,
     Option<"threads", "threads", "unsigned", "1",
-      "Threads to work on; results do not depend on it (0: one a core)">,
+      "Threads (0: one per core); results do not depend on it">,
   ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }

@@ -53,9 +53,9 @@ Value Exchanges::getRouting(const Emitter &emit, Operation *user, Value global,
   if (!copies.complete)
     copies.complete = values.lookupPlain(global);
   if (!copies.complete) {
-    auto diagnostic = user->emitOpError(
-        "reads indices or weights that are cut over devices: expected those "
-        "of an 'llm.router', or an argument");
+    auto diagnostic =
+        user->emitOpError("reads sharded indices or weights: expected those "
+                          "of an 'llm.router', or an argument");
     diagnostic.attachNote(global.getLoc()) << "made here";
     return {};
   }

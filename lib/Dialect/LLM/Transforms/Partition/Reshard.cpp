@@ -233,7 +233,7 @@ LocalCopy llm::reshard(const Emitter &outside, Packings &packings,
       value = activate(emit, value, from.pending);
     break;
   default:
-    llvm_unreachable("rows are cut over q");
+    llvm_unreachable("rows are sharded over q");
   }
   return copy;
 }

@@ -158,9 +158,9 @@ LogicalResult Slices::expectWhole(Value global, Value local, Operation *user) {
   if (!argument || !type || !type.hasStaticShape()) {
     if (global.getType() == local.getType())
       return success();
-    auto diagnostic = user->emitOpError(
-        "reads a tensor of which devices have parts: expected an op of the "
-        "'llm' dialect to");
+    auto diagnostic =
+        user->emitOpError("reads a sharded tensor: expected an op of the "
+                          "'llm' dialect to");
     diagnostic.attachNote(global.getLoc()) << "made here";
     return diagnostic;
   }
@@ -243,8 +243,8 @@ LogicalResult Slices::agreeOnCaches(RepeatOp from, RepeatOp to) {
       continue;
     auto diagnostic = yield.emitOpError("gives as cache #")
                       << index
-                      << " a tensor that is cut over devices in another way: "
-                         "expected the cut of the cache that the layer reads";
+                      << " a tensor with another sharding: "
+                         "expected that of the cache that the layer reads";
     if (Operation *reader = known.lookup(read).user)
       diagnostic.attachNote(reader->getLoc()) << "read here";
     return diagnostic;
@@ -325,8 +325,8 @@ LogicalResult Slices::checkCaches(FunctionOpInterface func, Block &body) {
     if (!areCutAlike(std::get<0>(cache), std::get<1>(cache)))
       return func.emitOpError("returns as cache #")
              << index
-             << " a tensor that is cut over devices in another way: expected "
-                "the cut of the argument";
+             << " a tensor with another sharding: expected "
+                "that of the argument";
   return success();
 }
 
