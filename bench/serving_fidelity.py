@@ -25,6 +25,8 @@ SAME_CONFIG = {
 NEVER_FITTED = ("Qwen/Qwen3.5-397B-A17B",)
 ENGINES = ("trtllm", "vllm", "sglang")
 COLORS = {"trtllm": "#2a7f3e", "vllm": "#2559a8", "sglang": "#b3541e"}
+# TensorRT-LLM in the images of Dynamo's releases, by its support matrix.
+DYNAMO = {"0.6": "1.1.0rc5", "0.7": "1.2.0rc3", "0.8": "1.2.0rc6", "0.9": "1.3.0rc1"}
 LIMITS = (8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100)
 
 
@@ -52,7 +54,30 @@ def is_clean(row, mode="agg", systems=SYSTEMS):
 def read_runs(data, mode="agg", systems=SYSTEMS, is_fitted=True):
     with gzip.open(data / "silicon/e2e.csv.gz", "rt") as file:
         rows = [row for row in csv.DictReader(file) if is_clean(row, mode, systems)]
-    return [row for row in rows if (row["model"] not in NEVER_FITTED) == is_fitted]
+    rows = [row for row in rows if (row["model"] not in NEVER_FITTED) == is_fitted]
+    return [row | flags_of(row) | {"backend_version": version_of(row)} for row in rows]
+
+
+def version_of(row):
+    """That of the engine, where a row has the one of Dynamo's image."""
+    version = row["backend_version"]
+    if "tensorrtllm-runtime:" not in row["image"] or version not in row["image"]:
+        return version
+    return DYNAMO.get(version[:3], "1.3.0")
+
+
+def flags_of(row):
+    """What the published scripts of TensorRT-LLM's runs set beside the layout: the steps that
+    prompts wait for others, for Llama-3.1-70B at 1024 tokens on fewer than 8 GPUs
+    (batch_wait_timeout_iters), and with attention data parallel (attention_dp_config)."""
+    flags = {"wait_steps": "", "balance_steps": ""}
+    if row["backend"] != "trtllm" or row["source_kind"] == "gap_analysis":
+        return flags
+    if "Llama-3.1-70B" in row["model"] and row["isl"] == row["osl"] == "1024" and degree(row, "tp") < 8:
+        flags["wait_steps"] = "20"
+    if degree(row, "attn_dp") > 1:
+        flags["balance_steps"] = "60"
+    return flags
 
 
 def link_configs(data, extra, folder, models):

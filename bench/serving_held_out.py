@@ -26,6 +26,7 @@ BURST_SHARE = (0, 0.06, 0.12, 0.15, 0.2, 0.33, 1)
 SHARED = {
     "rank_skew_us": (0, 1, 2),
     "expert_layer_us": (0, 5, 10),
+    "expert_spread": (0, 0.4, 0.8),
     "expert_reach": (0.4, 0.6, 0.8, 1),
     "pass_us": (0, 1, 2, 3),
     "chunk": (2048, 4096, 8192, 16384),
@@ -45,7 +46,7 @@ OF_GROUP = {
     "length_share": (1, 0.95, 0.9, 0.85),
 }
 PLAIN = {name: 0 for name in ("rank_skew_us", "expert_layer_us", "pass_us", "static_scales", "fused_quantization")}
-PLAIN |= {"latent_fp8": 0, "custom_all_reduce": 0, "expert_reach": 1, "chunk": 8192}
+PLAIN |= {"latent_fp8": 0, "custom_all_reduce": 0, "expert_reach": 1, "expert_spread": 0, "chunk": 8192}
 PLAIN |= {name: values[0] for name, values in OF_GROUP.items()}
 
 

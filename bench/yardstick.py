@@ -66,6 +66,8 @@ def worker(row, role):
     workers = max(1, number(f"{role}_num_workers")) if is_apart else 1
     gpus = number(f"num_{role}_gpu") // workers if is_apart else number(f"{role}_tp")
     ep = max(1, number(f"{role}_ep"))
+    if is_apart and number(f"{role}_tp") == 1 and "sglang" in row["framework"]:
+        ep = gpus  # neither degree is recorded: DeepEP has the ranks of the worker
     groups = gpus if row[f"{role}_dp_attention"] == "True" else 1
     if not gpus or gpus % ep:
         return None
@@ -82,6 +84,8 @@ def inference_runs(folder):
         workers = [worker(row, role) for role in roles]
         if row["hardware"] not in MACHINES:
             left["no machine: " + row["hardware"]] += 1
+        elif row["disagg"] == "True" and "0" in (row["prefill_num_workers"], row["decode_num_workers"]):
+            left["numbers of workers are not said"] += 1
         elif None in workers:
             left["GPUs and layout that disagree"] += 1
         elif float(row["median_ttft"]) > 0.5 * float(row["median_e2el"]):
@@ -98,7 +102,7 @@ def inference_run(row, workers):
         "concurrency": row["conc"], "mode": "disagg" if "prefill" in workers else "agg", "precision": row["precision"],
         "backend_version": next(version for until, version in VERSIONS[engine] if row["date"] < until),
         **{prefix + name: "" for prefix in ("", "p_", "d_") for name in ("tp", "attn_dp", "moe_tp", "moe_ep")},
-        "p_workers": "", "d_workers": "", "draft_tokens": "", "accepted_tokens": "",
+        "p_workers": "", "d_workers": "", "draft_tokens": "", "accepted_tokens": "", "source_kind": "",
     }
     if row["precision"] == "fp4":
         run |= {"gemm_quant": "nvfp4", "moe_quant": "nvfp4"}
@@ -111,6 +115,7 @@ def inference_run(row, workers):
         run |= {prefix + name: str(value) for name, value in layout.items()}
         if prefix:
             run[prefix + "workers"] = str(count)
+    run |= fidelity.flags_of(run)
     run["gpus"] = str(sum(gpus * count for gpus, count, _ in workers.values()))
     run["date"], run["spec"] = row["date"], row["spec_method"]
     run["tpot_ms"], run["ttft_ms"] = 1e3 * float(row["median_tpot"]), 1e3 * float(row["median_ttft"])

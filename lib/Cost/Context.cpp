@@ -51,7 +51,7 @@ void cost::relax(Context &context, const Context &top,
 
 Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
                           int64_t dp, int64_t ep, std::optional<double> skew,
-                          double reach) {
+                          double reach, double deviations) {
   const double groups = static_cast<double>(ep);
   const double allRows = rows * static_cast<double>(dp);
 
@@ -63,15 +63,20 @@ Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
   if (dp != ep)
     routing.meanCopies *= static_cast<double>(dp) / groups;
   routing.copies = routing.meanCopies;
-  if (skew) {
+  const double most =
+      allRows * static_cast<double>(std::min(topK, routing.localExperts));
+  if (deviations > 0 && ep > 1) {
+    routing.copies = std::min(routing.meanCopies * (1 + skew.value_or(0)) +
+                                  deviations * std::sqrt(routing.meanCopies),
+                              most);
+    routing.imbalance = routing.copies / routing.meanCopies;
+  } else if (skew) {
     // The maximum of `ep` loads with a Poisson spread, on top of the skew; no
     // group can get more than every row for each of its experts.
     double phi =
         ep == 1
             ? 1
             : 1 + *skew + std::sqrt(2 * std::log(groups) / routing.meanCopies);
-    double most =
-        allRows * static_cast<double>(std::min(topK, routing.localExperts));
     routing.copies = std::min(routing.meanCopies * phi, most);
     routing.imbalance = routing.copies / routing.meanCopies;
   }
@@ -80,7 +85,23 @@ Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
   routing.activeFraction =
       1 - std::pow(1 - static_cast<double>(topK) / static_cast<double>(experts),
                    1 + reach * (allRows - 1));
-  routing.activeExperts = std::min(
-      local, std::max(1.0, local * routing.activeFraction * routing.imbalance));
+  const double active = local * routing.activeFraction;
+  routing.activeExperts =
+      deviations > 0 && ep > 1
+          ? active * (1 + skew.value_or(0)) +
+                deviations * std::sqrt(active * (1 - routing.activeFraction))
+          : active * routing.imbalance;
+  routing.activeExperts = std::min(local, std::max(1.0, routing.activeExperts));
   return routing;
+}
+
+double cost::deviationsOfLargest(double groups) {
+  if (groups <= 1)
+    return 0;
+  // Hastings' quantile of the normal distribution at the median of the largest,
+  // shifted to its mean (Blom).
+  const double tail =
+      std::sqrt(-2 * std::log(1 - std::pow(0.5264, 1 / groups)));
+  return tail - (2.30753 + 0.27061 * tail) /
+                    (1 + 0.99229 * tail + 0.04481 * tail * tail);
 }

@@ -31,6 +31,8 @@ static constexpr double rankingShare = 0.7, rankingLaunch = 24,
 // Kernels without constants of their own, found in serving runs: microseconds
 // of a pass over 128 experts, whether or not they have tokens.
 static constexpr double smallPass = 3, oldPass = 20;
+// Passes of a layer of DeepGEMM's experts that are not fused.
+static constexpr double expertPasses = 40;
 // Marlin multiplies weights of 4 bits as bf16: launch, shares of the peaks.
 static constexpr double marlinUs = 39, marlinCompute = 0.3, marlinMemory = 0.55,
                         marlinBytes = 0.53;
@@ -188,6 +190,8 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
                isHopper() ? cutlass : "deepgemm");
     if (isSmall && !found.empty())
       found.front().form.ce = smallPass;
+    if (engine.hasPassesOfExperts && !isHopper() && !found.empty())
+      found.front().form.t0 += expertPasses * engine.passUs;
     break;
   }
   case WeightType::Nvfp4:

@@ -114,6 +114,14 @@ double cost::hostMicroseconds(const ServingEngine &engine, double sequences) {
   return hostUs(engine, sequences);
 }
 
+/// 1 + 1/2 + ... + 1/n
+static double harmonic(double n) {
+  double sum = 0;
+  for (double i = 1; i <= n; ++i)
+    sum += 1 / i;
+  return sum;
+}
+
 /// Least time of a step with prompts, which is no graph.
 static double eagerUs(const ServingEngine &engine, const Model &model) {
   return engine.isCpuBound && !model.hasExperts()
@@ -238,6 +246,10 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
   Spread<Number> ttft = waitInBurst(engine.burstShare, inFlight, alone);
   ttft.mean +=
       engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
+  // Until all groups have a prompt: the last of the others' exponential waits.
+  if (const double groups = worker.groups(); engine.balanceSteps > 0)
+    ttft.mean += least(engine.balanceSteps * whole,
+                       harmonic(groups - 1) * (ttft.mean + answer) / inFlight);
   // The prompts of all that are in flight are read while one of them is. Those
   // without room wait for as many requests to end.
   const Number life = ttft.mean + answer,

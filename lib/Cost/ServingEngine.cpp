@@ -71,6 +71,11 @@ ErrorOr<ServingEngine> cost::findEngine(const std::string &name,
     // From 1.1 on the next step is prepared while one runs.
     engine.isCpuBound = isOlder(version, "1.1") && !isTuned;
     engine.hasSmallExperts = !version.empty() && !isOlder(version, "1.2");
+    // Later versions pack the scales of weights when they load them, and fuse
+    // what is left.
+    // Tags of Dynamo's images, which some runs name, are below 1.0.
+    engine.hasPassesOfExperts =
+        isOlder(version, "1.2") && !isOlder(version, "1.0");
     engine.stepUs = 360;
     engine.eagerLayerUs = 640;
     engine.firstTokenMs = engine.isCpuBound ? 106 : 20;

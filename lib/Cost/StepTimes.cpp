@@ -69,7 +69,7 @@ StepTimes::Contexts StepTimes::contexts(const StepMix &mix,
     const Body &body = model.model().bodies[kind->body];
     if (body.experts)
       rows.routing = makeRouting(body.experts, body.topK, rows.rows, degrees.dp,
-                                 degrees.ep, skew, reach);
+                                 degrees.ep, skew, reach, deviations);
   }
   all.decode = rows;
   all.decode.rows = mix.decoded();
@@ -278,8 +278,10 @@ std::vector<StepTerms> StepTimes::stageTerms(const StepMix &mix) const {
 }
 
 StepTimes::StepTimes(const CostModel &costs, Strategy given,
-                     std::optional<double> skew, double reach)
-    : model(costs), strategy(std::move(given)), skew(skew), reach(reach) {
+                     std::optional<double> skew, double reach, double spread)
+    : model(costs), strategy(std::move(given)), skew(skew), reach(reach),
+      deviations(spread * deviationsOfLargest(
+                              static_cast<double>(strategy.degrees.ep))) {
   Degrees &degrees = strategy.degrees;
   degrees.batch = degrees.dp * degrees.pp;
   if (costs.structuralError(degrees))

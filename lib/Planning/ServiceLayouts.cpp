@@ -96,7 +96,7 @@ Side::Side(const Scenario &scenario,
             traits.skew > 0 ? std::optional(traits.skew) : std::nullopt,
             cost::Limits()),
       skew(traits.skew > 0 ? std::optional(traits.skew) : std::nullopt),
-      reach(engine.expertReach),
+      reach(engine.expertReach), spread(engine.expertSpread),
       memoryBytes(
           std::min(scenario.machine().memoryCapacity,
                    cost::usableBytes(
@@ -166,7 +166,7 @@ Layout Side::make(Engine engine, const Degrees &degrees,
     strategy.dims.push_back(engineDim(engine, degrees, op, facts));
   Layout layout{degrees,
                 std::make_unique<const cost::StepTimes>(
-                    model, std::move(strategy), skew, reach),
+                    model, std::move(strategy), skew, reach, spread),
                 {}};
   layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
   return layout;

@@ -210,8 +210,9 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
   strategy.degrees = degrees;
   for (size_t op = 0; op < facts.ops.size(); ++op)
     strategy.dims.push_back(engineDim(run.engine.kind, degrees, op, facts));
-  role.steps = std::make_unique<StepTimes>(
-      *role.costs, std::move(strategy), std::nullopt, run.engine.expertReach);
+  role.steps = std::make_unique<StepTimes>(*role.costs, std::move(strategy),
+                                           std::nullopt, run.engine.expertReach,
+                                           run.engine.expertSpread);
   if (!role.steps->isLegal())
     row.fail("the layout " + spell(degrees) + " is impossible");
   return role;
@@ -234,6 +235,12 @@ static double readWorkers(Row &row, const std::string &column) {
 /// A number of at least 0; 0 where the column is empty.
 static double readCount(Row &row, const std::string &column) {
   return row.text(column).empty() ? 0 : row.number(column, 0);
+}
+
+/// What a deployment says of its flags.
+static void applyFlags(Row &row, ServingEngine &engine) {
+  engine.heldSteps += readCount(row, "wait_steps");
+  engine.balanceSteps += readCount(row, "balance_steps");
 }
 
 static ErrorOr<ServingTimes> serve(Row &row, const Run &run) {
@@ -317,6 +324,7 @@ static std::string answer(Row &row, Inputs &inputs,
   if (!row.failure().empty())
     return "";
   apply(options, *engine);
+  applyFlags(row, *engine);
   if (!isMeasuredArchitecture(program->architecture))
     engine->widenBands();
   auto clock = EngineClock::create(*machine, *engine);

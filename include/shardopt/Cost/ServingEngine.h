@@ -37,6 +37,10 @@ struct ServingEngine {
   /// All requests are as long as the row says, and no mean.
   bool hasEqualLengths = false;
 
+  /// DeepGEMM's experts quantize, pack scales, gather and scatter in passes of
+  /// their own, the scales of their weights among them.
+  bool hasPassesOfExperts = false;
+
   // Of the host, microseconds: a step where it is on the critical path, the
   // same for each sequence, and for each sequence always.
   double stepUs = 0, sequenceUs = 0, alwaysUs = 0;
@@ -49,6 +53,9 @@ struct ServingEngine {
   /// Steps for which the first token is held back: those of the tokens that are
   /// sent together with it, or until the engine looks for requests again.
   double heldSteps = 0;
+  /// Steps that a prompt waits at most for prompts of all attention groups, so
+  /// that they are computed together; 0: it does not wait for them.
+  double balanceSteps = 0;
 
   // What kernels are in an engine, and not alone (docs/Serving.md).
   bool hasStaticScales = true;      ///< fp8 products need not find them
@@ -62,6 +69,9 @@ struct ServingEngine {
   /// Experts that a token reaches beside those of the tokens decoded with it,
   /// as a share of those that it would reach were tokens independent.
   double expertReach = 0.6;
+  /// What the fullest group of experts has above the mean, as a share of what
+  /// it would have were tokens independent.
+  double expertSpread = 0.4;
 
   double chunkTokens = 8192; ///< of a prompt that one step reads at most
   double lengthShare = 1;    ///< mean lengths over the ones that rows say

@@ -58,9 +58,10 @@ struct StageMemory {
 class StepTimes {
 public:
   /// `costs` outlives this; `strategy` fits it, and its batch counts for
-  /// nothing. `skew` and `reach` are as in makeRouting.
+  /// nothing. `skew` and `reach` are as in makeRouting; of the deviations that
+  /// the fullest group of experts would have above the mean it has `spread`.
   StepTimes(const CostModel &costs, Strategy strategy,
-            std::optional<double> skew, double reach);
+            std::optional<double> skew, double reach, double spread = 0);
 
   /// Whether the dims are possible.
   bool isLegal() const { return legal; }
@@ -97,7 +98,7 @@ private:
   const CostModel &model;
   Strategy strategy;
   std::optional<double> skew;
-  double reach;
+  double reach, deviations;
   std::vector<Stage> stages;
   bool legal = false;
 };

@@ -57,7 +57,7 @@ private:
   std::string machineName;
   cost::CostModel model;
   std::optional<double> skew;
-  double reach, memoryBytes, networkBytesPerS;
+  double reach, spread, memoryBytes, networkBytesPerS;
   int64_t domain;
 };
 
