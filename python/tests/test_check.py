@@ -446,6 +446,15 @@ class DocumentTest(unittest.TestCase):
                       " ".join(self.read(text.format(1)).all_findings))
         self.assertIn("uses 16 of the 24 GPUs", " ".join(self.read(text.format(3)).all_findings))
 
+    def test_neighbours_that_are_no_text_are_left_alone(self):
+        with tempfile.TemporaryDirectory() as place:
+            Path(place, "a.yaml").write_bytes(b"\xff\xfe\x00")
+            Path(place, "run.sh").write_text("vllm serve m -tp 2\n")
+            self.assertEqual(documents.read_stated(f"{place}/run.sh").roles[0].role.tp, 2)
+            for asked in (place, f"{place}/a.yaml"):
+                with self.assertRaisesRegex(so.ShardoptError, "a.yaml' cannot be read"):
+                    documents.read_stated(asked)
+
     def test_paths_and_commands_are_told_apart(self):
         for text in ("x.yaml", "no/such/folder/", "launch.sh"):
             with self.assertRaisesRegex(so.ShardoptError, "is not there"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -48,7 +49,7 @@ def read_stated(what: str, facts: "Names | None" = None, per_node: int = 0) -> S
         if not path.exists():
             raise ShardoptError(f"'{what}' is not there, expected a command, a file or a folder")
     text = read_text(path)
-    return read_text_of(text, str(path), facts, per_node, _beside(path.parent))
+    return read_text_of(text, str(path), facts, per_node, _files_of(path.parent, is_asked=False))
 
 
 def read_text_of(
@@ -152,22 +153,24 @@ def load_of_script(text: str) -> Load | None:
     return None
 
 
-def _beside(folder: Path) -> dict[str, str]:
-    """Small text files of a folder by name, as scripts name them."""
+def _files_of(folder: Path, is_asked: bool = True) -> dict[str, str]:
+    """Small text files of a folder by name, as scripts name them. One that is no text is
+    an error in a folder that was asked for, and nothing beside a file that was."""
     found: dict[str, str] = {}
     for path in sorted(folder.iterdir())[:_MOST_FILES]:
         is_text = path.suffix in (*_YAML, ".sh", ".env", ".txt", ".sbatch")
         if is_text and path.is_file() and path.stat().st_size <= _MOST_BYTES:
-            found[path.name] = read_text(path)
+            with contextlib.suppress(*(() if is_asked else (ShardoptError,))):
+                found[path.name] = read_text(path)
     return found
 
 
 def _read_folder(folder: Path, facts: "Names | None", per_node: int) -> Stated:
     """A folder of an export, or any with one script or manifests."""
-    files = _beside(folder)
+    files = _files_of(folder)
     for inner in sorted(folder.iterdir()):
         if inner.is_dir() and inner.name != "plan":
-            files.update({f"{inner.name}/{name}": text for name, text in _beside(inner).items()})
+            files.update({f"{inner.name}/{name}": text for name, text in _files_of(inner).items()})
     return read_files(files, str(folder), facts, per_node)
 
 

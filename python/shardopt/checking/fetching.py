@@ -72,6 +72,8 @@ def fetch(base: str, path: str, timeout_s: float) -> Answer:
     except urllib.error.HTTPError as error:
         with error:
             return Answer(url, error.code, "")
+    except NoAnswer:  # a ValueError too
+        raise
     except TimeoutError:
         raise _late(url, timeout_s) from None
     except urllib.error.URLError as error:
@@ -80,7 +82,8 @@ def fetch(base: str, path: str, timeout_s: float) -> Answer:
         why = getattr(error.reason, "strerror", None) or error.reason
         raise NoAnswer(f"'{url}' cannot be reached: {' '.join(str(why).split())[:200]}") from None
     except (http.client.HTTPException, OSError, ValueError) as error:
-        why = " ".join(str(error).split())[:200] or type(error).__name__
+        said = " ".join(str(error).split())
+        why = said[:200] if said.isprintable() and said else type(error).__name__
         raise NoAnswer(f"'{url}' does not answer as HTTP does: {why}") from None
 
 
