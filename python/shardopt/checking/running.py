@@ -86,6 +86,24 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value not in ("", "None") else None
 
 
+#: Facts that are texts; the others are counts.
+_TEXTS = ("cache_type", "weight_type", "model")
+
+
+def _named(said: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """Facts by the names that an engine has for them."""
+    return {
+        fact: (_text if fact in _TEXTS else _whole)(said.get(name)) for fact, name in names.items()
+    }
+
+
+def _exchange(backend: Any, gathers: str) -> str | None:
+    """How experts exchange rows, by the backend's name; `gathers` is the one that gathers."""
+    if not isinstance(backend, str):
+        return None
+    return "gather" if backend == gathers else "all_to_all"
+
+
 def _read_server_info(running: Running, answer: Answer, path: str) -> None:
     said = answer.json()
     if not isinstance(said, dict):
@@ -113,20 +131,16 @@ def _read_sglang(running: Running, said: Mapping[str, Any], source: str) -> None
     if tp:
         running.learn(source, tp=max(1, tp // ranks), dp=ranks, pp=pp, world=tp * pp)
     mode = said.get("disaggregation_mode")
-    backend = said.get("moe_a2a_backend")
     running.learn(
         source,
         ep=size["ep_size"],
         cp=size["dcp_size"],
-        exchange=None if backend is None else ("gather" if backend == "none" else "all_to_all"),
-        most_in_flight=_whole(said.get("max_running_requests")),
-        cache_type=_text(said.get("kv_cache_dtype")),
-        weight_type=_text(said.get("quantization")),
-        cached_tokens=_whole(said.get("max_total_num_tokens")),
-        max_length=_whole(said.get("context_length")),
+        exchange=_exchange(said.get("moe_a2a_backend"), "none"),
         version=_text(said.get("version")),
-        model=_text(said.get("model_path")),
         role=mode if mode in ("prefill", "decode") else None,
+        **_named(said, most_in_flight="max_running_requests", cached_tokens="max_total_num_tokens",
+                 max_length="context_length", cache_type="kv_cache_dtype",
+                 weight_type="quantization", model="model_path"),
     )
 
 
@@ -146,17 +160,15 @@ def _read_vllm_config(running: Running, config: Any, source: str) -> None:
     parallel, cache = part("parallel_config"), part("cache_config")
     model, scheduler = part("model_config"), part("scheduler_config")
     _learn_vllm_degrees(running, parallel, source)
-    running.learn(
-        source,
-        blocks=_whole(cache.get("num_gpu_blocks")),
-        block_size=_whole(cache.get("block_size")),
-        cached_tokens=_whole(cache.get("kv_cache_size_tokens")),
-        cache_type=_text(cache.get("cache_dtype")),
-        weight_type=_text(model.get("quantization")),
-        max_length=_whole(model.get("max_model_len")),
-        model=_text(model.get("model")),
-        most_in_flight=_whole(scheduler.get("max_num_seqs")),
-    )
+    running.learn(source, **_named(cache, **_OF_CACHES))
+    running.learn(source, **_named(model, weight_type="quantization", max_length="max_model_len",
+                                   model="model"))
+    running.learn(source, **_named(scheduler, most_in_flight="max_num_seqs"))
+
+
+#: vLLM's names of what its caches are, in its configuration and its metrics.
+_OF_CACHES = {"blocks": "num_gpu_blocks", "block_size": "block_size",
+              "cached_tokens": "kv_cache_size_tokens", "cache_type": "cache_dtype"}
 
 
 def _learn_vllm_degrees(running: Running, said: Mapping[str, Any], source: str) -> None:
@@ -170,10 +182,7 @@ def _learn_vllm_degrees(running: Running, said: Mapping[str, Any], source: str) 
     spreads = said.get("enable_expert_parallel")
     if isinstance(spreads, bool) and tp and dp:
         running.learn(source, ep=tp * dp if spreads else 1)
-    backend = said.get("all2all_backend")
-    if isinstance(backend, str):
-        is_gather = backend == "allgather_reducescatter"
-        running.learn(source, exchange="gather" if is_gather else "all_to_all")
+    running.learn(source, exchange=_exchange(said.get("all2all_backend"), "allgather_reducescatter"))
 
 
 _NAMED = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|[^\s,()]+)")
@@ -183,13 +192,8 @@ def _read_vllm_text(running: Running, text: str, source: str) -> None:
     """`tensor_parallel_size=8, …, quantization=fp8`, of a log line."""
     said = {name: value.strip("'\"") for name, value in _NAMED.findall(text)}
     _learn_vllm_degrees(running, {**said, "enable_expert_parallel": None}, source)
-    running.learn(
-        source,
-        cache_type=_text(said.get("kv_cache_dtype")),
-        weight_type=_text(said.get("quantization")),
-        max_length=_whole(said.get("max_seq_len")),
-        model=_text(said.get("model")),
-    )
+    running.learn(source, **_named(said, cache_type="kv_cache_dtype", weight_type="quantization",
+                                   max_length="max_seq_len", model="model"))
 
 
 _METRIC = re.compile(r"^([A-Za-z_:][\w:]*)\{(.*)\}\s+\S+", re.M)
@@ -211,13 +215,7 @@ def _read_metrics(running: Running, answer: Answer) -> None:
         if "engine" in said:
             engines.add(said["engine"])
         if name == "vllm:cache_config_info":
-            running.learn(
-                "/metrics",
-                blocks=_whole(said.get("num_gpu_blocks")),
-                block_size=_whole(said.get("block_size")),
-                cached_tokens=_whole(said.get("kv_cache_size_tokens")),
-                cache_type=_text(said.get("cache_dtype")),
-            )
+            running.learn("/metrics", **_named(said, **_OF_CACHES))
     if engines:
         running.learn("/metrics", engines=len(engines))
     if not running.engine and "sglang:" in answer.text:
@@ -302,12 +300,8 @@ def _read_non_default(running: Running, text: str, source: str) -> None:
     usual = {"tensor_parallel_size": 1, "pipeline_parallel_size": 1, "data_parallel_size": 1,
              "enable_expert_parallel": False, "all2all_backend": "allgather_reducescatter"}
     _learn_vllm_degrees(running, {**usual, **said}, source)
-    running.learn(
-        source,
-        most_in_flight=_whole(said.get("max_num_seqs")),
-        cache_type=_text(said.get("kv_cache_dtype")),
-        weight_type=_text(said.get("quantization")),
-    )
+    running.learn(source, **_named(said, most_in_flight="max_num_seqs",
+                                   cache_type="kv_cache_dtype", weight_type="quantization"))
 
 
 def _read_trtllm_options(running: Running, text: str, path: str) -> None:
