@@ -227,6 +227,17 @@ class PlaceTest(unittest.TestCase):
         one = started.templates(d.files_of(service(COPIES), "kubernetes", d.Settings()))
         self.assertNotIn("nodeSelector", one["serve"]["workerTemplate"]["spec"])
 
+    def test_claims_are_mounted_where_a_model_is_in_one(self):
+        for target in ("kubernetes", "llm-d", "dynamo"):
+            for model, claim, is_mounted in (
+                ("org/model", "models", False), ("org/model", "mine", True), ("/data/x", "models", True),
+            ):
+                made = service([{"name": "serve", "tp": 2}], model=model)
+                text = "".join(d.files_of(made, target, d.Settings(claim=claim)).values())
+                with self.subTest(target, model=model, claim=claim):
+                    self.assertEqual(f"claimName: {claim}" in text, is_mounted)
+                    self.assertEqual("mountPath: /models" in text, is_mounted)
+
     def test_groups_of_a_domain_claim_it(self):
         for target in ("kubernetes", "llm-d", "dynamo"):
             made = service([{"name": "serve", "tp": 8, "workers": 3, **GB200}])

@@ -132,12 +132,13 @@ def _worker(
 ) -> dict[str, Any]:
     words = [literal(word) for word in worker_words(deployment, role)]
     # The operator mounts shared memory itself, of the size that the component says.
-    of_pod, of_container = ([one for one in each if one["name"] != "shm"] for each in volumes(settings))
+    mounted = volumes(deployment, settings)
+    of_pod, of_container = ([one for one in each if one["name"] != "shm"] for each in mounted)
     env = environment(deployment, deployment.command(role, 0, SIDE_PORT), settings)
     claimed, of_resources = claims(deployment, role)
     gpus = {role.hardware.resource: str(deployment.devices_here(role))}
     resources: dict[str, Any] = {"limits": gpus, **of_resources}
-    pod = {"volumes": of_pod, **selector(deployment, role, settings), **claimed}
+    pod = {**({"volumes": of_pod} if of_pod else {}), **selector(deployment, role, settings), **claimed}
     container = {
         "name": "main",
         "image": image,
@@ -145,7 +146,7 @@ def _worker(
         "args": words[3:],
         **({"env": env} if env else {}),
         "resources": resources,
-        "volumeMounts": of_container,
+        **({"volumeMounts": of_container} if of_container else {}),
     }
     nodes = deployment.nodes(role)
     return {

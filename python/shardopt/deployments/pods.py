@@ -135,19 +135,19 @@ def compute_domains(deployment: Deployment, settings: Settings) -> list[dict[str
     ]
 
 
-def volumes(settings: Settings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Of a pod, and where its containers see them."""
-    claim = {"claimName": settings.claim, "readOnly": True}
-    return (
-        [
-            {"name": "models", "persistentVolumeClaim": claim},
-            {"name": "shm", "emptyDir": {"medium": "Memory"}},
-        ],
-        [
-            {"name": "models", "mountPath": settings.models, "readOnly": True},
-            {"name": "shm", "mountPath": "/dev/shm"},
-        ],
-    )
+def volumes(
+    deployment: Deployment, settings: Settings
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Of a pod, and where its containers see them: a claim where the model is in one, or
+    where it is asked for."""
+    of_pod: list[dict[str, Any]] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+    of_container: list[dict[str, Any]] = [{"name": "shm", "mountPath": "/dev/shm"}]
+    if deployment.model.startswith("/") or settings.claim != Settings.claim:
+        claim = {"claimName": settings.claim, "readOnly": True}
+        of_pod.insert(0, {"name": "models", "persistentVolumeClaim": claim})
+        mount = {"name": "models", "mountPath": settings.models, "readOnly": True}
+        of_container.insert(0, mount)
+    return of_pod, of_container
 
 
 def probes(port: int) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def pod_spec(
 ) -> dict[str, Any]:
     """The pod of a worker's first node, or of a later one, which answers no requests."""
     command = deployment.command(role, port, SIDE_PORT)
-    of_pod, of_container = volumes(settings)
+    of_pod, of_container = volumes(deployment, settings)
     script = script_of(deployment, role, command, is_later)
     env = environment(deployment, command, settings)
     claimed, of_resources = claims(deployment, role)
@@ -189,7 +189,7 @@ def job(
     deployment: Deployment, settings: Settings, words: Sequence[str], name: str
 ) -> dict[str, Any]:
     """A job that runs a command in the engine's image, without GPUs."""
-    of_pod, of_container = volumes(settings)
+    of_pod, of_container = volumes(deployment, settings)
     container = {
         "name": "client",
         "image": images_of(deployment, settings)[0],
