@@ -65,7 +65,7 @@ def _bundle() -> str:
         import vl_convert  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise ShardoptError(
-            "a page needs vl-convert-python, which holds the charts' library: "
+            "a report needs vl-convert-python, which contains the chart library: "
             "pip install vl-convert-python"
         ) from None
     return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
@@ -95,22 +95,40 @@ def page(
         return _page(title, head, charts_of_service(plan, frontier, changes), plan)
     problem = plan.problem
     limit = "none" if problem.slo_ms == float("inf") else f"{problem.slo_ms:g} ms"
+    metrics = plan.metrics
+    name = "TPOT" if problem.phase == "decode" else "TTFT"
+    headline = {
+        "throughput": f"{metrics.throughput:.4g} tokens/s per GPU",
+        name: f"{metrics.latency_ms:.4g} ms (SLO {limit})",
+        "memory": f"{metrics.memory_gb:.4g} GB per GPU",
+    }
     facts = {
         "model": problem.model.name or problem.model.path,
         "machine": problem.machine_name,
         "workload": f"{problem.phase}, {problem.model.context} tokens",
-        "limit": limit,
         "search": "proved optimal" if plan.proved else "best found",
         "version": f"shardopt {version()}",
         "command": shlex.join(plan.command) or "-",
     }
     title = f"{facts['model']} on {facts['machine']}"
     specs = charts(plan, frontier, changes, search)
-    return _page(title, _definitions(facts), specs, plan)
+    head = _definitions(headline) + _launch_of(plan) + _definitions(facts)
+    return _page(title, head, specs, plan)
 
 
 #: What leads from a page, which is a plan file, to a launch.
 _LAUNCH = "shardopt export PAGE.html --target shell -o launch"
+
+
+def _launch_of(plan: Plan) -> str:
+    """The command that exports a plan of a phase, if an engine runs it."""
+    engines = plan.report.get("engines") or {}
+    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
+    engine = plan.problem.engine or runner
+    if not engine:
+        return ""
+    words = html.escape(f"shardopt export PAGE.html --engine {engine}")
+    return f"<h2>Launch</h2><pre>{words}</pre>"
 
 
 def _definitions(facts: dict[str, str]) -> str:

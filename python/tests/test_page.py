@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import shardopt as so
+from shardopt import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -144,6 +145,13 @@ class PageTest(unittest.TestCase):
             path.write_text("<html></html>")
             with self.assertRaisesRegex(so.ShardoptError, "a page without a plan"):
                 so.Plan.from_json(path)
+
+    def test_page_of_a_phase_begins_with_its_numbers(self):
+        plan = planned()
+        with mock.patch("shardopt.pages._bundle", return_value=""):
+            head = pages.page(plan).split("<figure")[0]
+        self.assertLess(head.index("tokens/s per GPU"), head.index("<dt>machine"))
+        self.assertIn(f"{plan.metrics.tpot_ms:.4g} ms", head)
 
     def test_texts_of_others_end_nothing(self):
         plan = planned()
