@@ -280,7 +280,7 @@ def lines(tool, folder):
     yield ""
     yield from table(plain)
     yield ""
-    yield "With MTP, one draft of which 0.85 are accepted:"
+    yield "With MTP, one speculative token with an acceptance of 0.85:"
     yield ""
     yield from table([row for row in rows if row["spec"] != "none"])
     yield ""

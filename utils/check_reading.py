@@ -5,7 +5,7 @@ A page fails if its mean sentence has more than 18 words, or if more than 3 % of
 sentences have more than 30. `--list` prints the means of all pages, `--long` the long
 sentences.
 
-Counted is prose alone: paragraphs, list items and quotes. Headings, tables, fenced code,
+Counted is prose alone: paragraphs, list items and quotes. Headings, tables, code blocks,
 comments and pictures are left out. A link counts as its text, and a span of inline code
 as one word. A sentence ends with ".", "!" or "?" before a space, or with its paragraph or
 list item; a colon or semicolon ends none. Pieces of fewer than four words, names in lists
@@ -22,6 +22,7 @@ MEAN, LONG, SHARE, LEAST = 18, 30, 0.03, 4
 
 NOT_PROSE = [
     re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL),
+    re.compile(r"(?<=\n\n)(?: {4}.*\n)+"),
     re.compile(r"<!--.*?-->", re.DOTALL),
     re.compile(r"^ *\|.*$", re.MULTILINE),
     re.compile(r"^#+ .*$", re.MULTILINE),
