@@ -424,7 +424,7 @@ TEST(ServingPlan, TellsBatchesAndEngines) {
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_TRUE(summary->search.proved);
   const std::string table = planTable(*summary), report = reportJson(*summary);
-  for (const char *text : {"\ndp ", "\nworkers ", "idle devices",
+  for (const char *text : {"  dp ", "  workers ", "idle devices",
                            "batches   b * pp", "engines   "})
     EXPECT_NE(table.find(text), std::string::npos) << table;
   for (const char *text :
