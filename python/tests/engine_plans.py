@@ -1,6 +1,7 @@
 """Plans whose exports are shown to the engines' own parsers: models x machines x engines x
 roles, on one to 32 nodes."""
 
+import functools
 import itertools
 import os
 import random
@@ -16,6 +17,9 @@ DATA = Path(os.environ.get("SHARDOPT_DATA", ROOT.parent / "shared/data"))
 MACHINES = {"h100_sxm": 8, "h200_sxm": 8, "b200_sxm": 8, "gb200": 4, "a100_sxm": 8, "mi300x": 8}
 ENGINES = ("vllm", "sglang", "trtllm")
 NODES = (1, 1, 1, 2, 2, 4, 8, 16, 32)
+#: Services of models with more experts are searched on this many devices at most, as each
+#: takes minutes on more. Phases, whose degrees are drawn, are on up to 32 nodes.
+_MANY_EXPERTS, _MOST_SEARCHED = 64, 64
 #: What is asked: requests of a service, or one phase with its degrees.
 KINDS = ("aggregated", "disaggregated", "best", "rate", "decode", "prefill")
 
@@ -24,6 +28,11 @@ def configs():
     """Published configs by name."""
     found = [*(ROOT / "examples/configs").glob("[lq]*.json"), *(DATA / "configs").glob("*_config.json")]
     return {path.stem.removesuffix("_config"): path for path in sorted(found)}
+
+
+@functools.lru_cache
+def _experts(path):
+    return so.load_model(path, so.Decode(context=1024)).experts
 
 
 def _service(draw, kind, devices):
@@ -66,6 +75,9 @@ def problems(seed=0):
             model = so.load_model(paths[name], phase)
             asked = {"pins": _pins(draw, model, devices)}
         else:
+            if _experts(paths[name]) > _MANY_EXPERTS:
+                devices = min(devices, _MOST_SEARCHED)
+                nodes = devices // MACHINES[machine]
             asked = _service(draw, kind, devices)
             model = so.load_model(paths[name], so.Decode(context=asked["isl"] + asked["osl"]))
         key = f"{number} {name} {machine} {engine} {kind} {nodes}"

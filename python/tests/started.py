@@ -151,7 +151,7 @@ def of_groups(files, ranks):
 def of_compose(files):
     """The commands of workers, by role."""
     found = {}
-    for name, one in documents(files)[0]["services"].items():
+    for name, one in yaml.safe_load(files["compose.yaml"])["services"].items():
         words = tuple(word.replace("$$", "$") for word in one["command"])
         role = name.rpartition("-")[0]
         if role:
@@ -169,7 +169,7 @@ def router(target, made, files):
     """The words of the router, and by role the workers of the file that it reads; None
     where it reads none. Hosts are host1, host2, …"""
     if target == "compose":
-        words = documents(files)[0]["services"]["router"]["command"]
+        words = yaml.safe_load(files["compose.yaml"])["services"]["router"]["command"]
         return words, _served(files.get("router.yaml"))
     if target == "kubernetes":
         pods = next(one for one in documents(files) if one["kind"] == "Deployment")

@@ -12,6 +12,7 @@ import shardopt as so
 from shardopt import deployments as d
 from engine_cases import CONFIGS, DENSE
 from shardopt.deployments import seats
+from shardopt.engine_table import flags_of
 from test_deployments import COPIES, EXPERTS, SERVICES, SPLIT, service
 
 try:
@@ -28,7 +29,10 @@ TWO_MACHINES = [
     {"name": "decode", "tp": 2, "ranks": 8, "ep": 16, "machine": "gb200", "domain": 72,
      "devices_per_node": 4},
 ]
-ALL = [*SERVICES, [{"name": "serve", "tp": 8, **GB200}], TWO_MACHINES,
+#: Of one node each, as all engines run.
+ONE_NODE = [{"name": "prefill", "tp": 2, "workers": 3},
+            {"name": "decode", "tp": 1, "ranks": 8, "ep": 8, "workers": 2}]
+ALL = [*SERVICES, ONE_NODE, [{"name": "serve", "tp": 8, **GB200}], TWO_MACHINES,
        [{"name": "serve", "tp": 3, "workers": 5}]]
 PARTITIONS = d.Settings(partition=("prefill:hopper", "decode:blackwell"))
 
@@ -122,6 +126,39 @@ class SchemaTest(unittest.TestCase):
             inner[last] = value
             with self.subTest(path, value=value):
                 self.assertTrue(wrong_with(changed))
+
+
+@unittest.skipUnless(yaml, "PyYAML is not installed")
+class RouterTest(unittest.TestCase):
+    """TensorRT-LLM's disaggregated server: it is told of workers, or they tell it."""
+
+    def test_it_is_told_of_all_workers(self):
+        made = service(ONE_NODE, "trtllm")
+        for target in ("shell", "slurm"):
+            words, config = started.router(target, made, d.files_of(made, target, d.Settings()))
+            self.assertEqual(words[:4], ["trtllm-serve", "disaggregated", "--config_file", "router.yaml"])
+            self.assertEqual(config, {
+                "port": 8000, "prefill": [f"host1:{8100 + 10 * n}" for n in range(3)],
+                "decode": ["host2:8100", "host3:8100"]})
+
+    def test_workers_register_in_a_cluster(self):
+        made = service(ONE_NODE, "trtllm")
+        files = d.files_of(made, "kubernetes", d.Settings(namespace="llm"))
+        words, config = started.router("kubernetes", made, files)
+        self.assertEqual(config, {"port": 8000, "prefill": ["registers"] * 3, "decode": ["registers"] * 2})
+        registry = next(one for one in started.documents(files)
+                        if one["kind"] == "Service" and one["metadata"]["name"] == "svc-router")
+        self.assertTrue(registry["spec"]["publishNotReadyAddresses"])
+        known = flags_of("trtllm")
+        for role, name in (("prefill", "context"), ("decode", "generation")):
+            pod = started.templates(files)[role]["workerTemplate"]["spec"]["containers"][0]
+            own = {each["name"]: each.get("valueFrom") for each in pod["env"]}
+            self.assertEqual(own["HOST"], {"fieldRef": {"fieldPath": "status.podIP"}})
+            said = pod["args"][0]
+            for flag, value in (("--host", '"$HOST"'), ("--server_role", name),
+                                ("--disagg_cluster_uri", "http://svc-router.llm:8000")):
+                self.assertIn(f"{flag} {value}", said)
+                self.assertEqual(known[flag], "values")
 
 
 class DraftTest(unittest.TestCase):
