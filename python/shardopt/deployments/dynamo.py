@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from typing import Any, Mapping
@@ -26,7 +25,7 @@ from .pods import (
 from .routing import benchmark_command
 from .service import SERVE, Deployment, Role
 from .settings import Settings
-from .srt_slurm import OF_NODES, flags_said
+from .srt_slurm import OF_NODES, flags_said, options_said
 
 WRITTEN_FOR = "Dynamo 1.3 to 1.6 (nvidia.com/v1beta1)"
 
@@ -106,24 +105,12 @@ def worker_words(deployment: Deployment, role: Role) -> list[str]:
 def _trtllm_words(row: Mapping[str, Any], command: Command) -> list[str]:
     """The flags that Dynamo's worker has, and the other options of the engine as JSON."""
     flags = {ours: its for its, ours in row["wrapped_flags"][_MODULES["trtllm"]].items()}
-    paths = {flag: path.split(".") for path, flag in row["options"].items()}
-    options: dict[str, Any] = copy.deepcopy(dict(command.options))
-    words: list[str] = []
-    fraction = None
-    for flag, *values in flags_said(row, command):
-        if flag == "--config":
-            continue
-        if flag in flags:
-            words += [flags[flag], *values]
-            fraction = float(values[0]) if flag.endswith("memory_fraction") else fraction
-            continue
-        *outer, name = paths[flag]
-        inner = options
-        for part in outer:
-            inner = inner.setdefault(part, {})
-        inner[name] = json.loads(values[0]) if values and values[0].isdigit() else (*values, True)[0]
-    if "kv_cache_config" in options and fraction is not None:  # it takes the place of the flag's
-        options["kv_cache_config"]["free_gpu_memory_fraction"] = fraction
+    del flags["--config"]
+    words = [word for flag, *values in flags_said(row, command) if flag in flags
+             for word in (flags[flag], *values)]
+    options = options_said(row, command, apart=flags)
+    if "kv_cache_config" in options:  # it takes the place of the flag about caches
+        options["kv_cache_config"] = options_said(row, command)["kv_cache_config"]
     return [*words, *(["--override-engine-args", json.dumps(options)] if options else [])]
 
 

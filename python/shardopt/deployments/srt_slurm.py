@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+import copy
+import json
+import re
+from typing import Any, Container, Mapping, Sequence
 
 from ..errors import Inexpressible
 from ..launches import Command
@@ -12,18 +15,12 @@ from .settings import Settings
 
 WRITTEN_FOR = "srt-slurm recipes of 2026-08"
 
-_ENGINES = ("vllm", "sglang")
-
-
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     return {"recipe.yaml": document(recipe(deployment, settings))}
 
 
 def recipe(deployment: Deployment, settings: Settings) -> dict[str, Any]:
     """What `srtctl apply` takes: flags by role, without those of nodes, which it adds."""
-    if deployment.engine not in _ENGINES:
-        why = f"recipes of {deployment.engine} are not written, expected " + " or ".join(_ENGINES)
-        raise Inexpressible(why, [why], None)
     roles = {role.name: role for role in deployment.roles}
     gpus = {role.devices_per_node for role in deployment.roles}
     machines = {role.machine for role in deployment.roles}
@@ -83,12 +80,38 @@ _OF_PORTS = {"--disaggregation-bootstrap-port"}
 
 def engine_flags(deployment: Deployment, role: Role) -> dict[str, Any]:
     """The flags of a role without those of nodes and ports, by name."""
-    said = flags_said(deployment.row, deployment.command(role, 0))
+    row, command = deployment.row, deployment.command(role, 0)
+    if row.get("options"):  # an engine that is told its options in a file
+        return options_said(row, command)
+    said = flags_said(row, command)
     return {
         flag.lstrip("-"): values[0] if values else True
         for flag, *values in said
         if flag not in OF_NODES | _OF_PORTS
     }
+
+
+def options_said(
+    row: Mapping[str, Any], command: Command, apart: Container[str] = ()
+) -> dict[str, Any]:
+    """The flags of a command but those `apart`, and its file, as the options that they are."""
+    found: dict[str, Any] = copy.deepcopy(dict(command.options))
+    said = {flag: values for flag, *values in flags_said(row, command)}
+    for path, flag in row["options"].items():
+        if flag in said and flag not in apart:
+            *outer, name = path.split(".")
+            inner = found
+            for part in outer:
+                inner = inner.setdefault(part, {})
+            inner[name] = _value_of(said[flag])
+    return found
+
+
+def _value_of(values: Sequence[str]) -> Any:
+    """A switch, a number or a word."""
+    if not values:
+        return True
+    return json.loads(values[0]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", values[0]) else values[0]
 
 
 def flags_said(row: Mapping[str, Any], command: Command) -> list[list[str]]:
