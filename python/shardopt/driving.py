@@ -213,7 +213,7 @@ def drive(
     """
     orders = ("deterministic", "async")
     if order not in orders:
-        raise UnknownName(f"unknown order {shown(order)}; " + list_known(str(order), orders))
+        raise UnknownName(f"unknown order {shown(order)}; " + list_known(order, orders))
     if isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1:
         raise WrongValue(f"'parallel' is {shown(parallel)}, expected a number above 0")
     if device_seconds is not None:

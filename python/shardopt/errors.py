@@ -91,8 +91,9 @@ _MOST_NAME = 200
 def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
     """The end of a message about an unknown name: "known: …", closest first."""
     from ._native import native
+    from .border import shown
 
-    text = str(name)[:_MOST_NAME].encode(errors="replace").decode()
+    text = (name if isinstance(name, str) else shown(name))[:_MOST_NAME].encode(errors="replace").decode()
     names = native().closest_first(text, sorted(known))
     more = len(names) - most
     others = f" and {more} others" if more > 0 else ""

@@ -104,7 +104,7 @@ class Strategy:
         if exchange not in native().exchanges:
             raise UnknownName(
                 f"'exchange' is {shown(exchange)}; "
-                + list_known(str(exchange), native().exchanges)
+                + list_known(exchange, native().exchanges)
             )
         if degrees.get("dp") == degrees["ep"]:
             del degrees["dp"]

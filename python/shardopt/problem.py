@@ -263,10 +263,11 @@ class Problem:
                 if name.endswith("_types"):
                     _name(name, each)
                 elif name == "accepted_tokens":
-                    real(each)
+                    if math.isnan(real(each)):
+                        raise WrongValue(f"'{name}' has {shown(each)}, expected a number")
                 else:
                     _whole(name, each, least=0 if name == "draft_tokens" else 1)
-            if len(set(value)) < len(value) and name != "accepted_tokens":
+            if name != "accepted_tokens" and len(set(value)) < len(value):
                 raise WrongValue(f"'{name}' is {shown(value)}, expected each value once")
         lists = self.lists
         if len(lists.get("draft_tokens", [0])) != len(lists.get("accepted_tokens", [0])):

@@ -61,7 +61,7 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
     known = ("throughput", latency, "memory_gb", "valid", "reason")
     for name in found:
         if name not in known:
-            raise UnknownName(f"metrics have '{name}'; " + list_known(str(name), known))
+            raise UnknownName(f"metrics have {shown(name)}; " + list_known(name, known))
     numbers = []
     for name in known[:3]:
         value = found.get(name)
@@ -83,7 +83,7 @@ def read_metrics(problem: Problem, found: Any) -> Metrics:
         reasons = ("structural", "memory", "slo", "failed")
         if reason not in reasons:
             raise UnknownName(
-                f"'reason' is {shown(reason)}; " + list_known(str(reason), reasons)
+                f"'reason' is {shown(reason)}; " + list_known(reason, reasons)
             )
     elif numbers[0] == 0 or numbers[1] == 0:
         raise ShardoptError(f"valid, but 'throughput' or '{latency}' is 0")

@@ -189,7 +189,7 @@ def _problems_of(
     phase = values.get("phase", model.phase if model else "decode")
     if phase not in ("decode", "prefill"):
         raise UnknownName(
-            f"unknown phase '{phase}'; " + list_known(str(phase), ("decode", "prefill"))
+            f"unknown phase {shown(phase)}; " + list_known(phase, ("decode", "prefill"))
         )
     if "context" not in values and model is None:
         raise ShardoptError(

@@ -2,6 +2,7 @@
 values and texts of every kind."""
 
 import concurrent.futures
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -323,10 +324,14 @@ class ValuesTest(unittest.TestCase):
             {"pins": {"\ud800": 1}},
             {"pins": {"tp": [object()]}},
             {"simulator_timeout_s": 10**400},
+            {"isl": 8, "osl": 8, "draft_tokens": [1, 2], "accepted_tokens": [[1], [1]]},
         ):
             with self.subTest(list(change)), self.assertRaises(so.ShardoptError):
                 problem.replace(**change)
         plan = so.plan(problem)
+        deep = [1]
+        for _ in range(40):
+            deep = [deep, deep]
         for call in (
             lambda: so.load_model("a\0b", so.Decode(context=4)),
             lambda: so.load_model("\ud800", so.Decode(context=4)),
@@ -339,6 +344,7 @@ class ValuesTest(unittest.TestCase):
             lambda: so.chart(plan, {}),
             lambda: so.export(plan, "vllm", "x"),
             lambda: so.judge(problem, 10**5000),
+            lambda: so.evaluate(problem, [dataclasses.replace(plan.strategy, exchange=deep)]),
         ):
             with self.assertRaises(so.ShardoptError):
                 call()

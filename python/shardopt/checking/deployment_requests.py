@@ -139,7 +139,7 @@ def answer(document: Mapping[str, Any], place: str, config: "str | os.PathLike[s
     backend = spec.get("backend", "auto")
     if backend not in (*_ENGINES, "auto"):
         raise UnknownName(f"'{place}': the backend is {shown(backend)}; "
-                          + list_known(str(backend), (*_ENGINES, "auto")))
+                          + list_known(backend, (*_ENGINES, "auto")))
     model = load_model(config, Decode(asked["isl"] + asked["osl"]))
     plans, why = [], []
     for engine in _ENGINES if backend == "auto" else (backend,):
