@@ -28,6 +28,7 @@ private:
   void writeSubject();
   void writeFailures();
   void writeBest();
+  void writeFree();
   void writeTrust(const cost::Breakdown &breakdown);
   void writeBreakdown(const cost::Breakdown &breakdown);
   void writeBaselines();
@@ -75,6 +76,7 @@ void ReportWriter::write() {
                   : search::spell(summary.search.stopped));
   writeFailures();
   writeBest();
+  writeFree();
   writeBaselines();
   writeEngines();
   writeOptional("bound", summary.search.bound);
@@ -158,6 +160,17 @@ void ReportWriter::writeBest() {
       .endObject();
   writeTrust(breakdown);
   writeBreakdown(breakdown);
+  json.endObject();
+}
+
+/// The optimum in place of which a plan that an engine runs was taken.
+void ReportWriter::writeFree() {
+  if (!summary.free)
+    return;
+  json.key("free_optimum").beginObject();
+  writePlan(*summary.free);
+  json.member("gain", lossOf(summary.plan->evaluation, summary.free->evaluation,
+                             summary.goal));
   json.endObject();
 }
 

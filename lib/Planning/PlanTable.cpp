@@ -158,6 +158,10 @@ void TableWriter::collectColumns() {
   for (size_t i = 0; i < summary.baselines.size(); ++i)
     if (summary.baselines[i])
       columns.push_back({names[i], &*summary.baselines[i]});
+  if (summary.free) {
+    columns.push_back({"optimum", &*summary.free});
+    return; // the plan itself is the best that an engine runs
+  }
   // The best that any engine would run.
   const search::Objective objective = scenario.objective(summary.goal);
   std::optional<Engine> best;
@@ -409,6 +413,13 @@ void TableWriter::writeVerdict() {
     fact("search", summary.searcher + ", " + proof + ", evaluations " +
                        std::to_string(summary.search.evaluations));
   }
+  if (summary.free)
+    fact("optimum",
+         "a sharding that no engine runs gains " +
+             fixed(100 * lossOf(summary.plan->evaluation,
+                                summary.free->evaluation, summary.goal),
+                   2) +
+             " % (engine none)");
   if (!summary.batches.empty())
     fact("batches", summary.batches);
   if (summary.tellsEngines && summary.plan) {

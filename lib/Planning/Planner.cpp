@@ -71,6 +71,7 @@ private:
                     const search::StrategySpace &space, unsigned threads);
   void findEnginePlan(Engine runner, const search::StrategySpace &space,
                       unsigned threads);
+  void preferEngine();
   void sayStages(std::optional<search::Plan> &plan) const;
   void explainBest(const search::StrategySpace &space);
   void explainInfeasible(const search::StrategySpace &space);
@@ -323,6 +324,7 @@ ErrorOr<PlanSummary> Planner::run() {
     summary.batches = space->describeBatches();
   if (!isStopped() && !engine && scenario.simulator().decomposition())
     findOthers(*space);
+  preferEngine();
   if (summary.plan)
     explainBest(*space);
   else if (!isStopped())
@@ -395,6 +397,39 @@ void Planner::findEnginePlan(Engine runner, const search::StrategySpace &space,
                                    [this] { return isStopped(); })
              .best;
   sayStages(plan);
+}
+
+/// Takes the best plan of an engine in the place of an optimum that none runs.
+void Planner::preferEngine() {
+  if (request.runnableLoss <= 0 || !summary.plan || isStopped())
+    return;
+  const EngineFacts facts(scenario.model());
+  std::optional<Engine> best;
+  for (Engine runner : allEngines) {
+    if (!whyNotRun(runner, summary.plan->strategy, facts))
+      return;
+    const auto &plan = summary.enginePlans[size_t(runner)];
+    if (plan && (!best || objective.better(
+                              plan->evaluation,
+                              summary.enginePlans[size_t(*best)]->evaluation)))
+      best = runner;
+  }
+  if (!best)
+    return;
+  const search::Plan &plan = *summary.enginePlans[size_t(*best)];
+  if (lossOf(plan.evaluation, summary.plan->evaluation, request.goal) >
+      request.runnableLoss)
+    return;
+  summary.free = std::move(summary.plan);
+  summary.plan = summary.search.best = plan;
+  summary.planName = spell(*best);
+}
+
+double shardopt::lossOf(const Evaluation &plan, const Evaluation &optimum,
+                        search::Goal goal) {
+  return goal == search::Goal::Latency
+             ? plan.latencyMs / optimum.latencyMs - 1
+             : 1 - plan.throughput / optimum.throughput;
 }
 
 /// Which limit the next larger batch would exceed. Where there is none, that of

@@ -234,30 +234,51 @@ void Adviser::relax(const char *what, LatencyLimit ServiceGoal::*limit,
     add(what, "", (looser.*limit).ms, *found.best());
 }
 
-/// The least value of a limit with a plan, to a hundredth of it, the others as
-/// they are.
-void Adviser::nearest(const char *what, LatencyLimit ServiceGoal::*limit,
-                      cost::ServingTime cost::ServingTimes::*time) {
+std::optional<NearestLimit>
+service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
+                      cost::ServingTime cost::ServingTimes::*time,
+                      int64_t mostEffort) {
+  const ServiceGoal &goal = asked.goal();
   ServiceGoal looser = goal;
   double low = (goal.*limit).ms;
-  auto attained = [&](const ServicePlan &plan) {
-    return (goal.*limit).of<double>(plan.times.*time);
+  std::optional<NearestLimit> best;
+  ServiceProof effort;
+  auto isMet = [&](double ms) {
+    (looser.*limit).ms = ms;
+    const ServiceSummary found = asked.under(looser);
+    effort += found.proof;
+    const ServicePlan *plan = found.best();
+    if (plan)
+      best = {(goal.*limit).of<double>(plan->times.*time), *plan};
+    return plan != nullptr;
   };
-  (looser.*limit).ms = std::numeric_limits<double>::infinity();
-  ServiceSummary best = asked.under(looser);
-  if (!best.best() || attained(*best.best()) <= low)
-    return;
-  for (double high = attained(*best.best()); high > 1.01 * low;) {
-    (looser.*limit).ms = std::sqrt(low * high);
-    ServiceSummary found = asked.under(looser);
-    if (found.best()) {
-      best = std::move(found);
-      high = attained(*best.best());
-    } else {
-      low = (looser.*limit).ms;
-    }
+  auto isOver = [&] {
+    return goal.isStopped() ||
+           (mostEffort > 0 &&
+            effort.evaluations + effort.intervals > mostEffort);
+  };
+  // Searches far beyond what is met take longest.
+  constexpr double mostMs = 1e7, step = 4;
+  for (double next = step * low; !isMet(next); next *= step) {
+    low = next;
+    if (next > mostMs || isOver())
+      return std::nullopt;
   }
-  add(what, "", attained(*best.best()), *best.best());
+  while (best->ms > 1.01 * low && !isOver()) {
+    const double middle = std::sqrt(low * best->ms);
+    if (!isMet(middle))
+      low = middle;
+  }
+  if (isOver() && best->ms > 1.01 * low)
+    return std::nullopt;
+  return best;
+}
+
+/// The least value of a limit with a plan, the others as they are.
+void Adviser::nearest(const char *what, LatencyLimit ServiceGoal::*limit,
+                      cost::ServingTime cost::ServingTimes::*time) {
+  if (auto found = nearestLimit(asked, limit, time))
+    add(what, "", found->ms, found->plan);
 }
 
 /// The next number of GPUs that serves more, or the fewest that serves at all.

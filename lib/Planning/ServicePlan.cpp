@@ -87,8 +87,8 @@ const ServicePlan *ServiceSummary::best() const {
 /// `mostPaired` of them, and of aggregated services beyond, where pairs of
 /// roles take long, unless that takes more than `mostEffort` evaluations of
 /// loads. 0 where none were found, or more than are worth a search do not
-/// suffice.
-static int64_t fewestDevices(const Asked &asked) {
+/// suffice, or `most`, where that is above 0.
+static int64_t fewestDevices(const Asked &asked, int64_t most) {
   const ServiceSummary &summary = asked.summary;
   const Sides &sides = asked.sides;
   const std::optional<ServiceMode> mode = asked.mode;
@@ -105,6 +105,8 @@ static int64_t fewestDevices(const Asked &asked) {
                      std::initializer_list<ServiceMode> modes) {
     ServiceGoal goal = summary.goal;
     goal.devices = domains * domain;
+    if (most > 0 && goal.devices > most)
+      return false;
     ServiceShortage shortage;
     for (ServiceMode one : modes) {
       const bool isLong = one == ServiceMode::Disaggregated && !mode &&
@@ -140,6 +142,27 @@ static int64_t fewestDevices(const Asked &asked) {
   return enough * domain;
 }
 
+/// Which limit is missed, and what would be met in its place.
+static void findNearest(const Asked &asked, ServiceShortage &shortage) {
+  constexpr int64_t mostEffort = 20'000;
+  shortage.part = "limits";
+  const auto tpot = nearestLimit(asked, &ServiceGoal::tpot,
+                                 &cost::ServingTimes::tpot, mostEffort);
+  const auto ttft = nearestLimit(asked, &ServiceGoal::ttft,
+                                 &cost::ServingTimes::ttft, mostEffort);
+  if (tpot)
+    shortage.nearestTpotMs = tpot->ms;
+  if (ttft)
+    shortage.nearestTtftMs = ttft->ms;
+  const ServiceGoal &goal = asked.goal();
+  const bool missesTpot = shortage.leastTpotMs > goal.tpot.ms,
+             missesTtft = shortage.leastTtftMs > goal.ttft.ms;
+  if (tpot.has_value() != ttft.has_value())
+    shortage.part = tpot ? "tpot" : "ttft";
+  else if (!tpot && missesTpot != missesTtft)
+    shortage.part = missesTpot ? "tpot" : "ttft";
+}
+
 ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
                                  bool seeksDevices) {
   if (asked.goal().rate > 0) {
@@ -151,12 +174,16 @@ ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
       shortage.mostRequestsPerSecond = best->requestsPerSecond;
     }
   }
-  if (shortage.part.empty())
-    shortage.part = "limits";
-  // More devices have more memory and serve more; a limit that one worker
-  // misses, others miss too.
-  if (seeksDevices && (shortage.part == "memory" || shortage.part == "rate"))
-    shortage.fewestDevices = fewestDevices(asked);
+  const bool isOfLimits = shortage.part.empty();
+  if (isOfLimits)
+    findNearest(asked, shortage);
+  // Larger workers may meet what smaller ones miss; beyond so many devices
+  // that is left to who asks for it.
+  constexpr int64_t mostForLimits = 64;
+  if (seeksDevices && shortage.part != "engine" &&
+      (!isOfLimits || asked.goal().devices < mostForLimits))
+    shortage.fewestDevices =
+        fewestDevices(asked, isOfLimits ? mostForLimits : 0);
   return shortage;
 }
 
@@ -174,6 +201,7 @@ static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
       return Error{*why};
     summary.shortage = explain(*asked, std::move(shortage), true);
   }
+  findInDomains(summary, *asked);
   if (summary.goal.isStopped())
     return Error{"stopped before the best service was found"};
   return summary;
@@ -245,23 +273,39 @@ std::string service::gigabytes(double bytes) {
   return formatNumber(std::round(bytes / 1e7) / 1e2) + " GB";
 }
 
+static std::string inMs(double ms) {
+  return formatNumber(std::ceil(ms * 100) / 100) + " ms";
+}
+
 /// The limit that is missed, and the nearest that would be met.
 static std::string missedLimits(const ServiceSummary &summary) {
   const ServiceShortage &shortage = *summary.shortage;
   const ServiceGoal &goal = summary.goal;
+  const double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
   std::string text;
   auto add = [&](const char *name, const LatencyLimit &limit, double least) {
-    if (least <= limit.ms)
-      return;
     text += (text.empty() ? "" : ", and ") + std::string("a ") + name + " of " +
-            limit.describe() + " is missed: the least is " +
-            formatNumber(std::ceil(least * 100) / 100) + " ms";
+            limit.describe() + " is missed: the least is " + inMs(least);
   };
-  add("TPOT", goal.tpot, shortage.leastTpotMs);
-  add("TTFT", goal.ttft, shortage.leastTtftMs);
-  if (text.empty())
-    text = "a TPOT of " + goal.tpot.describe() + " and a TTFT of " +
-           goal.ttft.describe() + " are not met at once";
+  if (shortage.part == "tpot")
+    add("TPOT", goal.tpot, tpot > 0 ? tpot : shortage.leastTpotMs);
+  else if (shortage.part == "ttft")
+    add("TTFT", goal.ttft, ttft > 0 ? ttft : shortage.leastTtftMs);
+  if (!text.empty())
+    return text;
+  if (tpot <= 0 && ttft <= 0 && shortage.leastTpotMs > goal.tpot.ms)
+    add("TPOT", goal.tpot, shortage.leastTpotMs);
+  if (tpot <= 0 && ttft <= 0 && shortage.leastTtftMs > goal.ttft.ms)
+    add("TTFT", goal.ttft, shortage.leastTtftMs);
+  if (!text.empty())
+    return text;
+  text = "a TPOT of " + goal.tpot.describe() + " and a TTFT of " +
+         goal.ttft.describe() + " are not met at once";
+  if (tpot > 0)
+    text += "; a TPOT of " + inMs(tpot) + " would be";
+  if (ttft > 0)
+    text += std::string(tpot > 0 ? ", or " : "; ") + "a TTFT of " + inMs(ttft) +
+            (tpot > 0 ? "" : " would be");
   return text;
 }
 

@@ -251,6 +251,8 @@ static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
   json.member("why", whyNoService(summary));
   json.member("least_tpot_ms", shortage.leastTpotMs);
   json.member("least_ttft_ms", shortage.leastTtftMs);
+  json.member("nearest_tpot_ms", shortage.nearestTpotMs);
+  json.member("nearest_ttft_ms", shortage.nearestTtftMs);
   json.member("most_requests_per_s", shortage.mostRequestsPerSecond);
   json.member("least_gb", shortage.leastBytes / 1e9);
   json.member("capacity_gb", shortage.capacityBytes / 1e9);
@@ -279,6 +281,25 @@ static std::string sourceOf(const ServiceSummary &summary) {
   for (const std::string &one : why)
     text += (text.empty() ? "extrapolated: " : ", ") + one;
   return text;
+}
+
+/// The best plan whose workers lie inside domains, where those of the plan do
+/// not.
+static void writeInDomains(json::Writer &json, const ServiceSummary &summary) {
+  json.key("in_domains").beginObject();
+  json.member("domain", summary.scenario->machine().domainSize);
+  json.key("mode");
+  if (const std::optional<ServicePlan> &plan = summary.inDomains) {
+    json.value(spell(plan->mode()));
+    json.member("devices", plan->usedDevices());
+    json.member("tokens_per_s_per_device", plan->tokensPerDevice);
+    json.member("requests_per_s", plan->requestsPerSecond);
+    json.member("tpot_ms", plan->times.tpot.ms);
+    json.member("ttft_ms", plan->times.ttft.ms);
+  } else {
+    json.null();
+  }
+  json.endObject();
 }
 
 /// What was asked, of what.
@@ -320,6 +341,8 @@ static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
     writeProof(json, summary);
     json.member("other_mode", otherMode(summary));
   }
+  if (summary.spansDomains)
+    writeInDomains(json, summary);
   if (summary.shortage)
     writeShortage(json, summary);
   writePlan(json, ServiceMode::Aggregated, summary.aggregated, summary);

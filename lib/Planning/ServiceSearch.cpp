@@ -36,8 +36,8 @@ public:
          ServiceShortage &shortage)
       : decodeSide(decode), prefillSide(prefill), engine(engine),
         runner(runner), goal(goal), proof(proof), shortage(shortage),
-        decodeLayouts(decode.layouts(runner, goal.devices, longest(),
-                                     cost::Phase::Decode, shortage)),
+        decodeLayouts(decode.layouts(runner, mostOf(decode, goal.devices),
+                                     longest(), cost::Phase::Decode, shortage)),
         decodes(rank(decodeLayouts, /*isPrefill=*/false)) {
     proof.layouts += static_cast<int64_t>(decodeLayouts.size());
   }
@@ -65,6 +65,10 @@ private:
   };
 
   double longest() const { return longestOf(goal); }
+  /// Devices that a worker on `side` may have of `all`.
+  int64_t mostOf(const Side &side, int64_t all) const {
+    return goal.withinDomains ? std::min(all, side.domainSize()) : all;
+  }
   double priceOf(const Side *side) const {
     return side == &decodeSide ? goal.price : goal.prefillPrice;
   }
@@ -460,9 +464,9 @@ Search::disaggregated(std::optional<ServicePlan> best) {
     if (!side)
       continue;
     const bool isApart = side != &decodeSide && goal.prefillDevices > 0;
-    const std::vector<Layout> layouts =
-        side->layouts(runner, isApart ? goal.prefillDevices : goal.devices,
-                      goal.load.inputTokens, cost::Phase::Prefill, shortage);
+    const std::vector<Layout> layouts = side->layouts(
+        runner, mostOf(*side, isApart ? goal.prefillDevices : goal.devices),
+        goal.load.inputTokens, cost::Phase::Prefill, shortage);
     proof.layouts += static_cast<int64_t>(layouts.size());
     const std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
     std::vector<Pair> pairs;

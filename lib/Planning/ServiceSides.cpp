@@ -248,3 +248,25 @@ ServiceSummary Asked::under(const ServiceGoal &goal,
   findPlans(found, sides, mode, shortage);
   return found;
 }
+
+void service::findInDomains(ServiceSummary &summary, const Asked &asked) {
+  const ServicePlan *best = summary.best();
+  if (!best)
+    return;
+  auto spans = [](const ServiceRole &role, int64_t domain) {
+    return role.degrees.devices() > domain;
+  };
+  const Side &reads =
+      best->prefillMachine.empty() ? *asked.sides.decode : *asked.sides.prefill;
+  summary.spansDomains =
+      spans(best->decode, asked.domain()) ||
+      (best->prefill && spans(*best->prefill, reads.domainSize()));
+  if (!summary.spansDomains)
+    return;
+  ServiceGoal goal = summary.goal;
+  goal.withinDomains = true;
+  const ServiceSummary found = asked.under(goal);
+  summary.proof += found.proof;
+  if (found.best())
+    summary.inDomains = *found.best();
+}

@@ -257,6 +257,12 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
   text += std::string("\n  ") + spell(*summary.mode) +
           (summary.breaches ? "\n" : ", recommended\n");
   addPlan(text, *best, summary);
+  if (summary.spansDomains)
+    addLine(text, "workers in a domain",
+            summary.inDomains
+                ? threeDigits(summary.inDomains->tokensPerDevice) +
+                      " tokens/s per GPU"
+                : "none meets the limits");
   if (!summary.breaches)
     addLine(text,
             spell(summary.mode == ServiceMode::Aggregated

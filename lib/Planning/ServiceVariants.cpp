@@ -124,6 +124,7 @@ planVariantsOn(const std::vector<ServiceVariant> &variants,
     return planService(variants[numbers.front()].scenario, request);
   }
   ServiceSummary found = contest.summary(all);
+  findInDomains(found, all[found.variant]);
   found.variant = numbers[found.variant];
   return found;
 }

@@ -48,13 +48,14 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
+    from .problem import FREE
     from .services import Service
     from .shell import as_path, command_line
 
     words = ["shardopt", "export", as_path(path)]
     if isinstance(plan, Service):
         return command_line([*words, "--target", "shell", "-o", "launch"])
-    if plan.problem.engine:
+    if plan.problem.engine not in (None, FREE):
         return command_line([*words, "--engine", plan.problem.engine])
     engines = plan.report.get("engines") or {}
     runner = next((name for name, row in engines.items() if row["runs_plan"]), None)

@@ -42,7 +42,8 @@ class _Limit(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         text, _, at = str(values).partition("@")
-        percentiles = {"": None, "mean": None, "p50": 50, "p90": 90, "p99": 99}
+        at = at if "@" in str(values) else "mean"
+        percentiles = {"mean": None, "p50": 50, "p90": 90, "p99": 99}
         if at not in percentiles:
             raise argparse.ArgumentError(
                 self, f"'{values}' is on '{at}', expected p50, p90, p99 or mean"
@@ -206,6 +207,10 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     )
     made.add_argument(
         "--ops", action="store_true", help="of a service: also the sharding and time of each op"
+    )
+    made.add_argument(
+        "--advice", action="store_true",
+        help="of a service: what SLOs, GPUs, engines and types would buy",
     )
     made.add_argument(
         "--simplest",

@@ -41,7 +41,10 @@ def _plan(args: argparse.Namespace) -> int:
     plans = []
     for problem in problems:
         with searching(problem, quiet=args.quiet) as shown:
-            plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
+            if args.advice and problem.is_service:
+                plans.append(_advised(problem, shown))
+            else:
+                plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
     if share is None:
         return show(plans, args)
     found = [simplest(each, share) for each in plans if not isinstance(each, Service)]
@@ -52,6 +55,20 @@ def _plan(args: argparse.Namespace) -> int:
     if args.format == "table":
         print("\n".join(map(str, found)), end="\n\n")
     return show([each.plan for each in found], args)
+
+
+def _advised(problem: Any, progress: Any) -> Any:
+    """The service with what would help; where there is none, that is printed."""
+    from .errors import Infeasible
+    from .service_advice import advise, advised, lines_of_advice
+    from .services import plan_service
+
+    try:
+        return advised(plan_service(problem, progress))
+    except Infeasible as error:
+        lines = lines_of_advice(advise(problem), None)
+        error.table += "".join(f"  would do    {line}\n" for line in lines)
+        raise
 
 
 def _pareto(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
 from .plans import Plan
 from .plans import plan as plan_phase
-from .problem import Problem
+from .problem import FREE, Problem
 from .services import Service, infeasible, settings_of
 
 
@@ -224,7 +224,10 @@ def _fewest_of_phase(problem: Problem, rate: float, most: int) -> Plan:
 
     def serving(devices: int) -> Plan | None:
         if devices not in tried:
-            asked = problem.replace(devices=devices, max_devices=None)
+            # What any sharding serves never falls with the number.
+            asked = problem.replace(
+                devices=devices, max_devices=None, engine=problem.engine or FREE
+            )
             try:
                 found = plan_phase(asked)
             except Infeasible:
@@ -251,6 +254,9 @@ def _fewest_of_phase(problem: Problem, rate: float, most: int) -> Plan:
             low = middle
     found = serving(high)
     assert found is not None
+    if problem.engine is None:  # one that an engine runs, if it suffices
+        own = plan_phase(found.problem.replace(engine=None))
+        found = own if own.metrics.throughput * high >= rate * (1 - 1e-12) else found
     return found
 
 

@@ -21,6 +21,7 @@ from .engine_table import (
 )
 from .errors import Inexpressible, ShardoptError
 from .plans import Plan, evaluate
+from .problem import FREE
 from .plans import plan as find_plan
 from .shell import Expansion, as_operand, command_line, exec_lines, quoted
 from .yaml_text import document
@@ -275,7 +276,7 @@ def copies_of(plan: Plan) -> int:
 def engine_of(plan: "Plan | Service") -> str:
     """The engine that a plan was made for."""
     engine = plan.problem.engine if isinstance(plan, Plan) else plan.engine
-    if not engine:
+    if engine in (None, FREE):
         raise ShardoptError(
             "the plan names no engine, expected --engine with one of " + ", ".join(engines())
         )

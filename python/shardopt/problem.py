@@ -29,6 +29,10 @@ from .models import Decode, Model, model_of_text, parameters_for
 #: Milliseconds of a limit of a service at most: none.
 MOST_LIMIT = 1e9
 
+#: The engine of plans that no engine has to run, and the share of the goal that a plan
+#: of a phase may lose which one runs.
+FREE, RUNNABLE_LOSS = "none", 0.01
+
 #: Settings of a service alone.
 _OF_SERVICES = (
     "mode", "prefill_machine", "prefill_devices", "decode_machine", "chunk", "weight_types",
@@ -57,6 +61,8 @@ class Problem:
     of prompts in one step. The best is chosen of what is a list: chunks, `draft_tokens`
     with as many `accepted_tokens`, and types, `weight_types` and `kv_types`, which are in
     the place of the model's own.
+    `engine` keeps what an engine runs; without one a plan of a phase is one that some
+    engine runs, unless another sharding gains more than 1 %, and with "none" any.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads"). Those of a service are degrees and workers,
@@ -196,6 +202,11 @@ class Problem:
                 f"'{name}' is {shown(getattr(self, name))}, expected none: a service ('isl' "
                 "and 'osl') is searched exactly, in the layouts that its engine runs"
             )
+        elif self.engine == FREE:
+            raise Contradiction(
+                "'engine' is none, expected vllm, sglang, trtllm or any: a service is "
+                "planned in the layouts that its engine runs"
+            )
         elif self.simulator not in (None, "calibrated"):
             raise Contradiction(
                 f"'simulator' is '{self.simulator}', expected calibrated, by which "
@@ -209,6 +220,11 @@ class Problem:
             object.__setattr__(self, "machine", self.decode_machine)
             object.__setattr__(self, "decode_machine", None)
         if self.isl is not None and self.osl is not None:
+            if self.isl + self.osl > MOST:
+                raise WrongValue(
+                    f"'isl' and 'osl' are {self.isl} and {self.osl}, expected at most {MOST} "
+                    "tokens of a request"
+                )
             longest = Decode(self.isl + self.osl)
             model = self.model
             if model.is_open or model.requests or (
@@ -307,8 +323,9 @@ class Problem:
         """What is said of requests, by name. A limit that is infinite is none; of a
         service it is the largest, since others that are not said have a default."""
         said = self._said_of_requests()
+        limits = ("tpot_ms", "ttft_ms")
         return {
-            name: min(float(value), MOST_LIMIT)
+            name: min(float(value), MOST_LIMIT) if name in limits else float(value)
             for name, value in said.items()
             if value is not None and (value != math.inf or self.is_service)
         }
@@ -351,6 +368,12 @@ class Problem:
                 dims[op] = dim_of(op, value, ops[op])
         return lists, dims, stages
 
+    @property
+    def _prefers_engines(self) -> bool:
+        """Whether a plan of a phase that an engine runs is taken, if it loses little."""
+        is_open = self.engine is None and self.space == "serving"
+        return is_open and self.searcher in (None, "exact") and not self._dims
+
     def request(self, **others: Any) -> dict[str, Any]:
         """What the planner is asked, `others` in the place of our own."""
         asked = {
@@ -360,7 +383,8 @@ class Problem:
             "stages": self._stages,
             "space": self.space,
             "objective": self.objective,
-            "engine": self.engine or "",
+            "engine": "" if self.engine in (None, FREE) else self.engine,
+            "runnable_loss": RUNNABLE_LOSS if self._prefers_engines else 0.0,
             "searcher": self.searcher or "",
             "budget": self.budget,
             "seed": self.seed,

@@ -12,6 +12,7 @@ from .errors import Infeasible, ShardoptError
 from .plans import Plan
 from .models import Decode, Prefill, machines
 from .problem import Problem
+from .service_advice import TYPES, retyped
 from .services import DEFAULT_TARGETS, Service, headline_of, plan
 
 
@@ -107,8 +108,10 @@ def _changes_of_service(problem: Problem) -> list[tuple[str, Problem]]:
     for machine in _MACHINES:
         if machine != problem.machine_name and machine in machines():
             add("machine", machine)
-    for name, kind in (("weight_type", "fp8"), ("kv_type", "fp8")):
-        _add_typed(found, problem, name, kind)
+    for name, kind in TYPES:
+        other = retyped(problem, name, kind)
+        if other is not None:
+            found.append((f"{name} {kind}", other))
     for engine in engine_rows():
         if problem.engine != "any" and engine != (problem.engine or "vllm"):
             add("engine", engine)
@@ -123,18 +126,6 @@ def _changes_of_service(problem: Problem) -> list[tuple[str, Problem]]:
             if value != count:
                 add(tokens, value)
     return found
-
-
-def _add_typed(
-    found: list[tuple[str, Problem]], problem: Problem, name: str, kind: str
-) -> None:
-    """The model with another type of weights or KV caches, where that is another one."""
-    try:
-        model = problem.model.retyped(**{name: kind})
-        if model.mlir != problem.model.mlir:
-            found.append((f"{name} {kind}", problem.replace(model=model)))
-    except ShardoptError:
-        pass  # types that the model cannot have
 
 
 def sweep(problem: Problem) -> list[Change]:

@@ -146,6 +146,22 @@ def step_shares(service: Service) -> list[tuple[str, float, float]]:
     return sorted(found, key=lambda part: -part[1])
 
 
+def in_domains(service: Service) -> str:
+    """Where workers span NVLink domains, what workers inside one would reach."""
+    found = service.report.get("in_domains")
+    if not found:
+        return ""
+    where = f"workers inside a domain of {found['domain']} GPUs"
+    if found["mode"] is None:
+        return f"{where} do not meet the SLOs"
+    own = found["tokens_per_s_per_device"]
+    share = own / service.metrics.tokens_per_s_per_gpu - 1
+    return (
+        f"{where} reach {three(own)} tokens/s per GPU ({share:+.1%}) at a TPOT of "
+        f"{three(found['tpot_ms'])} ms"
+    )
+
+
 def other_mode(service: Service) -> str:
     """The other mode in a line."""
     other = service.other
@@ -252,6 +268,7 @@ def results_of(service: Service) -> list[tuple[str, str]]:
         ("KV transfer", "" if sent is None else f"{three(sent)} ms of TTFT"),
         ("bound by", binding_of(service)),
         *[("would help", line) for line in helps_of(service)],
+        ("NVLink", in_domains(service)),
         ("other mode", other_mode(service)),
         ("engines", engines_of(service)),
         ("numbers", str(service.report.get("source") or "")),
@@ -260,9 +277,13 @@ def results_of(service: Service) -> list[tuple[str, str]]:
 
 
 def helps_of(service: Service) -> list[str]:
-    """What would let it serve more, where the planner says it."""
-    found = service.found.get("would_help") or []
-    return [str(each.get("why", each) if isinstance(each, dict) else each) for each in found]
+    """What would let it serve more, where that was asked for."""
+    from .service_advice import lines_of_advice
+
+    advice = service.report.get("advice")
+    if not advice:
+        return []
+    return lines_of_advice(advice, service) or ["no change that is tried serves more"]
 
 
 def lines_of(facts: Iterable[tuple[str, str]]) -> str:
@@ -291,7 +312,14 @@ def shortage_table(problem: Problem, report: Mapping[str, Any]) -> str:
         ("plan", f"none; bound by {shortage.get('binding', 'SLOs')}"),
     ]
     binding = shortage.get("binding")
-    if binding == "limits":
+    nearest = [
+        f"{name} of {three(shortage[key])} ms"
+        for key, name in (("nearest_tpot_ms", "TPOT"), ("nearest_ttft_ms", "TTFT"))
+        if shortage.get(key)
+    ]
+    if nearest:
+        found.append(("would do", ", or a ".join(["a " + nearest[0], *nearest[1:]])))
+    elif binding in ("tpot", "ttft", "limits"):
         for key, name in (("least_tpot_ms", "least TPOT"), ("least_ttft_ms", "least TTFT")):
             if shortage.get(key):
                 found.append((name, f"{three(shortage[key])} ms"))

@@ -113,6 +113,10 @@ def simplest(plan: Plan, most_loss: float) -> Simplified:
         raise WrongValue(
             f"'most_loss' is {shown(most_loss)}, expected a share from 0 to below 1"
         )
+    free = plan.report.get("free_optimum")
+    if free is not None and free["gain"] <= most_loss:
+        runner = next(name for name, row in plan.report["engines"].items() if row["runs_plan"])
+        return Simplified(plan, runner, (), free["gain"])
     run: Simplified | None = None
     for engine, strategy in _own_plans(plan):
         metrics = evaluate(plan.problem, [strategy])[0]

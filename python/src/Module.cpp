@@ -257,6 +257,7 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
                                  {"latency", search::Goal::Latency}}));
   if (scenario->maxDevices())
     request.space.maxDevices = scenario->maxDevices();
+  take(settings, "runnable_loss", request.runnableLoss);
   take(settings, "searcher", request.searcher);
   take(settings, "seed", request.seed);
   take(settings, "budget", request.budget);

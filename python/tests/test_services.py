@@ -17,6 +17,7 @@ from shardopt._tools import run_tool
 from shardopt.cli import main
 from shardopt.engine_table import table
 from shardopt.models import parameters_of
+from shardopt.service_advice import advised
 from shardopt.service_tables import three
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -243,9 +244,58 @@ class ServiceTest(FolderTest):
         fewest = error.next_feasible["change"]["to"]
         self.assertIn(f"{fewest} GPUs would do", error.table)
         self.assertEqual(so.plan(llama(rate=20).replace(devices=fewest)).metrics.gpus, fewest)
+        for limits, kind, key in [
+            ({"tpot_ms": 6}, "tpot", "nearest_tpot_ms"), ({"ttft_ms": 20}, "ttft", "nearest_ttft_ms"),
+        ]:
+            problem = llama().replace(**limits)
+            with self.assertRaises(so.Infeasible) as caught:
+                so.plan(problem)
+            shortage = caught.exception.report["service"]["infeasible"]
+            nearest = shortage[key]
+            self.assertEqual(shortage["binding"], kind)
+            self.assertIn(f"of {three(nearest)} ms", caught.exception.table)
+            name = key.removeprefix("nearest_")
+            self.assertTrue(so.plan(problem.replace(**{name: nearest * (1 + 1e-9)})).slos[0].met)
+            with self.assertRaises(so.Infeasible):
+                so.plan(problem.replace(**{name: nearest * 0.98}))
         with self.assertRaises(so.Infeasible) as caught:
-            so.plan(small(tpot_ms=0.001))
-        self.assertEqual(caught.exception.binding["kind"], "limits")
+            so.plan(llama().replace(devices=1))
+        error = caught.exception
+        self.assertEqual(error.binding["kind"], "memory")
+        fewest = error.next_feasible["change"]["to"]
+        so.plan(llama().replace(devices=fewest))
+
+    def test_what_would_help(self):
+        service = advised(so.plan(llama()))
+        self.assertIn("would help", service.table)
+        options = {option["what"]: option for option in service.report["advice"]["options"]}
+        self.assertLessEqual(
+            {"tpot_ms", "ttft_ms", "devices", "machine", "engine", "weight_type"}, set(options)
+        )
+        fp8 = so.plan(llama().replace(model=service.problem.model.retyped(weight_type="fp8")))
+        self.assertEqual(
+            options["weight_type"]["tokens_per_s_per_device"], fp8.metrics.tokens_per_s_per_gpu
+        )
+        looser = so.plan(llama().replace(ttft_ms=options["ttft_ms"]["value"]))
+        self.assertEqual(options["ttft_ms"]["requests_per_s"], looser.metrics.requests_per_s)
+        self.assertEqual(so.read_plan(self.kept(service)), service)
+        code, out, err = run("plan", LLAMA, "--devices", 8, "--isl", 4096, "--osl", 512, "--tpot",
+                             6, "--ttft", 1000, "--advice")
+        self.assertEqual(code, 1)
+        self.assertIn("would do    a TPOT SLO of", out)
+
+    def test_workers_that_span_domains_are_set_beside_islands(self):
+        model = so.load_model(ROOT / "examples/configs/qwen3-235b-a22b.json")
+        asked = so.Problem(model, "h200_sxm", devices=16, isl=1000, osl=4000, tpot_ms=30)
+        service = so.plan(asked)
+        widest = max(role.gpus_each for role in service.roles)
+        found = service.report.get("in_domains")
+        self.assertEqual(widest > 8, found is not None)
+        self.assertIsNotNone(found)
+        self.assertLessEqual(
+            found["tokens_per_s_per_device"], service.metrics.tokens_per_s_per_gpu
+        )
+        self.assertIn("workers inside a domain of 8 GPUs reach", service.table)
 
 
 class FileTest(FolderTest):
@@ -554,6 +604,46 @@ class PriceTest(FolderTest):
                 so.plan(llama().replace(machine=str(machine)))
         with self.assertRaisesRegex(so.ShardoptError, "'price' is 0, expected"):
             llama(price=0)
+
+
+class BadInputTest(FolderTest):
+    """Each is one line that names the value and what would be valid."""
+
+    def test_what_commands_refuse(self):
+        lengths = ["--isl", 16, "--osl", 8]
+        for code, words, why in [
+            (2, ["--isl", 0, "--osl", 8], "'isl' is 0, expected a whole number of tokens from 1"),
+            (2, ["--isl", 16, "--osl", -5], "'osl' is -5, expected"),
+            (2, ["--isl", "nan", "--osl", 8], "--isl: invalid int value: 'nan'"),
+            (2, ["--isl", 10**30, "--osl", 8], f"'isl' is {10**30}, expected"),
+            (2, ["--isl", 2**31 - 1, "--osl", 2], "'isl' and 'osl' are 2147483647 and 2, expected"),
+            (2, ["--isl", 16], "'osl' is missing"),
+            (2, [*lengths, "--set", "isl=nan"], "'isl' is nan, expected"),
+            (2, [*lengths, "--tpot", "30@p95"], "'30@p95' is on 'p95', expected p50, p90, p99"),
+            (2, [*lengths, "--tpot", "30@"], "expected p50, p90, p99 or mean"),
+            (2, [*lengths, "--ttft", "nan"], "--ttft: invalid number above 0: 'nan'"),
+            (2, [*lengths, "--tpot", "30", "--set", "tpot_percentile=95"],
+             "'tpot_percentile' is 95, expected 50, 90 or 99"),
+            (2, [*lengths, "--requests-per-s", 3, "--concurrency", 4],
+             "'concurrency' and 'rate' are given, expected one of them"),
+            (2, [*lengths, "--requests-per-s", "1e300"], "'rate' is 1e+300, expected"),
+            (2, [*lengths, "--concurrency", 0], "'concurrency' is 0, expected"),
+            (2, [*lengths, "--engine", "vllm,sglang"], "unknown engine 'vllm,sglang'; known: "),
+            (2, [*lengths, "--set", "decode.engine=vllm"], "unknown setting 'decode.engine'"),
+            (2, [*lengths, "--engine", "none"], "'engine' is none, expected vllm, sglang"),
+            (2, [*lengths, "--set", "pins.tp=3"], "which no worker has: expected 1 or 2"),
+            (2, [*lengths, "--set", "pins.decode.tp=64"], "'decode.tp' is pinned to 64, which no"),
+            (2, [*lengths, "--set", "pins.workers=99"], "expected at most 4 on 4 GPUs"),
+            (2, [*lengths, "--set", "pins.foo=3"], "unknown pin 'foo'; known: tp"),
+            (2, [*lengths, "--set", "mode=both"], "unknown mode 'both'; known: best"),
+            (2, [*lengths, "--prefill-devices", 2], "expected 'prefill-machine'"),
+            (1, [*lengths, "--tpot", "0.001"], "a TPOT of 0.001 ms (mean) is missed: the least is"),
+        ]:
+            with self.subTest(words):
+                found, out, err = run("plan", MOE, "--devices", 4, *words)
+                self.assertEqual(found, code, err)
+                self.assertIn(why, err)
+                self.assertNotIn("Traceback", err)
 
 
 class ListTest(FolderTest):

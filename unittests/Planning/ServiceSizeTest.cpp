@@ -214,7 +214,7 @@ TEST(ServiceAdvice, OptionsHold) {
   };
   const ServiceRequest tight = requestOf(4096, 512, 6, 1000, 8);
   const ServiceAdvice missed = advise(tight);
-  EXPECT_EQ(missed.binding, "limits");
+  EXPECT_EQ(missed.binding, "tpot");
   const double tpot = find(missed, "tpot_ms");
   ASSERT_GT(tpot, 6);
   EXPECT_TRUE(hasPlan(tight, RequestField::TpotMs, tpot));

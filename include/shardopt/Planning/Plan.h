@@ -50,6 +50,8 @@ struct PlanSummary {
   /// feasible. Only one that was there already may be invalid.
   std::optional<search::Plan> plan;
   std::string planName = "optimum"; ///< heading of its column
+  /// The optimum, where a plan that an engine runs is taken in its place.
+  std::optional<search::Plan> free;
 
   std::string searcher; ///< empty: nothing was searched
   uint64_t seed = 0;
@@ -92,6 +94,10 @@ Binding explainInvalid(const Scenario &scenario, const search::Plan &plan);
 /// "memory: batch 1024 would need 105.3 GB of 72 GB a device, most of it kv
 /// cache"; empty if nothing is known to bind.
 std::string describe(const Binding &binding, const Scenario &scenario);
+
+/// The share of the goal that `plan` loses of `optimum`.
+double lossOf(const Evaluation &plan, const Evaluation &optimum,
+              search::Goal goal);
 
 /// Why `summary` has no plan, and what would give one; none if it has one.
 std::optional<Error> failureOf(const PlanSummary &summary);

@@ -23,6 +23,10 @@ struct PlanRequest {
   search::SpaceRequest space;
   /// The engine that has to run the plan; none: it need not be one's.
   std::optional<Engine> engine;
+  /// The share of the goal that a plan may lose which an engine runs, where the
+  /// space has degrees of engines: the best such plan is taken in place of the
+  /// optimum. 0: the optimum is taken.
+  double runnableLoss = 0;
   search::Goal goal = search::Goal::Throughput;
   std::string searcher; ///< by name; empty: the best that applies
   search::SearcherOptions options;

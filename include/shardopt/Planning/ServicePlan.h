@@ -92,6 +92,7 @@ struct ServiceGoal {
   /// at a rate the plan costs least. 1: devices count.
   double price = 1, prefillPrice = 1;
   ServicePins pins;
+  bool withinDomains = false; ///< a worker lies inside a domain
 
   int64_t allDevices() const { return devices + prefillDevices; }
   bool isStopped() const { return stop && stop->requested(); }
@@ -198,11 +199,15 @@ struct ServiceBreach {
 
 /// Why there is no plan, and what would do.
 struct ServiceShortage {
-  /// What rules out the layouts that get furthest: "engine", "memory", "limits"
-  /// or "rate".
+  /// What rules out the layouts that get furthest: "engine", "memory", "tpot",
+  /// "ttft", "limits" where either or only both would have to give way, or
+  /// "rate".
   std::string part;
   double leastTpotMs = 0, leastTtftMs = 0; ///< that layouts attain; 0: none has
-  double mostRequestsPerSecond = 0;        ///< within the limits
+  /// A limit with which there is a plan, to a hundredth the least, while the
+  /// other one stands; 0: unknown, or there is none.
+  double nearestTpotMs = 0, nearestTtftMs = 0;
+  double mostRequestsPerSecond = 0; ///< within the limits
   double leastBytes = 0; ///< of a device, for weights and one request
   double capacityBytes = 0;
   int64_t fewestDevices = 0; ///< with which there is a plan; 0: unknown
@@ -237,6 +242,10 @@ struct ServiceSummary {
   std::vector<EngineOutcome>
       engines;        ///< where any is asked for, the best first
   size_t variant = 0; ///< of those that were searched
+  /// Where workers of the plan span domains, the best plan whose workers do
+  /// not, if one meets the limits.
+  bool spansDomains = false;
+  std::optional<ServicePlan> inDomains;
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 

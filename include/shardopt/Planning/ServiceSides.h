@@ -76,6 +76,22 @@ ErrorOr<ServiceSummary> onEngines(
     ServiceRequest request,
     const std::function<ErrorOr<ServiceSummary>(const ServiceRequest &)> &on);
 
+/// The least of a limit with a plan, to a hundredth, while all else of the goal
+/// stands, and the plan; none: there is none, or finding it takes more than
+/// `mostEffort` evaluations of loads (0: no matter how many).
+struct NearestLimit {
+  double ms = 0;
+  ServicePlan plan;
+};
+std::optional<NearestLimit>
+nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
+             cost::ServingTime cost::ServingTimes::*time,
+             int64_t mostEffort = 0);
+
+/// Where workers of the plan of `summary` span domains, fills in the best plan
+/// whose workers do not.
+void findInDomains(ServiceSummary &summary, const Asked &asked);
+
 /// Completes `shortage`, what a search without a plan has learned; with the
 /// devices that would do if `seeksDevices`.
 ServiceShortage explain(const Asked &asked, ServiceShortage shortage,
