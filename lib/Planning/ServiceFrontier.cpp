@@ -36,15 +36,29 @@ askedOf(const std::shared_ptr<const Scenario> &scenario,
   return all;
 }
 
+/// What searches on each of them share.
+static std::vector<std::unique_ptr<Searcher>>
+searchersOf(const std::vector<Asked> &all) {
+  std::vector<std::unique_ptr<Searcher>> searchers;
+  for (const Asked &asked : all)
+    searchers.push_back(std::make_unique<Searcher>(
+        *asked.sides.decode, asked.sides.prefill.get(), asked.sides.engine,
+        asked.summary.engine, asked.goal()));
+  return searchers;
+}
+
 /// The best of all engines within a TPOT of `limitMs`; none: there is no plan.
 static std::optional<ServiceSummary>
-pointOf(const std::vector<Asked> &all, double limitMs, ServiceProof &proof) {
+pointOf(const std::vector<Asked> &all,
+        const std::vector<std::unique_ptr<Searcher>> &searchers, double limitMs,
+        ServiceProof &proof) {
   std::optional<ServiceSummary> best;
-  for (const Asked &asked : all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Asked &asked = all[i];
     ServiceSummary found = asked.summary;
     found.goal.tpot.ms = limitMs;
     ServiceShortage shortage;
-    findPlans(found, asked.sides, asked.mode, shortage, /*tie=*/0);
+    findPlans(found, *searchers[i], asked.mode, shortage, /*tie=*/0);
     proof += found.proof;
     if (found.best() && (!best || isBetterService(found, *best)))
       best = std::move(found);
@@ -61,10 +75,12 @@ shardopt::serviceFrontier(std::shared_ptr<const Scenario> scenario,
   auto all = askedOf(scenario, request);
   if (!all)
     return all.error();
+  const auto searchers = searchersOf(*all);
   ServiceFrontier frontier;
   const LatencyLimit asked = all->front().goal().tpot;
   for (double limit = asked.ms;;) {
-    std::optional<ServiceSummary> found = pointOf(*all, limit, frontier.proof);
+    std::optional<ServiceSummary> found =
+        pointOf(*all, searchers, limit, frontier.proof);
     if (!found)
       break;
     // Each says the limit that it is the optimum under.

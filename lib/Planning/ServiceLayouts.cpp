@@ -108,24 +108,22 @@ Side::Side(const Scenario &scenario,
 // Layouts
 //===----------------------------------------------------------------------===//
 
-/// Stages that are worth their bubbles: without a search over their division.
-static constexpr int64_t stageCounts[] = {1, 2, 3, 4, 6, 8, 12, 16};
-
-/// All degrees on at most `most` devices that the program may have.
-static std::vector<Degrees> degreesOn(int64_t most, const EngineFacts &facts) {
+/// All degrees on at most `most` devices that a program of `layers` layers may
+/// have.
+static std::vector<Degrees> degreesOn(int64_t most, int64_t layers,
+                                      const EngineFacts &facts) {
   std::vector<Degrees> all;
   const int64_t mostTp = facts.heads ? std::min(most, facts.heads) : most;
   for (int64_t tp = 1; tp <= mostTp; ++tp) {
     if (facts.heads && facts.heads % tp != 0)
       continue;
     const int64_t mostDp = facts.experts ? most / tp : 1;
-    for (int64_t dp = 1; dp <= mostDp; ++dp)
-      for (int64_t pp : stageCounts) {
-        const int64_t stage = tp * dp;
-        if (stage * pp > most)
-          break;
-        for (int64_t ep = 1; ep <= stage; ++ep) {
-          if (stage % ep != 0 || (ep > 1 && ep > facts.experts))
+    for (int64_t dp = 1; dp <= mostDp; ++dp) {
+      const int64_t stage = tp * dp;
+      const int64_t mostEp = facts.experts ? std::min(stage, facts.experts) : 1;
+      for (int64_t pp = 1; pp <= std::min(layers, most / stage); ++pp)
+        for (int64_t ep = 1; ep <= mostEp; ++ep) {
+          if (stage % ep != 0)
             continue;
           Degrees degrees(tp, ep, pp, dp * pp);
           degrees.dp = dp;
@@ -135,7 +133,7 @@ static std::vector<Degrees> degreesOn(int64_t most, const EngineFacts &facts) {
           degrees.exchange = exchangeGather;
           all.push_back(degrees);
         }
-      }
+    }
   }
   return all;
 }
@@ -159,15 +157,20 @@ double Layout::leastBytes(double context) const {
 }
 
 Layout Side::make(Engine engine, const Degrees &degrees,
-                  const EngineFacts &facts) const {
-  Strategy strategy;
-  strategy.degrees = degrees;
-  for (size_t op = 0; op < facts.ops.size(); ++op)
-    strategy.dims.push_back(engineDim(engine, degrees, op, facts));
-  Layout layout{degrees,
-                std::make_unique<const cost::StepTimes>(
-                    model, std::move(strategy), skew, reach, spread),
-                {}};
+                  const EngineFacts &facts, KnownLayers &known) const {
+  Degrees stage = degrees;
+  stage.pp = stage.batch = 1;
+  std::shared_ptr<const cost::LayerTimes> &layers = known[stage];
+  if (!layers) {
+    Strategy strategy;
+    strategy.degrees = stage;
+    for (size_t op = 0; op < facts.ops.size(); ++op)
+      strategy.dims.push_back(engineDim(engine, stage, op, facts));
+    layers = std::make_shared<const cost::LayerTimes>(
+        model, std::move(strategy), skew, reach, spread);
+  }
+  Layout layout{
+      degrees, std::make_unique<const cost::StepTimes>(layers, degrees), {}};
   layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
   return layout;
 }
@@ -178,7 +181,8 @@ ErrorOr<Layout> Side::layout(Engine engine, const Degrees &degrees,
     return Error{*why};
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
-  Layout layout = make(engine, degrees, facts);
+  KnownLayers known;
+  Layout layout = make(engine, degrees, facts, known);
   if (!layout.steps->isLegal())
     return Error{"the model cannot be sharded with the dims that '" +
                  std::string(spell(engine)) + "' gives to its ops"};
@@ -190,10 +194,12 @@ std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
                                   ServiceShortage &shortage) const {
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
-  std::vector<Degrees> candidates = degreesOn(most, facts);
+  std::vector<Degrees> candidates =
+      degreesOn(most, model.layers().numLayers(), facts);
   if (phase == cost::Phase::Decode)
     addContextParallel(candidates);
   std::vector<Layout> all;
+  KnownLayers known;
   bool isRun = false;
   for (const Degrees &degrees : candidates) {
     if (model.structuralError(degrees))
@@ -204,7 +210,7 @@ std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
       continue;
     }
     isRun = true;
-    Layout layout = make(engine, degrees, facts);
+    Layout layout = make(engine, degrees, facts, known);
     if (!layout.steps->isLegal())
       continue;
     if (layout.worker.room(context) > 0) {

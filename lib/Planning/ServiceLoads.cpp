@@ -65,11 +65,16 @@ template <typename Loop>
 std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   std::optional<Point> found;
   std::priority_queue<Piece> pieces;
+  int64_t bounded = 0;
+  auto isPromising = [&](const Piece &piece) {
+    return piece.bound > incumbent * toldApart(bounded);
+  };
   auto add = [&](int64_t low, int64_t high) {
     if (low > high)
       return;
+    ++bounded;
     const Piece piece{boundOf(low, high), low, high};
-    if (isPromising(piece, incumbent))
+    if (isPromising(piece))
       pieces.push(piece);
   };
   // No load has less than the least times of all.
@@ -82,11 +87,9 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     if (1e3 * static_cast<double>(high) / leastMs > incumbent)
       add(low, high);
   }
-  while (!pieces.empty() && pieces.top().bound > incumbent) {
+  while (!pieces.empty() && isPromising(pieces.top())) {
     const Piece piece = pieces.top();
     pieces.pop();
-    if (!isPromising(piece, incumbent))
-      continue;
     take(piece.high, found, incumbent);
     const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
     add(piece.low, std::min(middle, piece.high - 1));

@@ -12,6 +12,10 @@
 
 namespace shardopt::service {
 
+/// Rates that differ by less are taken as equal: so many services are bound by
+/// the same prefill workers.
+inline constexpr double equal = 1 + 1e-10;
+
 /// A number of requests in flight, and what it attains.
 struct Point {
   double concurrency = 0, rate = 0; ///< requests a second
@@ -26,15 +30,15 @@ public:
       : loop(loop), goal(goal), proof(proof), shortage(shortage) {}
 
   /// The highest rate within the limits for whole numbers from 1 to `most`, if
-  /// it is above `incumbent`; numbers above `finest` are told apart to a
-  /// thousandth of their rate.
+  /// it is above `incumbent`: exact within `exactPieces` intervals, beyond them
+  /// to a thousandth, and beyond eight times as many to a hundredth.
   std::optional<Point> best(int64_t most, double incumbent);
   /// Where the limits are met.
   std::optional<Point> at(double concurrency);
   /// The least load, not above that of `found`, that attains `rate`.
   Point atRate(Point found, double rate);
 
-  static constexpr int64_t finest = 1 << 14;
+  static constexpr int64_t exactPieces = 2000;
 
 private:
   struct Piece {
@@ -42,9 +46,12 @@ private:
     int64_t low, high;
     bool operator<(const Piece &other) const { return bound < other.bound; }
   };
-  /// Whether a load of the piece may be better by as much as is told apart.
-  static bool isPromising(const Piece &piece, double incumbent) {
-    return piece.bound > incumbent * (piece.low > finest ? 1 + 1e-3 : 1);
+  /// By what loads are told apart: a plateau of many of them, to which bounds
+  /// come close, takes too long otherwise.
+  static double toldApart(int64_t pieces) {
+    return pieces < exactPieces       ? equal
+           : pieces < 8 * exactPieces ? 1 + 1e-3
+                                      : 1 + 1e-2;
   }
   /// The fewest in flight, not above those of `found`, that attain its rate.
   Point fewest(Point found);

@@ -83,23 +83,18 @@ const ServicePlan *ServiceSummary::best() const {
   return *mode == ServiceMode::Aggregated ? &*aggregated : &*disaggregated;
 }
 
-/// Devices, in whole domains, with which there is a plan: the fewest up to
-/// `mostPaired` of them, and of aggregated services beyond, where pairs of
-/// roles take long, unless that takes more than `mostEffort` evaluations of
-/// loads. 0 where none were found, or more than are worth a search do not
-/// suffice, or `most`, where that is above 0.
+/// The fewest devices, in whole domains, with which there is a plan; 0: as many
+/// as `mostTimes` those of the goal do not suffice, or `most`, where that is
+/// above 0.
 static int64_t fewestDevices(const Asked &asked, int64_t most) {
   const ServiceSummary &summary = asked.summary;
   const Sides &sides = asked.sides;
   const std::optional<ServiceMode> mode = asked.mode;
-  constexpr int64_t mostTimes = 8, mostEffort = 100'000, mostPaired = 64;
+  constexpr int64_t mostTimes = 8;
   const int64_t domain = sides.decode->domainSize();
   const int64_t from = summary.goal.devices / domain + 1;
   ServiceProof effort;
-  auto isOver = [&] {
-    return summary.goal.isStopped() ||
-           effort.evaluations + effort.intervals > mostEffort;
-  };
+  auto isOver = [&] { return summary.goal.isStopped(); };
   // The search in one mode is the quicker one: it finds devices that suffice.
   auto hasPlan = [&](int64_t domains,
                      std::initializer_list<ServiceMode> modes) {
@@ -109,9 +104,7 @@ static int64_t fewestDevices(const Asked &asked, int64_t most) {
       return false;
     ServiceShortage shortage;
     for (ServiceMode one : modes) {
-      const bool isLong = one == ServiceMode::Disaggregated && !mode &&
-                          goal.devices > mostPaired;
-      if ((mode && *mode != one) || isLong || isOver())
+      if ((mode && *mode != one) || isOver())
         continue;
       const Found found =
           service::search(*sides.decode, sides.prefill.get(), sides.engine,

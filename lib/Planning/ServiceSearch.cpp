@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // Layouts, and pairs of them with numbers of workers, are taken by descending
-// bounds of what they serve.
+// bounds of what they serve. The bound of the layout that comes first is made
+// closer until it is close, or another one comes first.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServiceSearch.h"
 
 #include "ServiceLoads.h"
+#include "ServiceSpace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,87 +30,111 @@ using cost::DisaggregatedLoop;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A layout whose bound may be made closer: with how many workers, and beside
+/// what, it is reached.
+struct Open {
+  double key = 0; ///< requests a second, or at a rate its cost, negative
+  Decode *decode = nullptr;
+  double workers = 0;
+  PrefillPower prefill = {};
+  bool isClose = false;
+
+  bool operator<(const Open &other) const { return key < other.key; }
+};
+
+/// One goal.
 class Search {
 public:
-  Search(const Side &decode, const Side *prefill,
-         const cost::ServingEngine &engine, Engine runner,
+  /// For what is better than `known`, if that is there.
+  Search(const Side &decode, const cost::ServingEngine &engine,
          const ServiceGoal &goal, ServiceProof &proof,
-         ServiceShortage &shortage)
-      : decodeSide(decode), prefillSide(prefill), engine(engine),
-        runner(runner), goal(goal), proof(proof), shortage(shortage),
-        decodeLayouts(decode.layouts(runner, mostOf(decode, goal.devices),
-                                     longest(), cost::Phase::Decode, shortage)),
-        decodes(rank(decodeLayouts, /*isPrefill=*/false)) {
-    proof.layouts += static_cast<int64_t>(decodeLayouts.size());
+         ServiceShortage &shortage, const std::optional<ServicePlan> &known)
+      : best(known), decodeSide(decode), engine(engine), goal(goal),
+        proof(proof), shortage(shortage), limits(goal, engine),
+        least(goal.rate * (1 - 1e-12)) {}
+
+  /// Without what was known before.
+  std::optional<ServicePlan> found() const {
+    return best && best->isBound ? std::nullopt : best;
   }
 
-  /// What is better than `best`, if that is there; none: nothing.
-  std::optional<ServicePlan> aggregated(std::optional<ServicePlan> best);
-  std::optional<ServicePlan> disaggregated(std::optional<ServicePlan> best);
+  void together(std::vector<Decode> &decodes);
+  void apart(std::vector<Decode> &decodes, const PrefillSpace &readers);
 
 private:
-  /// A layout of decode workers, or of prefill workers, with the requests a
-  /// second that one of them serves at most.
-  struct Ranked {
-    const Layout *layout;
-    double rate;
+  /// Layouts of two roles.
+  struct Pair {
+    const PrefillSpace &readers;
+    const Prefill &prefill;
+    Decode &decode;
 
-    double perDevice() const {
-      return rate / static_cast<double>(layout->devices());
+    PrefillPower power(int64_t prefills) const {
+      return {static_cast<double>(prefills) * prefill.one.rate,
+              prefill.one.first, /*isExact=*/true};
     }
   };
-  struct Pair {
-    const Side *side; ///< of the prefill workers
-    Ranked prefill, decode;
-    bool isApart;     ///< the prefill workers have devices of their own
-    double bound = 0; ///< of whole workers, requests a second
+  /// Numbers of their workers.
+  struct Numbers {
+    double key;
+    int64_t prefills, decodes;
   };
 
-  double longest() const { return longestOf(goal); }
-  /// Devices that a worker on `side` may have of `all`.
-  int64_t mostOf(const Side &side, int64_t all) const {
-    return goal.withinDomains ? std::min(all, side.domainSize()) : all;
-  }
   double priceOf(const Side *side) const {
     return side == &decodeSide ? goal.price : goal.prefillPrice;
   }
-  /// Workers of `devices` each that cost no more than `best`.
-  int64_t affordable(const ServicePlan &best, int64_t devices) const {
+  /// Workers of `devices` each that cost no more than the best plan.
+  int64_t affordable(int64_t devices) const {
     const double each = goal.price * static_cast<double>(devices);
-    return static_cast<int64_t>(best.costUnder(goal) / each + 1e-9);
+    return static_cast<int64_t>(best->costUnder(goal) / each + 1e-9);
   }
-  /// Most workers of `devices` each on the devices of a machine.
-  int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) const;
-  /// Seconds of the steps of an answer beside as many sequences in a group.
-  double decodeSeconds(const Layout &layout, double sequences) const;
-  /// Whether an answer of that length is within the limit on TPOT.
-  bool isInTime(double seconds) const;
-  double decodeBound(const Layout &layout) const;
-  double closeDecodeBound(const Layout &layout) const;
-  /// Bounds of the layouts that are near the best are made closer.
-  void refine(std::vector<Ranked> &decodes) const;
-  std::vector<Ranked> rank(const std::vector<Layout> &layouts,
-                           bool isPrefill) const;
-  void keep(ServicePlan plan, std::optional<ServicePlan> &best) const;
-  void tryAggregated(const Ranked &ranked, std::optional<ServicePlan> &best);
-  double boundOf(const Pair &pair) const;
-  double wholeBoundOf(const Pair &pair) const;
-  bool isPruned(const Pair &pair, const std::optional<ServicePlan> &best) const;
+  /// Whether nothing with that key can be better than the best plan.
+  bool isPruned(double key) const {
+    if (!best)
+      return goal.rate <= 0 ? !(key > 0) : !(key > -unlimited);
+    return goal.rate > 0 ? -key > best->costUnder(goal) * (1 + 1e-12)
+                         : key <= best->requestsPerSecond * equal;
+  }
+  void keep(ServicePlan plan);
+
+  /// Takes layouts by descending keys: `reopen` finds the key of one, and
+  /// `take` tries it.
+  template <typename Reopen, typename Take>
+  void descend(std::vector<Open> open, Reopen reopen, Take take);
+
+  void reopenTogether(Open &open, const LoadLimits &alone) const;
+  void tryTogether(const Open &open);
+  std::optional<Point> bestTogether(const Open &open,
+                                    const AggregatedLoop &loop,
+                                    Loads<AggregatedLoop> &loads,
+                                    int64_t workers);
+
+  /// `Reach` says what prefill workers do together on as many devices.
+  template <typename Reach>
+  void reopenApart(Open &open, const PrefillSpace &readers,
+                   const Reach &reach) const;
+  /// The least devices of `reach`, at most `most`, with which so many decode
+  /// workers attain the rate of the goal.
+  template <typename Reach>
+  std::optional<int64_t> leastPrefill(const AnswerCurve &curve, double workers,
+                                      const Reach &reach, int64_t most) const;
+  double keyOf(const Pair &pair, int64_t prefills, int64_t decodes) const;
   /// Most decode workers that have a place beside `prefills` prefill workers.
   int64_t decodesBeside(const Pair &pair, int64_t prefills) const;
-  bool tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
-                  std::optional<ServicePlan> &best);
-  void tryPair(const Pair &pair, std::optional<ServicePlan> &best);
+  std::vector<Numbers> numbersOf(const Pair &pair) const;
+  void tryDecode(const Open &open, const PrefillSpace &readers,
+                 const std::vector<const Prefill *> &senders);
+  /// Whether bounds that are made closer rule them out.
+  bool isRuledOut(const Pair &pair, int64_t prefills, int64_t decodes) const;
+  bool tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes);
 
+  std::optional<ServicePlan> best;
   const Side &decodeSide;
-  const Side *prefillSide;
   const cost::ServingEngine &engine;
-  const Engine runner;
   const ServiceGoal &goal;
   ServiceProof &proof;
   ServiceShortage &shortage;
-  const std::vector<Layout> decodeLayouts;
-  const std::vector<Ranked> decodes; ///< the most promising first
+  const LoadLimits limits;
+  const double least; ///< requests a second that are enough, at a rate
 };
 } // namespace
 
@@ -121,7 +147,7 @@ static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
                        : plan.times.tpot.ms < other.times.tpot.ms;
 }
 
-void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
+void Search::keep(ServicePlan plan) {
   if (best && !isBetter(plan, *best, goal))
     return;
   if (goal.watch)
@@ -129,165 +155,82 @@ void Search::keep(ServicePlan plan, std::optional<ServicePlan> &best) const {
   best = std::move(plan);
 }
 
-int64_t Search::mostWorkers(const Side &side, int64_t devices,
-                            int64_t all) const {
-  int64_t low = 0, high = all / devices;
-  while (low < high) {
-    const int64_t middle = (low + high + 1) / 2;
-    if (havePlaces(middle, devices, 0, 1, all, side.domainSize()))
-      low = middle;
-    else
-      high = middle - 1;
+template <typename Reopen, typename Take>
+void Search::descend(std::vector<Open> open, Reopen reopen, Take take) {
+  std::priority_queue<Open> queue;
+  for (Open &one : open) {
+    reopen(one);
+    if (!isPruned(one.key))
+      queue.push(one);
   }
-  return low;
-}
-
-double Search::decodeSeconds(const Layout &layout, double sequences) const {
-  const cost::ServingLoad &load = goal.load;
-  cost::StepMix mix;
-  mix.sequences = sequences / static_cast<double>(layout.degrees.pp);
-  mix.context = longest();
-  mix.drafts = load.traits.drafts;
-  const double steps =
-      std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
-  return steps *
-         (layout.steps->seconds(mix) +
-          (engine.launchUs + cost::hostMicroseconds(engine, sequences)) * 1e-6);
-}
-
-bool Search::isInTime(double seconds) const {
-  return seconds * 1e3 / goal.load.outputTokens <= goal.tpot.ms;
-}
-
-/// Requests a second of one worker that decodes alone, at most: of all numbers
-/// of sequences in a group, by octaves.
-double Search::decodeBound(const Layout &layout) const {
-  const double groups = layout.worker.groups();
-  const double most = std::max(1.0, layout.worker.room(longest()));
-  double best = 0;
-  for (double sequences = 1; sequences <= most; sequences *= 2) {
-    const double seconds = decodeSeconds(layout, sequences);
-    if (!isInTime(seconds)) {
-      if (best <= 0)
-        keepLeast(shortage.leastTpotMs, seconds * 1e3 / goal.load.outputTokens);
-      break;
-    }
-    best = std::max(best, groups * std::min(2 * sequences, most) / seconds);
-  }
-  return best;
-}
-
-/// The same, at most a thousandth above what the best number attains. No
-/// service attains more of a decode worker (docs/decisions/0018): the sequences
-/// that its loop ends with are among these numbers, within the limit on TPOT,
-/// and it is given no more requests than they answer.
-double Search::closeDecodeBound(const Layout &layout) const {
-  constexpr double near = 1e-3;
-  constexpr int mostSplits = 400;
-  struct Part {
-    double bound, low, high, seconds; ///< of the steps of an answer, at low
-    bool operator<(const Part &other) const { return bound < other.bound; }
-  };
-  const double groups = layout.worker.groups();
-  std::priority_queue<Part> parts;
-  double attained = 0;
-  auto add = [&](double low, double high, double seconds) {
-    if (!isInTime(seconds))
-      return;
-    attained = std::max(attained, groups * low / seconds);
-    parts.push({groups * high / seconds, low, high, seconds});
-  };
-  add(1, std::max(1.0, layout.worker.room(longest())),
-      decodeSeconds(layout, 1));
-  for (int i = 0; i < mostSplits && !parts.empty() &&
-                  parts.top().bound > (1 + near) * attained;
-       ++i) {
-    const Part part = parts.top();
-    parts.pop();
-    const double middle = std::sqrt(part.low * part.high);
-    add(part.low, middle, part.seconds);
-    add(middle, part.high, decodeSeconds(layout, middle));
-  }
-  return parts.empty() ? 0 : parts.top().bound;
-}
-
-std::vector<Search::Ranked> Search::rank(const std::vector<Layout> &layouts,
-                                         bool isPrefill) const {
-  std::vector<Ranked> all;
-  for (const Layout &layout : layouts) {
-    if (goal.isStopped())
-      break;
-    if (!(isPrefill ? goal.pins.prefill.allow(layout.degrees)
-                    : goal.pins.allowDecode(layout.degrees)))
+  while (!queue.empty() && !isPruned(queue.top().key) && !goal.isStopped()) {
+    Open one = queue.top();
+    queue.pop();
+    if (one.isClose) {
+      take(one);
       continue;
-    double rate = 0;
-    if (isPrefill) {
-      const DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
-                                    engine, goal.load);
-      rate = alone.hasRoom() ? alone.prefillRate() : 0;
-    } else {
-      rate = decodeBound(layout);
     }
-    if (rate > 0)
-      all.push_back({&layout, rate});
+    one.isClose = !one.decode->curve.refine(one.workers, one.prefill, limits);
+    reopen(one);
+    if (!isPruned(one.key))
+      queue.push(one);
   }
-  if (!isPrefill)
-    refine(all);
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Ranked &a, const Ranked &b) {
-                     return a.perDevice() > b.perDevice();
-                   });
-  return all;
-}
-
-void Search::refine(std::vector<Ranked> &decodes) const {
-  // A coarse bound is at most twice the fine one.
-  constexpr double near = 0.4;
-  double best = 0;
-  for (const Ranked &decode : decodes)
-    best = std::max(best, decode.perDevice());
-  for (Ranked &decode : decodes)
-    if (decode.perDevice() >= near * best)
-      decode.rate = closeDecodeBound(*decode.layout);
 }
 
 //===----------------------------------------------------------------------===//
 // Aggregated
 //===----------------------------------------------------------------------===//
 
-void Search::tryAggregated(const Ranked &ranked,
-                           std::optional<ServicePlan> &best) {
-  const Layout &layout = *ranked.layout;
-  if (!goal.pins.serve.allow(layout.degrees))
+void Search::reopenTogether(Open &open, const LoadLimits &alone) const {
+  const Decode &decode = *open.decode;
+  const int64_t most = goal.pins.serve.mostWorkers(decode.most);
+  open.workers = static_cast<double>(most);
+  if (most == 0) {
+    open.key = -unlimited;
     return;
-  const int64_t most = goal.pins.serve.mostWorkers(
-      mostWorkers(decodeSide, layout.devices(), goal.devices));
+  }
+  const double rate = decode.curve.bound(1, {}, alone);
+  open.key = rate * open.workers;
+  if (goal.rate <= 0)
+    return;
+  const std::optional<int64_t> workers =
+      rate > 0 ? goal.pins.serve.leastWorkers(std::max<int64_t>(
+                     1, static_cast<int64_t>(
+                            std::ceil(std::min(1e9, least / rate) - 1e-9))))
+               : std::nullopt;
+  open.key = workers && *workers <= most
+                 ? -goal.price * static_cast<double>(*workers) *
+                       static_cast<double>(decode.devices())
+                 : -unlimited;
+}
+
+std::optional<Point> Search::bestTogether(const Open &open,
+                                          const AggregatedLoop &loop,
+                                          Loads<AggregatedLoop> &loads,
+                                          int64_t workers) {
+  if (goal.load.concurrency > 0)
+    return loads.at(goal.load.concurrency / static_cast<double>(workers));
+  // What one worker has to serve, so that all of them serve more than the best
+  // plan; or at a rate, with no more devices than it.
+  double incumbent = 0;
+  if (best && goal.rate <= 0)
+    incumbent = best->requestsPerSecond / static_cast<double>(workers);
+  else if (goal.rate > 0)
+    incumbent = goal.rate /
+                static_cast<double>(
+                    best ? std::min(workers, affordable(open.decode->devices()))
+                         : workers) *
+                (1 - 1e-12);
+  return loads.best(static_cast<int64_t>(loop.room()), incumbent);
+}
+
+void Search::tryTogether(const Open &open) {
+  const Layout &layout = open.decode->curve.layout();
+  const int64_t most = goal.pins.serve.mostWorkers(open.decode->most);
   int64_t workers = most;
-  if (workers == 0)
-    return;
   const AggregatedLoop loop(layout.worker, engine, goal.load);
   Loads<AggregatedLoop> loads(loop, goal, proof, shortage);
-  const auto room = static_cast<int64_t>(loop.room());
-  std::optional<Point> found;
-  if (goal.load.concurrency > 0) {
-    found = loads.at(goal.load.concurrency / static_cast<double>(workers));
-  } else {
-    // What one worker has to serve, so that all of them serve more than the
-    // best plan; or at a rate, with no more devices than it.
-    double incumbent = 0;
-    if (best && goal.rate <= 0)
-      incumbent = best->requestsPerSecond / static_cast<double>(workers);
-    else if (goal.rate > 0)
-      incumbent =
-          goal.rate /
-          static_cast<double>(
-              best ? std::min(workers, affordable(*best, layout.devices()))
-                   : workers) *
-          (1 - 1e-12);
-    if (!(incumbent < ranked.rate))
-      return;
-    found = loads.best(room, incumbent);
-  }
+  std::optional<Point> found = bestTogether(open, loop, loads, workers);
   if (!found)
     return;
   if (goal.rate > 0) {
@@ -300,95 +243,144 @@ void Search::tryAggregated(const Ranked &ranked,
       return;
     found = loads.atRate(*found, goal.rate / static_cast<double>(workers));
   }
-  keep(planTogether(layout, workers, found->concurrency, found->times, goal),
-       best);
+  keep(planTogether(layout, workers, found->concurrency, found->times, goal));
 }
 
-/// Without what was known before.
-static std::optional<ServicePlan> foundOf(std::optional<ServicePlan> best) {
-  return best && best->isBound ? std::nullopt : std::move(best);
-}
-
-std::optional<ServicePlan> Search::aggregated(std::optional<ServicePlan> best) {
-  for (const Ranked &ranked : decodes)
-    tryAggregated(ranked, best);
-  return foundOf(std::move(best));
+void Search::together(std::vector<Decode> &decodes) {
+  // The times of prompts among steps that decode are none of the bound's.
+  LoadLimits alone = limits;
+  alone.first = alone.inFlight = unlimited;
+  std::vector<Open> open;
+  for (Decode &decode : decodes)
+    if (goal.pins.serve.allow(decode.degrees()))
+      open.push_back({0, &decode});
+  descend(
+      std::move(open), [&](Open &one) { reopenTogether(one, alone); },
+      [&](const Open &one) { tryTogether(one); });
 }
 
 //===----------------------------------------------------------------------===//
 // Disaggregated
 //===----------------------------------------------------------------------===//
 
-int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
-  const int64_t ofPrefill = pair.prefill.layout->devices(),
-                ofDecode = pair.decode.layout->devices();
-  if (pair.isApart)
-    return mostWorkers(decodeSide, ofDecode, goal.devices);
-  int64_t decodes = (goal.devices - prefills * ofPrefill) / ofDecode;
-  while (decodes > 0 && !havePlaces(prefills, ofPrefill, decodes, ofDecode,
-                                    goal.devices, decodeSide.domainSize()))
-    --decodes;
-  return decodes;
-}
-
-/// A bound of what `pair` attains in any numbers of workers, as if parts of
-/// workers were there: requests a second, or at a rate devices, negative. It is
-/// no higher for roles that attain less per device.
-double Search::boundOf(const Pair &pair) const {
-  const double ofPrefill = pair.prefill.perDevice(),
-               ofDecode = pair.decode.perDevice();
-  if (goal.rate > 0)
-    return -goal.rate *
-           (priceOf(pair.side) / ofPrefill + goal.price / ofDecode);
-  const auto all = static_cast<double>(goal.devices);
-  if (pair.isApart)
-    return std::min(static_cast<double>(goal.prefillDevices) * ofPrefill,
-                    all * ofDecode);
-  return all / (1 / ofPrefill + 1 / ofDecode);
-}
-
-/// The same of whole workers. With more prefill workers their rate grows, and
-/// that of the decode workers beside them shrinks: the best is where they meet.
-double Search::wholeBoundOf(const Pair &pair) const {
-  auto ofDecodes = [&](int64_t prefills) {
-    return static_cast<double>(decodesBeside(pair, prefills)) *
-           pair.decode.rate;
-  };
-  auto ofPrefills = [&](int64_t prefills) {
-    return static_cast<double>(prefills) * pair.prefill.rate;
-  };
-  // The first number with which prefill workers are no bottleneck.
-  int64_t low = 1,
-          high = mostWorkers(*pair.side, pair.prefill.layout->devices(),
-                             pair.isApart ? goal.prefillDevices : goal.devices);
+template <typename Reach>
+std::optional<int64_t> Search::leastPrefill(const AnswerCurve &curve,
+                                            double workers, const Reach &reach,
+                                            int64_t most) const {
+  if (most < 1 || curve.bound(workers, reach.on(most), limits) < least)
+    return std::nullopt;
+  int64_t low = 1, high = most;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (ofPrefills(middle) >= ofDecodes(middle))
+    if (curve.bound(workers, reach.on(middle), limits) >= least)
       high = middle;
     else
       low = middle + 1;
   }
-  double bound = std::min(ofPrefills(low), ofDecodes(low));
-  if (low > 1)
-    bound = std::max(bound, std::min(ofPrefills(low - 1), ofDecodes(low - 1)));
-  return bound;
+  return low;
 }
 
-/// Whether no numbers of workers of `pair` can be better than `best`.
-bool Search::isPruned(const Pair &pair,
-                      const std::optional<ServicePlan> &best) const {
-  if (!best)
-    return false;
-  return goal.rate > 0 ? -boundOf(pair) > best->costUnder(goal) * (1 + 1e-12)
-                       : boundOf(pair) <= best->requestsPerSecond;
+/// With as many workers as are best, as if prefill workers of any layout that
+/// can send were on the devices that are left.
+template <typename Reach>
+void Search::reopenApart(Open &open, const PrefillSpace &readers,
+                         const Reach &reach) const {
+  const Decode &decode = *open.decode;
+  const double own = decode.curve.bound(1, {}, limits);
+  open.key = goal.rate > 0 ? -unlimited : 0;
+  for (int64_t count = decode.most; count > 0; --count) {
+    const auto workers = static_cast<double>(count);
+    const int64_t used = count * decode.devices();
+    const int64_t left =
+        readers.isApart ? readers.devices : readers.devices - used;
+    if (goal.rate <= 0) {
+      if (workers * own <= open.key)
+        break;
+      if (left < 1)
+        continue;
+      const PrefillPower prefill = reach.on(left);
+      const double rate = decode.curve.bound(workers, prefill, limits);
+      if (rate > open.key)
+        open = {rate, open.decode, workers, prefill, open.isClose};
+      continue;
+    }
+    if (workers * own < least)
+      break;
+    if (std::optional<int64_t> found =
+            leastPrefill(decode.curve, workers, reach, left)) {
+      const double cost = goal.price * static_cast<double>(used) +
+                          priceOf(readers.side) * static_cast<double>(*found);
+      if (-cost > open.key)
+        open = {-cost, open.decode, workers, reach.on(*found), open.isClose};
+    }
+  }
+}
+
+double Search::keyOf(const Pair &pair, int64_t prefills,
+                     int64_t decodes) const {
+  const double rate = pair.decode.curve.bound(static_cast<double>(decodes),
+                                              pair.power(prefills), limits);
+  if (goal.rate <= 0)
+    return rate;
+  return rate < least
+             ? -unlimited
+             : -(priceOf(pair.readers.side) *
+                     static_cast<double>(prefills * pair.prefill.devices()) +
+                 goal.price *
+                     static_cast<double>(decodes * pair.decode.devices()));
+}
+
+int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
+  if (pair.readers.isApart)
+    return pair.decode.most;
+  int64_t decodes = (goal.devices - prefills * pair.prefill.devices()) /
+                    pair.decode.devices();
+  while (decodes > 0 && !havePlaces(prefills, pair.prefill.devices(), decodes,
+                                    pair.decode.devices(), goal.devices,
+                                    decodeSide.domainSize()))
+    --decodes;
+  return decodes;
+}
+
+/// All that may be better than the best plan, the most promising first.
+/// Prefill workers that are slower, and fewer decode workers, are not always
+/// worse: what waits is in flight, and does not decode.
+std::vector<Search::Numbers> Search::numbersOf(const Pair &pair) const {
+  std::vector<Numbers> all;
+  for (int64_t p = 1; p <= pair.prefill.most; ++p) {
+    if (!goal.pins.prefill.allowWorkers(p))
+      continue;
+    for (int64_t d = decodesBeside(pair, p); d > 0; --d) {
+      const double key = keyOf(pair, p, d);
+      if (!isPruned(key)) {
+        if (goal.pins.decode.allowWorkers(d))
+          all.push_back({key, p, d});
+      } else if (goal.rate <= 0 || key == -unlimited) {
+        break; // fewer serve no more
+      }
+    }
+  }
+  std::stable_sort(
+      all.begin(), all.end(),
+      [](const Numbers &a, const Numbers &b) { return a.key > b.key; });
+  return all;
+}
+
+bool Search::isRuledOut(const Pair &pair, int64_t prefills,
+                        int64_t decodes) const {
+  while (!isPruned(keyOf(pair, prefills, decodes)))
+    if (!pair.decode.curve.refine(static_cast<double>(decodes),
+                                  pair.power(prefills), limits))
+      return false;
+  return true;
 }
 
 /// `pair` with so many workers; false where no load meets the limits, or none
-/// that is better than `best`.
-bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
-                        std::optional<ServicePlan> &best) {
+/// that is better than the best plan.
+bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes) {
   ++proof.pairs;
-  const Layout &prefill = *pair.prefill.layout, &decode = *pair.decode.layout;
+  const Layout &prefill = *pair.prefill.layout,
+               &decode = pair.decode.curve.layout();
   const DisaggregatedLoop loop({prefill.worker, static_cast<double>(prefills)},
                                {decode.worker, static_cast<double>(decodes)},
                                engine, goal.load);
@@ -400,7 +392,7 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
     found = loads.at(goal.load.concurrency);
   else
     found = loads.best(static_cast<int64_t>(loop.most()),
-                       goal.rate > 0 ? goal.rate * (1 - 1e-12)
+                       goal.rate > 0 ? least
                        : best        ? best->requestsPerSecond
                                      : 0);
   if (!found)
@@ -409,96 +401,125 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes,
     found = loads.atRate(*found, goal.rate);
   ServicePlan plan = planApart({prefill, decode, prefills, decodes},
                                found->concurrency, found->times, engine, goal);
-  if (pair.side != &decodeSide)
-    plan.prefillMachine = pair.side->name();
-  keep(std::move(plan), best);
+  if (pair.readers.side != &decodeSide)
+    plan.prefillMachine = pair.readers.side->name();
+  keep(std::move(plan));
   return true;
 }
 
-void Search::tryPair(const Pair &pair, std::optional<ServicePlan> &best) {
-  const int64_t ofPrefill = pair.prefill.layout->devices(),
-                ofDecode = pair.decode.layout->devices();
-  const int64_t readable = pair.isApart ? goal.prefillDevices : goal.devices;
-  const int64_t mostPrefills = mostWorkers(*pair.side, ofPrefill, readable);
-  if (goal.rate <= 0) {
-    // Prefill workers that are slower, and fewer decode workers, are not always
-    // worse: what waits is in flight, and does not decode. So all numbers are
-    // taken that a bound does not rule out.
-    for (int64_t p = 1; p <= mostPrefills; ++p)
-      for (int64_t d = decodesBeside(pair, p); d > 0; --d) {
-        const double bound =
-            std::min(static_cast<double>(p) * pair.prefill.rate,
-                     static_cast<double>(d) * pair.decode.rate);
-        if (best && bound <= best->requestsPerSecond) {
-          proof.prunedPairs += d;
-          break;
-        }
-        if (goal.pins.prefill.allowWorkers(p) &&
-            goal.pins.decode.allowWorkers(d))
-          tryNumbers(pair, p, d, best);
-      }
-    return;
-  }
-  const auto fewest = [&](const Ranked &ranked) {
-    return std::max<int64_t>(
-        1, static_cast<int64_t>(std::ceil(goal.rate / ranked.rate - 1e-9)));
+/// A layout of decode workers with all that can send to them.
+void Search::tryDecode(const Open &open, const PrefillSpace &readers,
+                       const std::vector<const Prefill *> &senders) {
+  struct Sender {
+    double key;
+    const Prefill *prefill;
   };
-  for (int64_t p = fewest(pair.prefill); p <= mostPrefills; ++p)
-    for (int64_t d = fewest(pair.decode); d <= decodesBeside(pair, p); ++d) {
-      if (best && priceOf(pair.side) * static_cast<double>(p * ofPrefill) +
-                          goal.price * static_cast<double>(d * ofDecode) >
-                      best->costUnder(goal) * (1 + 1e-12))
-        break;
-      if (!goal.pins.prefill.allowWorkers(p) ||
-          !goal.pins.decode.allowWorkers(d))
-        continue;
-      if (tryNumbers(pair, p, d, best))
-        break;
+  std::vector<Sender> promising;
+  for (const Prefill *prefill : senders) {
+    Open one = open;
+    reopenApart(one, readers, *prefill);
+    if (isPruned(one.key))
+      ++proof.prunedPairs;
+    else
+      promising.push_back({one.key, prefill});
+  }
+  std::stable_sort(
+      promising.begin(), promising.end(),
+      [](const Sender &a, const Sender &b) { return a.key > b.key; });
+  for (const Sender &sender : promising) {
+    if (isPruned(sender.key) || goal.isStopped()) {
+      ++proof.prunedPairs;
+      continue;
     }
+    const Pair pair{readers, *sender.prefill, *open.decode};
+    for (const Numbers &numbers : numbersOf(pair))
+      if (!isRuledOut(pair, numbers.prefills, numbers.decodes))
+        tryNumbers(pair, numbers.prefills, numbers.decodes);
+  }
 }
 
-std::optional<ServicePlan>
-Search::disaggregated(std::optional<ServicePlan> best) {
-  const EngineFacts facts(decodeSide.costs().model());
-  for (const Side *side : {&decodeSide, prefillSide}) {
-    if (!side)
-      continue;
-    const bool isApart = side != &decodeSide && goal.prefillDevices > 0;
-    const std::vector<Layout> layouts = side->layouts(
-        runner, mostOf(*side, isApart ? goal.prefillDevices : goal.devices),
-        goal.load.inputTokens, cost::Phase::Prefill, shortage);
-    proof.layouts += static_cast<int64_t>(layouts.size());
-    const std::vector<Ranked> prefills = rank(layouts, /*isPrefill=*/true);
-    std::vector<Pair> pairs;
-    for (const Ranked &decode : decodes) {
-      if (!goal.pins.decode.allow(decode.layout->degrees))
-        continue;
-      for (const Ranked &prefill : prefills) {
-        const Pair pair{side, prefill, decode, isApart};
-        // Those that follow attain less per device.
-        if (isPruned(pair, best) || goal.isStopped())
-          break;
-        if (whyNoTransfer(runner, prefill.layout->degrees,
-                          decode.layout->degrees, facts))
-          continue;
-        // The first of all is good enough to rule most of the others out.
-        if (pairs.empty() || goal.rate > 0)
-          tryPair(pair, best);
-        pairs.push_back(pair);
-      }
-    }
-    if (goal.rate > 0)
-      continue;
-    for (Pair &pair : pairs)
-      pair.bound = wholeBoundOf(pair);
-    std::stable_sort(
-        pairs.begin(), pairs.end(),
-        [](const Pair &a, const Pair &b) { return a.bound > b.bound; });
-    for (const Pair &pair : pairs)
-      if ((!best || pair.bound > best->requestsPerSecond) && !goal.isStopped())
-        tryPair(pair, best);
+void Search::apart(std::vector<Decode> &decodes, const PrefillSpace &readers) {
+  std::vector<Open> open;
+  for (Decode &decode : decodes)
+    if (goal.pins.decode.allow(decode.degrees()) &&
+        readers.to(decode.degrees()))
+      open.push_back({0, &decode});
+  descend(
+      std::move(open),
+      [&](Open &one) {
+        reopenApart(one, readers, readers.to(one.decode->degrees())->reach);
+      },
+      [&](const Open &one) {
+        tryDecode(one, readers, readers.to(one.decode->degrees())->all);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Both
+//===----------------------------------------------------------------------===//
+
+struct Searcher::Space {
+  DecodeSpace decode;
+  std::vector<std::unique_ptr<PrefillSpace>> prefill; ///< if asked for
+};
+
+Searcher::Searcher(const Side &decode, const Side *prefill,
+                   const cost::ServingEngine &engine, Engine runner,
+                   const ServiceGoal &goal)
+    : decodeSide(decode), prefillSide(prefill), engine(engine), runner(runner),
+      goal(goal), space(std::make_unique<Space>(
+                      Space{DecodeSpace(decode, runner, engine, goal), {}})) {}
+
+Searcher::~Searcher() = default;
+
+void Searcher::addPrefill() {
+  if (!space->prefill.empty())
+    return;
+  for (const Side *side : {&decodeSide, prefillSide})
+    if (side)
+      space->prefill.push_back(std::make_unique<PrefillSpace>(
+          *side, side != &decodeSide && goal.prefillDevices > 0, runner, engine,
+          goal));
+}
+
+/// Adds what layouts have shown to what is known.
+static void learn(const ServiceShortage &from, ServiceShortage &to) {
+  to.part = from.part;
+  to.capacityBytes = from.capacityBytes;
+  if (from.leastBytes > 0)
+    keepLeast(to.leastBytes, from.leastBytes);
+  if (to.example.empty())
+    to.example = from.example;
+}
+
+Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
+                     ServiceShortage &shortage, std::optional<ServiceMode> only,
+                     const Found &known) {
+  DecodeSpace &decode = space->decode;
+  proof.layouts += static_cast<int64_t>(decode.layouts.size());
+  learn(decode.shortage, shortage);
+  const LoadLimits limits(goal, engine);
+  for (const Decode &one : decode.decodes)
+    if (one.curve.leastSeconds() > limits.answer)
+      keepLeast(shortage.leastTpotMs,
+                one.curve.leastSeconds() * 1e3 / goal.load.outputTokens);
+  Found found;
+  if (only != ServiceMode::Disaggregated) {
+    Search search(decodeSide, engine, goal, proof, shortage, known.aggregated);
+    search.together(decode.decodes);
+    found.aggregated = search.found();
   }
-  return foundOf(std::move(best));
+  if (only == ServiceMode::Aggregated)
+    return found;
+  addPrefill();
+  Search search(decodeSide, engine, goal, proof, shortage, known.disaggregated);
+  for (const std::unique_ptr<PrefillSpace> &readers : space->prefill) {
+    proof.layouts += static_cast<int64_t>(readers->layouts.size());
+    learn(readers->shortage, shortage);
+    search.apart(decode.decodes, *readers);
+  }
+  found.disaggregated = search.found();
+  return found;
 }
 
 Found service::search(const Side &decode, const Side *prefill,
@@ -506,11 +527,6 @@ Found service::search(const Side &decode, const Side *prefill,
                       const ServiceGoal &goal, ServiceProof &proof,
                       ServiceShortage &shortage,
                       std::optional<ServiceMode> only, const Found &known) {
-  Search search(decode, prefill, engine, runner, goal, proof, shortage);
-  Found found;
-  if (only != ServiceMode::Disaggregated)
-    found.aggregated = search.aggregated(known.aggregated);
-  if (only != ServiceMode::Aggregated)
-    found.disaggregated = search.disaggregated(known.disaggregated);
-  return found;
+  return Searcher(decode, prefill, engine, runner, goal)
+      .find(goal, proof, shortage, only, known);
 }

@@ -214,9 +214,17 @@ void service::findPlans(ServiceSummary &summary, const Sides &sides,
                         std::optional<ServiceMode> mode,
                         ServiceShortage &shortage, double tie,
                         const Found &known) {
+  Searcher searcher(*sides.decode, sides.prefill.get(), sides.engine,
+                    summary.engine, summary.goal);
+  findPlans(summary, searcher, mode, shortage, tie, known);
+}
+
+void service::findPlans(ServiceSummary &summary, Searcher &searcher,
+                        std::optional<ServiceMode> mode,
+                        ServiceShortage &shortage, double tie,
+                        const Found &known) {
   Found found =
-      search(*sides.decode, sides.prefill.get(), sides.engine, summary.engine,
-             summary.goal, summary.proof, shortage, std::nullopt, known);
+      searcher.find(summary.goal, summary.proof, shortage, std::nullopt, known);
   summary.aggregated = std::move(found.aggregated);
   summary.disaggregated = std::move(found.disaggregated);
   summary.asked = mode;

@@ -71,6 +71,24 @@ TEST(ServiceSearch, FindsWhatEnumerationFinds) {
   EXPECT_GT(none, 0);
 }
 
+TEST(ServiceSearch, StagesAreOfAnyNumber) {
+  ServiceCase one(3);
+  one.config.layers = 9;
+  one.config.experts = 0;
+  auto scenario =
+      scenarioOn(smallMachine(3.3), one.config, cost::Phase::Decode);
+  for (const char *stages : {"5", "7", "9"}) {
+    ServiceRequest request = requestOf(8000, 300, 50, 4000, 9);
+    request.pins = {{"pp", stages}};
+    auto summary = planService(scenario, request);
+    ASSERT_TRUE(summary && summary->aggregated) << stages;
+    EXPECT_EQ(std::to_string(summary->aggregated->decode.degrees.pp), stages);
+  }
+  ServiceRequest more = requestOf(8000, 300, 50, 4000, 12);
+  more.pins = {{"pp", "10"}};
+  EXPECT_FALSE(planService(scenario, more)); // than layers
+}
+
 TEST(ServiceSearch, TighterIsNeverBetter) {
   const std::string machine = smallMachine(3.3);
   int compared = 0;

@@ -11,6 +11,7 @@
 #include "shardopt/Cost/EngineClock.h"
 #include "shardopt/Planning/ServicePlan.h"
 
+#include <map>
 #include <vector>
 
 namespace shardopt::service {
@@ -49,8 +50,11 @@ public:
   const cost::CostModel &costs() const { return model; }
 
 private:
-  Layout make(Engine engine, const Degrees &degrees,
-              const EngineFacts &facts) const;
+  /// Layers that are made, by degrees without stages.
+  using KnownLayers =
+      std::map<Degrees, std::shared_ptr<const cost::LayerTimes>>;
+  Layout make(Engine engine, const Degrees &degrees, const EngineFacts &facts,
+              KnownLayers &known) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
 
@@ -100,7 +104,37 @@ std::optional<double> bestLoad(const cost::DisaggregatedLoop &loop,
 struct Found {
   std::optional<ServicePlan> aggregated, disaggregated;
 };
-/// Plans that are no better than those `known` are not told.
+/// Searches that differ in their limits alone: they share layouts, and what is
+/// known of their steps.
+class Searcher {
+public:
+  /// All outlive it.
+  Searcher(const Side &decode, const Side *prefill,
+           const cost::ServingEngine &engine, Engine runner,
+           const ServiceGoal &goal);
+  ~Searcher();
+
+  /// Under `goal`, which is the one given before but for its limits. Plans that
+  /// are no better than those `known` are not told.
+  Found find(const ServiceGoal &goal, ServiceProof &proof,
+             ServiceShortage &shortage,
+             std::optional<ServiceMode> only = std::nullopt,
+             const Found &known = {});
+
+private:
+  struct Space;
+
+  void addPrefill();
+
+  const Side &decodeSide;
+  const Side *prefillSide;
+  const cost::ServingEngine &engine;
+  const Engine runner;
+  const ServiceGoal goal;
+  std::unique_ptr<Space> space;
+};
+
+/// One of them.
 Found search(const Side &decode, const Side *prefill,
              const cost::ServingEngine &engine, Engine runner,
              const ServiceGoal &goal, ServiceProof &proof,

@@ -44,6 +44,10 @@ std::optional<ServiceMode> modeOf(const ServiceSummary &summary,
 void findPlans(ServiceSummary &summary, const Sides &sides,
                std::optional<ServiceMode> mode, ServiceShortage &shortage,
                double tie = usualTie, const Found &known = {});
+/// The same of several goals that differ in their limits alone.
+void findPlans(ServiceSummary &summary, Searcher &searcher,
+               std::optional<ServiceMode> mode, ServiceShortage &shortage,
+               double tie = usualTie, const Found &known = {});
 
 /// A request that is searched, under its own goal and others.
 struct Asked {
