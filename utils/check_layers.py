@@ -14,70 +14,90 @@ import sys
 # Layers that include neither LLVM nor MLIR: layer -> layers it may include.
 STD_LAYERS = {
     "Support": [],
-    "Machine": ["Support"],
-    "Cost": ["Machine", "Support"],
-    "Search": ["Support"],
-    "Agent": ["Search", "Support"],
+    # What is planned: strategies, programs as ops, machines. Knows no time.
+    "Model": ["Support"],
+    "Model/Machine": ["Model", "Support"],
+    "Cost": ["Model/Machine", "Model", "Support"],
+    "Search": ["Model", "Support"],
+    "Cost/Simulation": ["Search", "Cost", "Model/Machine", "Model", "Support"],
+    # Solvers that know no operators.
+    "Solvers/Selection": ["Support"],
+    "Solvers/Schedule": ["Support"],
+    # The best dims of given degrees.
+    "Search/Dims": ["Solvers/Selection", "Cost", "Model", "Support"],
+    "Search/Agent": ["Search", "Support"],
     # The only user of LibTorch, a module that nothing links.
-    "AgentTorch": ["Agent", "Search", "Support"],
-    "BlackBox": ["Search", "Machine", "Support"],
-    # Executes collectives; knows nothing of programs or of their cost.
-    "Runtime": ["Tensors", "Support"],
-    # The only user of MPI, modules that nothing links.
-    "RuntimeMpi": ["Runtime"],
-    "Tensors": ["Support"],
-    # Strategy selection under a memory limit; knows no operators.
-    "Solve": ["Support"],
-    # Sharding dims as strategies of a graph, for a solver.
-    "Selection": ["Solve", "Cost", "Support"],
-    # Where and when operators run; knows nothing of what they compute.
-    "Schedule": ["Support"],
-    "Simulation": ["Cost", "Search", "Machine", "Support"],
+    "Search/AgentTorch": ["Search/Agent", "Search", "Model", "Support"],
+    "Search/BlackBox": ["Search", "Model/Machine", "Model", "Support"],
     # A step of a strategy as a graph of operators, ordered and replayed.
-    "Ordering": ["Schedule", "Simulation", "Cost", "Support"],
-    "Planning": [
-        "Agent",
-        "BlackBox",
-        "Simulation",
-        "Selection",
+    "Planning/Ordering": [
+        "Solvers/Schedule",
+        "Search/Dims",
+        "Cost/Simulation",
         "Cost",
-        "Search",
-        "Machine",
+        "Model",
         "Support",
     ],
+    "Planning": [
+        "Search/Agent",
+        "Search/BlackBox",
+        "Search/Dims",
+        "Search",
+        "Cost/Simulation",
+        "Cost",
+        "Model/Machine",
+        "Model",
+        "Support",
+    ],
+    "Execution/Tensors": ["Model", "Support"],
+    # Executes collectives; knows nothing of programs or of their cost.
+    "Execution/Runtime": ["Execution/Tensors", "Support"],
+    # The only user of MPI, modules that nothing links.
+    "Execution/RuntimeMpi": ["Execution/Runtime"],
 }
 
 MLIR_LAYERS = {
-    "Dialect/LLM/IR": ["Cost", "Support"],
-    "Analysis": ["Planning", "Dialect/LLM/IR", "Cost", "Support"],
-    "Conversion": ["Dialect/LLM/IR", "Support"],
-    "Target": ["Dialect/LLM/IR", "Cost", "Machine", "Support"],
-    # The way in for programs without a compiler: its header is one of them.
-    "Frontend": ["Target", "Analysis", "Dialect/LLM/IR", "Cost", "Support"],
-    "Dialect/LLM/Transforms/Partition": ["Dialect/LLM/IR", "Cost", "Support"],
-    "Dialect/LLM/Transforms": [
-        "Analysis",
-        "Ordering",
-        "Planning",
-        "Schedule",
-        "Selection",
-        "Solve",
-        "Dialect/LLM/Transforms/Partition",
+    "Dialect/LLM/IR": ["Cost", "Model", "Support"],
+    "Dialect/LLM/Analysis": ["Planning", "Dialect/LLM/IR", "Model", "Support"],
+    "Dialect/LLM/Transforms/Partition": [
         "Dialect/LLM/IR",
         "Cost",
-        "Search",
-        "Machine",
+        "Model",
         "Support",
     ],
-    "Pipelines": ["Conversion", "Dialect/LLM/Transforms", "Dialect/LLM/IR"],
-    "Execution": [
-        "Pipelines",
-        "Dialect/LLM/Transforms",
+    "Dialect/LLM/Transforms": [
+        "Dialect/LLM/Analysis",
+        "Dialect/LLM/Transforms/Partition",
         "Dialect/LLM/IR",
-        "Analysis",
-        "Runtime",
-        "Tensors",
+        "Planning/Ordering",
+        "Planning",
+        "Solvers/Schedule",
+        "Solvers/Selection",
+        "Search/Dims",
         "Cost",
+        "Search",
+        "Model/Machine",
+        "Model",
+        "Support",
+    ],
+    "Conversion": ["Dialect/LLM/Transforms", "Dialect/LLM/IR", "Support"],
+    "Target": [
+        "Dialect/LLM/Analysis",
+        "Dialect/LLM/IR",
+        "Cost",
+        "Model/Machine",
+        "Model",
+        "Support",
+    ],
+    "Execution": [
+        "Conversion",
+        "Dialect/LLM/Transforms",
+        "Dialect/LLM/Analysis",
+        "Dialect/LLM/IR",
+        "Execution/Runtime",
+        "Execution/Tensors",
+        "Cost",
+        "Model",
         "Support",
     ],
 }
@@ -91,14 +111,14 @@ FOREIGN = {
     "llvm/": lambda top, layer: layer not in STD_LAYERS,
     "llvm-c/": lambda top, layer: layer not in STD_LAYERS,
     "nlohmann/": lambda top, layer: (top, layer) == ("lib", "Support"),
-    "simdjson": lambda top, layer: (top, layer) == ("lib", "Solve"),
-    "zlib": lambda top, layer: (top, layer) == ("lib", "Solve"),
-    "cadical": lambda top, layer: (top, layer) == ("lib", "Schedule"),
-    "coin/": lambda top, layer: (top, layer) == ("lib", "Schedule"),
+    "simdjson": lambda top, layer: (top, layer) == ("lib", "Solvers/Selection"),
+    "zlib": lambda top, layer: (top, layer) == ("lib", "Solvers/Selection"),
+    "cadical": lambda top, layer: (top, layer) == ("lib", "Solvers/Schedule"),
+    "coin/": lambda top, layer: (top, layer) == ("lib", "Solvers/Schedule"),
     "gtest/": lambda top, layer: top == "unittests",
-    "torch/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
-    "mpi.h": lambda top, layer: (top, layer) == ("lib", "RuntimeMpi"),
-    "ATen/": lambda top, layer: (top, layer) == ("lib", "AgentTorch"),
+    "torch/": lambda top, layer: (top, layer) == ("lib", "Search/AgentTorch"),
+    "mpi.h": lambda top, layer: (top, layer) == ("lib", "Execution/RuntimeMpi"),
+    "ATen/": lambda top, layer: (top, layer) == ("lib", "Search/AgentTorch"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')

@@ -1,7 +1,7 @@
 """A policy of `ppo` that learned on other models, made over for the variables of a workload.
 
 The policy file of `agent-save` names its variables and has its parameters by block
-(include/shardopt/Agent/Network.h). What both models have under one name, a value of a
+(include/shardopt/Search/Agent/Network.h). What both models have under one name, a value of a
 degree or a dim of an op, keeps what was learned of it; all else is as a new network has it.
 """
 

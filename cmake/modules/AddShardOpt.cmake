@@ -137,7 +137,7 @@ function(shardopt_unittest name)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR
     BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/unittests OUTPUT_VARIABLE layer)
   shardopt_std_layers(layers)
-  if(layer IN_LIST layers AND NOT layer STREQUAL "AgentTorch")
+  if(layer IN_LIST layers AND NOT layer STREQUAL "Search/AgentTorch")
     set_tests_properties(unit/${name} PROPERTIES LABELS std)
     add_dependencies(std-tests ${name})
   endif()

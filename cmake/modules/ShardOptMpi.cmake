@@ -1,4 +1,4 @@
-# The two MPIs of Debian, which lib/RuntimeMpi alone uses, each by its own
+# The two MPIs of Debian, which lib/Execution/RuntimeMpi alone uses, each by its own
 # compiler wrapper. Without one, everything else builds, and whoever asks for it
 # is told what to install.
 #

@@ -46,7 +46,7 @@ target_compile_definitions(shardopt-python PRIVATE
   SHARDOPT_VERSION="${PROJECT_VERSION}")
 target_compile_options(shardopt-python PRIVATE
   -Wall -Wextra -Wno-unused-parameter)
-target_link_libraries(shardopt-python PRIVATE ShardOptFrontend ShardOptPlanning)
+target_link_libraries(shardopt-python PRIVATE ShardOptTarget ShardOptPlanning)
 
 # The manual page and the completion, out of the command's options.
 set(manual ${PROJECT_BINARY_DIR}/python/shardopt.1)

@@ -1,4 +1,4 @@
-# The exact solvers that lib/Schedule uses where they are. Without one, everything
+# The exact solvers that lib/Solvers/Schedule uses where they are. Without one, everything
 # else builds, and whoever asks for it is told what to install.
 #
 # Sets SHARDOPT_CADICAL and SHARDOPT_CBC, lists of libraries to link, empty where

@@ -1,4 +1,4 @@
-# LibTorch, which lib/AgentTorch alone uses. Without it everything else builds,
+# LibTorch, which lib/Search/AgentTorch alone uses. Without it everything else builds,
 # and the searchers that need it say so.
 #
 #   SHARDOPT_ENABLE_TORCH   AUTO (if it is found), ON (or fail) or OFF

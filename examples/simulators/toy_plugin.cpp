@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/BlackBox/SimulatorPlugin.h"
+#include "shardopt/Search/BlackBox/SimulatorPlugin.h"
 
 #include <cstdio>
 #include <new>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/BlackBox/Server.h"
+#include "shardopt/Search/BlackBox/Server.h"
 
 #include <limits>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
-#include "shardopt/Runtime/Symbols.h"
+#include "shardopt/Execution/Runtime/Symbols.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"

@@ -7,8 +7,8 @@
 
 #include "shardopt/Execution/Arguments.h"
 #include "shardopt/Execution/OutcomeBytes.h"
+#include "shardopt/Execution/Runtime/Collectives.h"
 #include "shardopt/Execution/World.h"
-#include "shardopt/Runtime/Collectives.h"
 
 #include <cstdlib>
 

@@ -8,7 +8,7 @@
 #include "shardopt/Execution/ProgramInterface.h"
 
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
-#include "shardopt/Support/BatchSplit.h"
+#include "shardopt/Model/BatchSplit.h"
 #include "shardopt/Support/Limits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,8 +8,8 @@
 #include "shardopt/Execution/Run.h"
 #include "Descriptors.h"
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Execution/Arguments.h"
-#include "shardopt/Pipelines/Pipelines.h"
 
 using namespace shardopt;
 using namespace shardopt::execution;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Execution/Arguments.h"
+#include "shardopt/Execution/Runtime/ThreadWorld.h"
 #include "shardopt/Execution/World.h"
-#include "shardopt/Runtime/ThreadWorld.h"
 
 #include <cstdlib>
 #include <numeric>

@@ -8,7 +8,7 @@
 #include "shardopt/Execution/Verify.h"
 #include "FirstDifference.h"
 
-#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
 #include "shardopt/Execution/Arguments.h"
 #include "shardopt/Execution/Feeds.h"
 

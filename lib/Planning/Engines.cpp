@@ -7,12 +7,12 @@
 
 #include "shardopt/Planning/Engines.h"
 
-#include "shardopt/Cost/Ops/Ffn.h"
-#include "shardopt/Cost/Ops/GqaAttention.h"
-#include "shardopt/Cost/Ops/MlaAttention.h"
-#include "shardopt/Cost/Ops/StateModel.h"
+#include "shardopt/Model/Ops/Ffn.h"
+#include "shardopt/Model/Ops/GqaAttention.h"
+#include "shardopt/Model/Ops/MlaAttention.h"
+#include "shardopt/Model/Ops/StateModel.h"
+#include "shardopt/Model/StageGrid.h"
 #include "shardopt/Search/Megatron.h"
-#include "shardopt/Support/StageGrid.h"
 
 #include <algorithm>
 

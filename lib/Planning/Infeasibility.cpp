@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Infeasibility.h"
-#include "shardopt/Cost/OptimalDims.h"
-#include "shardopt/Cost/QuickBound.h"
 #include "shardopt/Planning/RooflineSimulator.h"
+#include "shardopt/Search/Dims/OptimalDims.h"
+#include "shardopt/Search/Dims/QuickBound.h"
 #include "shardopt/Search/ExactSearch.h"
 
 #include <limits>

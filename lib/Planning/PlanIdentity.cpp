@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanIdentity.h"
-#include "shardopt/Machine/MachineWriter.h"
+#include "shardopt/Model/Machine/MachineWriter.h"
 #include "shardopt/Support/Files.h"
 #include "shardopt/Support/Fingerprint.h"
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Model/StageGrid.h"
 #include "shardopt/Planning/Plan.h"
 #include "shardopt/Support/Json.h"
-#include "shardopt/Support/StageGrid.h"
 
 #include <string_view>
 

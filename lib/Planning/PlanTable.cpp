@@ -7,8 +7,8 @@
 
 #include "TextTable.h"
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Model/StageGrid.h"
 #include "shardopt/Planning/Plan.h"
-#include "shardopt/Support/StageGrid.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "shardopt/Planning/Planner.h"
 #include "Infeasibility.h"
 #include "PlanIdentity.h"
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 #include "shardopt/Planning/Certificate.h"
 #include "shardopt/Planning/Searchers.h"
 #include "shardopt/Search/DegreeMask.h"

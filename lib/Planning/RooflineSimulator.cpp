@@ -7,9 +7,9 @@
 
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Cost/Breakdown.h"
-#include "shardopt/Cost/Evaluate.h"
-#include "shardopt/Cost/QuickBound.h"
-#include "shardopt/Selection/BalancedChoice.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
+#include "shardopt/Search/Dims/BalancedChoice.h"
+#include "shardopt/Search/Dims/QuickBound.h"
 
 using namespace shardopt;
 

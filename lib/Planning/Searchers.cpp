@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/Searchers.h"
-#include "shardopt/Agent/Registration.h"
+#include "shardopt/Search/Agent/Registration.h"
 
 using namespace shardopt;
 

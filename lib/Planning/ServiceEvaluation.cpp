@@ -8,7 +8,7 @@
 #include "shardopt/Planning/ServiceEvaluation.h"
 #include "shardopt/Planning/ServiceSides.h"
 
-#include "shardopt/Cost/CsvLines.h"
+#include "shardopt/Cost/Calibrated/CsvLines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "shardopt/Planning/ServicePins.h"
 #include "shardopt/Planning/ServiceSides.h"
 
-#include "shardopt/Support/DegreeList.h"
+#include "shardopt/Model/DegreeList.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>

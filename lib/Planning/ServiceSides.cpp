@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServiceSides.h"
-#include "shardopt/Cost/RequestContext.h"
-#include "shardopt/Machine/MachinePrice.h"
+#include "shardopt/Model/Machine/MachinePrice.h"
+#include "shardopt/Model/RequestContext.h"
 
 using namespace shardopt;
 using namespace shardopt::service;

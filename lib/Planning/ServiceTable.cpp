@@ -7,7 +7,7 @@
 
 #include "shardopt/Planning/ServicePlan.h"
 
-#include "shardopt/Cost/CsvLines.h"
+#include "shardopt/Cost/Calibrated/CsvLines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,10 +7,10 @@
 
 #include "shardopt/Planning/ServingRows.h"
 
-#include "shardopt/Cost/CalibratedRow.h"
-#include "shardopt/Cost/CsvLines.h"
-#include "shardopt/Cost/EngineClock.h"
-#include "shardopt/Cost/ServiceLoop.h"
+#include "shardopt/Cost/Calibrated/CalibratedRow.h"
+#include "shardopt/Cost/Calibrated/CsvLines.h"
+#include "shardopt/Cost/Serving/EngineClock.h"
+#include "shardopt/Cost/Serving/ServiceLoop.h"
 #include "shardopt/Planning/Engines.h"
 #include "shardopt/Support/Choice.h"
 

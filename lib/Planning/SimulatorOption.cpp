@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SimulatorOption.h"
-#include "shardopt/BlackBox/PluginHost.h"
-#include "shardopt/Simulation/ProceduralSimulator.h"
+#include "shardopt/Cost/Simulation/ProceduralSimulator.h"
+#include "shardopt/Search/BlackBox/PluginHost.h"
 #include "shardopt/Support/Choice.h"
 
 #include <cmath>

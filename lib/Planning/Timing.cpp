@@ -7,7 +7,7 @@
 
 #include "shardopt/Planning/Timing.h"
 
-#include "shardopt/Cost/Calibrated.h"
+#include "shardopt/Cost/Calibrated/Calibrated.h"
 #include "shardopt/Support/Choice.h"
 
 using namespace shardopt;

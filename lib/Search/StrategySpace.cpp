@@ -7,7 +7,7 @@
 
 #include "shardopt/Search/StrategySpace.h"
 
-#include "shardopt/Support/StageGrid.h"
+#include "shardopt/Model/StageGrid.h"
 
 #include <algorithm>
 #include <cassert>
@@ -50,7 +50,7 @@ static std::vector<int64_t> defaultDomain(Degree degree,
                         fallback, names, domain)                               \
   case Degree::Name:                                                           \
     return domain;
-#include "shardopt/Support/Degrees.def"
+#include "shardopt/Model/Degrees.def"
   }
   return {};
 }

@@ -7,9 +7,9 @@
 
 #include "shardopt/Target/Retype.h"
 
-#include "shardopt/Cost/OpModel.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/PlannedOnly.h"
+#include "shardopt/Model/OpModel.h"
 #include "shardopt/Support/Choice.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -16,18 +16,18 @@
 #include "Rows.h"
 #include "Settings.h"
 
-#include "shardopt/Agent/Registration.h"
-#include "shardopt/Frontend/ModelFile.h"
-#include "shardopt/Machine/Machine.h"
-#include "shardopt/Machine/MachineWriter.h"
+#include "shardopt/Model/DegreeList.h"
+#include "shardopt/Model/Machine/Machine.h"
+#include "shardopt/Model/Machine/MachineWriter.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/ServiceAdvice.h"
 #include "shardopt/Planning/ServiceEvaluation.h"
 #include "shardopt/Planning/ServiceFrontier.h"
 #include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Search/Agent/Registration.h"
 #include "shardopt/Support/Choice.h"
-#include "shardopt/Support/DegreeList.h"
 #include "shardopt/Support/Suggest.h"
+#include "shardopt/Target/ModelFile.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

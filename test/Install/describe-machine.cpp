@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
 
 #include <cstdio>
 

@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_TOOLS_MAIN_REQUESTOPTIONS_H
 #define SHARDOPT_TOOLS_MAIN_REQUESTOPTIONS_H
 
+#include "shardopt/Model/RequestLoad.h"
 #include "shardopt/Support/Error.h"
-#include "shardopt/Support/RequestLoad.h"
 
 #include "llvm/Support/CommandLine.h"
 

@@ -14,12 +14,12 @@
 
 #include "../Main/ToolMain.h"
 
-#include "shardopt/Analysis/ModuleScenario.h"
-#include "shardopt/Cost/CalibratedRows.h"
+#include "shardopt/Cost/Calibrated/CalibratedRows.h"
+#include "shardopt/Dialect/LLM/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Frontend/ModelFile.h"
 #include "shardopt/Planning/ScenarioService.h"
 #include "shardopt/Planning/ServingRows.h"
+#include "shardopt/Target/ModelFile.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -7,8 +7,8 @@
 
 #include "../Main/ToolMain.h"
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

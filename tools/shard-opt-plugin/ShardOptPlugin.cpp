@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Pipelines/Pipelines.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"

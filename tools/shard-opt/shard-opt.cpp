@@ -12,8 +12,8 @@
 
 #include "../Main/ToolMain.h"
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Pipelines/Pipelines.h"
 #include "shardopt/Planning/Searchers.h"
 #include "shardopt/Support/OutputFile.h"
 

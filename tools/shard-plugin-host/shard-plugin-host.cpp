@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/BlackBox/PluginHost.h"
+#include "shardopt/Search/BlackBox/PluginHost.h"
 
 #include <cstdio>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Execution/Feeds.h"
-#include "shardopt/Tensors/Npy.h"
+#include "shardopt/Execution/Tensors/Npy.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -7,12 +7,12 @@
 
 #include "Options.h"
 
-#include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
+#include "shardopt/Model/StrategyJson.h"
 #include "shardopt/Planning/StrategyList.h"
 #include "shardopt/Support/Files.h"
-#include "shardopt/Support/StrategyJson.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Format.h"

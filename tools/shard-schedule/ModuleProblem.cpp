@@ -7,13 +7,13 @@
 
 #include "Options.h"
 #include "Problem.h"
-#include "shardopt/Frontend/ModelFile.h"
-#include "shardopt/Machine/MachineGroups.h"
-#include "shardopt/Ordering/JointPlan.h"
-#include "shardopt/Ordering/OrderReport.h"
-#include "shardopt/Ordering/UnlikeStages.h"
+#include "shardopt/Model/Machine/MachineGroups.h"
+#include "shardopt/Planning/Ordering/JointPlan.h"
+#include "shardopt/Planning/Ordering/OrderReport.h"
+#include "shardopt/Planning/Ordering/UnlikeStages.h"
 #include "shardopt/Planning/Scenario.h"
-#include "shardopt/Schedule/ScheduleText.h"
+#include "shardopt/Solvers/Schedule/ScheduleText.h"
+#include "shardopt/Target/ModelFile.h"
 
 using namespace shardopt;
 

@@ -7,7 +7,7 @@
 
 #include "Options.h"
 
-#include "shardopt/Schedule/Solver.h"
+#include "shardopt/Solvers/Schedule/Solver.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 #include "Problem.h"
 
 #include "Options.h"
-#include "shardopt/Schedule/ChainPartition.h"
-#include "shardopt/Schedule/PlanGraphReader.h"
-#include "shardopt/Schedule/PromptChunks.h"
-#include "shardopt/Schedule/StagePartition.h"
+#include "shardopt/Solvers/Schedule/ChainPartition.h"
+#include "shardopt/Solvers/Schedule/PlanGraphReader.h"
+#include "shardopt/Solvers/Schedule/PromptChunks.h"
+#include "shardopt/Solvers/Schedule/StagePartition.h"
 
 #include <algorithm>
 #include <numeric>

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
 #define SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
 
-#include "shardopt/Schedule/Baselines.h"
+#include "shardopt/Solvers/Schedule/Baselines.h"
 #include "shardopt/Support/Stop.h"
 
 #include <string>

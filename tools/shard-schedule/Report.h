@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_TOOLS_SCHEDULE_REPORT_H
 #define SHARDOPT_TOOLS_SCHEDULE_REPORT_H
 
-#include "shardopt/Schedule/Solver.h"
+#include "shardopt/Solvers/Schedule/Solver.h"
 
 struct Options;
 struct Problem;

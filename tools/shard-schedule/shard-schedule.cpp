@@ -14,7 +14,7 @@
 #include "Options.h"
 #include "Problem.h"
 #include "Report.h"
-#include "shardopt/Schedule/ScheduleText.h"
+#include "shardopt/Solvers/Schedule/ScheduleText.h"
 #include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/RunTool.h"
 #include "shardopt/Support/Signals.h"

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_TOOLS_SOLVE_PROGRESSPRINTER_H
 #define SHARDOPT_TOOLS_SOLVE_PROGRESSPRINTER_H
 
-#include "shardopt/Solve/Solver.h"
+#include "shardopt/Solvers/Selection/Solver.h"
 
 #include <string>
 

@@ -14,8 +14,8 @@
 #include "../Main/RequestOptions.h"
 #include "../Main/ToolMain.h"
 
-#include "shardopt/Cost/RequestContext.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Model/RequestContext.h"
 #include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"

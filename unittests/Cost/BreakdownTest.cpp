@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
-#include "shardopt/Cost/Calibrated.h"
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Calibrated/Calibrated.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 
 #include "TestModels.h"
 

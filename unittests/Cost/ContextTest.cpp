@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Cost/Heads.h"
-#include "shardopt/Cost/LayerIndex.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/Heads.h"
+#include "shardopt/Model/LayerIndex.h"
 
 #include "TestModels.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
-#include "shardopt/Cost/Evaluate.h"
-#include "shardopt/Cost/Heads.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
+#include "shardopt/Model/Heads.h"
 #include "shardopt/Support/Rng.h"
 
 #include "TestModels.h"

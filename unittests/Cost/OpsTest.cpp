@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Heads.h"
-#include "shardopt/Cost/Ops/Combine.h"
-#include "shardopt/Cost/Ops/Dispatch.h"
-#include "shardopt/Cost/Ops/Ffn.h"
-#include "shardopt/Cost/Ops/GatedDeltaNet.h"
-#include "shardopt/Cost/Ops/GqaAttention.h"
-#include "shardopt/Cost/Ops/Linear.h"
-#include "shardopt/Cost/Ops/Mamba2.h"
-#include "shardopt/Cost/Ops/MlaAttention.h"
-#include "shardopt/Cost/Ops/OutProj.h"
-#include "shardopt/Cost/Ops/QkvProj.h"
-#include "shardopt/Cost/Ops/Router.h"
+#include "shardopt/Model/Heads.h"
+#include "shardopt/Model/Ops/Combine.h"
+#include "shardopt/Model/Ops/Dispatch.h"
+#include "shardopt/Model/Ops/Ffn.h"
+#include "shardopt/Model/Ops/GatedDeltaNet.h"
+#include "shardopt/Model/Ops/GqaAttention.h"
+#include "shardopt/Model/Ops/Linear.h"
+#include "shardopt/Model/Ops/Mamba2.h"
+#include "shardopt/Model/Ops/MlaAttention.h"
+#include "shardopt/Model/Ops/OutProj.h"
+#include "shardopt/Model/Ops/QkvProj.h"
+#include "shardopt/Model/Ops/Router.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #define SHARDOPT_UNITTESTS_COST_SERVINGWORKERS_H
 
 #include "TestModels.h"
-#include "shardopt/Cost/EngineClock.h"
-#include "shardopt/Cost/ServiceLoop.h"
+#include "shardopt/Cost/Serving/EngineClock.h"
+#include "shardopt/Cost/Serving/ServiceLoop.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 #include "shardopt/Support/Rng.h"
 
 #include "TestModels.h"

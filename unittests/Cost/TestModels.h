@@ -10,7 +10,7 @@
 
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
 
 #include <optional>
 #include <string>

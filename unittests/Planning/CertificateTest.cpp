@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/Certificate.h"
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 
 #include "TestModels.h"
 

@@ -7,8 +7,8 @@
 
 #include "ServiceCases.h"
 
-#include "shardopt/Cost/EngineClock.h"
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Serving/EngineClock.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 
 using namespace shardopt;
 using namespace shardopt::test;

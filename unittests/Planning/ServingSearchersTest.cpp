@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Model/StageGrid.h"
 #include "shardopt/Planning/Scenario.h"
 #include "shardopt/Planning/Searchers.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Search/ExactSearch.h"
-#include "shardopt/Support/StageGrid.h"
 
 #include "TestModels.h"
 

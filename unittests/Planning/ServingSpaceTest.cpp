@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Evaluate.h"
+#include "shardopt/Cost/Tables/Evaluate.h"
 #include "shardopt/Planning/Engines.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/RooflineSimulator.h"

@@ -9,7 +9,7 @@
 #define SHARDOPT_COST_BREAKDOWN_H
 
 #include "shardopt/Cost/CostModel.h"
-#include "shardopt/Cost/Placement.h"
+#include "shardopt/Model/Placement.h"
 
 #include <array>
 

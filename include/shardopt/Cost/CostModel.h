@@ -8,11 +8,11 @@
 #ifndef SHARDOPT_COST_COSTMODEL_H
 #define SHARDOPT_COST_COSTMODEL_H
 
-#include "shardopt/Cost/BodyIndex.h"
-#include "shardopt/Cost/LayerIndex.h"
-#include "shardopt/Cost/Model.h"
 #include "shardopt/Cost/Pipeline.h"
 #include "shardopt/Cost/TimeModel.h"
+#include "shardopt/Model/BodyIndex.h"
+#include "shardopt/Model/LayerIndex.h"
+#include "shardopt/Model/Model.h"
 
 namespace shardopt::cost {
 

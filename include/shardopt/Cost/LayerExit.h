@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_COST_LAYEREXIT_H
 #define SHARDOPT_COST_LAYEREXIT_H
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Cost/Kernel.h"
-#include "shardopt/Cost/Model.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/Kernel.h"
+#include "shardopt/Model/Model.h"
 #include "shardopt/Support/InlineVector.h"
 
 namespace shardopt::cost {

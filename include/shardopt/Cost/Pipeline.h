@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_COST_PIPELINE_H
 #define SHARDOPT_COST_PIPELINE_H
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Support/Strategy.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/Strategy.h"
 
 namespace shardopt::cost {
 

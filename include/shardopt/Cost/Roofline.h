@@ -9,7 +9,7 @@
 #define SHARDOPT_COST_ROOFLINE_H
 
 #include "shardopt/Cost/TimeModel.h"
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
 
 namespace shardopt::cost {
 

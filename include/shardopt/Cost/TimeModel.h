@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_COST_TIMEMODEL_H
 #define SHARDOPT_COST_TIMEMODEL_H
 
-#include "shardopt/Cost/OpModel.h"
+#include "shardopt/Model/OpModel.h"
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Support/InlineVector.h"
-#include "shardopt/Support/Strategy.h"
 
 #include <optional>
 

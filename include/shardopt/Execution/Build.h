@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_EXECUTION_BUILD_H
 #define SHARDOPT_EXECUTION_BUILD_H
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Execution/Run.h"
-#include "shardopt/Pipelines/Pipelines.h"
 
 namespace shardopt::execution {
 

@@ -16,7 +16,7 @@
 #define SHARDOPT_EXECUTION_PLANNEDORDER_H
 
 #include "shardopt/Execution/ProgramInterface.h"
-#include "shardopt/Runtime/Turns.h"
+#include "shardopt/Execution/Runtime/Turns.h"
 #include "shardopt/Support/Error.h"
 
 namespace shardopt::execution {

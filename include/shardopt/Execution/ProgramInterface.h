@@ -14,8 +14,8 @@
 #define SHARDOPT_EXECUTION_PROGRAMINTERFACE_H
 
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
+#include "shardopt/Execution/Tensors/Slice.h"
 #include "shardopt/Support/Error.h"
-#include "shardopt/Tensors/Slice.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

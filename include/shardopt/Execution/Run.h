@@ -16,8 +16,8 @@
 
 #include "shardopt/Execution/Jit.h"
 #include "shardopt/Execution/PlannedOrder.h"
+#include "shardopt/Execution/Runtime/Process.h"
 #include "shardopt/Execution/Weights.h"
-#include "shardopt/Runtime/Process.h"
 
 #include <map>
 

@@ -15,7 +15,7 @@
 #define SHARDOPT_EXECUTION_WEIGHTS_H
 
 #include "shardopt/Execution/ProgramInterface.h"
-#include "shardopt/Tensors/SafeTensors.h"
+#include "shardopt/Execution/Tensors/SafeTensors.h"
 
 namespace shardopt::execution {
 

@@ -8,7 +8,7 @@
 #define SHARDOPT_EXECUTION_WORLD_H
 
 #include "shardopt/Execution/Build.h"
-#include "shardopt/Runtime/MpiWorld.h"
+#include "shardopt/Execution/Runtime/MpiWorld.h"
 
 #include <functional>
 

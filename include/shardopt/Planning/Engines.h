@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_PLANNING_ENGINES_H
 #define SHARDOPT_PLANNING_ENGINES_H
 
-#include "shardopt/Cost/Model.h"
+#include "shardopt/Model/Model.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
 #include "shardopt/Support/Engine.h"

@@ -9,8 +9,8 @@
 #define SHARDOPT_PLANNING_ROOFLINESIMULATOR_H
 
 #include "shardopt/Cost/CostModel.h"
-#include "shardopt/Cost/OptimalDims.h"
 #include "shardopt/Planning/TableCache.h"
+#include "shardopt/Search/Dims/OptimalDims.h"
 #include "shardopt/Search/Simulator.h"
 
 #include <map>

@@ -8,15 +8,15 @@
 #ifndef SHARDOPT_PLANNING_SCENARIO_H
 #define SHARDOPT_PLANNING_SCENARIO_H
 
-#include "shardopt/BlackBox/ExternalSimulator.h"
 #include "shardopt/Cost/CostModel.h"
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
+#include "shardopt/Model/StrategyJson.h"
 #include "shardopt/Planning/Timing.h"
+#include "shardopt/Search/BlackBox/ExternalSimulator.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Search/StrategySpace.h"
 #include "shardopt/Support/Stop.h"
-#include "shardopt/Support/StrategyJson.h"
 
 #include <functional>
 #include <memory>

@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_PLANNING_SCENARIOSERVICE_H
 #define SHARDOPT_PLANNING_SCENARIOSERVICE_H
 
-#include "shardopt/BlackBox/Server.h"
 #include "shardopt/Planning/Scenario.h"
+#include "shardopt/Search/BlackBox/Server.h"
 #include "shardopt/Search/DegreeMask.h"
 
 #include <optional>

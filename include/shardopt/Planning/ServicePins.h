@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_PLANNING_SERVICEPINS_H
 #define SHARDOPT_PLANNING_SERVICEPINS_H
 
-#include "shardopt/Support/Degrees.h"
+#include "shardopt/Model/Degrees.h"
 #include "shardopt/Support/Error.h"
 
 #include <map>

@@ -14,10 +14,10 @@
 #ifndef SHARDOPT_PLANNING_SERVICEPLAN_H
 #define SHARDOPT_PLANNING_SERVICEPLAN_H
 
-#include "shardopt/Cost/ServiceLoop.h"
+#include "shardopt/Cost/Serving/ServiceLoop.h"
+#include "shardopt/Model/RequestLoad.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/ServicePins.h"
-#include "shardopt/Support/RequestLoad.h"
 #include "shardopt/Support/Stop.h"
 
 #include <atomic>

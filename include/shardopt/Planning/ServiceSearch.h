@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_PLANNING_SERVICESEARCH_H
 #define SHARDOPT_PLANNING_SERVICESEARCH_H
 
-#include "shardopt/Cost/EngineClock.h"
+#include "shardopt/Cost/Serving/EngineClock.h"
 #include "shardopt/Planning/ServicePlan.h"
 
 #include <map>

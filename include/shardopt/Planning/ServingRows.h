@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_PLANNING_SERVINGROWS_H
 #define SHARDOPT_PLANNING_SERVINGROWS_H
 
-#include "shardopt/Cost/Model.h"
-#include "shardopt/Cost/ServingEngine.h"
+#include "shardopt/Cost/Serving/ServingEngine.h"
+#include "shardopt/Model/Model.h"
 #include "shardopt/Support/Error.h"
 
 #include <functional>

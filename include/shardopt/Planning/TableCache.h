@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_PLANNING_TABLECACHE_H
 #define SHARDOPT_PLANNING_TABLECACHE_H
 
-#include "shardopt/Cost/Tables.h"
+#include "shardopt/Cost/Tables/Tables.h"
 
 #include <memory>
 #include <mutex>

@@ -9,7 +9,7 @@
 #define SHARDOPT_PLANNING_TIMING_H
 
 #include "shardopt/Cost/Roofline.h"
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
 #include "shardopt/Support/Error.h"
 
 #include <memory>

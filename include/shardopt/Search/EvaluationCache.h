@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SEARCH_EVALUATIONCACHE_H
 #define SHARDOPT_SEARCH_EVALUATIONCACHE_H
 
-#include "shardopt/Support/Strategy.h"
+#include "shardopt/Model/Strategy.h"
 
 #include <cstddef>
 #include <unordered_map>

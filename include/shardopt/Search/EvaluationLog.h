@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_SEARCH_EVALUATIONLOG_H
 #define SHARDOPT_SEARCH_EVALUATIONLOG_H
 
+#include "shardopt/Model/StrategyJson.h"
 #include "shardopt/Search/Simulator.h"
 #include "shardopt/Support/Error.h"
-#include "shardopt/Support/StrategyJson.h"
 
 #include <memory>
 #include <string>

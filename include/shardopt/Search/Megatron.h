@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_SEARCH_MEGATRON_H
 #define SHARDOPT_SEARCH_MEGATRON_H
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Search/StrategySpace.h"
-#include "shardopt/Support/Strategy.h"
 
 #include <string>
 

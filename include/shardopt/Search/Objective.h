@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_SEARCH_OBJECTIVE_H
 #define SHARDOPT_SEARCH_OBJECTIVE_H
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Support/Goal.h"
-#include "shardopt/Support/Strategy.h"
 
 namespace shardopt::search {
 

@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_SEARCH_SEARCHER_H
 #define SHARDOPT_SEARCH_SEARCHER_H
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Support/Error.h"
-#include "shardopt/Support/Strategy.h"
 
 #include <cstddef>
 #include <cstdint>

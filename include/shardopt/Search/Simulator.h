@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_SEARCH_SIMULATOR_H
 #define SHARDOPT_SEARCH_SIMULATOR_H
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Search/StrategySpace.h"
-#include "shardopt/Support/Strategy.h"
 
 #include <optional>
 #include <vector>

@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_SEARCH_STRATEGYSPACE_H
 #define SHARDOPT_SEARCH_STRATEGYSPACE_H
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Support/Error.h"
 #include "shardopt/Support/Rng.h"
-#include "shardopt/Support/Strategy.h"
 
 #include <array>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_LIB_TARGET_HUGGINGFACE_ELEMENTTYPES_H
 #define SHARDOPT_LIB_TARGET_HUGGINGFACE_ELEMENTTYPES_H
 
-#include "shardopt/Cost/Kernel.h"
+#include "shardopt/Model/Kernel.h"
 #include "shardopt/Target/HuggingFace/Import.h"
 
 namespace shardopt::hf {

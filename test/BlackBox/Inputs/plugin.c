@@ -1,6 +1,6 @@
 /* A plugin in C99, the source of several, whose ways depend on the stages. */
 
-#include "shardopt/BlackBox/SimulatorPlugin.h"
+#include "shardopt/Search/BlackBox/SimulatorPlugin.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,13 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Cost/Ops/Embedding.h"
-#include "shardopt/Cost/Ops/Ffn.h"
-#include "shardopt/Cost/Ops/GqaAttention.h"
-#include "shardopt/Cost/Ops/LmHead.h"
-#include "shardopt/Cost/Ops/Norm.h"
-#include "shardopt/Cost/Ops/OutProj.h"
-#include "shardopt/Cost/Ops/QkvProj.h"
+#include "shardopt/Model/Ops/Embedding.h"
+#include "shardopt/Model/Ops/Ffn.h"
+#include "shardopt/Model/Ops/GqaAttention.h"
+#include "shardopt/Model/Ops/LmHead.h"
+#include "shardopt/Model/Ops/Norm.h"
+#include "shardopt/Model/Ops/OutProj.h"
+#include "shardopt/Model/Ops/QkvProj.h"
 #include "shardopt/Planning/Planner.h"
 
 #include <cstdio>

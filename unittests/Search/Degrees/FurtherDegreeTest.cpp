@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardopt/Model/StrategyJson.h"
 #include "shardopt/Search/StrategySpace.h"
-#include "shardopt/Support/StrategyJson.h"
 
 #include <gtest/gtest.h>
 

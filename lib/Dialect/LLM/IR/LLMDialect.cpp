@@ -8,8 +8,8 @@
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
 
 #include "OpSyntax.h"
-#include "shardopt/Cost/RequestContext.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Model/RequestContext.h"
 #include "shardopt/Support/Engine.h"
 #include "shardopt/Support/Limits.h"
 #include "shardopt/Support/Suggest.h"

@@ -8,8 +8,8 @@
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "Fields.h"
 
+#include "shardopt/Model/Strategy.h"
 #include "shardopt/Support/Limits.h"
-#include "shardopt/Support/Strategy.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -9,8 +9,8 @@
 #include "Fields.h"
 
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Model/ProgramGrid.h"
 #include "shardopt/Support/Limits.h"
-#include "shardopt/Support/ProgramGrid.h"
 
 #include "mlir/IR/Builders.h"
 

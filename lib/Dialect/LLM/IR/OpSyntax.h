@@ -20,7 +20,7 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_IR_OPSYNTAX_H
 #define SHARDOPT_LIB_DIALECT_LLM_IR_OPSYNTAX_H
 
-#include "shardopt/Cost/DimChoice.h"
+#include "shardopt/Model/DimChoice.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"

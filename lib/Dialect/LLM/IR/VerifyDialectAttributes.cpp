@@ -12,7 +12,7 @@
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "shardopt/Cost/Kernel.h"
+#include "shardopt/Model/Kernel.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

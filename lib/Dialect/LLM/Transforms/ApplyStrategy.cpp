@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
+#include "shardopt/Model/StrategyJson.h"
 #include "shardopt/Planning/StrategyList.h"
-#include "shardopt/Support/StrategyJson.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "mlir/IR/Remarks.h"

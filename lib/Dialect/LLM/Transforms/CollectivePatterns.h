@@ -10,7 +10,7 @@
 
 #include "shardopt/Cost/TimeModel.h"
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
-#include "shardopt/Support/ProgramGrid.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/PatternMatch.h"

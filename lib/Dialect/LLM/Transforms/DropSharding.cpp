@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Planning/Plan.h"
 #include "shardopt/Planning/StrategyList.h"

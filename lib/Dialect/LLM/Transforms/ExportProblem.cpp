@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Selection/ScaledProblem.h"
-#include "shardopt/Solve/ProblemReader.h"
+#include "shardopt/Search/Dims/ScaledProblem.h"
+#include "shardopt/Solvers/Selection/ProblemReader.h"
 #include "shardopt/Support/Suggest.h"
 #include "shardopt/Support/WriteFile.h"
 

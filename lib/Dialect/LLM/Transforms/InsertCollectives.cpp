@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Dialect/LLM/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Partitioner.h"
 
-#include "shardopt/Support/ProgramGrid.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

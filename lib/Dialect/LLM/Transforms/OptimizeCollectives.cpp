@@ -17,7 +17,7 @@
 #include "HoistCollectives.h"
 #include "PassOptions.h"
 
-#include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Dialect/LLM/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"

@@ -7,7 +7,7 @@
 
 #include "PassOptions.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
-#include "shardopt/Machine/Machine.h"
+#include "shardopt/Model/Machine/Machine.h"
 #include "shardopt/Support/Suggest.h"
 
 #include "llvm/ADT/StringExtras.h"

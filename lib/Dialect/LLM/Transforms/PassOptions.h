@@ -8,11 +8,11 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PASSOPTIONS_H
 
-#include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Dialect/LLM/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/Transforms/CollectivePasses.h"
 #include "shardopt/Dialect/LLM/Transforms/PlanningHost.h"
+#include "shardopt/Model/StageCut.h"
 #include "shardopt/Support/FileRoles.h"
-#include "shardopt/Support/StageCut.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,7 +65,7 @@ protected:
   const std::string &optionOf(Degree degree) const {
     const DegreeMap<const std::string *> options = {{
 #define SHARDOPT_DEGREE(name, ...) &this->name.getValue(),
-#include "shardopt/Support/Degrees.def"
+#include "shardopt/Model/Degrees.def"
     }};
     return *options[degree];
   }

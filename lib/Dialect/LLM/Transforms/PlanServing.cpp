@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/ServingPasses.h"
 #include "shardopt/Planning/ServicePlan.h"
 #include "shardopt/Support/WriteFile.h"
@@ -75,7 +75,7 @@ ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
     request.load = workload.getRequests();
   const std::string *options[] = {
 #define SHARDOPT_REQUEST_FIELD(name, Name, ...) &request##Name.getValue(),
-#include "shardopt/Support/RequestFields.def"
+#include "shardopt/Model/RequestFields.def"
   };
   RequestLoad said;
   for (const RequestFieldInfo &info : requestFields) {

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
-#include "shardopt/Analysis/StructuralCheck.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StructuralCheck.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
-#include "shardopt/Ordering/OrderReport.h"
-#include "shardopt/Schedule/ScheduleText.h"
+#include "shardopt/Planning/Ordering/OrderReport.h"
+#include "shardopt/Solvers/Schedule/ScheduleText.h"
 #include "shardopt/Support/CommandLine.h"
 #include "shardopt/Support/WriteFile.h"
 

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassOptions.h"
-#include "shardopt/Analysis/StrategyAttributes.h"
+#include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/SeparateLayers.h"
+#include "shardopt/Model/DegreeList.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/Progress.h"
 #include "shardopt/Planning/Trace.h"
 #include "shardopt/Support/Choice.h"
-#include "shardopt/Support/DegreeList.h"
 #include "shardopt/Support/WriteFile.h"
 
 #include "mlir/IR/Remarks.h"

@@ -8,7 +8,7 @@
 #include "PassOptions.h"
 #include "StageWriter.h"
 
-#include "shardopt/Analysis/ModuleScenario.h"
+#include "shardopt/Dialect/LLM/Analysis/ModuleScenario.h"
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"

@@ -14,8 +14,8 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_STAGEPLAN_H
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_STAGEPLAN_H
 
-#include "shardopt/Cost/Placement.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
+#include "shardopt/Model/Placement.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"

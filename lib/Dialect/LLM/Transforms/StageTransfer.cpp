@@ -9,7 +9,7 @@
 
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
-#include "shardopt/Support/ProgramGrid.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -10,8 +10,8 @@
 
 #include "StagePlan.h"
 
-#include "shardopt/Cost/Context.h"
 #include "shardopt/Cost/TimeModel.h"
+#include "shardopt/Model/Context.h"
 
 namespace shardopt::llm {
 

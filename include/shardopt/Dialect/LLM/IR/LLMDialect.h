@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
 #define SHARDOPT_DIALECT_LLM_IR_LLMDIALECT_H
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Support/RequestLoad.h"
-#include "shardopt/Support/Strategy.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/RequestLoad.h"
+#include "shardopt/Model/Strategy.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"

@@ -8,8 +8,8 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_H
 #define SHARDOPT_DIALECT_LLM_IR_LLMINTERFACES_H
 
-#include "shardopt/Cost/OpModel.h"
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h"
+#include "shardopt/Model/OpModel.h"
 
 #include "mlir/IR/OpDefinition.h"
 

@@ -17,10 +17,10 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_LOWEREDATTRIBUTES_H
 #define SHARDOPT_DIALECT_LLM_IR_LOWEREDATTRIBUTES_H
 
-#include "shardopt/Cost/Kernel.h"
-#include "shardopt/Cost/Placement.h"
 #include "shardopt/Dialect/LLM/IR/Run.h"
-#include "shardopt/Support/ProgramGrid.h"
+#include "shardopt/Model/Kernel.h"
+#include "shardopt/Model/Placement.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -14,8 +14,8 @@
 #ifndef SHARDOPT_DIALECT_LLM_IR_MODULEATTRIBUTES_H
 #define SHARDOPT_DIALECT_LLM_IR_MODULEATTRIBUTES_H
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Support/Degrees.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/Degrees.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

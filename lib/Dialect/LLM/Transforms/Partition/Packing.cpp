@@ -7,8 +7,8 @@
 
 #include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 
-#include "shardopt/Cost/Context.h"
-#include "shardopt/Cost/Heads.h"
+#include "shardopt/Model/Context.h"
+#include "shardopt/Model/Heads.h"
 
 #include <algorithm>
 #include <cassert>

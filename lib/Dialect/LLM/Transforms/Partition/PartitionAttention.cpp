@@ -7,8 +7,8 @@
 
 #include "PartitionModels.h"
 
-#include "shardopt/Cost/Heads.h"
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
+#include "shardopt/Model/Heads.h"
 
 using namespace mlir;
 using namespace shardopt;

@@ -15,8 +15,8 @@
 
 #include "PartitionModels.h"
 
-#include "shardopt/Cost/Heads.h"
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
+#include "shardopt/Model/Heads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

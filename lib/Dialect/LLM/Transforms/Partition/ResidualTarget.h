@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PARTITION_RESIDUALTARGET_H
 #define SHARDOPT_LIB_DIALECT_LLM_TRANSFORMS_PARTITION_RESIDUALTARGET_H
 
-#include "shardopt/Cost/Placement.h"
+#include "shardopt/Model/Placement.h"
 
 #include "mlir/IR/Operation.h"
 

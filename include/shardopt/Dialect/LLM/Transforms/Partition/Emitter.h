@@ -11,7 +11,7 @@
 #include "shardopt/Cost/TimeModel.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Packing.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowSpaces.h"
-#include "shardopt/Support/ProgramGrid.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include <map>
 

@@ -14,9 +14,9 @@
 #ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_OPPARTITION_H
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_OPPARTITION_H
 
-#include "shardopt/Cost/OpModel.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Exchange.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/Slices.h"
+#include "shardopt/Model/OpModel.h"
 
 namespace shardopt::llm {
 

@@ -20,7 +20,7 @@
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_PACKING_H
 
 #include "shardopt/Dialect/LLM/IR/Run.h"
-#include "shardopt/Support/StageGrid.h"
+#include "shardopt/Model/StageGrid.h"
 
 #include <map>
 #include <memory>

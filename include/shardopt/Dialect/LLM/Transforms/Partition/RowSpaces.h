@@ -8,9 +8,9 @@
 #ifndef SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_ROWSPACES_H
 #define SHARDOPT_DIALECT_LLM_TRANSFORMS_PARTITION_ROWSPACES_H
 
-#include "shardopt/Cost/Context.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 #include "shardopt/Dialect/LLM/Transforms/Partition/RowBlocks.h"
+#include "shardopt/Model/Context.h"
 
 #include <memory>
 

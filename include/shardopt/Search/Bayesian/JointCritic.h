@@ -1,0 +1,56 @@
+//===- JointCritic.h - What is known of degrees and dims ------ -*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_BAYESIAN_JOINTCRITIC_H
+#define SHARDOPT_SEARCH_BAYESIAN_JOINTCRITIC_H
+
+#include "shardopt/Search/Bayesian/JointProcess.h"
+#include "shardopt/Search/Bayesian/TargetEncoder.h"
+#include "shardopt/Search/Objective.h"
+#include "shardopt/Search/Simulator.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace shardopt::search {
+
+/// Learns latency, memory and rate, and which strategies have no metrics,
+/// should there be any, and says it of all dims of a tuple of degrees at once.
+class JointCritic {
+public:
+  JointCritic(const StrategySpace &space, const Objective &objective);
+
+  void tell(const Point &point, const Evaluation &evaluation);
+
+  /// Takes into account what was told, and what is `pending` at its predicted
+  /// value.
+  void fit(const std::vector<Point> &pending);
+
+  /// What is predicted of the strategies with the degrees of `point`.
+  DimTables tablesAt(const Point &point) const;
+
+  /// The score of an evaluated strategy, in the unit of `DimTables::score`;
+  /// the worst of all without metrics.
+  double scoreOf(const Point &point, const Evaluation &evaluation) const;
+
+  const DimPairs &pairs() const { return layout; }
+
+private:
+  const StrategySpace &space;
+  const Objective objective;
+  const TargetEncoder encoder;
+  const DimPairs layout;
+  JointProcess metrics;
+  std::optional<JointProcess> refusals; ///< none while all had metrics
+  /// What was told before the first refusal, with its badness.
+  std::vector<std::pair<Point, double>> accepted;
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_BAYESIAN_JOINTCRITIC_H

@@ -1,0 +1,108 @@
+//===- JointProcess.h - A Gaussian process over degrees and dims -*- C++ -*-==//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_SEARCH_BAYESIAN_JOINTPROCESS_H
+#define SHARDOPT_SEARCH_BAYESIAN_JOINTPROCESS_H
+
+#include "shardopt/Search/Bayesian/DimTables.h"
+#include "shardopt/Search/Bayesian/GrowingCholesky.h"
+#include "shardopt/Search/StrategySpace.h"
+
+#include <map>
+#include <vector>
+
+namespace shardopt::search {
+
+/// Regression of several values by a Gaussian process whose kernel is
+///
+///   k = 4 (1 + v v') M5(r / 8) + exp(-|r|_1 / 2) / 20
+///       + u u' M3(|r / l|) (.15 S1 + .85 S2),
+///
+/// r the difference of the base-2 logarithms of the degrees, M5 and M3 the
+/// Matérn kernels of smoothness 5/2 and 3/2, l = 2 for tp and 6 for the others.
+/// S1 is the share of ops with equal dims, S2 the weighted share of the pairs
+/// of `DimPairs` of which both have. u is 0 where tp is 1, because dims cut
+/// nothing there: all of them are one strategy; and 1 elsewhere. v is 1 - u:
+/// what dims cost on the average is not paid there.
+///
+/// So dims add to a smooth function of the degrees what single ops and pairs of
+/// them say, and neighbouring tuples of degrees share it. A value that does not
+/// vary is predicted to be what it is.
+class JointProcess {
+public:
+  /// How many samples stay where there are too many: the last ones, the least
+  /// bad of each tuple of degrees, and the least bad ones.
+  struct Options {
+    size_t maxSamples = 900, keptSamples = 600, keptRecent = 150;
+    double noise = 1e-4;
+  };
+
+  JointProcess(const StrategySpace &space, const DimPairs &layout,
+               const Options &options);
+
+  /// Adds a sample with its values, as many as in every other one and at most
+  /// `numChannels`.
+  void add(const Point &point, const std::vector<double> &values,
+           double badness);
+
+  /// Takes into account the samples added, and for this fit alone the
+  /// `believed` points as if each had the values that are predicted of it.
+  void fit(const std::vector<Point> &believed = {});
+
+  /// Adds what is predicted at the degrees of `point` to a table, value 0 to
+  /// channel `channel`, and so on.
+  void addTables(const Point &point, size_t channel, Channels &base,
+                 std::vector<Channels> &entries) const;
+
+private:
+  /// A tuple of degrees that a sample has, and the kernel beside those before.
+  struct Tuple {
+    std::vector<double> logarithms;
+    double relevance; ///< of dims
+    std::vector<double> ofDegrees, ofDims;
+  };
+  struct Sample {
+    uint32_t tuple;
+    std::vector<uint32_t> entries; ///< of the tables
+    Point point;
+    std::vector<double> values;
+    double badness;
+  };
+  struct Model {
+    double mean = 0, deviation = 0;
+    std::vector<double> alpha;
+  };
+
+  Tuple tupleAt(const Point &point) const;
+  double degreeKernel(const Tuple &a, const Tuple &b) const;
+  double dimKernel(const Tuple &a, const Tuple &b) const;
+  uint32_t findTuple(const Point &point);
+  Sample sampleAt(const Point &point, std::vector<double> values,
+                  double badness);
+  /// Forgets what was believed for the last fit alone.
+  void dropBelieved();
+  double kernel(const Sample &a, const Sample &b) const;
+  void dropSamples();
+  void fitSamples();
+  std::vector<double> predict(const Sample &sample) const;
+
+  const StrategySpace &space;
+  const DimPairs &layout;
+  const Options options;
+  std::vector<float> weights;     ///< of the entries of tables
+  std::vector<float> slotWeights; ///< of the ops, then of the pairs
+  std::vector<Tuple> tuples;
+  std::map<Point, uint32_t> numberOf;
+  std::vector<Sample> samples; ///< those that are believed last
+  size_t numBelieved = 0;
+  GrowingCholesky factor;
+  std::vector<Model> models;
+};
+
+} // namespace shardopt::search
+
+#endif // SHARDOPT_SEARCH_BAYESIAN_JOINTPROCESS_H

@@ -1,0 +1,446 @@
+//===- ServiceLoop.cpp - Continuous batching at steady state --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Formulas are templates over exact numbers and intervals. Steps that process
+// more take no less time, so that the ends of an interval bound its steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Serving/ServiceLoop.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+
+/// Share of its network that a transfer of caches attains.
+static constexpr double networkShare = 0.8;
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of a time that requests have, the mean, and how they differ in it:
+/// microseconds.
+template <typename Number> struct Spread {
+  Number mean = 0;
+  Number deviation = 0; ///< of a bell around it
+  /// A share of the requests, which come at once, waits for up to `longest`
+  /// more than the others: the i-th of n for i / n of it.
+  double share = 0;
+  Number longest = 0;
+
+  /// The time that `part` of the requests, 0.5 or more, are within.
+  Number quantile(double part, double bells) const {
+    const double late = part - (1 - share);
+    const Number others = mean + bells * deviation - share / 2 * longest;
+    return late > 0 ? others + late / share * longest : others;
+  }
+};
+} // namespace
+
+template <typename Number>
+static TimeOf<Number> timeOf(const Spread<Number> &spread) {
+  constexpr double bellsOf90 = 1.2816, bellsOf99 = 2.3263;
+  TimeOf<Number> time;
+  time.ms = spread.mean / 1e3;
+  time.p50 = spread.quantile(0.5, 0) / 1e3;
+  time.p90 = spread.quantile(0.9, bellsOf90) / 1e3;
+  time.p99 = spread.quantile(0.99, bellsOf99) / 1e3;
+  return time;
+}
+
+/// Where a share `burst` of `requests` comes at once, and each takes `each`.
+template <typename Number>
+static Spread<Number> waitInBurst(double burst, Number requests, double each) {
+  Spread<Number> spread;
+  spread.mean = burst / 2 * each * requests;
+  spread.share = std::min(1.0, burst);
+  if (spread.share > 0)
+    spread.longest = 2 / spread.share * spread.mean;
+  return spread;
+}
+
+static ServingTime withBand(const TimeOf<double> &time, ServingBand band) {
+  ServingTime all;
+  static_cast<TimeOf<double> &>(all) = time;
+  all.low = time.ms * band.low;
+  all.high = time.ms * band.high;
+  return all;
+}
+
+static ServingTimes timesOf(const ServingEngine &engine, const Model &model,
+                            const TimeOf<double> &tpot,
+                            const TimeOf<double> &ttft) {
+  ServingTimes times;
+  times.tpot =
+      withBand(tpot, model.hasExperts() ? engine.expertTpot : engine.denseTpot);
+  times.ttft = withBand(ttft, engine.ttft);
+  return times;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+double ServingWorker::room(double context) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const StageMemory &stage : steps->memory(context)) {
+    const double free = memoryBytes - stage.weights;
+    if (free <= 0 || free < stage.cache)
+      return 0;
+    if (stage.cache > 0)
+      least = std::min(least, free / stage.cache);
+  }
+  return least;
+}
+
+/// What the host adds to a step of `sequences`.
+template <typename Number>
+static Number hostUs(const ServingEngine &engine, Number sequences) {
+  const bool isCritical = engine.isCpuBound || engine.kind == Engine::Sglang;
+  const double each =
+      engine.alwaysUs + (engine.isCpuBound ? engine.sequenceUs : 0);
+  return each * sequences + (isCritical ? engine.stepUs : 0);
+}
+
+double cost::hostMicroseconds(const ServingEngine &engine, double sequences) {
+  return hostUs(engine, sequences);
+}
+
+/// 1 + 1/2 + ... + 1/n
+static double harmonic(double n) {
+  double sum = 0;
+  for (double i = 1; i <= n; ++i)
+    sum += 1 / i;
+  return sum;
+}
+
+/// Least time of a step with prompts, which is no graph.
+static double eagerUs(const ServingEngine &engine, const Model &model) {
+  return engine.isCpuBound && !model.hasExperts()
+             ? engine.eagerLayerUs * static_cast<double>(model.numLayers())
+             : 0;
+}
+
+namespace {
+/// How prompts are computed, at most `most` tokens of one in a step, and in how
+/// many steps an answer is made.
+struct Course {
+  Course(const ServingLoad &load, double most)
+      : steps(std::max(std::min(1.0, load.outputTokens),
+                       load.outputTokens / (1 + load.traits.accepted))) {
+    const double read = std::max(std::min(1.0, load.inputTokens),
+                                 load.inputTokens * (1 - load.traits.found));
+    chunk = std::min(read, most);
+    chunks = read / chunk;
+  }
+  double chunk, chunks, steps;
+};
+
+/// Microseconds of the steps of a worker. Stages work on a micro-batch each.
+struct Steps {
+  const ServingWorker &worker;
+  const ServingEngine &engine;
+  const ServingLoad &load;
+
+  StepMix mix(double sequences, double tokens) const {
+    StepMix mix;
+    mix.sequences = sequences / static_cast<double>(worker.steps->degrees().pp);
+    mix.context = load.inputTokens + load.outputTokens / 2;
+    mix.drafts = load.traits.drafts;
+    mix.tokens = tokens;
+    mix.prompt = load.inputTokens;
+    mix.cached = load.traits.found;
+    return mix;
+  }
+  double us(double sequences, double tokens) const {
+    return worker.steps->seconds(mix(sequences, tokens)) * 1e6 +
+           engine.launchUs;
+  }
+  Interval us(Interval sequences, Interval tokens) const {
+    return {us(sequences.low, tokens.low), us(sequences.high, tokens.high)};
+  }
+  /// One with prompts, of `tokens` tokens.
+  template <typename Number>
+  Number withPrompts(Number sequences, Number tokens) const {
+    return largest(us(sequences, tokens),
+                   Number(eagerUs(engine, worker.steps->costs().model())));
+  }
+  StepTerms terms(double sequences) const {
+    return worker.steps->terms(mix(sequences, 0));
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Aggregated
+//===----------------------------------------------------------------------===//
+
+template <typename Number> struct AggregatedLoop::Answer {
+  TimeOf<Number> tpot, ttft;
+  Number rate, decoding, sequences, inFlight;
+};
+
+AggregatedLoop::AggregatedLoop(const ServingWorker &worker,
+                               const ServingEngine &engine,
+                               const ServingLoad &load)
+    : worker(worker), engine(engine), load(load),
+      roomOfGroup(worker.room(load.inputTokens + load.outputTokens / 2)) {
+  if (roomOfGroup <= 0)
+    return;
+  const Course course(load, engine.chunkTokens);
+  const Steps steps{worker, engine, load};
+  alone = course.chunks * steps.withPrompts(0.0, course.chunk);
+  const double together = std::max(1.0, engine.chunkTokens / course.chunk);
+  reading = course.chunks * steps.withPrompts(0.0, course.chunk * together) /
+            together;
+}
+
+template <typename Number>
+AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
+  const double out = load.outputTokens;
+  const Course course(load, engine.chunkTokens);
+  const Steps steps{worker, engine, load};
+  const Number wanted = concurrency / worker.groups();
+  const Number inFlight = least(wanted, Number(roomOfGroup));
+  const Number mostTogether = std::max(1.0, engine.chunkTokens / course.chunk);
+
+  // A request decodes for a share of its time. While others do, prompts refill
+  // the batch, and ride on steps of theirs, or have steps of their own. Those
+  // of a step are computed together: what comes while one lasts, or, where
+  // requests that began together end together, as many as a step holds. They do
+  // not wait for each other.
+  const bool endTogether = engine.readsApart && engine.hasEqualLengths;
+  Number decoding = largest(Number(1.0), inFlight), together = 1;
+  Number whole = 0, plain = 0; // of a step
+  Number refills = 0, extra = 0, sequences = decoding;
+  for (int i = 0; i != 3; ++i) {
+    sequences = decoding;
+    plain = steps.us(sequences, Number(0.0));
+    together = least(largest(endTogether ? inFlight : refills, Number(1.0)),
+                     mostTogether);
+    const Number tokens = course.chunk * together;
+    extra = engine.readsApart ? steps.withPrompts(Number(0.0), tokens)
+                              : steps.withPrompts(sequences, tokens) - plain;
+    extra = course.chunks * extra / together;
+    const Number decodes = course.steps * (i == 0 ? plain : whole);
+    const Number share = 1.0 / (1.0 + (alone + plain) / decodes);
+    decoding = largest(Number(1.0), inFlight * share);
+    refills = largest(Number(0.0), inFlight - together) * share / course.steps;
+    if (engine.isOneBurst)
+      refills /= 2;
+    whole = plain + refills * extra + hostUs(engine, inFlight);
+  }
+  const Number answer = course.steps * whole;
+  // Groups of prompts come independently of each other while an answer is made.
+  Spread<Number> tpot;
+  tpot.mean = answer / out;
+  tpot.deviation = root(refills * course.steps * together) * extra / out;
+  Spread<Number> ttft = waitInBurst(engine.burstShare, inFlight, alone);
+  ttft.mean +=
+      engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
+  // Until all groups have a prompt: the last of the others' exponential waits.
+  if (const double groups = worker.groups(); engine.balanceSteps > 0)
+    ttft.mean += least(engine.balanceSteps * whole,
+                       harmonic(groups - 1) * (ttft.mean + answer) / inFlight);
+  // The prompts of all that are in flight are read while one of them is. Those
+  // without room wait for as many requests to end.
+  const Number life = ttft.mean + answer,
+               full = largest(life, inFlight * reading);
+  ttft.mean = largest(ttft.mean, full - answer) +
+              largest(Number(0.0), wanted - roomOfGroup) / roomOfGroup * full;
+  const Number rate =
+      1e6 * worker.groups() * least(inFlight / life, Number(1 / reading));
+  return {timeOf(tpot), timeOf(ttft), rate, decoding, sequences, inFlight};
+}
+
+ServingTimes AggregatedLoop::at(double concurrency) const {
+  const Answer<double> answer = run(concurrency);
+  ServingTimes times =
+      timesOf(engine, worker.steps->costs().model(), answer.tpot, answer.ttft);
+  times.sequences = answer.decoding;
+  times.requestsPerS = answer.rate;
+  times.admitted = answer.inFlight;
+  times.step = Steps{worker, engine, load}.terms(answer.sequences);
+  times.hostUs = engine.launchUs + hostUs(engine, answer.inFlight);
+  return times;
+}
+
+ServingBounds AggregatedLoop::within(Interval concurrency) const {
+  const Answer<Interval> answer = run(concurrency);
+  return {answer.tpot, answer.ttft, answer.rate};
+}
+
+//===----------------------------------------------------------------------===//
+// Disaggregated
+//===----------------------------------------------------------------------===//
+
+template <typename Number> struct DisaggregatedLoop::Answer {
+  TimeOf<Number> tpot, ttft;
+  Number rate, decoding, sequences;
+};
+
+DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
+                                     const ServingPool &decode,
+                                     const ServingEngine &engine,
+                                     const ServingLoad &load)
+    : prefill(prefill), decode(decode), engine(engine), load(load),
+      groups(decode.count * decode.worker.groups()) {
+  const double in = load.inputTokens;
+  roomOfGroup = decode.worker.room(in + load.outputTokens / 2);
+  isRoom = roomOfGroup > 0 && prefill.worker.room(in) > 0;
+  if (!isRoom)
+    return;
+  const Course course(load, engine.chunkTokens);
+  const Steps reads{prefill.worker, engine, load};
+  alone = course.chunks * reads.withPrompts(0.0, course.chunk);
+  reading = prefill.count * prefill.worker.groups() / alone;
+  const double network =
+      std::min(decode.worker.networkBytesPerS, prefill.worker.networkBytesPerS);
+  sent = decode.worker.steps->cacheBytes(in) / (networkShare * network) * 1e6;
+}
+
+std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
+  const Course course(load, engine.chunkTokens);
+  const Steps reads{prefill.worker, engine, load};
+  const StepTerms terms =
+      prefill.worker.steps->terms(reads.mix(/*sequences=*/0, course.chunk));
+  return {terms,
+          std::max(engine.launchUs,
+                   reads.withPrompts(0.0, course.chunk) - 1e6 * terms.sum())};
+}
+
+double DisaggregatedLoop::most() const {
+  // Those that decode, those on the way to it at the highest rate, and the
+  // burst, which is a share of all.
+  const double step = Steps{decode.worker, engine, load}.us(roomOfGroup, 0.0) +
+                      hostUs(engine, roomOfGroup);
+  const double way =
+      engine.firstTokenMs * 1e3 + alone + sent + (1 + engine.heldSteps) * step;
+  const double burst = std::min(engine.burstShare / 2, 0.9);
+  return std::ceil((groups * roomOfGroup + reading * way) / (1 - burst));
+}
+
+/// Who waits for a prefill worker to be free, waits alike; if none is busy, a
+/// burst waits. An interval that is of both contains the times of either.
+static TimeOf<double> firstToken(double waiting, const Spread<double> &burst,
+                                 double rest) {
+  Spread<double> ttft = burst;
+  if (waiting > burst.mean) {
+    ttft = {};
+    ttft.mean = waiting;
+  }
+  ttft.mean += rest;
+  return timeOf(ttft);
+}
+
+static TimeOf<Interval>
+firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
+  Spread<Interval> alike, apart = burst;
+  alike.mean = waiting + rest;
+  apart.mean += rest;
+  const TimeOf<Interval> a = timeOf(alike), b = timeOf(apart);
+  if (waiting.low > burst.mean.high)
+    return a;
+  if (waiting.high <= burst.mean.low)
+    return b;
+  auto hull = [](Interval x, Interval y) {
+    return Interval(std::min(x.low, y.low), std::max(x.high, y.high));
+  };
+  return {hull(a.ms, b.ms), hull(a.p50, b.p50), hull(a.p90, b.p90),
+          hull(a.p99, b.p99)};
+}
+
+template <typename Number>
+DisaggregatedLoop::Answer<Number>
+DisaggregatedLoop::run(Number concurrency) const {
+  const double out = load.outputTokens;
+  const Course course(load, engine.chunkTokens);
+  const Steps decodes{decode.worker, engine, load};
+  const Number most =
+      largest(Number(1.0), least(Number(roomOfGroup), concurrency / groups));
+
+  // Requests circulate: what does not decode is in prefill, or waits to be. At
+  // least a burst of them does.
+  const Spread<Number> burst =
+      waitInBurst(engine.burstShare, concurrency, 1 / reading);
+  Number decoding = most, answer = 0, waiting = 0, sequences = most;
+  Number rest = 0, rate = 0;
+  for (int i = 0; i != 8; ++i) {
+    sequences = decoding;
+    answer = course.steps *
+             (decodes.us(sequences, Number(0.0)) + hostUs(engine, sequences));
+    rest = engine.firstTokenMs * 1e3 + alone + sent +
+           (1 + engine.heldSteps) / course.steps * answer;
+    const Number turn = rest + answer;
+    // Prefill workers compute no more, and no more decode than have room. The
+    // others wait, so that those in flight are the rate times what each takes.
+    rate = least(least(concurrency / (turn + burst.mean), Number(reading)),
+                 groups * roomOfGroup / answer);
+    waiting = largest(Number(0.0),
+                      largest(concurrency / reading,
+                              concurrency * answer / (groups * roomOfGroup)) -
+                          turn);
+    decoding = least(largest(rate * answer / groups, Number(1.0)), most);
+    // Steady: no further turn changes anything.
+    if (lowOf(decoding) == lowOf(sequences) &&
+        highOf(decoding) == highOf(sequences))
+      break;
+  }
+  Spread<Number> tpot;
+  tpot.mean = answer / out;
+  return {timeOf(tpot), firstToken(waiting, burst, rest), 1e6 * rate, decoding,
+          sequences};
+}
+
+ServingTimes DisaggregatedLoop::at(double concurrency) const {
+  const Answer<double> answer = run(concurrency);
+  ServingTimes times = timesOf(engine, decode.worker.steps->costs().model(),
+                               answer.tpot, answer.ttft);
+  times.requestsPerS = answer.rate;
+  times.sequences = answer.decoding;
+  times.admitted = std::min(roomOfGroup, concurrency / groups);
+  times.sentUs = sent;
+  times.step = Steps{decode.worker, engine, load}.terms(answer.sequences);
+  times.hostUs = engine.launchUs + hostUs(engine, answer.sequences);
+  return times;
+}
+
+ServingBounds DisaggregatedLoop::within(Interval concurrency) const {
+  const Answer<Interval> answer = run(concurrency);
+  return {answer.tpot, answer.ttft, answer.rate};
+}
+
+//===----------------------------------------------------------------------===//
+// Single loads
+//===----------------------------------------------------------------------===//
+
+static Error noRoom() {
+  return Error{"the weights leave no memory for the cache of one request"};
+}
+
+ErrorOr<ServingTimes> cost::serveAggregated(const ServingWorker &worker,
+                                            const ServingEngine &engine,
+                                            const ServingLoad &load) {
+  const AggregatedLoop loop(worker, engine, load);
+  if (loop.room() <= 0)
+    return noRoom();
+  return loop.at(load.concurrency);
+}
+
+ErrorOr<ServingTimes> cost::serveDisaggregated(const ServingPool &prefill,
+                                               const ServingPool &decode,
+                                               const ServingEngine &engine,
+                                               const ServingLoad &load) {
+  const DisaggregatedLoop loop(prefill, decode, engine, load);
+  if (!loop.hasRoom())
+    return noRoom();
+  return loop.at(load.concurrency);
+}

@@ -1,0 +1,106 @@
+//===- ExpertLoads.cpp - Sampled routing of tokens to experts -------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Simulation/ExpertLoads.h"
+#include "shardopt/Support/Rng.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace shardopt;
+using namespace shardopt::simulation;
+
+/// Chances proportional to `weights` that add up to `total`, none above 1: what
+/// exceeds 1 goes to the others.
+static std::vector<double> boundedShares(const std::vector<double> &weights,
+                                         double total) {
+  std::vector<double> shares(weights.size(), 0);
+  std::vector<bool> full(weights.size(), false);
+  while (true) {
+    double left = total, open = 0;
+    for (size_t i = 0; i < weights.size(); ++i)
+      full[i] ? left -= 1 : open += weights[i];
+    bool isFinal = true;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      shares[i] = full[i] ? 1 : left * weights[i] / open;
+      if (shares[i] > 1) {
+        full[i] = true;
+        isFinal = false;
+      }
+    }
+    if (isFinal)
+      return shares;
+  }
+}
+
+ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
+                         uint64_t seed)
+    : experts(experts), topK(topK) {
+  const auto count = static_cast<size_t>(experts);
+  Rng rng(seed);
+  for (unsigned sample = 0; sample < numSamples; ++sample) {
+    std::vector<int64_t> ranks(count);
+    std::iota(ranks.begin(), ranks.end(), 1);
+    rng.shuffle(ranks);
+    std::vector<double> weights(count);
+    for (size_t e = 0; e < count; ++e)
+      weights[e] = std::pow(static_cast<double>(ranks[e]), -exponent);
+    chances[sample] = boundedShares(weights, static_cast<double>(topK));
+    for (std::vector<double> &values : noise[sample]) {
+      values.resize(count);
+      for (double &value : values)
+        value = rng.normal();
+    }
+  }
+}
+
+cost::Routing ExpertLoads::route(int64_t rows, int64_t dp, int64_t ep,
+                                 unsigned sample,
+                                 unsigned microBatchClass) const {
+  const std::vector<double> &chance = chances[sample];
+  const std::vector<double> &scatter = noise[sample][microBatchClass];
+  const auto tokens = static_cast<double>(rows * dp);
+  auto drawn = [&](size_t e) {
+    const double spread = std::sqrt(tokens * chance[e] * (1 - chance[e]));
+    return std::clamp(tokens * chance[e] + spread * scatter[e], 0.0, tokens);
+  };
+
+  // Every token visits topK experts; noise must not change that.
+  double total = 0;
+  for (size_t e = 0; e < chance.size(); ++e)
+    total += drawn(e);
+  const double scale =
+      total > 0 ? tokens * static_cast<double>(topK) / total : 0;
+
+  cost::Routing routing;
+  routing.experts = experts;
+  routing.topK = topK;
+  routing.localExperts = cost::ceilDiv(experts, ep);
+  routing.meanCopies = static_cast<double>(rows * topK);
+  if (dp != ep)
+    routing.meanCopies *= static_cast<double>(dp) / static_cast<double>(ep);
+  routing.copies = routing.meanCopies;
+  double active = 0, mostActive = 1;
+  for (int64_t group = 0; group * routing.localExperts < experts; ++group) {
+    const int64_t begin = group * routing.localExperts;
+    const int64_t end = std::min(begin + routing.localExperts, experts);
+    double copies = 0, used = 0;
+    for (int64_t e = begin; e < end; ++e) {
+      const double load =
+          std::min(tokens, scale * drawn(static_cast<size_t>(e)));
+      copies += load;
+      used += load >= 0.5 ? 1 : 0;
+    }
+    routing.copies = std::max(routing.copies, copies);
+    mostActive = std::max(mostActive, used);
+    active += used;
+  }
+  routing.imbalance = routing.copies / routing.meanCopies;
+  routing.activeFraction = active / static_cast<double>(experts);
+  routing.activeExperts = mostActive;
+  return routing;
+}

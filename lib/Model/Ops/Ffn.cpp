@@ -1,0 +1,149 @@
+//===- Ffn.cpp - The two projections of a feed-forward block --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Model/Ops/Ffn.h"
+
+#include "Detail.h"
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::detail;
+
+static double globalRows(const Ffn &ffn, const Context &context) {
+  return ffn.kind == FfnKind::Grouped ? context.routing.copies : context.rows;
+}
+
+/// What weights and activations are cut over.
+static Axis axisOf(const Ffn &ffn) {
+  return ffn.kind == FfnKind::Grouped ? Axis::Etp : Axis::Tp;
+}
+
+/// [rows, k] x [k, n] of the experts, of which `columns` columns are written;
+/// `share` is the share of every expert's weight that a rank holds.
+static OpCost product(const Ffn &ffn, double rows, double k, double n,
+                      double columns, double expertWeights, double share,
+                      const Context &context) {
+  const bool grouped = ffn.kind == FfnKind::Grouped;
+  const double read = grouped ? context.routing.activeExperts : 1;
+  const double held =
+      grouped ? static_cast<double>(context.routing.localExperts) : 1;
+  const double weightBytes =
+      expertWeights * bytesPerWeight(ffn.weights) * share;
+
+  OpCost cost;
+  cost.kernels = {
+      {grouped ? KernelKind::GroupedGemm : KernelKind::Gemm, rows, k, n, read,
+       ffn.weights, 2 * rows * k * n,
+       read * weightBytes + rows * (k + columns) * ffn.activationBytes, true}};
+  cost.weightBytes = held * weightBytes;
+  if (!grouped)
+    return cost;
+  Kernel &kernel = cost.kernels[0];
+  kernel.held = held;
+  kernel.groups = static_cast<double>(context.degrees.ep);
+  kernel.visited = static_cast<double>(context.routing.topK);
+  return cost;
+}
+
+Span<const DimChoice> FfnUp::choices() const {
+  static constexpr auto list = cuts("hidden", "inner");
+  return {list.data(), list.size()};
+}
+
+Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
+                 const Context &context) const {
+  const Layout in = incoming[0].layout;
+  const Layout out = weightOpResult(dim, in);
+  // A partial sum is kept from before the activation.
+  const int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
+  Rule rule;
+  if (gatesRows && dim == Dim::Zero)
+    rule.illegal =
+        "sharding dim 0 shards the rows, and a row gate needs all of each";
+  if (!rule.isLegal())
+    return rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
+                    globalRows(*this, context)}};
+  rule.results = {
+      {{out, static_cast<double>(columns) * activationBytes, axisOf(*this)}}};
+  return rule;
+}
+
+/// What up and gate columns become, `columns` of them on a device.
+static void addActivation(const FfnUp &op, double columns, OpCost &cost) {
+  cost.kernels[0].gates = op.gated ? 2 : 1;
+  if (op.kind != FfnKind::Grouped)
+    cost.passes = {{Pass::Kind::Activation,
+                    3 * op.activationBytes * cost.kernels[0].rows * columns}};
+}
+
+OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
+                   const Context &context) const {
+  const double ff = static_cast<double>(inner);
+  OpCost cost = project(dim, incoming, context);
+  addActivation(*this, dim == Dim::One ? ff / context.ranks(axisOf(*this)) : ff,
+                cost);
+  return cost;
+}
+
+OpCost FfnUp::project(Dim dim, Span<const Placement> incoming,
+                      const Context &context) const {
+  const double rows = globalRows(*this, context);
+  const Axis over = axisOf(*this);
+  const double h = static_cast<double>(hidden), n = context.ranks(over);
+  const double ff = static_cast<double>(inner);
+  const double columns = gated ? 2 * ff : ff;
+  switch (dim) {
+  case Dim::Zero:
+    return product(*this, rows, h / n, columns, columns, h * columns, 1 / n,
+                   context);
+  case Dim::One:
+    return product(*this, rows, h, columns / n, ff / n, h * columns, 1 / n,
+                   context);
+  case Dim::None:
+    break;
+  }
+  return product(*this,
+                 context.localRows(passThrough(incoming[0].layout), rows, over),
+                 h, columns, ff, h * columns, 1, context);
+}
+
+Span<const DimChoice> FfnDown::choices() const {
+  static constexpr auto list = cuts("inner", "hidden");
+  return {list.data(), list.size()};
+}
+
+Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
+                   const Context &context) const {
+  const Layout in = incoming[0].layout;
+  Rule rule;
+  rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
+                    globalRows(*this, context)}};
+  rule.results = {
+      {{weightOpResult(dim, in), static_cast<double>(hidden) * activationBytes,
+        axisOf(*this)}}};
+  return rule;
+}
+
+OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
+                     const Context &context) const {
+  const double rows = globalRows(*this, context);
+  const Axis over = axisOf(*this);
+  const double h = static_cast<double>(hidden), n = context.ranks(over);
+  const double ff = static_cast<double>(inner);
+  switch (dim) {
+  case Dim::Zero:
+    return product(*this, rows, ff / n, h, h, ff * h, 1 / n, context);
+  case Dim::One:
+    return product(*this, rows, ff, h / n, h / n, ff * h, 1 / n, context);
+  case Dim::None:
+    break;
+  }
+  return product(*this,
+                 context.localRows(passThrough(incoming[0].layout), rows, over),
+                 ff, h, h, ff * h, 1, context);
+}

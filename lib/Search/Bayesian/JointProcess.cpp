@@ -1,0 +1,256 @@
+//===- JointProcess.cpp - A Gaussian process over degrees and dims --------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Bayesian/JointProcess.h"
+#include "Lanes.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+namespace shardopt::search {
+
+static constexpr double smoothScale = 4, smoothLength = 8;
+static constexpr double idleScale = 4, roughScale = .05;
+static constexpr double dimScale = 1, tpLength = 2, otherLength = 6;
+static constexpr double singleShare = .15;
+/// Deviations below it are what rounding leaves of a constant.
+static constexpr double leastSpread = 1e-9;
+
+JointProcess::JointProcess(const StrategySpace &space, const DimPairs &layout,
+                           const Options &options)
+    : space(space), layout(layout), options(options),
+      weights(layout.numEntries()), factor(options.noise) {
+  for (size_t op = 0; op < layout.numOps(); ++op) {
+    slotWeights.push_back(
+        float(dimScale * singleShare / double(layout.numOps())));
+    for (size_t dim = 0; dim < layout.numDims(op); ++dim)
+      weights[layout.single(op, dim)] = slotWeights.back();
+  }
+  for (const DimPairs::Pair &pair : layout.pairs()) {
+    slotWeights.push_back(float(dimScale * (1 - singleShare) * pair.weight));
+    for (size_t a = 0; a < layout.numDims(pair.first); ++a)
+      for (size_t b = 0; b < layout.numDims(pair.second); ++b)
+        weights[layout.entry(pair, a, b)] = slotWeights.back();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel
+//===----------------------------------------------------------------------===//
+
+JointProcess::Tuple JointProcess::tupleAt(const Point &point) const {
+  Tuple tuple;
+  tuple.relevance = 1;
+  for (size_t i = 0; i < space.firstDim(); ++i) {
+    const Degree degree = space.openDegrees()[i];
+    const int64_t value = space.degreeDomain(degree)[point[i]];
+    tuple.logarithms.push_back(std::log2(double(value)));
+    if (degree == Degree::Tp && value == 1)
+      tuple.relevance = 0;
+  }
+  return tuple;
+}
+
+double JointProcess::degreeKernel(const Tuple &a, const Tuple &b) const {
+  double squares = 0, sum = 0;
+  for (size_t i = 0; i < a.logarithms.size(); ++i) {
+    const double distance = std::abs(a.logarithms[i] - b.logarithms[i]);
+    squares += distance * distance;
+    sum += distance;
+  }
+  const double r = std::sqrt(5 * squares) / smoothLength;
+  // What dims cost on the average is not paid where they cut nothing.
+  const double scale =
+      smoothScale + idleScale * (1 - a.relevance) * (1 - b.relevance);
+  return scale * (1 + r + r * r / 3) * std::exp(-r) +
+         roughScale * std::exp(-sum / 2);
+}
+
+double JointProcess::dimKernel(const Tuple &a, const Tuple &b) const {
+  double squares = 0;
+  for (size_t i = 0; i < a.logarithms.size(); ++i) {
+    const bool isTp = space.openDegrees()[i] == Degree::Tp;
+    const double distance =
+        (a.logarithms[i] - b.logarithms[i]) / (isTp ? tpLength : otherLength);
+    squares += distance * distance;
+  }
+  const double r = std::sqrt(3 * squares);
+  return a.relevance * b.relevance * (1 + r) * std::exp(-r);
+}
+
+uint32_t JointProcess::findTuple(const Point &point) {
+  auto [it, isNew] =
+      numberOf.emplace(Point(point.begin(), point.begin() + space.firstDim()),
+                       uint32_t(tuples.size()));
+  if (isNew) {
+    tuples.push_back(tupleAt(point));
+    Tuple &last = tuples.back();
+    for (const Tuple &tuple : tuples) {
+      last.ofDegrees.push_back(degreeKernel(tuple, last));
+      last.ofDims.push_back(dimKernel(tuple, last));
+    }
+  }
+  return it->second;
+}
+
+double JointProcess::kernel(const Sample &a, const Sample &b) const {
+  const Tuple &later = tuples[std::max(a.tuple, b.tuple)];
+  const uint32_t earlier = std::min(a.tuple, b.tuple);
+  const double ofDegrees = later.ofDegrees[earlier];
+  const double ofDims = later.ofDims[earlier];
+  if (ofDims == 0)
+    return ofDegrees;
+  return ofDegrees + ofDims * weightOfEqual(a.entries.data(), b.entries.data(),
+                                            slotWeights.data(),
+                                            slotWeights.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+JointProcess::Sample JointProcess::sampleAt(const Point &point,
+                                            std::vector<double> values,
+                                            double badness) {
+  Sample sample{findTuple(point), {}, point, std::move(values), badness};
+  const uint32_t *dims = point.data() + space.firstDim();
+  for (size_t op = 0; op < layout.numOps(); ++op)
+    sample.entries.push_back(uint32_t(layout.single(op, dims[op])));
+  for (const DimPairs::Pair &pair : layout.pairs())
+    sample.entries.push_back(
+        uint32_t(layout.entry(pair, dims[pair.first], dims[pair.second])));
+  return sample;
+}
+
+void JointProcess::add(const Point &point, const std::vector<double> &values,
+                       double badness) {
+  assert(values.size() <= numChannels && "a channel a value");
+  dropBelieved();
+  if (samples.size() >= options.maxSamples)
+    dropSamples();
+  models.resize(values.size());
+  samples.push_back(sampleAt(point, values, badness));
+}
+
+void JointProcess::dropSamples() {
+  std::vector<size_t> order(samples.size() - options.keptRecent);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return samples[a].badness < samples[b].badness;
+  });
+  std::vector<bool> isSeen(tuples.size());
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    const bool isFirst = !isSeen[samples[i].tuple];
+    isSeen[samples[i].tuple] = true;
+    return isFirst;
+  });
+  order.resize(
+      std::min(order.size(), options.keptSamples - options.keptRecent));
+  for (size_t i = samples.size() - options.keptRecent; i < samples.size(); ++i)
+    order.push_back(i);
+  std::sort(order.begin(), order.end());
+  std::vector<Sample> kept;
+  for (size_t i : order)
+    kept.push_back(std::move(samples[i]));
+  samples = std::move(kept);
+  factor.cut(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Fitting
+//===----------------------------------------------------------------------===//
+
+void JointProcess::dropBelieved() {
+  samples.resize(samples.size() - numBelieved);
+  factor.cut(std::min(factor.size(), samples.size()));
+  numBelieved = 0;
+}
+
+void JointProcess::fit(const std::vector<Point> &believed) {
+  dropBelieved();
+  fitSamples();
+  if (believed.empty() || samples.empty())
+    return;
+  std::vector<Sample> imagined;
+  for (const Point &point : believed) {
+    imagined.push_back(sampleAt(point, {}, 0));
+    imagined.back().values = predict(imagined.back());
+  }
+  numBelieved = imagined.size();
+  std::move(imagined.begin(), imagined.end(), std::back_inserter(samples));
+  fitSamples();
+}
+
+void JointProcess::fitSamples() {
+  factor.grow(samples.size(), [this](size_t i, size_t j) {
+    return kernel(samples[i], samples[j]);
+  });
+  const double n = double(samples.size());
+  for (size_t c = 0; c < models.size(); ++c) {
+    Model &model = models[c];
+    model = {};
+    for (const Sample &sample : samples)
+      model.mean += sample.values[c] / n;
+    double variance = 0;
+    for (const Sample &sample : samples)
+      variance +=
+          (sample.values[c] - model.mean) * (sample.values[c] - model.mean) / n;
+    // Not a number is no deviation either.
+    if (!(std::sqrt(variance) >= leastSpread))
+      continue;
+    model.deviation = std::sqrt(variance);
+    for (const Sample &sample : samples)
+      model.alpha.push_back((sample.values[c] - model.mean) / model.deviation);
+    factor.solve(model.alpha);
+  }
+}
+
+std::vector<double> JointProcess::predict(const Sample &sample) const {
+  Channels sum = {};
+  std::vector<Channels> entries(layout.numEntries());
+  addTables(sample.point, 0, sum, entries);
+  for (uint32_t entry : sample.entries)
+    for (size_t c = 0; c < models.size(); ++c)
+      sum[c] += entries[entry][c];
+  return std::vector<double>(sum.begin(), sum.begin() + models.size());
+}
+
+void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
+                             std::vector<Channels> &entries) const {
+  const Tuple here = tupleAt(point);
+  std::vector<double> ofDegrees, ofDims;
+  for (const Tuple &tuple : tuples) {
+    ofDegrees.push_back(degreeKernel(tuple, here));
+    ofDims.push_back(dimKernel(tuple, here));
+  }
+  std::array<double, numChannels> sum = {};
+  std::vector<Channels> products(layout.numEntries());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Sample &sample = samples[i];
+    Channels scaled = {};
+    for (size_t c = 0; c < models.size(); ++c)
+      if (models[c].deviation > 0) {
+        sum[c] += models[c].alpha[i] * ofDegrees[sample.tuple];
+        scaled[c] = float(models[c].alpha[i] * ofDims[sample.tuple]);
+      }
+    if (ofDims[sample.tuple] == 0)
+      continue;
+    for (uint32_t entry : sample.entries)
+      for (size_t c = 0; c < numChannels; ++c)
+        products[entry][c] += scaled[c];
+  }
+  for (size_t c = 0; c < models.size(); ++c) {
+    const float deviation = float(models[c].deviation);
+    base[channel + c] += float(models[c].mean + models[c].deviation * sum[c]);
+    for (size_t e = 0; e < products.size(); ++e)
+      entries[e][channel + c] += products[e][c] * weights[e] * deviation;
+  }
+}
+
+} // namespace shardopt::search

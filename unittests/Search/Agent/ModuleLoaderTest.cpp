@@ -1,0 +1,82 @@
+//===- ModuleLoaderTest.cpp - What is said of a module that is not there --===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Search/Agent/ModuleLoader.h"
+#include "shardopt/Support/ModuleFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace shardopt;
+using namespace shardopt::agent;
+
+/// Sets the environment variable of the module for one test.
+class ModuleVariable {
+public:
+  explicit ModuleVariable(const std::string &value) {
+    if (const char *before = std::getenv(moduleVariable))
+      saved = before;
+    setenv(moduleVariable, value.c_str(), 1);
+  }
+  ~ModuleVariable() {
+    if (saved.empty())
+      unsetenv(moduleVariable);
+    else
+      setenv(moduleVariable, saved.c_str(), 1);
+  }
+
+private:
+  std::string saved;
+};
+
+static std::string errorFor(const std::string &file) {
+  ModuleVariable variable(file);
+  auto module = loadModule("ppo");
+  return module ? "" : module.error().message;
+}
+
+static bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ModuleLoader, NamesAFileThatDoesNotExist) {
+  std::string error = errorFor("/no/such/module.so");
+  EXPECT_TRUE(contains(error, "searcher 'ppo' needs the module "
+                              "libShardOptAgentTorch.so"))
+      << error;
+  EXPECT_TRUE(contains(error, "/no/such/module.so")) << error;
+}
+
+TEST(ModuleLoader, RefusesALibraryWithoutAnEntry) {
+  EXPECT_TRUE(contains(errorFor("libm.so.6"), "exports no shardoptAgentModule"))
+      << errorFor("libm.so.6");
+}
+
+TEST(ModuleLoader, RefusesAnotherVersionAndNamesBoth) {
+  std::string error = errorFor(OUTDATED_MODULE);
+  EXPECT_TRUE(
+      contains(error, "version " + std::to_string(interfaceVersion + 1000)))
+      << error;
+  EXPECT_TRUE(contains(error, "instead of " + std::to_string(interfaceVersion)))
+      << error;
+}
+
+TEST(ModuleLoader, LooksInTheBuildTreeAndInAnInstallation) {
+  std::vector<std::string> candidates = moduleCandidates(moduleFile);
+  auto endsIn = [&](const std::string &end) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const std::string &candidate) {
+                         return candidate.size() >= end.size() &&
+                                candidate.compare(candidate.size() - end.size(),
+                                                  end.size(), end) == 0;
+                       });
+  };
+  EXPECT_TRUE(endsIn("/lib/" + std::string(moduleFile)));
+  EXPECT_TRUE(endsIn("/shardopt/" + std::string(moduleFile)));
+}
