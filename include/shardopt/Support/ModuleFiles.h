@@ -1,5 +1,4 @@
-//===- ModuleFiles.h - Where modules that are opened on demand lie -*- C++
-//-*-===//
+//===- ModuleFiles.h - Where modules that are opened on demand lie --------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

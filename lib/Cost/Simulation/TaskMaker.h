@@ -1,5 +1,4 @@
-//===- TaskMaker.h - Tasks of kernels and collectives -------------*- C++
-//-*-===//
+//===- TaskMaker.h - Tasks of kernels and collectives ---------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

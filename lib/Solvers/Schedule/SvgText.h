@@ -1,5 +1,4 @@
-//===- SvgText.h - Text of pictures ------------------------------*- C++
-//-*-===//
+//===- SvgText.h - Text of pictures ---------------------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Worker.h - One of the searches that run beside each other -*- C++
-//-*-===//
+//===- Worker.h - One of the searches that run beside each other ----------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- JointPlan.h - Dims, stages and order together -------------*- C++
-//-*-===//
+//===- JointPlan.h - Dims, stages and order together ----------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

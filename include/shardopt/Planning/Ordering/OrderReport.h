@@ -1,5 +1,4 @@
-//===- OrderReport.h - What was ordered, for people and programs -*- C++
-//-*-===//
+//===- OrderReport.h - What was ordered, for people and programs ----------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- EliteHistory.h - The best strategies, as a policy sees them -*- C++
-//-*-===//
+//===- EliteHistory.h - The best strategies, as a policy sees them --------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

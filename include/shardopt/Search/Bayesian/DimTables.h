@@ -1,5 +1,4 @@
-//===- DimTables.h - What a critic says of all dims of a tuple - -*- C++
-//-*-===//
+//===- DimTables.h - What a critic says of all dims of a tuple ------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- OptimalDims.h - Exact optimisation of dims for fixed degrees *- C++
-//-*-===//
+//===- OptimalDims.h - Exact optimisation of dims for fixed degrees -------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PromptChunks.h - Where to cut a prompt --------------------*- C++
-//-*-===//
+//===- PromptChunks.h - Where to cut a prompt -----------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- LargeNeighbourhood.h - Improving regions of an assignment -*- C++
-//-*-===//
+//===- LargeNeighbourhood.h - Improving regions of an assignment ----------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
