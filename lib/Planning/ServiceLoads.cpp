@@ -66,8 +66,12 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   std::optional<Point> found;
   std::priority_queue<Piece> pieces;
   int64_t bounded = 0;
+  double leftOut = 0;
   auto isPromising = [&](const Piece &piece) {
-    return piece.bound > incumbent * toldApart(bounded);
+    if (piece.bound > incumbent * toldApart(bounded))
+      return true;
+    leftOut = std::max(leftOut, piece.bound);
+    return false;
   };
   auto add = [&](int64_t low, int64_t high) {
     if (low > high)
@@ -95,6 +99,8 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     add(piece.low, std::min(middle, piece.high - 1));
     add(std::max(piece.low, middle + 1), piece.high - 1);
   }
+  if (leftOut > incumbent * equal)
+    proof.gap = std::max(proof.gap, leftOut / incumbent - 1);
   return found ? fewest(std::move(*found)) : found;
 }
 

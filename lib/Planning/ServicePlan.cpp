@@ -74,6 +74,7 @@ ServiceProof &ServiceProof::operator+=(const ServiceProof &other) {
   prunedPairs += other.prunedPairs;
   evaluations += other.evaluations;
   intervals += other.intervals;
+  gap = std::max(gap, other.gap);
   return *this;
 }
 

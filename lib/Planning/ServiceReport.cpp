@@ -171,14 +171,15 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
   for (const auto *plan : {&summary.aggregated, &summary.disaggregated}) {
     if (!*plan || (summary.asked && (*plan)->mode() != *summary.asked))
       continue;
-    bound =
-        summary.goal.rate > 0
-            ? std::min(bound.value_or(1e18), (*plan)->costUnder(summary.goal))
-            : std::max(bound.value_or(0), (*plan)->tokensPerDevice);
+    bound = summary.goal.rate > 0
+                ? std::min(bound.value_or(1e18),
+                           (*plan)->costUnder(summary.goal) / (1 + proof.gap))
+                : std::max(bound.value_or(0),
+                           (*plan)->tokensPerDevice * (1 + proof.gap));
   }
   const bool hasRate = summary.goal.rate > 0;
   json.key("certificate").beginObject();
-  json.member("optimal", true);
+  json.member("optimal", proof.gap <= 0);
   json.member("objective", !hasRate           ? "tokens_per_s_per_device"
                            : summary.hasPrice ? "dollars_per_hour"
                                               : "devices");
@@ -187,6 +188,7 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
     json.value(*bound);
   else
     json.null();
+  json.member("gap", proof.gap);
   writeCounts(json, proof);
   json.endObject();
 }

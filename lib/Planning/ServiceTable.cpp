@@ -216,7 +216,11 @@ static std::string searchLine(const ServiceSummary &summary) {
          std::to_string(proof.pairs) + " pairs of roles (" +
          std::to_string(proof.prunedPairs) + " ruled out by a bound), " +
          std::to_string(proof.evaluations) + " loads evaluated, " +
-         std::to_string(proof.intervals) + " intervals bounded: optimal\n";
+         std::to_string(proof.intervals) + " intervals bounded: " +
+         (proof.gap > 0
+              ? "within " + formatNumber(100 * proof.gap) + " % of the optimum"
+              : "optimal") +
+         "\n";
 }
 
 static std::string breachLines(const std::vector<ServiceBreach> &breaches) {

@@ -223,7 +223,9 @@ def proof_of(service: Service) -> str:
     ]
     if not proof:
         return "none: the service is given"
-    return ("optimal, proved: " if service.proved else "best found: ") + ", ".join(counts)
+    gap = float(proof.get("gap", 0))
+    kind = "optimal" if service.proved else f"within {100 * gap:.2g} % of the optimum"
+    return f"{kind}, proved: " + ", ".join(counts)
 
 
 def binding_of(service: Service) -> str:

@@ -20,6 +20,8 @@
 #include <functional>
 #include <random>
 
+#include <unistd.h>
+
 namespace shardopt::test {
 
 using namespace shardopt::cost::test;
@@ -55,8 +57,9 @@ inline ServiceRequest requestOf(double isl, double osl, double tpot,
 
 /// A machine of little memory, so that few requests are in flight.
 inline std::string smallMachine(double gigabytes) {
-  const std::string path =
-      testing::TempDir() + "small-" + std::to_string(gigabytes) + ".json";
+  const std::string path = testing::TempDir() + "small-" +
+                           std::to_string(gigabytes) + "-" +
+                           std::to_string(getpid()) + ".json";
   std::ofstream(path) << "{\"name\": \"small\", \"like\": \"h100_sxm\", "
                          "\"memory\": {\"capacity_bytes\": "
                       << gigabytes * 1e9 << "}}";

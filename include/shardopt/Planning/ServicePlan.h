@@ -184,6 +184,8 @@ struct ServiceProof {
   int64_t prunedPairs = 0; ///< of these, by a bound on their rate
   int64_t evaluations = 0; ///< of single loads
   int64_t intervals = 0;   ///< of loads, that were bounded
+  /// By what share a load that was left out may be better; 0: by none.
+  double gap = 0;
 
   ServiceProof &operator+=(const ServiceProof &other);
 };
