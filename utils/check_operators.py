@@ -54,7 +54,7 @@ def check(page):
             wrong.append(f"no file {name}")
         elif found not in (ROOT / name).read_text():
             wrong.append(f"{name} does not have '{found}'")
-    for pattern, _ in rows(page, "## Where operators of a topic are"):
+    for pattern, _ in rows(page, "## Files by topic"):
         patterns += QUOTED.findall(pattern)
     return patterns, wrong
 
@@ -66,7 +66,7 @@ def main():
         if found:
             named[str(path.relative_to(ROOT))] = found
     patterns, wrong = check(page)
-    for file, names, _ in rows(page, "## What asks for a class"):
+    for file, names, _ in rows(page, "## Code that names a class"):
         (name,), listed = QUOTED.findall(file), set(QUOTED.findall(names))
         found = named.pop(name, set())
         wrong += [f"{name} does not name {op}, as the page says" for op in sorted(listed - found)]

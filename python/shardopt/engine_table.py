@@ -119,8 +119,8 @@ def longest_of(model: Model) -> int | None:
 
 def why_too_long(problem: Problem) -> str | None:
     """Why engines refuse the requests of a problem for their length."""
-    is_service = problem.isl and problem.osl
-    asked = problem.isl + problem.osl if is_service else problem.model.context
+    isl, osl = problem.isl, problem.osl
+    asked = isl + osl if isl and osl else problem.model.context
     longest = longest_of(problem.model)
     if longest is None or asked <= longest:
         return None

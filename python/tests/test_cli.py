@@ -224,7 +224,7 @@ class CommandTest(unittest.TestCase):
         code, out, err = run("plan", MOE, "--devices", 2, "--isl", 16, "--osl", 8,
                              "--tpot", 0.001)
         self.assertEqual(code, 1)
-        self.assertIn("none; bound by limits", out)
+        self.assertIn("none; bound by tpot", out)
         self.assertIn("a TPOT of 0.001 ms (mean) is missed: the least is", err)
 
     def test_a_limit_on_a_percentile(self):

@@ -295,7 +295,7 @@ class RayTest(unittest.TestCase):
             self.assertEqual(told(search), told(whole))
 
     def test_the_example_of_the_docs(self):
-        page = (ROOT / "docs/Python.md").read_text()
+        page = (ROOT / "docs/PythonSearch.md").read_text()
         (text,) = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
         exec(text.replace('"examples/', f'"{ROOT}/examples/'), {"__name__": "docs"})
 

@@ -360,7 +360,9 @@ def _holds(words: Sequence[str | None]) -> bool | None:
         return one == other
     if operator == "!=":
         return one != other
-    numbers = [int(text) for text in (one, other) if re.fullmatch("-?[0-9]{1,18}", text)]
+    numbers = [
+        int(text) for text in (one, other) if text and re.fullmatch("-?[0-9]{1,18}", text)
+    ]
     if operator in _COMPARED and len(numbers) == 2:
         return _COMPARED[operator](*numbers)
     return None
