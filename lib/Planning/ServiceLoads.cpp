@@ -66,12 +66,8 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   std::optional<Point> found;
   std::priority_queue<Piece> pieces;
   int64_t bounded = 0;
-  double leftOut = 0;
   auto isPromising = [&](const Piece &piece) {
-    if (piece.bound > incumbent * toldApart(bounded))
-      return true;
-    leftOut = std::max(leftOut, piece.bound);
-    return false;
+    return piece.bound > incumbent * equal;
   };
   auto add = [&](int64_t low, int64_t high) {
     if (low > high)
@@ -91,7 +87,8 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     if (1e3 * static_cast<double>(high) / leastMs > incumbent)
       add(low, high);
   }
-  while (!pieces.empty() && isPromising(pieces.top())) {
+  while (!pieces.empty() && isPromising(pieces.top()) &&
+         (bounded < mostPieces || incumbent <= 0)) {
     const Piece piece = pieces.top();
     pieces.pop();
     take(piece.high, found, incumbent);
@@ -99,8 +96,10 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     add(piece.low, std::min(middle, piece.high - 1));
     add(std::max(piece.low, middle + 1), piece.high - 1);
   }
-  if (leftOut > incumbent * equal)
-    proof.gap = std::max(proof.gap, leftOut / incumbent - 1);
+  // What attains the rate that is wanted, is enough.
+  const bool isEnough = found && goal.rate > 0;
+  if (!isEnough && !pieces.empty() && isPromising(pieces.top()))
+    proof.gap = std::max(proof.gap, pieces.top().bound / incumbent - 1);
   return found ? fewest(std::move(*found)) : found;
 }
 

@@ -30,16 +30,17 @@ public:
       : loop(loop), goal(goal), proof(proof), shortage(shortage) {}
 
   /// The highest rate within the limits for whole numbers from 1 to `most`, if
-  /// it is above `incumbent`: exact within `exactPieces` intervals, beyond them
-  /// to a thousandth, and beyond twice as many to a hundredth. What may have
-  /// been missed is the proof's gap.
+  /// it is above `incumbent`. After `mostPieces` intervals the search ends, and
+  /// what may have been missed is the proof's gap.
   std::optional<Point> best(int64_t most, double incumbent);
   /// Where the limits are met.
   std::optional<Point> at(double concurrency);
   /// The least load, not above that of `found`, that attains `rate`.
   Point atRate(Point found, double rate);
 
-  static constexpr int64_t exactPieces = 512;
+  /// A plateau of many loads, to which bounds come close, takes too long
+  /// otherwise.
+  static constexpr int64_t mostPieces = 2048;
 
 private:
   struct Piece {
@@ -47,13 +48,6 @@ private:
     int64_t low, high;
     bool operator<(const Piece &other) const { return bound < other.bound; }
   };
-  /// By what loads are told apart: a plateau of many of them, to which bounds
-  /// come close, takes too long otherwise.
-  static double toldApart(int64_t pieces) {
-    return pieces < exactPieces       ? equal
-           : pieces < 2 * exactPieces ? 1 + 1e-3
-                                      : 1 + 1e-2;
-  }
   /// The fewest in flight, not above those of `found`, that attain its rate.
   Point fewest(Point found);
   /// No load of the piece attains more; 0 if all miss a limit.

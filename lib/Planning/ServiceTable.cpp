@@ -217,9 +217,9 @@ static std::string searchLine(const ServiceSummary &summary) {
          std::to_string(proof.prunedPairs) + " ruled out by a bound), " +
          std::to_string(proof.evaluations) + " loads evaluated, " +
          std::to_string(proof.intervals) + " intervals bounded: " +
-         (proof.gap > 0
-              ? "within " + formatNumber(100 * proof.gap) + " % of the optimum"
-              : "optimal") +
+         (proof.gap > 0 ? "not proved, the optimum is at most " +
+                              formatNumber(100 * proof.gap) + " % higher"
+                        : "optimal") +
          "\n";
 }
 

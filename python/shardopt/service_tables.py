@@ -224,8 +224,8 @@ def proof_of(service: Service) -> str:
     if not proof:
         return "none: the service is given"
     gap = float(proof.get("gap", 0))
-    kind = "optimal" if service.proved else f"within {100 * gap:.2g} % of the optimum"
-    return f"{kind}, proved: " + ", ".join(counts)
+    unproved = f"not proved, the optimum is at most {100 * gap:.2g} % higher: "
+    return ("optimal, proved: " if service.proved else unproved) + ", ".join(counts)
 
 
 def binding_of(service: Service) -> str:

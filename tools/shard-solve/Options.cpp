@@ -22,7 +22,7 @@ Chooses a strategy for each node of a graph: minimal total cost of nodes and
 edges, with memory within its limit at all times.
 
   -o <file>             write the solution, a JSON array ('-': standard output)
-  --time-limit=<s>      time limit in seconds, including reading; 0: none
+  --time-limit=<s>      seconds, including reading; 0: no limit
                         (default: 60, and 0 with --iterations)
   --iterations=<n>      search rounds; without a time limit, the result is
                         the same on every machine
