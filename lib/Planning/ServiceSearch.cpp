@@ -147,6 +147,12 @@ static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
                        : plan.times.tpot.ms < other.times.tpot.ms;
 }
 
+/// Workers that serve `rate`, where each serves `one`.
+static int64_t workersFor(double rate, double one) {
+  const double workers = std::ceil(std::min(1e9, rate / one) - 1e-9);
+  return std::max<int64_t>(1, static_cast<int64_t>(workers));
+}
+
 void Search::keep(ServicePlan plan) {
   if (best && !isBetter(plan, *best, goal))
     return;
@@ -194,9 +200,7 @@ void Search::reopenTogether(Open &open, const LoadLimits &alone) const {
   if (goal.rate <= 0)
     return;
   const std::optional<int64_t> workers =
-      rate > 0 ? goal.pins.serve.leastWorkers(std::max<int64_t>(
-                     1, static_cast<int64_t>(
-                            std::ceil(std::min(1e9, least / rate) - 1e-9))))
+      rate > 0 ? goal.pins.serve.leastWorkers(workersFor(least, rate))
                : std::nullopt;
   open.key = workers && *workers <= most
                  ? -goal.price * static_cast<double>(*workers) *
@@ -234,10 +238,7 @@ void Search::tryTogether(const Open &open) {
   if (!found)
     return;
   if (goal.rate > 0) {
-    workers = goal.pins.serve
-                  .leastWorkers(std::max<int64_t>(
-                      1, static_cast<int64_t>(
-                             std::ceil(goal.rate / found->rate - 1e-9))))
+    workers = goal.pins.serve.leastWorkers(workersFor(goal.rate, found->rate))
                   .value_or(most + 1);
     if (workers > most)
       return;

@@ -331,16 +331,15 @@ public:
         kernel.rows,    kernel.k,     kernel.n,      kernel.count,
         kernel.kvHeads, kernel.bytes, kernel.flops,  kernel.prompt,
         kernel.window,  kernel.gates, kernel.groups, kernel.cacheBytes};
+    const uint64_t what =
+        clock << 16 | uint64_t(kernel.kind) << 8 | uint64_t(kernel.weights);
     WordHash hash;
-    hash.add(clock << 16 | uint64_t(kernel.kind) << 8 |
-             uint64_t(kernel.weights));
+    hash.add(what);
     for (double value : key) {
       uint64_t bits;
       std::memcpy(&bits, &value, sizeof(bits));
       hash.add(bits);
     }
-    const uint64_t what =
-        clock << 16 | uint64_t(kernel.kind) << 8 | uint64_t(kernel.weights);
     Entry &entry = entries[hash.value() % entries.size()];
     if (entry.what != what || entry.key != key)
       entry = {what, key, make()};
