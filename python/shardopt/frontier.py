@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
 
 from .border import real, shown
 from .checks import _check_kind, _checked, _price
@@ -16,6 +16,9 @@ from .plans import Plan
 from .plans import plan as plan_phase
 from .problem import FREE, Problem
 from .services import Service, infeasible, settings_of
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -95,17 +98,24 @@ _LEAST_STEP = 0.01
 def _frontier_of_services(problem: Problem, step: float) -> Frontier:
     """Each point is the best service of a TPOT that is shorter by `step` than that of
     the one before, at the percentile of the SLO; of what is listed, the best."""
-    found: list[Service] = []
-    reasons: list[Infeasible] = []
-    variants = problem.variants()
-    for each in variants:
+    fronts = _of_variants(problem, lambda each: _frontier_of_one(each, step))
+    found = [point for front in fronts for point in front]
+    return Frontier(tuple(found if len(fronts) == 1 else _undominated(found)))
+
+
+def _of_variants(problem: Problem, find: "Callable[[Problem], Found]") -> "list[Found]":
+    """What `find` finds for each of the values that are listed; raises the first reason
+    where it finds nothing for any of them."""
+    found: list[Found] = []
+    reasons: list[Infeasible | TooFewDevices] = []
+    for each in problem.variants():
         try:
-            found += _frontier_of_one(each, step)
-        except Infeasible as error:
+            found.append(find(each))
+        except (Infeasible, TooFewDevices) as error:
             reasons.append(error)
     if not found:
         raise reasons[0]
-    return Frontier(tuple(found if len(variants) == 1 else _undominated(found)))
+    return found
 
 
 def _undominated(services: "list[Service]") -> "list[Service]":
@@ -173,17 +183,8 @@ def _size(problem: Problem, rate: float | None, most: int) -> Service:
     best."""
     requests = problem.rate if rate is None else rate / (problem.osl or 1)
     asked = problem.replace(rate=requests, concurrency=None)
-    found: list[Service] = []
-    reasons: list[Infeasible | TooFewDevices] = []
-    for each in asked.variants():
-        try:
-            found.append(_size_of_one(each, most))
-        except (Infeasible, TooFewDevices) as error:
-            reasons.append(error)
-    if not found:
-        raise reasons[0]
     return min(
-        found,
+        _of_variants(asked, lambda each: _size_of_one(each, most)),
         key=lambda one: (
             one.found.get("dollars_per_hour", one.metrics.gpus), one.metrics.tpot_ms
         ),
