@@ -81,7 +81,7 @@ class _Drafts(argparse.Action):
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", nargs="?",
-        help="config.json, folder with one, module, or plan file")
+        help="config.json, its folder, Hub id, module, or plan file")
     add("--machine", help="name or JSON file (default: h100_sxm)")
     add("--devices", type=int, metavar="N",
         help="available GPUs; idle ones lower throughput per GPU")

@@ -20,6 +20,7 @@ from .engine_table import (
     value_of,
 )
 from .errors import Inexpressible, ShardoptError
+from .hub import is_hub_id
 from .plans import Plan, evaluate
 from .problem import FREE
 from .plans import plan as find_plan
@@ -170,8 +171,10 @@ def served_name(model: Model) -> str:
 
 
 def model_folder(plan: "Plan | Service") -> str:
-    """What an engine is told to load."""
+    """What an engine is told to load: a folder, a Hub id, or a name."""
     model = plan.problem.model
+    if is_hub_id(model.path) and not Path(model.path).exists():
+        return model.path
     snapshot = Path(model.path).resolve()
     if snapshot.name == "config.json":
         return str(snapshot.parent)

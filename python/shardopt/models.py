@@ -14,6 +14,7 @@ from ._native import native
 from .border import check_text, parse_json, read_text, reading, shown
 from .checks import _checked, _name, _path, _whole
 from .errors import Contradiction, ShardoptError, WrongValue
+from .hub import cached, is_hub_id, snapshot
 
 
 def version() -> str:
@@ -130,14 +131,16 @@ class Model:
             said = f"phase = {workload.phase}, context = {workload.context}"
             text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)
             return model_of_text(text, self.path, None, self.weight_type, self.kv_type)
-        if Path(self.path).is_file():
+        is_hubs = is_hub_id(self.path)
+        if Path(self.path).is_file() or (is_hubs and cached(self.path)):
             return load_model(self.path, workload, **self.types)
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
             # Models are named after their files, or the folders of these.
             place = Path(folder, *Path(self.path).parts[-2:])
-            place.parent.mkdir(exist_ok=True)
+            place = place / "config.json" if is_hubs else place
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(json.dumps(self.config), encoding="utf-8")
             found = load_model(place, workload, **self.types)
         return dataclasses.replace(found, path=self.path)
@@ -164,9 +167,9 @@ def load_model(
     weight_type: str | None = None,
     kv_type: str | None = None,
 ) -> Model:
-    """The model of a Hugging Face config.json, of a folder that holds one, or of
-    a module (.mlir), which says its workload itself. Without a workload a config is
-    for services, whose requests the problem says. `weight_type` (bf16, fp8, int8,
+    """The model of a Hugging Face config.json, of a folder that holds one, of a Hub id
+    (`hub`), or of a module (.mlir), which says its workload itself. Without a workload
+    a config is for services, whose requests the problem says. `weight_type` (bf16, fp8, int8,
     int4, nvfp4, mxfp4 and others) and `kv_type` (bf16, fp8) are in the place of the
     types that it has: what if they were?"""
     place = _path(path)
@@ -181,6 +184,12 @@ def load_model(
         if place.is_dir():
             place = place / "config.json"
         if not place.exists():
+            if is_hub_id(str(path)):
+                with snapshot(str(path)) as found:
+                    model = load_model(
+                        found, workload, weight_type=weight_type, kv_type=kv_type
+                    )
+                return dataclasses.replace(model, path=str(path))
             raise ShardoptError(
                 f"'{place}' is not there, expected a config.json, a folder that "
                 "holds one, or a module (.mlir)"

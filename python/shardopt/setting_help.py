@@ -7,7 +7,7 @@ from typing import Any
 
 #: By name, in the order in which they are listed: what `--set NAME=VALUE` changes.
 TEXTS = {
-    "model": "config.json, a folder with one, a module (.mlir), or a plan file",
+    "model": "config.json, a folder with one, a Hub id, a module (.mlir), or a plan file",
     "machine": "machine name or JSON file (default: h100_sxm)",
     "devices": "available GPUs; throughput is per available GPU",
     "max_devices": "maximum GPUs per plan",
