@@ -8,8 +8,11 @@ import json
 from pathlib import Path
 from typing import Any, Sequence
 
-FEASIBLE, INFEASIBLE, EXHAUSTED, DIFFERENT = 0, 1, 3, 4
-
+from .border import check_outputs
+from .exits import EXHAUSTED, FEASIBLE
+from .problem import FREE
+from .services import Service
+from .shell import as_path, command_line
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=1))
@@ -32,8 +35,6 @@ def _place(problem: Any, folder: str) -> Path:
 
 def check_places(args: argparse.Namespace, problems: Sequence[Any]) -> None:
     """Refuses plan files in the place of what is read, before anything is planned."""
-    from .border import check_outputs
-
     if args.output_dir:
         places = [_place(problem, args.output_dir) for problem in problems]
         check_outputs(places, inputs_of(args, problems))
@@ -48,10 +49,6 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
-    from .problem import FREE
-    from .services import Service
-    from .shell import as_path, command_line
-
     words = ["shardopt", "export", as_path(path)]
     if isinstance(plan, Service):
         return command_line([*words, "--target", "shell", "-o", "launch"])
@@ -88,8 +85,6 @@ def show(plans: Sequence[Any], args: argparse.Namespace) -> int:
 def _table(plan: Any, args: argparse.Namespace) -> str:
     """The table, and of a service with --ops what ops of each phase are sharded on and
     take."""
-    from .services import Service
-
     if not isinstance(plan, Service) or not getattr(args, "ops", False):
         return str(plan.table)
     phases = [plan.phase_plan(phase).table for phase in ("prefill", "decode")]
@@ -97,8 +92,6 @@ def _table(plan: Any, args: argparse.Namespace) -> str:
 
 
 def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namespace) -> None:
-    from .services import Service
-
     width = 12 if any(isinstance(plan, Service) for plan in plans) else 10
     for plan, path in zip(plans, paths):
         print(f"\n  {'plan':<{width}}{path}")
@@ -108,18 +101,3 @@ def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namesp
             print(f"  {'resume':<{width}}{_resume(args)}")
     if args.verb == "plan" and not paths:
         print(f"  {'next':<{width}}the same with --output-dir DIR, for a plan file")
-
-
-def rows_as_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of one shape as a table."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-
-    def cell(value: Any) -> str:
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-    lines = [names] + [[cell(row.get(name, "-")) for name in names] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
-    return "\n".join(
-        "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths))
-        for line in lines
-    )

@@ -6,10 +6,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from .exits import USAGE
 from .setting_help import HelpAll
-
-#: The exit code of a command line that cannot be.
-USAGE = 2
 
 #: Verbs that have other names now: the old ones work, and no list has them.
 OLD_NAMES = {"judge": "check", "fit": "size"}

@@ -6,17 +6,17 @@ import argparse
 import sys
 from typing import Any
 
+from .errors import ShardoptError, UnknownName
+from .services import DECODE, Service, read_plan
+from .settings import KEYS, merged, problems_of
+
 
 def settings_of(args: argparse.Namespace) -> dict[str, Any]:
-    from .settings import KEYS, merged
-
     flags = {name: getattr(args, name, None) for name in KEYS}
     return merged(args.config, flags, args.changes)
 
 
 def asked_problems(args: argparse.Namespace) -> list[Any]:
-    from .settings import problems_of
-
     notes: list[str] = []
     found = problems_of(settings_of(args), args.allow_simulator, notes)
     for note in notes:
@@ -26,29 +26,21 @@ def asked_problems(args: argparse.Namespace) -> list[Any]:
 
 def plan_of(args: argparse.Namespace, path: str | None = None) -> Any:
     """The plan of a phase or the service of a plan file."""
-    from .services import read_plan
-
     return read_plan(path or args.plan, args.allow_simulator)
 
 
 def phase_of(args: argparse.Namespace) -> Any:
     """A plan of a phase: of a service that of one role."""
-    from .services import DECODE, Service
-
     plan = plan_of(args)
     role = getattr(args, "role", None)
     if isinstance(plan, Service):
         return plan.phase_plan(role or DECODE)
     if role is not None and role != plan.problem.phase:
-        from .errors import UnknownName
-
         raise UnknownName(f"'--role' is '{role}', and the plan is of {plan.problem.phase} alone")
     return plan
 
 
 def one_problem(args: argparse.Namespace) -> Any:
-    from .errors import ShardoptError
-
     problems = asked_problems(args)
     if len(problems) > 1:
         raise ShardoptError(

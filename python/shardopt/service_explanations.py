@@ -48,7 +48,7 @@ class ServiceExplanation:
         return [each.row(self.service) for each in self.alternatives]
 
     def __str__(self) -> str:
-        from .answers import rows_as_table
+        from .frames import rows_as_table
 
         rows = [
             {name: three(value) if isinstance(value, float) else value

@@ -1,0 +1,96 @@
+"""The verbs from a plan to servers: export and serve."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from ..answers import inputs_of, print_json
+from ..asked import plan_of
+from ..deployments import Settings, deployment_of, next_step, write
+from ..errors import ShardoptError
+from ..exits import FEASIBLE
+from ..launches import engine_of, export
+from ..services import Service
+
+
+def export_verb(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+    if isinstance(plan, Service) and args.output_dir and not args.target:
+        args.target = "shell"
+    if args.target:
+        return _export_service(args, plan)
+    if isinstance(plan, Service):
+        raise _is_no_server(plan, args.plan)
+    _refuse_settings_alone(args)
+    engine = args.engine or engine_of(plan)
+    launch = export(plan, engine, args.devices_per_node, args.max_length)
+    inputs = inputs_of(args, [plan.problem])
+    paths = launch.write(args.output_dir, inputs) if args.output_dir else []
+    if args.format == "json":
+        print_json(dataclasses.asdict(launch))
+    else:
+        print(launch.script, end="")
+        for path in paths:
+            print(f"# written: {path}")
+    return FEASIBLE
+
+
+def _is_no_server(service: Any, path: str) -> Exception:
+    workers = sum(role.workers for role in service.roles)
+    return ShardoptError(
+        f"'{path}' holds a service of {workers} worker{'s' if workers > 1 else ''} and a way "
+        "to them: expected `shardopt export` with --target (shell, compose, slurm, "
+        "kubernetes, dynamo or llm-d) and --output-dir"
+    )
+
+
+# What `export` takes for a target alone.
+_OF_TARGETS = (
+    "namespace", "image", "router_image", "claim", "models", "secret", "node_selector", "partition",
+    "account", "time",
+)
+_OF_SERVICES = ("name", "model")
+
+
+def _refuse_settings_alone(args: argparse.Namespace) -> None:
+    for name in (*_OF_SERVICES, *_OF_TARGETS):
+        if getattr(args, name) is not None:
+            flag = name.replace("_", "-")
+            raise ShardoptError(f"'--{flag}' is of a whole service, expected --target too")
+
+
+def _export_service(args: argparse.Namespace, plan: Any) -> int:
+    if not args.output_dir:
+        raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
+    asked = {name: getattr(args, name) for name in _OF_TARGETS}
+    settings = Settings(**{name: value for name, value in asked.items() if value is not None})
+    deployment = deployment_of(
+        plan,
+        args.engine,
+        devices_per_node=args.devices_per_node,
+        max_length=args.max_length,
+        **{name: getattr(args, name) for name in _OF_SERVICES},
+    )
+    paths = write(deployment, args.target, args.output_dir, settings)
+    if args.format == "json":
+        print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
+        return FEASIBLE
+    for line in str(deployment).splitlines():
+        print(f"  {line}")
+    for path in paths:
+        print(f"  written   {path}")
+    print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
+    return FEASIBLE
+
+
+def serve_verb(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+    if isinstance(plan, Service):
+        raise _is_no_server(plan, args.plan)
+    launch = export(plan, args.engine, args.devices_per_node)
+    if args.dry_run:
+        print(launch.script, end="")
+        return FEASIBLE
+    launch.run(args.output_dir, inputs_of(args, [plan.problem]))

@@ -1,0 +1,143 @@
+"""The verbs that search: plan, pareto, size and sweep."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Sequence
+
+from ..answers import check_places, print_json, show
+from ..arguments import positive
+from ..asked import asked_problems, one_problem
+from ..bars import searching
+from ..errors import Infeasible, ShardoptError, WrongValue
+from ..exits import FEASIBLE, INFEASIBLE
+from ..frames import rows_as_table
+from ..frontier import least_cost, min_devices, pareto
+from ..sensitivity import sweep
+from ..service_advice import advise, advised, lines_of_advice
+from ..services import Service, headline_of, plan, plan_service
+from ..simplicity import parse_share, simplest
+
+
+def plan_verb(args: argparse.Namespace) -> int:
+    share = parse_share(args.simplest) if args.simplest else None
+    problems = asked_problems(args)
+    check_places(args, problems)
+    if args.checkpoint and (len(problems) > 1 or problems[0].is_service):
+        raise ShardoptError(
+            "'--checkpoint' is of one search that evaluates, and a service is searched "
+            "exactly; expected --context and --phase instead of --isl and --osl"
+        )
+    plans = []
+    for problem in problems:
+        with searching(problem, quiet=args.quiet) as shown:
+            if args.advice and problem.is_service:
+                plans.append(_advised(problem, shown))
+            else:
+                plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
+    if share is None:
+        return show(plans, args)
+    found = [simplest(each, share) for each in plans if not isinstance(each, Service)]
+    if not found:
+        if args.format == "table":
+            print("  simplest    the service: its engine runs it as it is planned\n")
+        return show(plans, args)
+    if args.format == "table":
+        print("\n".join(map(str, found)), end="\n\n")
+    return show([each.plan for each in found], args)
+
+
+def _advised(problem: Any, progress: Any) -> Any:
+    """The service with what would help; where there is none, that is printed."""
+    try:
+        return advised(plan_service(problem, progress))
+    except Infeasible as error:
+        lines = lines_of_advice(advise(problem), None)
+        error.table += "".join(f"  would do    {line}\n" for line in lines)
+        raise
+
+
+def pareto_verb(args: argparse.Namespace) -> int:
+    front = pareto(one_problem(args), step=args.step)
+    if args.format == "json":
+        print_json(front.rows())
+    else:
+        print(rows_as_table([headline_of(row) for row in front.rows()]))
+    return FEASIBLE
+
+
+def _prices(words: Sequence[str]) -> dict[str, float]:
+    prices = {}
+    for word in words:
+        machine, _, text = word.rpartition("=")
+        try:
+            prices[machine] = positive(text)
+        except ValueError:
+            machine = ""
+        if not machine:
+            raise WrongValue(
+                f"'--price {word}' is no price, expected a machine and a number "
+                "above 0, such as h100_sxm=2.5"
+            )
+    return prices
+
+
+def _offer_row(offer: Any) -> dict[str, Any]:
+    if offer.plan is None:
+        return {"machine": offer.machine, "price": "infeasible"}
+    row = {"machine": offer.machine, "price": offer.price}
+    if offer.plan.problem.is_service:
+        return {**row, **headline_of(offer.plan.to_row())}
+    row.update(devices=offer.plan.problem.devices, **offer.plan.strategy.to_dict())
+    del row["dims"]
+    return row
+
+
+def size_verb(args: argparse.Namespace) -> int:
+    prices = _prices(args.prices)
+    problem = one_problem(args)
+    if problem.is_service and args.tokens is not None and problem.rate is not None:
+        raise ShardoptError(
+            "'--rate' (output tokens/s) and '--requests-per-s' are given, expected one of them"
+        )
+    if args.tokens is None and problem.rate is None:
+        wanted = "--requests-per-s, or --rate" if problem.is_service else "--rate"
+        raise ShardoptError(f"no load to size for, expected {wanted} in output tokens/s")
+    check_places(args, [problem])
+    if not prices:
+        plan = min_devices(problem, args.tokens)
+    else:
+        offers = least_cost(problem, args.tokens, prices)
+        if args.format == "table":
+            rows = [_offer_row(offer) for offer in offers]
+            print(rows_as_table(rows), end="\n\n")
+        if offers[0].plan is None:
+            return INFEASIBLE
+        plan = offers[0].plan
+    if args.format == "table":
+        print(f"  {_sized(plan, args.tokens)}. Fewer do not.\n")
+    return show([plan], args)
+
+
+def _sized(plan: Any, tokens: float | None) -> str:
+    """ "16 GPUs reach 12384 tokens/s (target 10000)"."""
+    if plan.problem.is_service:
+        metrics = plan.metrics
+        return (
+            f"{metrics.gpus} GPUs serve {plan.problem.rate:.6g} req/s "
+            f"({plan.problem.rate * plan.problem.osl:.6g} output tokens/s) within the SLOs"
+        )
+    total = plan.metrics.throughput * (plan.problem.devices or 0)
+    return f"{plan.problem.devices} GPUs reach {total:.6g} tokens/s (target {tokens:.6g})"
+
+
+def sweep_verb(args: argparse.Namespace) -> int:
+    found = sweep(one_problem(args))
+    base = found[0].plan
+    assert base is not None
+    rows = [change.row(base) for change in found]
+    if args.format == "json":
+        print_json(rows)
+    else:
+        print(rows_as_table(rows))
+    return FEASIBLE

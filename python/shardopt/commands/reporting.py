@@ -1,0 +1,42 @@
+"""The verb that writes the page of a plan: report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from ..answers import inputs_of, print_json
+from ..asked import plan_of
+from ..border import check_outputs, write_whole
+from ..errors import ShardoptError
+from ..exits import FEASIBLE
+from ..figures import searched, timeline
+from ..frontier import pareto
+from ..pages import report
+from ..sensitivity import sweep
+from ..services import Service
+
+
+def report_verb(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+    inputs = inputs_of(args, [plan.problem])
+    check_outputs([args.output, args.timeline], inputs)
+    is_service = isinstance(plan, Service)
+    if is_service and args.timeline:
+        raise ShardoptError(
+            "'--timeline' is of a layer of a phase, and the plan file holds a service"
+        )
+    front = None if args.no_front else pareto(plan.problem, step=args.step)
+    changes = None if args.no_sweep else sweep(plan.problem)
+    search = None if args.no_search or is_service else searched(plan)
+    report(plan, args.output, front, changes, search, inputs)
+    if args.timeline:
+        text = json.dumps(timeline(plan), indent=1) + "\n"
+        write_whole(args.timeline, text, inputs)
+    if args.format == "json":
+        print_json({"page": args.output, "timeline": args.timeline})
+    else:
+        print(f"  page      {args.output}")
+        if args.timeline:
+            print(f"  timeline  {args.timeline}")
+    return FEASIBLE
