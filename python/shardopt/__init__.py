@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         WrongValue,
     )
     from .explanations import Difference, Explanation, diff, explain
-    from .launches import Launch, engines, export
+    from .launch import Launch
+    from .launches import engines, export
     from .frontier import Frontier, Offer, least_cost, min_devices, pareto
     from .checking import Check, check
     from .judgements import Judgement, judge
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from .driving import Driven
     from .processes import Process
     from .bars import progress
-    from .searching import Failed, Search, Trial
+    from .searching import Search
+    from .trials import Failed, Trial
     from .sensitivity import Change, sweep
     from .service_parts import Latency, Role, ServiceMetrics, Slo
     from .services import (
@@ -78,7 +80,8 @@ _HOMES = {
     "frontier": ("Frontier", "Offer", "least_cost", "min_devices", "pareto"),
     "checking": ("Check", "check"),
     "judgements": ("Judgement", "judge"),
-    "launches": ("Launch", "engines", "export"),
+    "launch": ("Launch",),
+    "launches": ("engines", "export"),
     "pages": ("page", "report"),
     "plans": ("Metrics", "Plan", "Strategy", "evaluate"),
     "programs": ("Verification", "lower", "verify"),
@@ -87,7 +90,8 @@ _HOMES = {
     "driving": ("Driven",),
     "processes": ("Process",),
     "bars": ("progress",),
-    "searching": ("Failed", "Search", "Trial"),
+    "searching": ("Search",),
+    "trials": ("Failed", "Trial"),
     "sensitivity": ("Change", "sweep"),
     "service_parts": ("Latency", "Role", "ServiceMetrics", "Slo"),
     "services": (
@@ -99,6 +103,9 @@ _HOMES = {
         "read_plan",
     ),
     "simplicity": ("Simplified", "simplest"),
+    # What methods of services call.
+    "service_explanations": ("explain_service",),
+    "service_figures": ("chart_of_service",),
 }
 
 

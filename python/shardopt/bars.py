@@ -9,7 +9,8 @@ from typing import Any, Callable, Iterator, TextIO
 
 from .plans import Metrics
 from .problem import Problem
-from .searching import Search, Trial
+from .searching import Search
+from .trials import Trial
 
 #: How often the bar is drawn.
 EVERY_S = 0.1

@@ -18,6 +18,7 @@ import stat
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
+from ._native import native
 from .errors import ShardoptError, WrongValue
 
 #: What reading outside input raises.
@@ -31,6 +32,8 @@ WRONG_INPUT = (
 #: Of a file that is read as a whole.
 _MOST_BYTES = 256 << 20
 _counter = itertools.count()
+#: No name of ours is longer.
+_MOST_NAME = 200
 
 
 class _Shown(reprlib.Repr):
@@ -48,6 +51,15 @@ class _Shown(reprlib.Repr):
 def shown(value: object, most: int = 60) -> str:
     """`value` for a message, in a line and never long."""
     return _Shown(most).repr(value)
+
+
+def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
+    """The end of a message about an unknown name: "known: …", closest first."""
+    text = (name if isinstance(name, str) else shown(name))[:_MOST_NAME].encode(errors="replace").decode()
+    names = native().closest_first(text, sorted(known))
+    more = len(names) - most
+    others = f" and {more} others" if more > 0 else ""
+    return "known: " + ", ".join(names[:most]) + others
 
 
 @contextlib.contextmanager

@@ -9,14 +9,13 @@ import sys
 from typing import Sequence
 
 from .arguments import OLD_NAMES, make_parser
-from .border import WRONG_INPUT
+from .border import WRONG_INPUT, list_known
 from .errors import (
     BudgetExhausted,
     Inexpressible,
     Infeasible,
     ShardoptError,
     TooFewDevices,
-    list_known,
 )
 from .exits import EXHAUSTED, FEASIBLE, INFEASIBLE, USAGE
 from .models import version

@@ -6,20 +6,16 @@ import concurrent.futures
 import queue
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-from .border import shown
-from .errors import (
-    ClusterLost,
-    ShardoptError,
-    SimulatorLost,
-    UnknownName,
-    WrongValue,
-    list_known,
-)
+from .border import list_known, shown
+from .errors import ClusterLost, ShardoptError, SimulatorLost, UnknownName, WrongValue
 from .plans import Metrics, Strategy
 from .problem import _seconds
-from .searching import Failed, Search, Trial, read_metrics
+from .trials import Failed, Trial, read_metrics
+
+if TYPE_CHECKING:
+    from .searching import Search
 
 Simulator = Callable[[Strategy], Any]
 

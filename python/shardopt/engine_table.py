@@ -14,9 +14,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
-from .border import real
+from .border import list_known, real
 from .checks import _whole
-from .errors import ShardoptError, UnknownName, UnknownVersion, list_known
+from .errors import ShardoptError, UnknownName, UnknownVersion
 from .hardware import hardware_of
 from .plans import Plan
 from .models import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .plans import Plan
@@ -82,19 +82,3 @@ class Inexpressible(ShardoptError):
         super().__init__(message)
         self.reasons = reasons
         self.nearest = nearest
-
-
-#: No name of ours is longer.
-_MOST_NAME = 200
-
-
-def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
-    """The end of a message about an unknown name: "known: …", closest first."""
-    from ._native import native
-    from .border import shown
-
-    text = (name if isinstance(name, str) else shown(name))[:_MOST_NAME].encode(errors="replace").decode()
-    names = native().closest_first(text, sorted(known))
-    more = len(names) - most
-    others = f" and {more} others" if more > 0 else ""
-    return "known: " + ", ".join(names[:most]) + others

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .checks import _check_kind, _text
-from .errors import UnknownName, WrongPlan, list_known
+from .border import list_known
+from .errors import UnknownName, WrongPlan
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
 from .services import Service

@@ -7,7 +7,8 @@ from typing import Any, Mapping, Sequence
 
 from .checks import _check_kind, _text
 from .engine_table import devices_per_node_of
-from .errors import UnknownName, list_known
+from .border import list_known
+from .errors import UnknownName
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
 from .searching import Search

@@ -19,22 +19,24 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-import ray  # type: ignore[import-not-found, unused-ignore]
-from ray.util.placement_group import (  # type: ignore[import-not-found, unused-ignore]
-    placement_group,
-    remove_placement_group,
-)
-from ray.util.scheduling_strategies import (  # type: ignore[import-not-found, unused-ignore]
-    PlacementGroupSchedulingStrategy,
-)
-
 from .batches import Batches
 from .driving import Simulator
 from .errors import ClusterLost, SimulatorLost
-from .hosting import Call, Hosting, Job, Worker, first_line, is_loss
+from .hosting import Call, Hosting, Job, Worker, check_known, first_line, is_loss, placement
 from .plans import Strategy
-from .ray import check_known, placement
-from .searching import Failed
+from .trials import Failed
+
+try:
+    import ray  # type: ignore[import-not-found, unused-ignore]
+    from ray.util.placement_group import (  # type: ignore[import-not-found, unused-ignore]
+        placement_group,
+        remove_placement_group,
+    )
+    from ray.util.scheduling_strategies import (  # type: ignore[import-not-found, unused-ignore]
+        PlacementGroupSchedulingStrategy,
+    )
+except ImportError:
+    pass  # `Executor.host` says so before it makes a fleet
 
 if TYPE_CHECKING:
     from .ray import Executor

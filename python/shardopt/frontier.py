@@ -12,8 +12,8 @@ from .border import real, shown
 from .checks import _check_kind, _checked, _price
 from .errors import Infeasible, ShardoptError, TooFewDevices, WrongValue
 from .frames import frame_of, html_of
+from .phase_plans import plan as plan_phase
 from .plans import Plan
-from .plans import plan as plan_phase
 from .problem import FREE, Problem
 from .services import Service, infeasible, settings_of
 

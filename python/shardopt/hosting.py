@@ -6,13 +6,17 @@ import concurrent.futures
 import math
 import os
 from dataclasses import dataclass, field
-from typing import Any, Sequence
-
-import ray  # type: ignore[import-not-found, unused-ignore]
+from typing import Any, Mapping, Sequence
 
 from .batches import evaluate_in_turn
+from .border import list_known
 from .driving import Simulator
 from .plans import Strategy
+
+try:
+    import ray  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    pass  # `Executor.host` says so before it makes a fleet
 
 
 class Hosting:
@@ -92,3 +96,21 @@ def first_line(error: Any) -> str:
     if not lines:
         return type(error).__name__
     return lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]
+
+
+def placement(resources: Mapping[str, float]) -> dict[str, Any]:
+    """The options of an actor that takes `resources`."""
+    rest = {key: value for key, value in resources.items() if key not in ("CPU", "GPU")}
+    return {
+        "num_cpus": resources.get("CPU", 0),
+        "num_gpus": resources.get("GPU", 0),
+        "resources": rest,
+    }
+
+
+def check_known(resources: Mapping[str, float], available: Mapping[str, float]) -> str:
+    """What of `resources` no node of the cluster has, in words; empty if none."""
+    lacking = [name for name, amount in resources.items() if amount and name not in available]
+    if not lacking:
+        return ""
+    return f"no node has '{lacking[0]}'; " + list_known(lacking[0], available)

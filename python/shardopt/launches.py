@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn
+from typing import TYPE_CHECKING, Any, Mapping
 
-from .border import check_outputs, write_whole
 from .checks import _check_kind, _text, _whole
 from .engine_table import (
     engines,
@@ -21,10 +18,12 @@ from .engine_table import (
 )
 from .errors import Inexpressible, ShardoptError
 from .hub import is_hub_id
+from .launch import Launch, copies_of
+from .phase_plans import plan as find_plan
 from .plans import Plan, evaluate
 from .problem import FREE
-from .plans import plan as find_plan
-from .shell import Expansion, as_operand, command_line, exec_lines, quoted
+from .shell import Expansion, as_operand
+from .tp_plans import launch
 from .yaml_text import document
 
 if TYPE_CHECKING:
@@ -32,80 +31,6 @@ if TYPE_CHECKING:
     from .services import Service
 
 __all__ = ["Launch", "engines", "export"]
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What starts a plan: a script for every node of every server."""
-
-    engine: str
-    version: str
-    args: tuple[str, ...]
-    env: Mapping[str, str]
-    files: Mapping[str, str]
-    benchmark: tuple[str, ...]
-    servers: int
-    nodes: int
-    later_args: tuple[str, ...] = ()
-    """What the command has too on all nodes but the first."""
-
-    @property
-    def command(self) -> str:
-        """The command of the first node."""
-        return command_line(self.args)
-
-    @property
-    def later_command(self) -> str:
-        """The command of the other nodes."""
-        return command_line([*self.args, *self.later_args])
-
-    @property
-    def script(self) -> str:
-        """A shell script: environment, command."""
-        lines = ["#!/bin/sh", f"# {self.engine} {self.version}"]
-        if self.servers > 1:
-            lines.append(f"# launch {self.servers} servers like this one")
-        if self.nodes > 1:
-            lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
-        lines += [f"export {name}={quoted(value)}" for name, value in self.env.items()]
-        return "\n".join([*lines, *exec_lines(self.args, self.later_args), ""])
-
-    def write(
-        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
-    ) -> list[Path]:
-        """Writes `launch.sh`, `benchmark.sh` and the engine's files, none of them over
-        one of the files `inputs`."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        texts = {
-            "launch.sh": self.script,
-            "benchmark.sh": f"#!/bin/sh\nexec {command_line(self.benchmark)}\n",
-            **self.files,
-        }
-        check_outputs([place / name for name in texts], inputs)
-        for name, text in texts.items():
-            write_whole(place / name, text)
-        return [place / name for name in texts]
-
-    def run(
-        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
-    ) -> NoReturn:
-        """Writes `folder` and becomes the engine, in the place of this process."""
-        if not shutil.which(self.args[0]):
-            raise ShardoptError(
-                f"'{self.args[0]}' is not in PATH: {self.engine} is not installed"
-            )
-        for name in ("NODE_RANK", "MASTER_ADDR"):
-            if self.nodes > 1 and name not in os.environ:
-                raise ShardoptError(
-                    f"the plan takes {self.nodes} nodes, and '{name}' is not set"
-                )
-        self.write(folder, inputs)
-        os.chdir(folder)
-        os.execv("/bin/sh", ["sh", "launch.sh"])
-
-    def __str__(self) -> str:
-        return self.script
 
 
 def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[str]:
@@ -198,8 +123,6 @@ def export(
     if devices_per_node is not None:
         _whole("devices_per_node", devices_per_node, least=1)
     if _text("engine", engine).partition("==")[0] == "transformers":
-        from .tp_plans import launch
-
         try:
             return launch(plan, known_version(engine), model_folder(plan))
         except Inexpressible as error:
@@ -269,11 +192,6 @@ def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) ->
     operand = [row["model"], model] if row["model"] else [model]
     args = (*row["program"], *operand, *words["all"])
     return Command(args, tuple(words["later"]), env, files, options)
-
-
-def copies_of(plan: Plan) -> int:
-    """How many copies of a plan are at work on the devices that there are."""
-    return _whole("replicas", plan.report["best"].get("replicas", 1), least=1)
 
 
 def engine_of(plan: "Plan | Service") -> str:

@@ -25,7 +25,8 @@ from ._native import native
 from .checks import MOST
 from .plans import Metrics, Strategy
 from .problem import Problem
-from .searching import Failed, Search, Trial
+from .searching import Search
+from .trials import Failed, Trial
 
 _Choice = optuna.distributions.CategoricalDistribution
 _Whole = optuna.distributions.IntDistribution

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any, Iterable, Mapping
 
-from .border import check_text, parse_json, read_text, shown, write_whole
-from .errors import ShardoptError, WrongPlan, list_known
+from .border import check_text, list_known, parse_json, read_text, shown, write_whole
+from .errors import ShardoptError, WrongPlan
 from .models import model_of_text, parameters_for, parameters_of
 from .problem import ASKED, Problem, read_limits
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import html
 import json
 import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
 from ._native import native
-from .border import shown
+from .border import list_known, shown
 from .checks import _check_kind, _checked, _path, _whole
 from .errors import (
     BudgetExhausted,
@@ -19,7 +20,6 @@ from .errors import (
     UnknownName,
     WrongPlan,
     WrongValue,
-    list_known,
 )
 from .frames import Frame, is_frame, like, strategies_of
 from .frames import numbers_of as numbers_of_frame
@@ -331,8 +331,6 @@ class Plan(Verbs):
         return self.report["best"]["breakdown"]
 
     def _repr_html_(self) -> str:
-        import html
-
         return f"<pre>{html.escape(self.table)}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -431,20 +429,13 @@ def given(problem: Problem, strategy: "Strategy | Mapping[str, Any]") -> Plan:
     return _evaluated(problem, _checked_strategy(strategy, problem.model.ops))
 
 
-def plan(
+def find_plan(
     problem: Problem,
     checkpoint: "str | None" = None,
     progress: "Callable[..., None] | None" = None,
     **others: Any,
 ) -> Plan:
-    """The best plan of the problem's phase. Raises `Infeasible` where there is none. A search
-    that evaluates is kept in the file `checkpoint` and goes on from it, and tells
-    `progress` its evaluations, and the best throughput and latency or None."""
-    _check_kind(Problem, "problem", problem)
-    if problem.engine == "transformers":
-        from .tp_plans import best
-
-        return best(problem, **others)
+    """What `phase_plans.plan` answers, of all that the planner itself knows."""
     asked = problem.request(**others)
     if checkpoint is not None:
         program = hashlib.sha256(problem.model.mlir.encode()).hexdigest()

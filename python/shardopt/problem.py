@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .border import real, shown
+from .border import list_known, real, shown
 from .checks import (
     MOST,
     _check_kind,
@@ -23,7 +23,7 @@ from .checks import (
     _text,
     _whole,
 )
-from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
+from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .models import Decode, Model, model_of_text, parameters_for
 
 #: Milliseconds of a limit of a service at most: none.

@@ -10,7 +10,7 @@ from .checks import _check_kind, _seconds
 from .errors import ShardoptError, SimulatorLost, WrongValue
 from .plans import Metrics, Strategy, evaluate
 from .problem import Problem
-from .searching import Failed
+from .trials import Failed
 
 
 class Process:

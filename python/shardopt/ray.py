@@ -18,7 +18,8 @@ from typing import Any, Mapping
 from .border import real, shown
 from .checks import _seconds, _whole
 from .driving import Simulator
-from .errors import ClusterLost, ShardoptError, WrongValue, list_known
+from .errors import ClusterLost, ShardoptError, WrongValue
+from .fleet import Fleet
 
 
 def _amounts(name: str, value: Any) -> dict[str, float]:
@@ -82,8 +83,6 @@ class Executor:
     def host(self, simulator: Simulator, parallel: int) -> Any:
         """Workers that hold `simulator`; `Search.run` asks for them."""
         _connect(self.address)
-        from .fleet import Fleet
-
         return Fleet(self, simulator, self.num_workers or parallel)
 
 
@@ -110,21 +109,3 @@ def _connect(address: str | None) -> None:
     except Exception as error:  # one that does not come up has no type of its own
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ClusterLost(f"no Ray cluster {where}: {why}") from None
-
-
-def placement(resources: Mapping[str, float]) -> dict[str, Any]:
-    """The options of an actor that takes `resources`."""
-    rest = {key: value for key, value in resources.items() if key not in ("CPU", "GPU")}
-    return {
-        "num_cpus": resources.get("CPU", 0),
-        "num_gpus": resources.get("GPU", 0),
-        "resources": rest,
-    }
-
-
-def check_known(resources: Mapping[str, float], available: Mapping[str, float]) -> str:
-    """What of `resources` no node of the cluster has, in words; empty if none."""
-    lacking = [name for name, amount in resources.items() if amount and name not in available]
-    if not lacking:
-        return ""
-    return f"no node has '{lacking[0]}'; " + list_known(lacking[0], available)

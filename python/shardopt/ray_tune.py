@@ -25,7 +25,8 @@ from ray.tune.search import Searcher as Base  # type: ignore[import-not-found, u
 
 from .errors import ShardoptError
 from .problem import Problem
-from .searching import Failed, Search, Trial
+from .searching import Search
+from .trials import Failed, Trial
 
 
 class Searcher(Base):  # type: ignore[misc, unused-ignore]

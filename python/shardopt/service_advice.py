@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, Mapping
+from typing import Any
 
 from .checks import _checked
 from .errors import Infeasible, ShardoptError
 from .problem import Problem
-from .service_tables import number, three
 from .services import Service, plan_service, settings_of
 
 #: Types that are tried, by the name of a setting and its value.
@@ -59,35 +58,3 @@ def advised(service: Service) -> Service:
     """The service, whose table and report say what would help."""
     advice = advise(service.problem)
     return dataclasses.replace(service, report={**service.report, "advice": advice})
-
-
-_NAMES = {
-    "tpot_ms": "a TPOT SLO of {} ms", "ttft_ms": "a TTFT SLO of {} ms", "rate": "{} req/s",
-    "devices": "{} GPUs", "machine": "{}", "engine": "{}", "weight_type": "{} weights",
-    "kv_type": "a KV cache in {}",
-}
-
-
-def lines_of_advice(advice: Mapping[str, Any], service: Service | None) -> list[str]:
-    """A line a change that helps, the best first; without a service, what would be
-    served then."""
-    found = []
-    for option in advice["options"]:
-        value = option["value"]
-        text = value if isinstance(value, str) else number(float(f"{value:.4g}"))
-        name = _NAMES[option["what"]].format(text)
-        own = option["tokens_per_s_per_device"]
-        attained = f"{three(own)} tokens/s per GPU"
-        if service is None:
-            found.append((0.0, f"{name}: {attained} on {option['devices']} GPUs"))
-            continue
-        metrics = service.metrics
-        if service.problem.rate is not None:
-            gain, gpus = metrics.gpus / option["devices"] - 1, option["devices"]
-            change = f"{gpus} GPUs instead of {metrics.gpus}"
-        else:
-            gain = option["requests_per_s"] / metrics.requests_per_s - 1
-            change = f"{gain:+.1%} req/s, {attained}"
-        if gain > 1e-3:
-            found.append((gain, f"{name}: {change}"))
-    return [line for _, line in sorted(found, key=lambda pair: -pair[0])]

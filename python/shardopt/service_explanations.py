@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from .frames import html_of
+from .frames import html_of, rows_as_table
 from .service_parts import Role
-from .service_tables import number, three
-from .services import Service, evaluate_roles, given_role
+from .service_tables import three
+from .services import Service, evaluate_roles, given_role, given_roles, spell
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,6 @@ class ServiceExplanation:
         return [each.row(self.service) for each in self.alternatives]
 
     def __str__(self) -> str:
-        from .frames import rows_as_table
-
         rows = [
             {name: three(value) if isinstance(value, float) else value
              for name, value in row.items()}
@@ -64,39 +62,10 @@ class ServiceExplanation:
         return html_of(self.rows())
 
 
-def binding_of(service: Service) -> dict[str, str]:
-    """What one more request in flight in each worker that decodes would break."""
-    if service.problem.rate is not None:
-        return {"kind": "rate", "why": f"the request rate of {number(service.problem.rate)} req/s"}
-    if service.problem.concurrency is not None:
-        asked = service.problem.concurrency
-        return {"kind": "concurrency", "why": f"the {asked} requests in flight that are asked for"}
-    metrics = service.metrics
-    more = metrics.in_flight + service.roles[-1].workers
-    report, _ = evaluate_roles(service, _roles_of(service), more)
-    breaks = report.get("breaks") or []
-    if breaks:
-        first = breaks[0]
-        return {
-            "kind": str(first["kind"]),
-            "why": f"{first['kind'].upper()}: with {number(round(more, 3))} requests in flight, "
-                   + _spell(first),
-        }
-    return {"kind": "throughput", "why": "no limit: more requests in flight serve no more"}
-
-
-def _spell(one: Mapping[str, Any]) -> str:
-    return f"{one['role']}: {one['why']}" if one["role"] else str(one["why"])
-
-
-def _roles_of(service: Service) -> dict[str, dict[str, Any]]:
-    return {role.name: given_role(role) for role in service.roles}
-
-
 def explain_service(service: Service) -> ServiceExplanation:
     """What other roles would serve, one choice changed and all else kept."""
     found = []
-    roles = _roles_of(service)
+    roles = given_roles(service)
     has_experts = bool(service.problem.model.experts)
     for role in service.roles:
         others = service.gpus_available - service.metrics.gpus + role.gpus
@@ -139,7 +108,7 @@ def _alternative(
     changed: dict[str, Any],
 ) -> Alternative:
     report, _ = evaluate_roles(service, {**roles, name: changed})
-    breaks = tuple(_spell(one) for one in report.get("breaks") or [])
+    breaks = tuple(spell(one) for one in report.get("breaks") or [])
     found = None
     if isinstance(report.get(service.mode), dict):
         found = Service(service.problem, report, service.mode)

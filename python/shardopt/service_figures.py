@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .checks import _check_kind, _text
-from .errors import UnknownName, list_known
+from .border import list_known
+from .errors import UnknownName
 from .figures import Spec, _spec, sensitivity
 from .frontier import Frontier
 from .sensitivity import Change, sweep

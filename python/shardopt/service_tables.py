@@ -278,10 +278,40 @@ def results_of(service: Service) -> list[tuple[str, str]]:
     return [(name, text) for name, text in found if text]
 
 
+_CHANGES = {
+    "tpot_ms": "a TPOT SLO of {} ms", "ttft_ms": "a TTFT SLO of {} ms", "rate": "{} req/s",
+    "devices": "{} GPUs", "machine": "{}", "engine": "{}", "weight_type": "{} weights",
+    "kv_type": "a KV cache in {}",
+}
+
+
+def lines_of_advice(advice: Mapping[str, Any], service: Service | None) -> list[str]:
+    """A line a change that helps, the best first; without a service, what would be
+    served then."""
+    found = []
+    for option in advice["options"]:
+        value = option["value"]
+        text = value if isinstance(value, str) else number(float(f"{value:.4g}"))
+        name = _CHANGES[option["what"]].format(text)
+        own = option["tokens_per_s_per_device"]
+        attained = f"{three(own)} tokens/s per GPU"
+        if service is None:
+            found.append((0.0, f"{name}: {attained} on {option['devices']} GPUs"))
+            continue
+        metrics = service.metrics
+        if service.problem.rate is not None:
+            gain, gpus = metrics.gpus / option["devices"] - 1, option["devices"]
+            change = f"{gpus} GPUs instead of {metrics.gpus}"
+        else:
+            gain = option["requests_per_s"] / metrics.requests_per_s - 1
+            change = f"{gain:+.1%} req/s, {attained}"
+        if gain > 1e-3:
+            found.append((gain, f"{name}: {change}"))
+    return [line for _, line in sorted(found, key=lambda pair: -pair[0])]
+
+
 def helps_of(service: Service) -> list[str]:
     """What would let it serve more, where that was asked for."""
-    from .service_advice import lines_of_advice
-
     advice = service.report.get("advice")
     if not advice:
         return []

@@ -7,12 +7,12 @@ import json
 import math
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, cast
 
-from .border import shown
+from .border import list_known, shown
 from .checks import _check_kind, _checked, _path
 from .engine_table import table as engine_rows
-from .errors import Infeasible, UnknownName, WrongPlan, list_known
+from .errors import Infeasible, UnknownName, WrongPlan
 from .plan_files import (
     SERVICE_SCHEMA,
     asked_of,
@@ -22,8 +22,8 @@ from .plan_files import (
     read_plan_file,
     read_problem,
 )
+from .phase_plans import plan as plan_phase
 from .plans import Plan, Strategy, given
-from .plans import plan as plan_phase
 from .models import Decode, Prefill, version
 from .problem import Problem
 from .service_parts import (
@@ -39,7 +39,15 @@ from .service_parts import (
     layout_of,
     roles_of,
 )
-from .service_tables import facts_of, lines_of, shortage_table, table_of
+from .service_tables import (
+    facts_of,
+    html_of_service,
+    lines_of,
+    number,
+    shortage_table,
+    table_of,
+)
+from .verbs import public
 
 if TYPE_CHECKING:
     from .explanations import Difference
@@ -132,8 +140,6 @@ class Service:
     def binding(self) -> Mapping[str, Any]:
         """What keeps it from serving more: `kind` and `why`. One more request in flight
         in each worker that decodes breaks it."""
-        from .service_explanations import binding_of
-
         return binding_of(self)
 
     @property
@@ -213,24 +219,16 @@ class Service:
         return self.table
 
     def _repr_html_(self) -> str:
-        from .service_tables import html_of_service
-
         return html_of_service(self)
 
     def diff(self, other: "Service") -> "Difference":
-        from .explanations import diff
-
-        return diff(self, other)
+        return cast("Difference", public("diff")(self, other))
 
     def explain(self) -> "ServiceExplanation":
-        from .service_explanations import explain_service
-
-        return explain_service(self)
+        return cast("ServiceExplanation", public("explain_service")(self))
 
     def chart(self, name: str) -> dict[str, Any]:
-        from .service_figures import chart_of_service
-
-        return chart_of_service(self, name)
+        return cast("dict[str, Any]", public("chart_of_service")(self, name))
 
     def evaluate(self) -> "Service":
         """The same, computed again."""
@@ -399,6 +397,35 @@ def given_role(role: Role) -> dict[str, Any]:
         "workers": role.workers, "tp": said.tp, "dp": said.replicas, "ep": said.ep,
         "pp": said.pp, "cp": said.cp, "exchange": said.exchange,
     }
+
+
+def binding_of(service: Service) -> dict[str, str]:
+    """What one more request in flight in each worker that decodes would break."""
+    if service.problem.rate is not None:
+        return {"kind": "rate", "why": f"the request rate of {number(service.problem.rate)} req/s"}
+    if service.problem.concurrency is not None:
+        asked = service.problem.concurrency
+        return {"kind": "concurrency", "why": f"the {asked} requests in flight that are asked for"}
+    metrics = service.metrics
+    more = metrics.in_flight + service.roles[-1].workers
+    report, _ = evaluate_roles(service, given_roles(service), more)
+    breaks = report.get("breaks") or []
+    if breaks:
+        first = breaks[0]
+        return {
+            "kind": str(first["kind"]),
+            "why": f"{first['kind'].upper()}: with {number(round(more, 3))} requests in flight, "
+                   + spell(first),
+        }
+    return {"kind": "throughput", "why": "no limit: more requests in flight serve no more"}
+
+
+def spell(one: Mapping[str, Any]) -> str:
+    return f"{one['role']}: {one['why']}" if one["role"] else str(one["why"])
+
+
+def given_roles(service: Service) -> dict[str, dict[str, Any]]:
+    return {role.name: given_role(role) for role in service.roles}
 
 
 def plan(

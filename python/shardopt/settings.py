@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ._native import native
-from .border import parse_json, read_text, shown
+from .border import list_known, parse_json, read_text, shown
 from .checks import MOST, _checked
 from .engine_table import why_too_long
-from .errors import Contradiction, ShardoptError, UnknownName, WrongValue, list_known
+from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .plan_files import is_plan_file, problem_of_file
 from .models import Decode, Model, Prefill, load_model
 from .problem import ASKED, Problem, read_limits

@@ -14,10 +14,10 @@ import math
 from typing import Any, Iterator, Mapping
 
 from .engine_table import stage_layers
-from .errors import Infeasible, Inexpressible, ShardoptError, UnknownName, list_known
-from .launches import Launch, copies_of
-from .plans import Plan
-from .plans import plan as find_plan
+from .border import list_known
+from .errors import Infeasible, Inexpressible, ShardoptError, UnknownName
+from .launch import Launch, copies_of
+from .plans import Plan, find_plan
 from .models import Model
 from .problem import Problem
 

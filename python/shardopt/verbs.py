@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import sys
+from typing import TYPE_CHECKING, Any, Callable, cast
 
 if TYPE_CHECKING:
     from .explanations import Difference, Explanation
-    from .launches import Launch
-    from .plans import Plan
+    from .launch import Launch
     from .programs import Verification
     from .simplicity import Simplified
+
+
+def public(name: str) -> Callable[..., Any]:
+    """The function `name` of the package, whose module it loads where that was not
+    asked for before. So no module of plans has to know those that are made of plans."""
+    return cast("Callable[..., Any]", getattr(sys.modules[__package__], name))
 
 
 class Verbs:
     """The methods of `Plan` that are made of it."""
 
-    def _plan(self) -> "Plan":
-        return cast("Plan", self)
-
     def explain(self, op: str | None = None) -> "list[Explanation]":
-        from .explanations import explain
+        return cast("list[Explanation]", public("explain")(self, op))
 
-        return explain(self._plan(), op)
-
-    def diff(self, other: "Plan") -> "Difference":
-        from .explanations import diff
-
-        return diff(self._plan(), other)
+    def diff(self, other: Any) -> "Difference":
+        return cast("Difference", public("diff")(self, other))
 
     def lower(self, split_stages: bool = False) -> str:
-        from .programs import lower
-
-        return lower(self._plan(), split_stages)
+        return cast(str, public("lower")(self, split_stages))
 
     def verify(self, whole: bool = False, steps: int = 2, seed: int = 1) -> "Verification":
-        from .programs import verify
-
-        return verify(self._plan(), whole, steps, seed)
+        return cast("Verification", public("verify")(self, whole, steps, seed))
 
     def export(
         self, engine: str, version: str | None = None, devices_per_node: int | None = None
     ) -> "Launch":
         """With a `version`, what `engine`=="version" says."""
-        from .launches import export
-
         wanted = engine if version is None else f"{engine}=={version}"
-        return export(self._plan(), wanted, devices_per_node)
+        return cast("Launch", public("export")(self, wanted, devices_per_node))
 
     def simplest(self, most_loss: float) -> "Simplified":
-        from .simplicity import simplest
-
-        return simplest(self._plan(), most_loss)
+        return cast("Simplified", public("simplest")(self, most_loss))
 
     def chart(self, name: str, **beside: Any) -> dict[str, Any]:
-        from .figures import chart
-
-        return chart(self._plan(), name, **beside)
+        return cast("dict[str, Any]", public("chart")(self, name, **beside))

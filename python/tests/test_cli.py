@@ -362,7 +362,7 @@ class CommandTest(unittest.TestCase):
         path = self.planned("--set", "pins.tp=1")
         wrong = {"ok": False, "max_rel": 0.5, "devices": 4, "small": True, "verdict": "far"}
         with unittest.mock.patch(
-            "shardopt.programs.verify", return_value=Verification(**wrong)
+            "shardopt.commands.plans.verify", return_value=Verification(**wrong)
         ):
             code, out, err = run("verify", path)
         self.assertEqual((code, err), (4, ""))

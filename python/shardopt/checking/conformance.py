@@ -7,7 +7,8 @@ from typing import Any
 
 from ..deployments import Deployment, deployment_of
 from ..deployments.service import PREFILL, Role
-from ..errors import UnknownName, list_known
+from ..border import list_known
+from ..errors import UnknownName
 from ..plans import Plan
 from .outcomes import weight_type_of
 from .running import Running, ask

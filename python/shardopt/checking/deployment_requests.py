@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 
-from ..border import read_text, real, shown
+from ..border import list_known, read_text, real, shown
 from ..deployments import Deployment, Settings, deployment_of, write
-from ..errors import Contradiction, Infeasible, ShardoptError, UnknownName, WrongValue, list_known
+from ..errors import Contradiction, Infeasible, ShardoptError, UnknownName, WrongValue
 from ..models import Decode, load_model, machines
 from ..problem import Problem
 from ..services import Service, plan_service

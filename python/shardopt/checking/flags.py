@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence
 
-from ..border import parse_json, shown
+from ..border import list_known, parse_json, shown
 from ..engine_table import flags_of
-from ..errors import Contradiction, ShardoptError, WrongValue, list_known
+from ..errors import Contradiction, ShardoptError, WrongValue
 from ..checks import MOST
 from ..yaml_files import parse_yaml
 from .findings import Finding, illegal, note, unknown

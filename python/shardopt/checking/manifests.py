@@ -14,6 +14,7 @@ from .findings import Finding, illegal
 from .loads import load_of_words
 from .meaning import Meaning, Place, meaning_of, renamed
 from .programs import Invocation, of_image
+from .shell_reading import read_commands
 from .stated import Stated, gathered
 
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu", "gpu")
@@ -317,8 +318,6 @@ def read_compose(
 def _compose_words(value: Any) -> list[str]:
     """Words of Compose: a doubled dollar is one; a text is split as a shell does."""
     if isinstance(value, str):
-        from .shell_reading import read_commands
-
         said = list(read_commands(value.replace("$$", "$")))
         return said[0].words if said else []
     return [word.replace("$$", "$") for word in _texts(value)]

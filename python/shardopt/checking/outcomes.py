@@ -12,7 +12,7 @@ from ..engine_table import types_of
 from ..errors import Infeasible
 from ..launches import degrees_of
 from ..plans import Plan
-from ..plans import plan as find_plan
+from ..phase_plans import plan as find_plan
 from ..problem import Problem, _checked
 from ..services import Service
 from .findings import Finding, illegal, missed, note

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Iterator, Mapping
 
 from ..engine_table import table
-from ..errors import UnknownName, list_known
+from ..border import list_known
+from ..errors import UnknownName
 from .shell_reading import FIRST_NODE, Said, read_commands
 
 

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from ..border import real, shown
+from ..border import list_known, real, shown
 from ..deployments.pairs import why_not_paired
 from ..deployments.service import DECODE, PREFILL, SERVE, Load
 from ..engine_table import Names, table
-from ..errors import ShardoptError, UnknownName, WrongValue, list_known
+from ..errors import ShardoptError, UnknownName, WrongValue
 from .findings import Finding, illegal
 from .flags import Flags, Values, key_of, read_options
 from .meaning import Meaning, Place, meaning_of_values, renamed

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from ..border import read_text, shown
+from ..engine_table import table
 from ..errors import ShardoptError
 from ..yaml_files import parse_yaml
 from .fetching import Answer, NoAnswer, base_of, fetch
+from .flags import Flags, Values, key_of, read_options
 
 
 @dataclass
@@ -305,9 +307,6 @@ def _read_non_default(running: Running, text: str, source: str) -> None:
 
 
 def _read_trtllm_options(running: Running, text: str, path: str) -> None:
-    from ..engine_table import table
-    from .flags import Flags, Values, key_of, read_options
-
     values = parse_yaml(text, path, "options of TensorRT-LLM")
     if not isinstance(values, dict):
         raise ShardoptError(f"'{path}' has no options, expected 'name: value' lines")

@@ -14,7 +14,8 @@ from ..exits import FEASIBLE, INFEASIBLE
 from ..frames import rows_as_table
 from ..frontier import least_cost, min_devices, pareto
 from ..sensitivity import sweep
-from ..service_advice import advise, advised, lines_of_advice
+from ..service_advice import advise, advised
+from ..service_tables import lines_of_advice
 from ..services import Service, headline_of, plan, plan_service
 from ..simplicity import parse_share, simplest
 

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from ..errors import UnknownName, list_known
+from ..border import list_known
+from ..errors import UnknownName
 from ..shell import as_path, command_line
 from . import compose, dynamo, kubernetes, llm_d, shell, slurm, srt_slurm
 from .folder import write_folder

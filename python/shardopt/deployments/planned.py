@@ -23,7 +23,8 @@ from ..engine_table import (
     types_of,
 )
 from ..errors import Inexpressible
-from ..launches import copies_of, engine_of, model_folder, served_name
+from ..launch import copies_of
+from ..launches import engine_of, model_folder, served_name
 from ..plans import Plan, Strategy
 from ..models import Model, parameters_of
 from ..server_memory import ServerMemory

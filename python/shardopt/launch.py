@@ -1,0 +1,94 @@
+"""What starts a plan in an engine: commands, scripts and files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterable, Mapping, NoReturn
+
+from .border import check_outputs, write_whole
+from .checks import _whole
+from .errors import ShardoptError
+from .plans import Plan
+from .shell import command_line, exec_lines, quoted
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What starts a plan: a script for every node of every server."""
+
+    engine: str
+    version: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    files: Mapping[str, str]
+    benchmark: tuple[str, ...]
+    servers: int
+    nodes: int
+    later_args: tuple[str, ...] = ()
+    """What the command has too on all nodes but the first."""
+
+    @property
+    def command(self) -> str:
+        """The command of the first node."""
+        return command_line(self.args)
+
+    @property
+    def later_command(self) -> str:
+        """The command of the other nodes."""
+        return command_line([*self.args, *self.later_args])
+
+    @property
+    def script(self) -> str:
+        """A shell script: environment, command."""
+        lines = ["#!/bin/sh", f"# {self.engine} {self.version}"]
+        if self.servers > 1:
+            lines.append(f"# launch {self.servers} servers like this one")
+        if self.nodes > 1:
+            lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
+        lines += [f"export {name}={quoted(value)}" for name, value in self.env.items()]
+        return "\n".join([*lines, *exec_lines(self.args, self.later_args), ""])
+
+    def write(
+        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
+    ) -> list[Path]:
+        """Writes `launch.sh`, `benchmark.sh` and the engine's files, none of them over
+        one of the files `inputs`."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        texts = {
+            "launch.sh": self.script,
+            "benchmark.sh": f"#!/bin/sh\nexec {command_line(self.benchmark)}\n",
+            **self.files,
+        }
+        check_outputs([place / name for name in texts], inputs)
+        for name, text in texts.items():
+            write_whole(place / name, text)
+        return [place / name for name in texts]
+
+    def run(
+        self, folder: "str | os.PathLike[str]", inputs: Iterable[Any] = ()
+    ) -> NoReturn:
+        """Writes `folder` and becomes the engine, in the place of this process."""
+        if not shutil.which(self.args[0]):
+            raise ShardoptError(
+                f"'{self.args[0]}' is not in PATH: {self.engine} is not installed"
+            )
+        for name in ("NODE_RANK", "MASTER_ADDR"):
+            if self.nodes > 1 and name not in os.environ:
+                raise ShardoptError(
+                    f"the plan takes {self.nodes} nodes, and '{name}' is not set"
+                )
+        self.write(folder, inputs)
+        os.chdir(folder)
+        os.execv("/bin/sh", ["sh", "launch.sh"])
+
+    def __str__(self) -> str:
+        return self.script
+
+
+def copies_of(plan: Plan) -> int:
+    """How many copies of a plan are at work on the devices that there are."""
+    return _whole("replicas", plan.report["best"].get("replicas", 1), least=1)
