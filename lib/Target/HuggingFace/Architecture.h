@@ -29,6 +29,9 @@ enum class BiasRule : uint8_t {
   Asked ///< where the config's flag is true
 };
 
+/// Which part of a nested config says that the head is the embedding.
+enum class TieRule : uint8_t { Whole, Text, Either };
+
 /// Which layers attend to a sliding window only.
 enum class WindowRule : uint8_t {
   Never,
@@ -134,11 +137,9 @@ struct Architecture {
   /// Whether its class in Transformers refuses a width that heads do not
   /// divide.
   bool dividesWidth = false;
-  /// Whether the text says that the head is the embedding, where the whole may
-  /// say otherwise: its language model is one with a head of its own.
-  bool tiesByText = false;
-  /// Whether the whole of a nested model says by default that the head is the
-  /// embedding.
+  /// Where a nested model says that its head is the embedding.
+  TieRule tie = TieRule::Whole;
+  /// Whether the whole of a nested model says so by default.
   bool wholeTies = false;
   /// What the `model_type` of `text_config` must be, where it can be another.
   std::string_view textType;

@@ -157,6 +157,13 @@ static void readLatent(const ConfigRoot &root, const Architecture &architecture,
   attention.valueDim = readSize(root["v_head_dim"]);
   if (attention.ropeDim % 2 != 0)
     root["qk_rope_head_dim"].failExpected("an even size");
+  // Transformers turns as many features as `head_dim` says, where it is given.
+  json::Value headDim = root.file()["head_dim"].nullAsAbsent();
+  if (!architecture.isByKeys && headDim &&
+      readSize(headDim) != attention.ropeDim)
+    headDim.failExpected("qk_rope_head_dim, " +
+                         std::to_string(attention.ropeDim) +
+                         ", as latent attention turns");
   if (architecture.indexer ||
       (architecture.isByKeys && hasIndexer(root, attention)))
     readIndexer(root, architecture, attention);

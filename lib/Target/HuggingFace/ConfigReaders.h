@@ -30,7 +30,7 @@ inline std::optional<int64_t> classSize(int64_t size) {
   return size == 0 ? std::nullopt : std::optional(size);
 }
 
-/// A truth value; null counts as absent.
+/// A truth value; null is false, as Transformers takes it.
 bool readFlag(const json::Value &value, bool otherwise);
 
 /// Whether `rule` gives a bias, where `flag` is the config's word on it.

@@ -34,7 +34,7 @@ int64_t shardopt::hf::readSize(const json::Value &value,
 }
 
 bool shardopt::hf::readFlag(const json::Value &value, bool otherwise) {
-  return value.nullAsAbsent().boolean(otherwise);
+  return !value.isNull() && value.boolean(otherwise);
 }
 
 bool shardopt::hf::hasBias(const json::Value &flag, BiasRule rule) {
@@ -244,6 +244,27 @@ static double widestTensor(const ModelConfig &config) {
   return widest;
 }
 
+/// Whether the head is the embedding. Transformers asks the whole, where the
+/// model is nested and has no head of its own.
+static bool readTied(const json::Value &whole, const ConfigRoot &text,
+                     const Architecture &architecture, bool isNested) {
+  static constexpr std::string_view key = "tie_word_embeddings";
+  const bool byText = readFlag(text[key], /*otherwise=*/false);
+  const bool byWhole =
+      readFlag(whole[key], isNested ? architecture.wholeTies : byText);
+  if (architecture.neverTied)
+    return false;
+  switch (architecture.tie) {
+  case TieRule::Whole:
+    return byWhole;
+  case TieRule::Text:
+    return byText;
+  case TieRule::Either:
+    return byText || byWhole;
+  }
+  return false;
+}
+
 static ErrorOr<ModelConfig> readModel(const json::Document &document,
                                       const json::Value &given,
                                       const Architecture *architecture,
@@ -273,14 +294,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
     config.epsilon = epsilon.nullAsAbsent().positiveNumber(1e-5);
   else
     config.epsilon = epsilon.positiveNumber();
-  // Transformers asks the whole, where the model is nested and has no head of
-  // its own.
-  const bool tied = readFlag(root["tie_word_embeddings"], false);
-  const bool isTied =
-      tied && (config.isByKeys || !config.isNested || architecture->wholeTies);
-  const bool whole = readFlag(document.root()["tie_word_embeddings"], isTied);
-  config.tiedEmbeddings =
-      !architecture->neverTied && (architecture->tiesByText ? tied : whole);
+  config.tiedEmbeddings = readTied(document.root(), root, *architecture,
+                                   config.isNested && !config.isByKeys);
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);

@@ -33,7 +33,10 @@ static void changeToGemma3(Architecture &row) {
   row.wholeTies = true;
 }
 
-static void changeToLlama4(Architecture &row) { row.tiesByText = true; }
+/// Its language model is one with a head of its own.
+static void changeToLlama4(Architecture &row) { row.tie = TieRule::Text; }
+
+static void changeToQwen2Vl(Architecture &row) { row.tie = TieRule::Either; }
 
 static void changeToQwen3Vl(Architecture &row) {
   row.windows = WindowRule::Never;
@@ -47,7 +50,10 @@ static void changeToQwen3VlMoe(Architecture &row) {
 }
 
 /// Its language models of later families are other ones.
-static void changeToMistral3(Architecture &row) { row.textType = "mistral"; }
+static void changeToMistral3(Architecture &row) {
+  row.textType = "mistral";
+  row.wholeTies = true;
+}
 
 static constexpr Nesting nestings[] = {
     {"Gemma3ForConditionalGeneration", "Gemma3ForCausalLM",
@@ -57,9 +63,9 @@ static constexpr Nesting nestings[] = {
     {"Mistral3ForConditionalGeneration", "MistralForCausalLM",
      "language_model.model", "language_model.lm_head", changeToMistral3},
     {"Qwen2VLForConditionalGeneration", "Qwen2ForCausalLM", "model", "lm_head",
-     changeNothing},
+     changeToQwen2Vl},
     {"Qwen2_5_VLForConditionalGeneration", "Qwen2ForCausalLM", "model",
-     "lm_head", changeNothing},
+     "lm_head", changeToQwen2Vl},
     {"Qwen3VLForConditionalGeneration", "Qwen3ForCausalLM",
      "model.language_model", "lm_head", changeToQwen3Vl},
     {"Qwen3VLMoeForConditionalGeneration", "Qwen3MoeForCausalLM",
