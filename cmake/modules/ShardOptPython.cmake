@@ -35,6 +35,7 @@ endforeach()
 
 pybind11_add_module(shardopt-python MODULE NO_EXTRAS
   python/src/AskTell.cpp
+  python/src/DegreeTable.cpp
   python/src/Module.cpp
   python/src/Rows.cpp
   python/src/Settings.cpp)
@@ -84,6 +85,27 @@ configure_file(${PROJECT_SOURCE_DIR}/python/shardopt.in
 
 if(SHARDOPT_INCLUDE_TESTS)
   enable_testing()
+  # The package over a table of degrees that has one more.
+  set(further ${PROJECT_BINARY_DIR}/python-further/shardopt)
+  file(MAKE_DIRECTORY ${further})
+  foreach(source ${sources})
+    cmake_path(GET source FILENAME name)
+    file(CREATE_LINK ${source} ${further}/${name} SYMBOLIC)
+  endforeach()
+  pybind11_add_module(shardopt-python-further MODULE NO_EXTRAS
+    unittests/Search/Degrees/FurtherModule.cpp
+    python/src/DegreeTable.cpp
+    lib/Model/Degrees.cpp
+    lib/Model/StageCut.cpp
+    lib/Support/Suggest.cpp)
+  set_target_properties(shardopt-python-further PROPERTIES
+    OUTPUT_NAME _shardopt
+    LIBRARY_OUTPUT_DIRECTORY ${further}
+    CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(shardopt-python-further BEFORE PRIVATE
+    ${PROJECT_SOURCE_DIR}/unittests/Search/Degrees/Table
+    ${PROJECT_SOURCE_DIR}/include
+    ${PROJECT_SOURCE_DIR}/python/src)
   # Of utils/requirements.txt, where ./dev test could install it.
   set(tester ${Python_EXECUTABLE})
   set(venv ${PROJECT_BINARY_DIR}/venv)

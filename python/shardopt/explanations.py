@@ -138,9 +138,10 @@ def diff(first: "Plan | Service", second: "Plan | Service") -> Difference:
         )
     one, other = first.strategy, second.strategy
     summary: list[tuple[str, Any, Any]] = [
-        (name, getattr(one, name), getattr(other, name))
-        for name in ("tp", "replicas", "ep", "pp", "cp", "exchange", "batch", "devices")
+        ("replicas" if name == "dp" else name, value, other.degrees()[name])
+        for name, value in one.degrees().items()
     ]
+    summary.append(("devices", one.devices, other.devices))
     a, b = first.metrics.to_dict(), second.metrics.to_dict()
     summary += [(key, a[key], b[key]) for key in a if key not in ("valid", "reason")]
     us, them = _microseconds(first), _microseconds(second)
@@ -177,11 +178,11 @@ def _values_of(service: Service) -> dict[str, Any]:
     found.update({name: getattr(problem, name) for name in ("isl", "osl")})
     found.update(service.metrics.to_dict())
     for role in service.roles:
-        said = role.strategy
+        degrees = role.strategy.degrees()
+        del degrees["batch"]
         values = {
             "machine": role.machine, "workers": role.workers, "GPUs": role.gpus,
-            "tp": said.tp, "dp": said.replicas, "ep": said.ep, "pp": said.pp, "cp": said.cp,
-            "exchange": said.exchange, "in flight": role.in_flight,
+            **degrees, "in flight": role.in_flight,
             **{f"{part}, GB": gb for part, gb in role.memory.items()},
         }
         found.update({f"{role.name} {name}": value for name, value in values.items()})

@@ -7,6 +7,7 @@ import html
 import math
 from typing import Any, Iterable, Mapping, Protocol, Sequence
 
+from .degrees import table, usual_of
 from .errors import ShardoptError
 
 Row = Mapping[str, Any]
@@ -82,27 +83,51 @@ def _degree(values: "list[Any] | None", default: "list[int] | int") -> "list[Any
     return [other if _is_missing(value) else _number(value) for value, other in pairs]
 
 
-def numbers_of(
-    frame: Any, degrees: Sequence[str], exchanges: Sequence[str], ops: Mapping[str, Any]
-) -> "list[list[int]] | None":
+def _degrees_of(
+    columns: Mapping[str, "list[Any] | None"], count: int
+) -> "dict[str, list[Any]] | None":
+    """The number of each degree, by whole columns; None where one holds something else."""
+    found: dict[str, list[Any]] = {}
+    for row in sorted(table(), key=lambda row: not row.is_required):
+        values = columns.get(row.name)
+        if row.names:
+            if set(map(type, values or ())) - {str, float, type(None)}:
+                return None
+            codes: dict[Any, int] = {name: code for code, name in enumerate(row.names, 1)}
+            said = values or [row.default] * count
+            found[row.name] = [
+                codes.get(row.default if _is_missing(name) else name) for name in said
+            ]
+            continue
+        default = row.default
+        if row.is_required or default is not None:
+            usual: Any = default
+        else:
+            required = [(each.name, found[each.name]) for each in table() if each.is_required]
+            names = [name for name, _ in required]
+            rows = zip(*(column for _, column in required))
+            usual = [usual_of(dict(zip(names, each)))[row.name] for each in rows]
+        if values is None and not row.is_required:
+            found[row.name] = usual if isinstance(usual, list) else [usual] * count
+        else:
+            found[row.name] = _degree(values, usual) or []
+        if set(map(type, found[row.name])) - {int}:
+            return None
+    return found
+
+
+def numbers_of(frame: Any, ops: Mapping[str, Any]) -> "list[list[int]] | None":
     """The strategies of a frame as lists of numbers, by whole columns; None where one
     of them holds something else than numbers."""
     names = [str(name) for name in frame.columns]
-    lacking = {"tp", "ep", "pp", "batch", *ops} - set(names)
-    if lacking or set(names) - {*degrees, *ops}:
+    lacking = {*(row.name for row in table() if row.is_required), *ops} - set(names)
+    if lacking or set(names) - {*(row.name for row in table()), *ops}:
         return None
     count, columns = len(frame), {name: _column(frame, name) for name in names}
-    ep = columns["ep"] or []
-    columns["dp"] = _degree(columns["dp"], ep) if "dp" in columns else ep
-    columns["cp"] = _degree(columns["cp"], 1) if "cp" in columns else [1] * count
-    exchange = columns.get("exchange") or [exchanges[0]] * count
-    codes = {name: code for code, name in enumerate(exchanges, 1)}
-    if set(map(type, exchange)) - {str, float, type(None)}:
+    degrees = _degrees_of(columns, count)
+    if degrees is None:
         return None
-    columns["exchange"] = [
-        codes.get(exchanges[0] if _is_missing(name) else name) for name in exchange
-    ]
-    found = [columns[name] for name in (*degrees, *ops)]
+    found = [degrees[row.name] for row in table()] + [columns[op] for op in ops]
     if any(column is None or set(map(type, column)) - {int} for column in found):
         return None
     if any(set(columns[op] or ()) - set(dims) for op, dims in ops.items()):

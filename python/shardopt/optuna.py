@@ -21,8 +21,8 @@ from typing import Any
 
 import optuna  # type: ignore[import-not-found, unused-ignore]
 
-from ._native import native
 from .checks import MOST
+from .degrees import table
 from .plans import Metrics, Strategy
 from .problem import Problem
 from .searching import Search
@@ -34,8 +34,9 @@ _Whole = optuna.distributions.IntDistribution
 
 def distributions(problem: Problem) -> dict[str, Any]:
     """The parameters of a trial: degrees, and a dim for each op."""
-    found: dict[str, Any] = {degree: _Whole(1, MOST) for degree in native().degrees}
-    found["exchange"] = _Choice(native().exchanges)
+    found: dict[str, Any] = {
+        row.name: _Choice(list(row.names)) if row.names else _Whole(1, MOST) for row in table()
+    }
     found.update((op, _Choice(list(dims))) for op, dims in problem.model.ops.items())
     return found
 
@@ -73,10 +74,8 @@ class Sampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             study.stop()
             return {}
         self._asked[trial.number] = found[0]
-        numbers = found[0].strategy.numbers()
-        params: dict[str, Any] = dict(zip(native().degrees, numbers))
-        params["exchange"] = found[0].strategy.exchange
-        return {**params, **dict(found[0].strategy.dims)}
+        strategy = found[0].strategy
+        return {**strategy.degrees(), **dict(strategy.dims)}
 
     def sample_independent(self, study: Any, trial: Any, name: str, one: Any) -> Any:
         return self._others.sample_independent(study, trial, name, one)

@@ -10,14 +10,11 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
 
-from ._native import native
-from .border import list_known, shown
-from .checks import _check_kind, _checked, _path, _whole
+from .border import shown
+from .checks import _check_kind, _checked, _path
 from .errors import (
     BudgetExhausted,
     Infeasible,
-    ShardoptError,
-    UnknownName,
     WrongPlan,
     WrongValue,
 )
@@ -34,158 +31,9 @@ from .plan_files import (
     read_problem,
 )
 from .models import version
-from .problem import Problem, dim_of
+from .problem import Problem
+from .strategies import Strategy, _checked_strategy
 from .verbs import Verbs
-
-_PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
-
-
-def pairs_of(dims: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Ops with their dims, of which all strategies share each: that is less to keep,
-    and quicker to read."""
-    return tuple(_PAIRS.setdefault(pair, pair) for pair in dims)
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """Degrees, and a dim for each op. Degrees that are not said have their
-    default: dp is ep, cp 1, the exchange an all-to-all."""
-
-    tp: int
-    ep: int
-    pp: int
-    batch: int
-    dims: tuple[tuple[str, int], ...]
-    dp: int | None = None
-    cp: int = 1
-    exchange: str = "all_to_all"
-    stages: tuple[int, ...] = ()
-    """Layers of each pipeline stage; empty: they are divided evenly."""
-
-    @classmethod
-    def from_dict(
-        cls, values: Mapping[str, Any], ops: Mapping[str, Mapping[int, str]]
-    ) -> "Strategy":
-        """Reads the form of reports: degrees, and `dims` by op or in order."""
-        known = [*native().degrees, "stages", "dims"]
-        for name in values:
-            if name not in known:
-                raise UnknownName(
-                    f"a strategy has '{name}'; " + list_known(name, known)
-                )
-        for name in ("tp", "ep", "pp", "batch", "dims"):
-            if name not in values:
-                raise ShardoptError(f"a strategy lacks '{name}'")
-        dims = values["dims"]
-        if not isinstance(dims, Mapping):
-            if not isinstance(dims, (list, tuple)):
-                raise WrongValue(f"'dims' is {shown(dims)}, expected a dim for each op")
-            if len(dims) != len(ops):
-                raise ShardoptError(
-                    f"'dims' has {len(dims)} dims, expected one for each of "
-                    f"{len(ops)} ops"
-                )
-            dims = dict(zip(ops, dims))
-        for name in dims:
-            if name not in ops:
-                raise UnknownName(
-                    f"'dims' has '{name}', which is no op of the model; "
-                    + list_known(name, ops)
-                )
-        missing = [name for name in ops if name not in dims]
-        if missing:
-            raise ShardoptError(f"'dims' lacks '{missing[0]}'")
-        degrees = {
-            name: _whole(name, values[name], least=1)
-            for name in ("tp", "dp", "ep", "pp", "cp", "batch")
-            if name in values
-        }
-        exchange = values.get("exchange", "all_to_all")
-        if exchange not in native().exchanges:
-            raise UnknownName(
-                f"'exchange' is {shown(exchange)}; "
-                + list_known(exchange, native().exchanges)
-            )
-        if degrees.get("dp") == degrees["ep"]:
-            del degrees["dp"]
-        stages = values.get("stages", ())
-        if not isinstance(stages, (list, tuple)):
-            raise WrongValue(
-                f"'stages' is {shown(stages)}, expected the layers of each stage"
-            )
-        layers = tuple(_whole("stages", count, least=1) for count in stages)
-        cut = pairs_of((op, dim_of(op, dims[op], ops[op])) for op in ops)
-        return cls(dims=cut, exchange=exchange, stages=layers, **degrees)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The form of reports: what has its default is not said."""
-        said: dict[str, Any] = {"tp": self.tp}
-        if self.dp is not None:
-            said["dp"] = self.dp
-        said.update(ep=self.ep, pp=self.pp)
-        if self.cp != 1:
-            said["cp"] = self.cp
-        if self.exchange != "all_to_all":
-            said["exchange"] = self.exchange
-        said["batch"] = self.batch
-        if self.stages:
-            said["stages"] = list(self.stages)
-        said["dims"] = dict(self.dims)
-        return said
-
-    @property
-    def replicas(self) -> int:
-        """Groups of devices that share the sequences: dp, or ep without it."""
-        return self.ep if self.dp is None else self.dp
-
-    @property
-    def devices(self) -> int:
-        return self.tp * self.replicas * self.pp
-
-    def numbers(self) -> list[int]:
-        """As the planner takes it: the degrees in its order, then the dims, then
-        the layers of the stages where they are said."""
-        replicas = self.ep if self.dp is None else self.dp
-        exchange = 1 if self.exchange == "all_to_all" else 2
-        numbers = [self.tp, replicas, self.ep, self.pp, self.cp, exchange, self.batch]
-        numbers += [dim for _, dim in self.dims]
-        numbers += self.stages
-        return numbers
-
-
-def _checked_strategy(
-    strategy: Any, ops: Mapping[str, Mapping[int, str]]
-) -> Strategy:
-    """A strategy, or what says one, with the ops in the order of the model's."""
-    if isinstance(strategy, Strategy):
-        _check_dims(strategy.dims)
-        if not isinstance(strategy.stages, (list, tuple)):
-            raise WrongValue(
-                f"'stages' is {shown(strategy.stages)}, expected the layers of each stage"
-            )
-        strategy = strategy.to_dict()
-    if not isinstance(strategy, Mapping):
-        raise WrongValue(
-            f"{shown(strategy)} is no strategy, expected a Strategy, a dictionary as "
-            "its 'to_dict' makes them, or a list of integers as 'numbers' does"
-        )
-    return Strategy.from_dict(strategy, ops)
-
-
-def _check_dims(dims: Any) -> None:
-    """That they are pairs, each of another op."""
-    named: set[str] = set()
-    for pair in dims if isinstance(dims, (list, tuple)) else [dims]:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise WrongValue(
-                f"'dims' has {shown(pair)}, expected pairs of an op and its dim"
-            )
-        if not isinstance(pair[0], str):
-            raise WrongValue(f"'dims' has the op {shown(pair[0])}, expected a name")
-        if pair[0] in named:
-            raise ShardoptError(f"'dims' has '{pair[0]}' twice, expected each op once")
-        named.add(pair[0])
-
 
 class Metrics(NamedTuple):
     """What the planner says of a strategy; the names are those of reports."""
@@ -239,8 +87,7 @@ def evaluate(problem: Problem, strategies: Any) -> Any:
     _check_kind(Problem, "problem", problem)
     ops = problem.model.ops
     if is_frame(strategies):
-        planner = native()
-        rows: Any = numbers_of_frame(strategies, planner.degrees, planner.exchanges, ops)
+        rows: Any = numbers_of_frame(strategies, ops)
         if rows is None:
             rows = strategies_of(strategies, ops)
         found = list(zip(*evaluate(problem, rows))) or [()] * 6

@@ -23,6 +23,7 @@ from .checks import (
     _text,
     _whole,
 )
+from .degrees import table
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .models import Decode, Model, model_of_text, parameters_for
 
@@ -401,9 +402,9 @@ class Problem:
             name: tuple(values)
             for name, values in _checked(self.handle.space, self.request(engine=""))
         }
-        names = native().exchanges
-        if "exchange" in found:
-            found["exchange"] = tuple(names[number - 1] for number in found["exchange"])
+        for row in table():
+            if row.name in found:
+                found[row.name] = tuple(map(row.value_of, found[row.name]))
         return found
 
     @property

@@ -12,23 +12,12 @@ from .border import real, shown
 from .checks import _check_kind, _checked, _text, _whole
 from .errors import ShardoptError, UnknownTrial, WrongValue
 from .frames import frame_of, html_of
-from .plans import Metrics, Strategy, pairs_of
+from .plans import Metrics
 from .driving import drive
 from .problem import Problem
 from .search_log import SearchLog, first_budget
+from .strategies import Strategy
 from .trials import Failed, Trial, read_metrics
-
-
-def strategy_of(problem: Problem, numbers: list[int]) -> Strategy:
-    """The strategy of what the planner calls one (`Strategy.numbers`)."""
-    degrees, ops = native().degrees, problem.model.ops
-    values: dict[str, Any] = dict(zip(degrees, numbers))
-    values["exchange"] = native().exchanges[values["exchange"] - 1]
-    if values["dp"] == values["ep"]:
-        del values["dp"]
-    end = len(degrees) + len(ops)
-    dims = pairs_of(zip(ops, numbers[len(degrees) : end]))
-    return Strategy(dims=dims, stages=tuple(numbers[end:]), **values)
 
 
 class Search:
@@ -125,7 +114,7 @@ class Search:
     def _ask(self, n: int) -> list[Trial]:
         trials = []
         for numbers in self._handle.ask(n):
-            trial = Trial(self._asked, strategy_of(self.problem, numbers))
+            trial = Trial(self._asked, Strategy.from_numbers(numbers, self.problem.model.ops))
             self._asked += 1
             self._pending[trial.number] = trial
             trials.append(trial)

@@ -10,6 +10,7 @@ from typing import Any, Mapping, NamedTuple
 
 from .border import real, shown
 from .checks import _checked, _whole
+from .degrees import table, unsaid
 from .errors import WrongPlan
 from .plans import Strategy
 from .problem import Problem
@@ -154,10 +155,17 @@ class ServiceMetrics(NamedTuple):
 
 def layout_of(strategy: Strategy) -> str:
     """"tp 4 dp 16 ep 64", without what is 1."""
-    said = {"dp": strategy.replicas, "ep": strategy.ep, "pp": strategy.pp, "cp": strategy.cp}
-    found = [f"tp {strategy.tp}"]
-    found += [f"{name} {value}" for name, value in said.items() if value > 1]
-    return " ".join(found)
+    said = grid_of(strategy)
+    return " ".join(
+        f"{name} {value}" for name, value in said.items() if value > 1 or name == "tp"
+    )
+
+
+def grid_of(strategy: Strategy) -> dict[str, int]:
+    """The degrees that are numbers of devices: all but the batch."""
+    numbers = [row.name for row in table() if not row.names and row.name != "batch"]
+    degrees = strategy.degrees()
+    return {name: degrees[name] for name in numbers}
 
 
 def latency_of(found: Mapping[str, Any], name: str) -> Latency:
@@ -192,19 +200,23 @@ def _role_of(
     def count(key: str, default: int | None = None) -> int:
         return _whole(f"service/{name}/{key}", row.get(key, default), least=1)
 
-    dp, pp = count("dp"), count("pp", 1)
+    dp = count("dp")
     workers = count("workers" if "workers" in row else "count")
     usual = 1 if name == PREFILL else found["concurrency"] / workers
     share = real(row.get("in_flight_each", usual))
     # Of version 1: sequences of an attention group.
     sequences = real(row.get("sequences_each", real(found.get("sequences", 1)) * dp))
     decoding = 1 if name == PREFILL else max(1, round(sequences / dp))
-    strategy = Strategy(
-        tp=count("tp"), ep=count("ep"), pp=pp, cp=count("cp", 1),
-        dp=None if dp == row["ep"] else dp,
-        batch=count("batch", decoding * dp),
-        exchange=str(row.get("exchange", "all_to_all")), dims=(),
-    )
+    defaults: dict[str, Any] = {each.name: each.default for each in table()}
+    defaults.update(pp=1, batch=decoding * dp)
+    degrees = {
+        each.name: str(row.get(each.name, each.default))
+        if each.names
+        else count(each.name, defaults[each.name])
+        for each in table()
+        if each.is_required or each.default is not None or each.name in row
+    }
+    strategy = Strategy(dims=(), **unsaid(degrees))
     layers = row.get("stages")
     stages = tuple(_whole("stages", each, least=1) for each in layers or ())
     dims = row.get("dims")

@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 from .problem import MOST_LIMIT, Problem
+from .service_parts import grid_of
 
 if TYPE_CHECKING:
     from .services import Role, Service, Slo
@@ -73,15 +74,14 @@ def requests_of(report: Mapping[str, Any]) -> str:
 
 def role_rows(service: Service) -> list[list[str]]:
     """A head, and a row a role."""
-    names = ["workers", "tp", "dp", "ep", "pp", "cp"]
-    head = ["role", *names, "GPUs", "in flight", "weights, GB", "KV cache, GB", "of, GB"]
     roles = service.roles
+    head = ["role", "workers", *grid_of(roles[0].strategy), "GPUs", "in flight", "weights, GB", "KV cache, GB", "of, GB"]
     uses_cp = any(role.strategy.cp > 1 for role in roles)
     decode, prefill = _machine_names(service)
 
     def row(role: Role) -> list[str]:
         strategy = role.strategy
-        degrees = [strategy.tp, strategy.replicas, strategy.ep, strategy.pp, strategy.cp]
+        degrees = grid_of(strategy).values()
         memory = [three(role.memory[part]) if part in role.memory else "-"
                   for part in ("weights", "kv_cache", "capacity")]
         cells = [role.name, str(role.workers), *map(str, degrees), str(role.gpus),

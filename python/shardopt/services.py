@@ -392,11 +392,9 @@ def evaluate_roles(
 
 def given_role(role: Role) -> dict[str, Any]:
     """As the planner takes a role."""
-    said = role.strategy
-    return {
-        "workers": role.workers, "tp": said.tp, "dp": said.replicas, "ep": said.ep,
-        "pp": said.pp, "cp": said.cp, "exchange": said.exchange,
-    }
+    degrees = role.strategy.degrees()
+    del degrees["batch"]
+    return {"workers": role.workers, **degrees}
 
 
 def binding_of(service: Service) -> dict[str, str]:

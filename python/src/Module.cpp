@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AskTell.h"
+#include "DegreeTable.h"
 #include "Interrupt.h"
 #include "Rows.h"
 #include "Settings.h"
@@ -520,9 +521,7 @@ static std::string machineJson(const std::string &nameOrFile) {
 PYBIND11_MODULE(_shardopt, module) {
   module.doc() = "The planner, behind shardopt's classes.";
   module.attr("version") = SHARDOPT_VERSION;
-  module.attr("degrees") = degreeNames();
-  module.attr("exchanges") = std::vector<std::string>(std::begin(exchangeNames),
-                                                      std::end(exchangeNames));
+  addDegrees(module);
   module.attr("requests") = requestFieldNames();
   module.def("machines", &knownMachines);
   module.def("constants_of", &constantsOf);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything here is built over the table in Table/, which has one entry more
-// than shardopt's: `replicas`, as many as ep where nothing is said.
+// than shardopt's: `copies`, as many as ep where nothing is said.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ using namespace shardopt::search;
 
 static const std::vector<std::string> ops = {"embed", "lm_head"};
 
-static Strategy strategy(int64_t replicas) {
+static Strategy strategy(int64_t copies) {
   Strategy strategy{{8, 4, 2, 64}, {Dim::Zero, Dim::None}};
-  strategy.degrees.replicas = replicas;
+  strategy.degrees.copies = copies;
   return strategy;
 }
 
-static std::string text(int64_t replicas) {
-  return strategyToJson(strategy(replicas), ops);
+static std::string text(int64_t copies) {
+  return strategyToJson(strategy(copies), ops);
 }
 
 static StrategySpace space(const SpaceRequest &request) {
@@ -38,12 +38,12 @@ static StrategySpace space(const SpaceRequest &request) {
 }
 
 TEST(FurtherDegree, HasItsFallbackWhereNothingIsSaid) {
-  EXPECT_EQ(Degrees(8, 4, 2, 64).replicas, 4);
+  EXPECT_EQ(Degrees(8, 4, 2, 64).copies, 4);
   PartialDegrees given;
   given[Degree::Ep] = 16;
-  EXPECT_EQ(given.filled().replicas, 16);
-  given[Degree::Replicas] = 2;
-  EXPECT_EQ(given.filled().replicas, 2);
+  EXPECT_EQ(given.filled().copies, 16);
+  given[Degree::Copies] = 2;
+  EXPECT_EQ(given.filled().copies, 2);
   EXPECT_NE(strategy(2).degrees, strategy(4).degrees);
   EXPECT_LT(strategy(2).degrees, strategy(4).degrees);
 }
@@ -51,18 +51,17 @@ TEST(FurtherDegree, HasItsFallbackWhereNothingIsSaid) {
 TEST(FurtherDegree, IsWrittenWhereItDiffersFromIt) {
   EXPECT_EQ(text(4), R"({"tp": 8, "ep": 4, "pp": 2, "batch": 64, )"
                      R"("dims": {"embed": 0, "lm_head": 2}})");
-  EXPECT_EQ(text(1), R"({"replicas": 1, "tp": 8, "ep": 4, "pp": 2, )"
+  EXPECT_EQ(text(1), R"({"copies": 1, "tp": 8, "ep": 4, "pp": 2, )"
                      R"("batch": 64, "dims": {"embed": 0, "lm_head": 2}})");
   EXPECT_EQ(spell(strategy(4).degrees), "tp 8, ep 4, pp 2, batch 64");
-  EXPECT_EQ(spell(strategy(1).degrees),
-            "replicas 1, tp 8, ep 4, pp 2, batch 64");
+  EXPECT_EQ(spell(strategy(1).degrees), "copies 1, tp 8, ep 4, pp 2, batch 64");
 }
 
 TEST(FurtherDegree, IsReadBack) {
-  for (int64_t replicas : {1, 2, 4}) {
-    ErrorOr<Strategy> read = parseStrategyLine(text(replicas), ops);
+  for (int64_t copies : {1, 2, 4}) {
+    ErrorOr<Strategy> read = parseStrategyLine(text(copies), ops);
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(*read, strategy(replicas));
+    EXPECT_EQ(*read, strategy(copies));
   }
 }
 
@@ -70,11 +69,11 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
   auto error = [](const std::string &line) {
     return parseStrategyLine(line, ops).error().message;
   };
-  EXPECT_EQ(error(R"({"replicas": 0})"),
-            "/replicas: expected an integer from 1 to 1048576, found 0");
-  EXPECT_EQ(error(R"({"replica": 1})"),
-            "/replica: unknown key; known: replicas, ep, tp, dp, "
-            "pp, cp, batch, dims, stages, exchange");
+  EXPECT_EQ(error(R"({"copies": 0})"),
+            "/copies: expected an integer from 1 to 1048576, found 0");
+  EXPECT_EQ(error(R"({"copie": 1})"),
+            "/copie: unknown key; known: copies, cp, tp, dp, "
+            "ep, pp, batch, stages, dims, exchange");
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {
@@ -84,23 +83,23 @@ TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {
   EXPECT_FALSE(closed.contains(strategy(2)));
 
   SpaceRequest request;
-  request.lists[Degree::Replicas] = {1, 2};
+  request.lists[Degree::Copies] = {1, 2};
   const StrategySpace listed = space(request);
   EXPECT_EQ(listed.firstDim(), 5u);
-  EXPECT_EQ(listed.variableName(0), "replicas");
+  EXPECT_EQ(listed.variableName(0), "copies");
   EXPECT_FALSE(listed.contains(strategy(4)));
   EXPECT_TRUE(listed.contains(strategy(2)));
   EXPECT_EQ(listed.strategyAt(*listed.pointOf(strategy(2))), strategy(2));
   EXPECT_EQ(listed.degreeTuples().size(), 2 * closed.degreeTuples().size());
 
   request = {};
-  request.pinned[Degree::Replicas] = 2;
+  request.pinned[Degree::Copies] = 2;
   EXPECT_TRUE(space(request).contains(strategy(2)));
 }
 
 TEST(FurtherDegree, IsDrawnAndRepairedWithTheOthers) {
   SpaceRequest request;
-  request.lists[Degree::Replicas] = {1, 2, 4};
+  request.lists[Degree::Copies] = {1, 2, 4};
   request.devices = 64;
   const StrategySpace open = space(request);
   Rng rng(1);
