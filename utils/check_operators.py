@@ -5,7 +5,8 @@ The page has two tables. In the first, each row is a file that an operator is
 added in, and a word that stands there for the example. In the second, each row
 is a file that knows operators by their class all the same, and which. Every
 other file under include, lib and tools that names the class of an operator with
-a sharding dim is an error, and so is a row that is no longer true.
+a sharding dim, or that of its cost, is an error, and so is a row that is no
+longer true.
 """
 
 import fnmatch
@@ -16,7 +17,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "AddingAnOperator.md"
 ODS = ROOT / "include" / "shardopt" / "Dialect" / "LLM" / "IR"
+COSTS = ROOT / "include" / "shardopt" / "Model" / "Ops"
 DEFINITION = re.compile(r"def LLM_(\w+Op)\s*:\s*LLM_(?:FusedOp|NormOp)<")
+COST = re.compile(r"\bstruct (\w+)(?: final)? : (?:OpModel|StateModel)\b")
+# Words as `Norm` are of many things: a class of cost is what is asked for, or qualified.
+NAMED_COST = re.compile(r"\b(?:cost::|dynamic_cast<const (?:cost::)?)(\w+)")
 COMMENT = re.compile(r"//[^\n]*")
 QUOTED = re.compile(r"`([^`]+)`")
 
@@ -40,6 +45,11 @@ def classes():
     return {name for path in ODS.glob("*.td") for name in DEFINITION.findall(path.read_text())}
 
 
+def cost_classes():
+    """The C++ classes of costs of operators."""
+    return {name for path in COSTS.glob("*.h") for name in COST.findall(path.read_text())}
+
+
 def sources():
     for top in ("include", "lib", "tools"):
         yield from (p for p in sorted((ROOT / top).rglob("*")) if p.suffix in (".h", ".cpp"))
@@ -60,9 +70,11 @@ def check(page):
 
 
 def main():
-    page, known, named = PAGE.read_text(), classes(), {}
+    page, known, costs, named = PAGE.read_text(), classes(), cost_classes(), {}
     for path in sources():
-        found = known & set(re.findall(r"\b\w+Op\b", read(path)))
+        text = read(path)
+        found = known & set(re.findall(r"\b\w+Op\b", text))
+        found |= costs & set(NAMED_COST.findall(text))
         if found:
             named[str(path.relative_to(ROOT))] = found
     patterns, wrong = check(page)
