@@ -63,7 +63,7 @@ device, with a lower bound.
   -o <file>             write the schedule as JSON ('-': standard output)
   --report=<file>       write the result and its statistics as JSON
   --gantt=<file>        draw the schedule as SVG, with reference schedules
-  --front=<file>        draw the Pareto frontier of --memory=<n>..<m> as SVG
+  --front=<file>        write the Pareto frontier of --memory=<n>..<m> as JSON
   --trace=<file>        write the schedule for trace viewers (Chrome, Perfetto)
   --help, --version
 )";

@@ -114,13 +114,13 @@ static std::optional<size_t> findBest(const std::vector<Answer> &answers) {
   return best;
 }
 
-static std::string drawFront(const std::vector<Answer> &answers) {
+static std::string writeFront(const std::vector<Answer> &answers) {
   std::vector<FrontPoint> points;
   for (const Answer &answer : answers)
     if (answer.result.schedule)
       points.push_back({*answer.variant->memory, answer.result.verdict.makespan,
                         answer.result.bound, answer.result.proved});
-  return toFrontPlot(points);
+  return toJson(points);
 }
 
 static std::string describeFailure(const SolverResult &result) {
@@ -153,7 +153,7 @@ static int search(const Options &options,
   write(options.gantt, [&] { return drawSchedule(problem, result); });
   write(options.trace,
         [&] { return toChromeTrace(problem.instance, *result.schedule); });
-  write(options.front, [&] { return drawFront(answers); });
+  write(options.front, [&] { return writeFront(answers); });
   if (error)
     return fail(error->message);
   if (options.schedule != "-") {

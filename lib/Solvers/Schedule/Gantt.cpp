@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SvgText.h"
 #include "shardopt/Solvers/Schedule/ScheduleText.h"
 
 #include <algorithm>
@@ -13,6 +12,24 @@
 
 using namespace shardopt;
 using namespace shardopt::schedule;
+
+static std::string escape(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += c == '<'   ? "&lt;"
+              : c == '>' ? "&gt;"
+              : c == '&' ? "&amp;"
+              : c == '"' ? "&quot;"
+                         : std::string(1, c);
+  return result;
+}
+
+template <typename... Values>
+static void append(std::string &text, const char *format, Values... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof(buffer), format, values...);
+  text += buffer;
+}
 
 static constexpr double pictureWidth = 1280, margin = 70, rowHeight = 20,
                         titleHeight = 26;

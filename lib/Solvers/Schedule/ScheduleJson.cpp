@@ -46,3 +46,19 @@ std::string schedule::toJson(const Instance &instance,
   writer.endArray();
   return text + "\n";
 }
+
+std::string schedule::toJson(const std::vector<FrontPoint> &points) {
+  std::string text;
+  json::Writer writer(text);
+  writer.beginArray(json::Layout::Block);
+  for (const FrontPoint &point : points) {
+    writer.beginObject();
+    writer.member("memory", point.memory);
+    writer.member("makespan", point.makespan);
+    writer.member("bound", point.bound);
+    writer.member("proved", point.proved);
+    writer.endObject();
+  }
+  writer.endArray();
+  return text + "\n";
+}

@@ -38,9 +38,8 @@ struct FrontPoint {
   bool proved;
 };
 
-/// An SVG of makespans and bounds over memory, which rises from point to point;
-/// there is at least one.
-std::string toFrontPlot(const std::vector<FrontPoint> &points);
+/// [{"memory", "makespan", "bound", "proved"}], in their order.
+std::string toJson(const std::vector<FrontPoint> &points);
 
 } // namespace shardopt::schedule
 
