@@ -11,9 +11,6 @@
 
 using namespace shardopt;
 
-/// Goes to the start of the line and clears it.
-static constexpr const char *clearLine = "\r\x1b[K";
-
 static std::string spell(const search::TraceEntry &entry,
                          const search::Objective &objective,
                          std::optional<double> bound) {
@@ -56,13 +53,5 @@ void Progress::tell(const search::TraceEntry &entry,
     out(text + '\n');
     return;
   }
-  out(clearLine + text);
-  hasLine = true;
-}
-
-void Progress::finish() {
-  if (!hasLine)
-    return;
-  out(clearLine);
-  hasLine = false;
+  line.show(text);
 }

@@ -17,12 +17,10 @@ using namespace shardopt::solve;
 ProgressPrinter::ProgressPrinter(const std::string &how, double timeLimit)
     : isSilent(how == "none"),
       isBar(how == "bar" || (how == "auto" && isatty(STDERR_FILENO))),
+      line([](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+      }),
       timeLimit(timeLimit) {}
-
-ProgressPrinter::~ProgressPrinter() {
-  if (hasLine)
-    std::fputc('\n', stderr);
-}
 
 static std::string gapText(const Progress &progress) {
   if (!progress.cost || !progress.bound || *progress.cost <= 0 ||
@@ -51,10 +49,10 @@ void ProgressPrinter::print(const Progress &progress) {
     double part =
         timeLimit > 0 ? std::min(1.0, progress.seconds / timeLimit) : 0;
     int full = int(part * width);
-    std::fprintf(
-        stderr, "\r[%s%s] %.0f s, %s\033[K", std::string(full, '#').c_str(),
-        std::string(width - full, ' ').c_str(), progress.seconds, text.c_str());
-    hasLine = true;
+    char seconds[32];
+    std::snprintf(seconds, sizeof(seconds), "] %.0f s, ", progress.seconds);
+    line.show('[' + std::string(full, '#') + std::string(width - full, ' ') +
+              seconds + text);
     return;
   }
   // More and more rarely, but the beginning of each phase.

@@ -9,6 +9,7 @@
 #define SHARDOPT_TOOLS_SOLVE_PROGRESSPRINTER_H
 
 #include "shardopt/Solvers/Selection/Solver.h"
+#include "shardopt/Support/StatusLine.h"
 
 #include <string>
 
@@ -19,12 +20,13 @@ public:
   /// `how`: auto, lines, bar or none. `timeLimit`: 0 for none.
   ProgressPrinter(const std::string &how, double timeLimit);
   /// Ends the line that is written over.
-  ~ProgressPrinter();
+  ~ProgressPrinter() { line.keep(); }
 
   void print(const shardopt::solve::Progress &progress);
 
 private:
-  bool isSilent, isBar, hasLine = false;
+  bool isSilent, isBar;
+  shardopt::StatusLine line;
   double timeLimit;
   double nextLine = 0; ///< seconds
   const char *lastPhase = nullptr;

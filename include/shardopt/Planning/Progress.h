@@ -9,7 +9,7 @@
 #define SHARDOPT_PLANNING_PROGRESS_H
 
 #include "shardopt/Search/Driver.h"
-#include "shardopt/Support/TextSink.h"
+#include "shardopt/Support/StatusLine.h"
 
 #include <chrono>
 #include <optional>
@@ -30,13 +30,13 @@ public:
   };
 
   Progress(Style style, const search::Objective &objective, TextSink out)
-      : style(style), objective(objective), out(std::move(out)) {}
+      : style(style), objective(objective), out(out), line(std::move(out)) {}
 
   /// Tells about an evaluation. `bound` is that of the goal, if it is known.
   void tell(const search::TraceEntry &entry, std::optional<double> bound);
 
   /// Removes a line that was to be rewritten.
-  void finish();
+  void finish() { line.clear(); }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -46,9 +46,9 @@ private:
   const Style style;
   const search::Objective objective;
   const TextSink out;
+  StatusLine line;
   std::optional<double> lastBest; ///< of the entry before
   Clock::time_point nextTime = Clock::now() + std::chrono::milliseconds(500);
-  bool hasLine = false; ///< on the terminal
 };
 
 } // namespace shardopt

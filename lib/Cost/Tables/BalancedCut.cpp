@@ -16,6 +16,8 @@
 
 #include "shardopt/Cost/Tables/BalancedCut.h"
 
+#include "shardopt/Support/ChainDivision.h"
+
 #include <algorithm>
 #include <cassert>
 #include <functional>
@@ -91,10 +93,8 @@ private:
   double allLayers = 0;
   bool sendsAlike = true; ///< wherever a stage ends
   double leastSend = unlimited;
-  /// Of s stages with the first e layers: what they send at least, and where
-  /// the last of them begins.
-  std::vector<std::vector<double>> least;
-  std::vector<std::vector<size_t>> from;
+  /// By number of stages: what they send at least.
+  std::vector<ChainPrefixes<double>> least;
 };
 
 } // namespace
@@ -136,31 +136,24 @@ std::optional<StageCut> Cutter::fill(const CutLimits &most) const {
 }
 
 std::optional<StageCut> Cutter::walk(const CutLimits &most) {
-  least.resize(pp + 1, std::vector<double>(numLayers + 1));
-  from.resize(pp + 1, std::vector<size_t>(numLayers + 1));
-  for (std::vector<double> &row : least)
-    std::fill(row.begin(), row.end(), unlimited);
-  least[0][0] = 0;
+  least.assign(pp + 1, ChainPrefixes<double>(numLayers));
+  least[0].best[0] = 0;
+  auto sends = [&](size_t begin, size_t end) {
+    return mayHave(begin, end, most) ? std::optional(sent(end)) : std::nullopt;
+  };
   for (size_t stage = 1; stage <= size_t(pp); ++stage) {
     const size_t first = stage == size_t(pp) ? numLayers : stage;
-    for (size_t end = first; end <= numLayers - (pp - stage); ++end)
-      for (size_t begin = end; begin-- > stage - 1;) {
-        if (!mayHave(begin, end, most))
-          break;
-        const double sends = least[stage - 1][begin] + sent(end);
-        if (sends >= least[stage][end])
-          continue;
-        least[stage][end] = sends;
-        from[stage][end] = begin;
-      }
+    const size_t last = numLayers - (pp - stage);
+    addChainStage({0, 1, first, last}, least[stage - 1], least[stage], sends,
+                  std::plus<>());
   }
-  if (least[pp][numLayers] == unlimited)
+  if (least[pp].best[numLayers] == unlimited)
     return std::nullopt;
   StageCut cut;
   cut.layers.resize(pp);
   size_t end = numLayers;
   for (size_t stage = pp; stage > 0; --stage) {
-    const size_t begin = from[stage][end];
+    const size_t begin = least[stage].from[end];
     cut.layers[stage - 1] = int64_t(end - begin);
     end = begin;
   }

@@ -7,56 +7,41 @@
 
 #include "shardopt/Solvers/Schedule/ChainPartition.h"
 
+#include "shardopt/Support/ChainDivision.h"
+
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
 
-namespace {
-
-constexpr int64_t noCut = std::numeric_limits<int64_t>::max();
-
-/// The best ways to put the first n nodes on some devices.
-struct Prefixes {
-  explicit Prefixes(size_t numNodes)
-      : best(numNodes + 1, noCut), from(numNodes + 1), kind(numNodes + 1) {}
-
-  std::vector<int64_t> best; ///< by n: the least bottleneck
-  std::vector<size_t> from;  ///< where the last stage begins
-  std::vector<int32_t> kind; ///< of its device
-};
-
-} // namespace
+using Prefixes = ChainPrefixes<int64_t>;
 
 /// What `after` becomes if the device behind those of `before` is like device
 /// `device` of the problem.
 static void addStage(const ChainProblem &problem, size_t device,
                      const Prefixes &before, Prefixes &after) {
   const size_t numNodes = problem.bytes.size();
-  for (size_t n = 0; n <= numNodes; ++n) {
-    int64_t time = 0, bytes = 0;
-    // An empty stage first, then longer ones.
-    for (size_t begin = n;; --begin) {
-      if (begin < n) {
-        time += problem.times[device][begin];
-        bytes += problem.bytes[begin];
-      }
-      if (problem.memory[device] && bytes > *problem.memory[device])
-        break;
-      const bool isCut = begin < n && n < numNodes;
-      const int64_t load = time + (isCut ? problem.cutTimes[n - 1] : 0);
-      if (before.best[begin] != noCut && n - begin >= problem.leastNodes &&
-          std::max(before.best[begin], load) < after.best[n]) {
-        after.best[n] = std::max(before.best[begin], load);
-        after.from[n] = begin;
-        after.kind[n] = int32_t(device);
-      }
-      if (begin == 0)
-        break;
+  // Of nodes [first, end), which shorter stages were asked for.
+  size_t first = 0, last = 0;
+  int64_t time = 0, bytes = 0;
+  auto loadOf = [&](size_t begin, size_t end) -> std::optional<int64_t> {
+    if (end != last || begin > first) {
+      first = last = end;
+      time = bytes = 0;
     }
-  }
+    for (; first > begin; --first) {
+      time += problem.times[device][first - 1];
+      bytes += problem.bytes[first - 1];
+    }
+    if (problem.memory[device] && bytes > *problem.memory[device])
+      return std::nullopt;
+    const bool isCut = begin < end && end < numNodes;
+    return time + (isCut ? problem.cutTimes[end - 1] : 0);
+  };
+  addChainStage(
+      {int32_t(device), problem.leastNodes, 0, numNodes}, before, after, loadOf,
+      [](int64_t stages, int64_t load) { return std::max(stages, load); });
 }
 
 std::optional<ChainPartition>
@@ -67,7 +52,7 @@ schedule::partitionChain(const ChainProblem &problem) {
   states[0].best[0] = 0;
   for (size_t d = 0; d < numDevices; ++d)
     addStage(problem, d, states[d], states[d + 1]);
-  if (states.back().best[numNodes] == noCut)
+  if (states.back().best[numNodes] == Prefixes::none)
     return std::nullopt;
   ChainPartition result;
   result.bottleneck = states.back().best[numNodes];
@@ -97,7 +82,7 @@ schedule::partitionChainOverKinds(const ChainProblem &problem,
     for (size_t k = 0; k < counts.size(); ++k)
       if (state / strides[k] % (size_t(counts[k]) + 1) > 0)
         addStage(problem, k, states[state - strides[k]], states[state]);
-  if (states.back().best[numNodes] == noCut)
+  if (states.back().best[numNodes] == Prefixes::none)
     return std::nullopt;
   KindsPartition result;
   result.cut.bottleneck = states.back().best[numNodes];

@@ -22,6 +22,28 @@ CoarseGraph::undo(const std::vector<int32_t> &devices) const {
   return original;
 }
 
+std::vector<PlanEdge>
+schedule::contractEdges(const std::vector<PlanEdge> &edges,
+                        const std::function<int32_t(int32_t)> &of) {
+  std::vector<PlanEdge> renamed, sums;
+  for (const PlanEdge &edge : edges)
+    renamed.push_back({of(edge.from), of(edge.to), edge.bytes});
+  std::sort(renamed.begin(), renamed.end(),
+            [](const PlanEdge &a, const PlanEdge &b) {
+              return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+            });
+  for (const PlanEdge &edge : renamed) {
+    if (edge.from == edge.to)
+      continue;
+    if (!sums.empty() && sums.back().from == edge.from &&
+        sums.back().to == edge.to)
+      sums.back().bytes = std::min(sums.back().bytes + edge.bytes, maxBytes);
+    else
+      sums.push_back(edge);
+  }
+  return sums;
+}
+
 namespace {
 
 /// Sets that become one; the least member speaks for all.
@@ -83,30 +105,14 @@ Coarsening::Coarsening(const PlanGraph &graph)
   mostTime = std::max<int64_t>(1, total / int64_t(graph.devices.size()) / 4);
 }
 
-/// Edges between the same two become one, with the sum of their bytes.
 void Coarsening::countNeighbours() {
-  for (PlanEdge &edge : edges)
-    edge = {ops.find(edge.from), ops.find(edge.to), edge.bytes};
-  std::sort(edges.begin(), edges.end(),
-            [](const PlanEdge &a, const PlanEdge &b) {
-              return std::tie(a.from, a.to) < std::tie(b.from, b.to);
-            });
+  edges = contractEdges(edges, [&](int32_t i) { return ops.find(i); });
   ins.assign(graph.ops.size(), 0);
   outs.assign(graph.ops.size(), 0);
-  std::vector<PlanEdge> sums;
   for (const PlanEdge &edge : edges) {
-    if (edge.from == edge.to)
-      continue;
-    if (!sums.empty() && sums.back().from == edge.from &&
-        sums.back().to == edge.to) {
-      sums.back().bytes = std::min(sums.back().bytes + edge.bytes, maxBytes);
-      continue;
-    }
-    sums.push_back(edge);
     ++outs[edge.from];
     ++ins[edge.to];
   }
-  edges.swap(sums);
 }
 
 bool Coarsening::isFit(const PlanEdge &edge) {

@@ -8,6 +8,7 @@
 #include "shardopt/Solvers/Schedule/StagePartition.h"
 
 #include "shardopt/Solvers/Schedule/ChainPartition.h"
+#include "shardopt/Solvers/Schedule/Coarsen.h"
 #include "shardopt/Solvers/Schedule/Heft.h"
 #include "shardopt/Support/Rng.h"
 
@@ -68,12 +69,10 @@ GroupGraph::GroupGraph(const Instance &instance)
           time += graph.time(i, d);
       times[d].push_back(fits ? time : never);
     }
-  for (const PlanEdge &edge : graph.edges) {
-    int32_t from = graph.ops[edge.from].group, to = graph.ops[edge.to].group;
-    if (from == to)
-      continue;
-    after[from].insert(to);
-    before[to].insert(from);
+  for (const PlanEdge &edge : contractEdges(
+           graph.edges, [&](int32_t i) { return graph.ops[i].group; })) {
+    after[edge.from].insert(edge.to);
+    before[edge.to].insert(edge.from);
   }
 }
 

@@ -10,6 +10,8 @@
 
 #include "shardopt/Solvers/Schedule/Search.h"
 
+#include <functional>
+
 namespace shardopt::schedule {
 
 /// A graph whose operators stand for several.
@@ -21,6 +23,12 @@ struct CoarseGraph {
   /// The devices of the original groups.
   std::vector<int32_t> undo(const std::vector<int32_t> &devices) const;
 };
+
+/// The edges between nodes that stand for others, `of` of each: those between
+/// the same two are one, with the sum of their bytes, in the order of their
+/// nodes; those inside of one are gone.
+std::vector<PlanEdge> contractEdges(const std::vector<PlanEdge> &edges,
+                                    const std::function<int32_t(int32_t)> &of);
 
 /// Merges operators along edges until `target` are left, no edge is fit or
 /// `budget` (null: none) is over, those with the most bytes first. An edge is
