@@ -140,154 +140,195 @@ static void forEachIncoming(const std::vector<ValueId> &operands,
   }
 }
 
-void GraphWriter::writeOp(unsigned body, size_t number) {
-  const Node &op = model.bodies[body].nodes[number];
-  const BodyIndex &index = costs.body(body);
-  const bool isFirst = number == 0;
-  std::vector<Value> &of = values[body];
-  std::vector<unsigned> kinds;
-  std::vector<Context> contexts;
-  for (unsigned kind = 0; kind < costs.layers().kinds().size(); ++kind)
-    if (costs.layers().kinds()[kind].body == body) {
-      kinds.push_back(kind);
-      contexts.push_back(costs.context(degrees, costs.layers().kinds()[kind]));
-    }
-  const std::vector<double> counts = layersOf(body);
+/// An op of a body as a node: its ports, and what its strategies share.
+struct GraphWriter::OpNode {
+  OpNode(const GraphWriter &writer, unsigned body, size_t number);
 
-  std::vector<Port> ports = {{"dim", PortKind::Dim}};
-  const size_t firstOperand = ports.size();
+  /// Whether `made[i]` is the residual, which the first op of a body finds.
+  bool isResidual(size_t i) const { return i == op.results.size(); }
+
+  const unsigned body;
+  const size_t number;
+  const Node &op;
+  const bool isFirst;
+  std::vector<unsigned> kinds;   ///< of the layers that have this body
+  std::vector<Context> contexts; ///< by kind
+  std::vector<double> counts;    ///< layers by stage
+  /// What is made here: its copies matter where it is shared.
+  std::vector<ValueId> made;
+  std::vector<Requests> requests; ///< by operand
+
+  std::vector<Port> ports;
+  size_t firstOperand = 0, firstResult = 0;
+  std::vector<size_t> copiesPorts;  ///< of what is made, where it is shared
+  std::vector<size_t> requestPorts; ///< by operand; none of a first op
+  size_t node = 0;
+};
+
+GraphWriter::OpNode::OpNode(const GraphWriter &writer, unsigned body,
+                            size_t number)
+    : body(body), number(number), op(writer.model.bodies[body].nodes[number]),
+      isFirst(number == 0), counts(writer.layersOf(body)), made(op.results),
+      requests(op.operands.size()), requestPorts(op.operands.size()) {
+  const auto &all = writer.costs.layers().kinds();
+  for (unsigned kind = 0; kind < all.size(); ++kind)
+    if (all[kind].body == body) {
+      kinds.push_back(kind);
+      contexts.push_back(writer.costs.context(writer.degrees, all[kind]));
+    }
+  if (isFirst)
+    made.push_back(writer.model.bodies[body].residual);
+
+  ports = {{"dim", PortKind::Dim}};
+  firstOperand = ports.size();
   for (size_t i = 0; i < op.operands.size(); ++i)
     ports.push_back({"operand " + std::to_string(i), PortKind::Layout});
-  const size_t firstResult = ports.size();
+  firstResult = ports.size();
   for (size_t i = 0; i < op.results.size(); ++i)
     ports.push_back({"result " + std::to_string(i), PortKind::Layout});
-  // What is made here and whose copies matter, and what is read of such.
-  std::vector<ValueId> made(op.results);
-  if (isFirst)
-    made.push_back(model.bodies[body].residual);
-  std::vector<size_t> copiesPorts, requestPorts(op.operands.size());
   for (ValueId value : made) {
     copiesPorts.push_back(ports.size());
-    if (of[value].isShared)
+    if (writer.values[body][value].isShared)
       ports.push_back({"copies", PortKind::Copies});
   }
   for (size_t i = 0; i < op.operands.size() && !isFirst; ++i) {
     requestPorts[i] = ports.size();
     ports.push_back({"request " + std::to_string(i), PortKind::Request});
   }
+}
 
-  const size_t node = addNode(op.name, ports);
-  graph.nodeList[node].variable = op.variable;
-  graph.nodeList[node].place = LayerPlace{body, number};
-  std::vector<Requests> requests(op.operands.size());
-  auto place = [&](ValueId value, const Placement &at) {
-    of[value].places[size_t(at.layout)] = at;
-  };
-  auto addStrategies = [&](Dim dim, const std::vector<Placement> &incoming) {
-    const Rule rule = op.op->rule(dim, incoming, contexts.front());
-    if (!rule.isLegal())
-      return;
-    std::vector<int32_t> row(graph.nodeList[node].ports.size());
-    row[0] = int32_t(dim);
-    double moving = 0;
-    for (size_t i = 0; i < incoming.size(); ++i) {
-      const OperandRule &taken = rule.operands[i];
-      row[firstOperand + i] = int32_t(incoming[i].layout);
-      if (isFirst)
-        continue;
-      const Request request{taken.required.layout, taken.rows,
-                            incoming[i].rowBytes, taken.required.over,
-                            taken.copy};
-      Requests &known = requests[i];
-      auto same = std::find_if(known.begin(), known.end(), [&](auto &other) {
-        return other.to == request.to && other.rows == request.rows &&
-               other.rowBytes == request.rowBytes &&
-               other.over == request.over && other.copy == request.copy;
-      });
-      row[requestPorts[i]] = int32_t(same - known.begin());
-      if (same == known.end())
-        known.push_back(request);
-      if (!of[op.operands[i]].isShared)
-        moving += reshard(incoming[i].layout, request.to, request.rows,
-                          request.rowBytes, request.over);
-    }
-    for (size_t i = 0; i < made.size(); ++i) {
-      const bool isResidual = i == op.results.size();
-      const Placement at = isResidual ? incoming[0] : rule.results[i].placement;
-      place(made[i], at);
-      if (!isResidual)
-        row[firstResult + i] = int32_t(at.layout);
-      if (of[made[i]].isShared)
-        row[copiesPorts[i]] = withCopy(0, at.layout);
-    }
-    GraphNode &to = graph.nodeList[node];
-    const size_t begin = to.seconds.size();
-    addStrategy(to, row, moving, counts);
-    to.bytes.resize(to.seconds.size());
-    for (size_t k = 0; k < kinds.size(); ++k) {
-      const OpCost cost = op.op->cost(dim, incoming, contexts[k]);
-      const double seconds = time.seconds(cost, degrees);
-      for (size_t stage = 0; stage < counts.size(); ++stage) {
-        const double layers = double(graph.stageList[stage].kinds[kinds[k]]);
-        to.seconds[begin + stage] += layers * seconds;
-        to.bytes[begin + stage] +=
-            layers * (cost.weightBytes + cost.cacheBytes);
-      }
-    }
-    if (!isFirst)
-      return;
-    // The residual goes from stage to stage in the layout of the next one.
-    double sending = 0;
-    if (degrees.pp > 1)
-      for (const Collective &collective :
-           time.transfer(incoming[0].layout, rows * model.rowBytes, degrees))
-        sending += time.seconds(collective, degrees);
-    for (size_t stage = 0; stage < counts.size(); ++stage)
-      if (const Stage &at = graph.stageList[stage];
-          !at.isLast && at.nextBody == body)
-        to.seconds[begin + stage] += sending;
-  };
-
-  for (const DimChoice &choice : op.op->choices()) {
-    if (!contains(op, choice.dim))
+void GraphWriter::writeOp(unsigned body, size_t number) {
+  OpNode at(*this, body, number);
+  at.node = addNode(at.op.name, at.ports);
+  graph.nodeList[at.node].variable = at.op.variable;
+  graph.nodeList[at.node].place = LayerPlace{body, number};
+  for (const DimChoice &choice : at.op.op->choices()) {
+    if (!contains(at.op, choice.dim))
       continue;
     std::vector<Placement> incoming;
-    if (isFirst) {
+    if (at.isFirst) {
       // It finds the residual as it wants it.
       const Placement any{Layout::R, model.rowBytes};
-      const Rule rule = op.op->rule(choice.dim, {&any, 1}, contexts.front());
+      const Rule rule =
+          at.op.op->rule(choice.dim, {&any, 1}, at.contexts.front());
       incoming = {rule.operands[0].required};
-      addStrategies(choice.dim, incoming);
+      addStrategies(at, choice.dim, incoming);
       continue;
     }
-    forEachIncoming(op.operands, of, incoming,
-                    [&] { addStrategies(choice.dim, incoming); });
+    forEachIncoming(at.op.operands, values[body], incoming,
+                    [&] { addStrategies(at, choice.dim, incoming); });
   }
+  finishResults(at);
+  if (at.isFirst)
+    anchors[body] = {at.node, at.firstOperand};
+  else
+    readOperands(at);
+}
 
-  for (size_t i = 0; i < made.size(); ++i) {
-    const bool isResidual = i == op.results.size();
-    Value &value = of[made[i]];
-    value.layout = {node, isResidual ? firstOperand : firstResult + i};
+int32_t GraphWriter::numberOf(const Request &request, Requests &known) {
+  const auto same = std::find(known.begin(), known.end(), request);
+  const int32_t number = int32_t(same - known.begin());
+  if (same == known.end())
+    known.push_back(request);
+  return number;
+}
+
+/// The strategy of an op that is sharded on `dim` and whose operands come as
+/// `incoming` says, if there is one.
+void GraphWriter::addStrategies(OpNode &at, Dim dim,
+                                const std::vector<Placement> &incoming) {
+  const Rule rule = at.op.op->rule(dim, incoming, at.contexts.front());
+  if (!rule.isLegal())
+    return;
+  std::vector<Value> &of = values[at.body];
+  std::vector<int32_t> row(at.ports.size());
+  row[0] = int32_t(dim);
+  double moving = 0;
+  for (size_t i = 0; i < incoming.size(); ++i) {
+    const OperandRule &taken = rule.operands[i];
+    row[at.firstOperand + i] = int32_t(incoming[i].layout);
+    if (at.isFirst)
+      continue;
+    const Request request{taken.required.layout, taken.rows,
+                          incoming[i].rowBytes, taken.required.over,
+                          taken.copy};
+    row[at.requestPorts[i]] = numberOf(request, at.requests[i]);
+    if (!of[at.op.operands[i]].isShared)
+      moving += reshard(incoming[i].layout, request.to, request.rows,
+                        request.rowBytes, request.over);
+  }
+  for (size_t i = 0; i < at.made.size(); ++i) {
+    const Placement to =
+        at.isResidual(i) ? incoming[0] : rule.results[i].placement;
+    of[at.made[i]].places[size_t(to.layout)] = to;
+    if (!at.isResidual(i))
+      row[at.firstResult + i] = int32_t(to.layout);
+    if (of[at.made[i]].isShared)
+      row[at.copiesPorts[i]] = withCopy(0, to.layout);
+  }
+  GraphNode &to = graph.nodeList[at.node];
+  const size_t begin = to.seconds.size();
+  addStrategy(to, row, moving, at.counts);
+  to.bytes.resize(to.seconds.size());
+  addCosts(at, dim, incoming, begin);
+}
+
+/// What the newest strategy of an op costs, from entry `begin` on: by stage.
+void GraphWriter::addCosts(const OpNode &at, Dim dim,
+                           const std::vector<Placement> &incoming,
+                           size_t begin) {
+  GraphNode &to = graph.nodeList[at.node];
+  for (size_t k = 0; k < at.kinds.size(); ++k) {
+    const OpCost cost = at.op.op->cost(dim, incoming, at.contexts[k]);
+    const double seconds = time.seconds(cost, degrees);
+    for (size_t stage = 0; stage < at.counts.size(); ++stage) {
+      const double layers = double(graph.stageList[stage].kinds[at.kinds[k]]);
+      to.seconds[begin + stage] += layers * seconds;
+      to.bytes[begin + stage] += layers * (cost.weightBytes + cost.cacheBytes);
+    }
+  }
+  if (!at.isFirst)
+    return;
+  // The residual goes from stage to stage in the layout of the next one.
+  double sending = 0;
+  if (degrees.pp > 1)
+    for (const Collective &collective :
+         time.transfer(incoming[0].layout, rows * model.rowBytes, degrees))
+      sending += time.seconds(collective, degrees);
+  for (size_t stage = 0; stage < at.counts.size(); ++stage)
+    if (const Stage &next = graph.stageList[stage];
+        !next.isLast && next.nextBody == at.body)
+      to.seconds[begin + stage] += sending;
+}
+
+/// Says where the values that an op makes are found, and in what copies.
+void GraphWriter::finishResults(const OpNode &at) {
+  for (size_t i = 0; i < at.made.size(); ++i) {
+    Value &value = values[at.body][at.made[i]];
+    value.layout = {at.node,
+                    at.isResidual(i) ? at.firstOperand : at.firstResult + i};
     if (!value.isShared)
       continue;
-    value.copies = {node, copiesPorts[i]};
-    for (const std::optional<Placement> &at : value.places)
-      if (at)
-        value.sets.push_back(withCopy(0, at->layout));
+    value.copies = {at.node, at.copiesPorts[i]};
+    for (const std::optional<Placement> &place : value.places)
+      if (place)
+        value.sets.push_back(withCopy(0, place->layout));
   }
-  if (isFirst) {
-    anchors[body] = {node, firstOperand};
-    return;
-  }
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    const ValueId value = op.operands[i], root = index.values[value].root;
-    join(of[value].layout, {node, firstOperand + i});
-    const PortOf requested{node, requestPorts[i]};
-    const LayerPlace place{body, number, value, i};
-    writeRead(op, of[value], place, true, requested, requests[i], counts);
+}
+
+/// Joins the operands of an op with what made them, and pays for its copies.
+void GraphWriter::readOperands(const OpNode &at) {
+  std::vector<Value> &of = values[at.body];
+  const BodyIndex &index = costs.body(at.body);
+  for (size_t i = 0; i < at.op.operands.size(); ++i) {
+    const ValueId value = at.op.operands[i], root = index.values[value].root;
+    join(of[value].layout, {at.node, at.firstOperand + i});
+    const PortOf requested{at.node, at.requestPorts[i]};
+    writeRead(at.op, of[value], {at.body, at.number, value, i}, true, requested,
+              at.requests[i], at.counts);
     if (root != value)
-      writeRead(op, of[root], {body, number, root, i}, false, requested,
-                requests[i], counts);
+      writeRead(at.op, of[root], {at.body, at.number, root, i}, false,
+                requested, at.requests[i], at.counts);
   }
 }
 

@@ -22,6 +22,26 @@ public:
 
 private:
   using Layout = cost::Layout;
+  struct OpNode;
+
+  /// What a reader asks for; equal ones have one number.
+  struct Request {
+    Layout to = Layout::R;
+    double rows = 0;
+    double rowBytes = 0;
+    Axis over = Axis::Tp;
+    cost::OperandRule::Copy copy = cost::OperandRule::Copy::None;
+
+    bool operator==(const Request &other) const {
+      return to == other.to && rows == other.rows &&
+             rowBytes == other.rowBytes && over == other.over &&
+             copy == other.copy;
+    }
+  };
+  using Requests = std::vector<Request>;
+
+  /// The number of `request` among `known`, to which a new one is added.
+  static int32_t numberOf(const Request &request, Requests &known);
 
   /// What is known of a value of a body.
   struct Value {
@@ -33,16 +53,6 @@ private:
     std::vector<int32_t> sets;      ///< values of that port
     size_t reads = 0, lastPaid = 0; ///< so far, and the last one that counts
   };
-
-  /// What a reader asks for; equal ones have one number.
-  struct Request {
-    Layout to = Layout::R;
-    double rows = 0;
-    double rowBytes = 0;
-    Axis over = Axis::Tp;
-    cost::OperandRule::Copy copy = cost::OperandRule::Copy::None;
-  };
-  using Requests = std::vector<Request>;
 
   /// What wants a sum: values of `port`, with what they stand for.
   struct Wanted {
@@ -73,6 +83,12 @@ private:
   void writeBody(unsigned body);
   void countReads(const cost::Body &body, const cost::BodyIndex &index);
   void writeOp(unsigned body, size_t number);
+  void addStrategies(OpNode &at, Dim dim,
+                     const std::vector<cost::Placement> &incoming);
+  void addCosts(const OpNode &at, Dim dim,
+                const std::vector<cost::Placement> &incoming, size_t begin);
+  void finishResults(const OpNode &at);
+  void readOperands(const OpNode &at);
   void writeRead(const cost::Node &op, Value &value, const LayerPlace &place,
                  bool isPaid, PortOf requested, const Requests &requests,
                  Span<const double> counts);

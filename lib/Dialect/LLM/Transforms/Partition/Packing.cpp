@@ -274,6 +274,11 @@ static std::vector<Runs> perRank(int64_t ranks, Fill fill) {
   return result;
 }
 
+bool Packings::Key::operator<(const Key &other) const {
+  return std::tie(kind, sizes, parts) <
+         std::tie(other.kind, other.sizes, other.parts);
+}
+
 template <typename Make> const Packing *Packings::get(Key key, Make make) {
   std::unique_ptr<Packing> &packing = made[key];
   if (!packing)
@@ -287,7 +292,7 @@ const Packing *Packings::hidden(int64_t size, Axis over) {
     return blocks(size, ranks);
   if (grid.isQOutside())
     return hiddenOverC(size);
-  return get({7, size, q, c, 0}, [&] {
+  return get({Kind::CutBlocks, {size, q, c}}, [&] {
     const int64_t block = cost::ceilDiv(size, c),
                   part = cost::ceilDiv(block, q);
     return Packing(
@@ -306,7 +311,7 @@ const Packing *Packings::hiddenOverC(int64_t size) {
   const int64_t q = grid.q(), c = grid.c();
   if (q == 1)
     return blocks(size, c);
-  return get({8, size, q, c, 0}, [&] {
+  return get({Kind::WholeBlocks, {size, q, c}}, [&] {
     return Packing(
         "blocks", size, perRank(c, [&](Pieces &pieces, int64_t rank) {
           if (grid.isQOutside()) {
@@ -327,7 +332,7 @@ const Packing *Packings::blocks(int64_t size, int64_t ranks) {
 }
 
 const Packing *Packings::heads(int64_t heads, int64_t headSize, int64_t ranks) {
-  return get({0, heads, headSize, ranks, 0}, [&] {
+  return get({Kind::Heads, {heads, headSize, ranks}}, [&] {
     int64_t local = cost::ceilDiv(heads, ranks);
     return Packing(headSize == 1 ? "blocks" : "heads", heads * headSize,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
@@ -337,7 +342,7 @@ const Packing *Packings::heads(int64_t heads, int64_t headSize, int64_t ranks) {
 }
 
 const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
-  return get({1, size, ranks, 0, 0}, [&] {
+  return get({Kind::PairedBlocks, {size, ranks}}, [&] {
     int64_t local = cost::ceilDiv(size, ranks);
     return Packing("paired_blocks", 2 * size,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
@@ -349,7 +354,7 @@ const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
 }
 
 const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
-  return get({2, size, ranks, 0, 0}, [&] {
+  return get({Kind::OnFirst, {size, ranks}}, [&] {
     return Packing("first", size,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
                      append(pieces, {rank == 0 ? 0 : -1, size});
@@ -362,7 +367,7 @@ const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
   const int64_t cp = grid.size(Axis::Cp);
   if (cp > 1 && cost::contextHeads(heads, kvHeads, ranks, cp).isSame)
     return contextKvHeads(heads, kvHeads, headSize, ranks, cp);
-  return get({3, heads, kvHeads, headSize, ranks}, [&] {
+  return get({Kind::KvHeads, {heads, kvHeads, headSize, ranks}}, [&] {
     return Packing("kv_heads", kvHeads * headSize,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
                      appendKvHeads(pieces, heads, kvHeads, headSize, ranks,
@@ -371,8 +376,8 @@ const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
   });
 }
 
-const Packing *Packings::twice(Key key, const Packing *half) {
-  return get(key, [&] {
+const Packing *Packings::twice(const Packing *half) {
+  return get({Kind::Twice, {}, {half}}, [&] {
     return Packing(
         "kv_heads", 2 * half->getGlobalSize(),
         perRank(half->getNumRanks(), [&](Pieces &pieces, int64_t rank) {
@@ -382,25 +387,25 @@ const Packing *Packings::twice(Key key, const Packing *half) {
   });
 }
 
-Packing Packings::besideQueries(const Packing *queries, const Packing *pair) {
-  int64_t begin = queries->getGlobalSize();
-  return Packing("qkv_heads", begin + pair->getGlobalSize(),
-                 perRank(pair->getNumRanks(),
-                         [&](Pieces &pieces, int64_t rank) {
-                           appendPart(pieces, *queries, rank, 0);
-                           appendPart(pieces, *pair, rank, begin);
-                         }),
-                 {queries, pair});
+const Packing *Packings::besideQueries(const Packing *queries,
+                                       const Packing *pair) {
+  return get({Kind::BesideQueries, {}, {queries, pair}}, [&] {
+    int64_t begin = queries->getGlobalSize();
+    return Packing("qkv_heads", begin + pair->getGlobalSize(),
+                   perRank(pair->getNumRanks(),
+                           [&](Pieces &pieces, int64_t rank) {
+                             appendPart(pieces, *queries, rank, 0);
+                             appendPart(pieces, *pair, rank, begin);
+                           }),
+                   {queries, pair});
+  });
 }
 
 const Packing *Packings::beside(const std::vector<const Packing *> &parts) {
-  Key key = {10};
-  int64_t size = 0;
-  for (const Packing *part : parts) {
-    key.push_back(reinterpret_cast<intptr_t>(part));
-    size += part->getGlobalSize();
-  }
-  return get(key, [&] {
+  return get({Kind::Beside, {}, parts}, [&] {
+    int64_t size = 0;
+    for (const Packing *part : parts)
+      size += part->getGlobalSize();
     auto fill = [&](Pieces &pieces, int64_t rank) {
       int64_t begin = 0;
       for (const Packing *part : parts) {
@@ -415,22 +420,19 @@ const Packing *Packings::beside(const std::vector<const Packing *> &parts) {
 
 const Packing *Packings::kvPair(int64_t numHeads, int64_t numKvHeads,
                                 int64_t headSize, int64_t ranks) {
-  return twice({6, numHeads, numKvHeads, headSize, ranks},
-               kvHeads(numHeads, numKvHeads, headSize, ranks));
+  return twice(kvHeads(numHeads, numKvHeads, headSize, ranks));
 }
 
 const Packing *Packings::qkvHeads(int64_t numHeads, int64_t numKvHeads,
                                   int64_t headSize, int64_t ranks, bool gated) {
   const Packing *queries =
       heads(numHeads, gated ? 2 * headSize : headSize, ranks);
-  const Packing *pair = kvPair(numHeads, numKvHeads, headSize, ranks);
-  return get({gated ? -1 : 4, numHeads, numKvHeads, headSize, ranks},
-             [&] { return besideQueries(queries, pair); });
+  return besideQueries(queries, kvPair(numHeads, numKvHeads, headSize, ranks));
 }
 
 const Packing *Packings::contextHeads(int64_t heads, int64_t headSize,
                                       int64_t ranks, int64_t cp) {
-  return get({9, heads, headSize, ranks, cp}, [&] {
+  return get({Kind::ContextHeads, {heads, headSize, ranks, cp}}, [&] {
     int64_t held = cp * cost::ceilDiv(heads, ranks);
     return Packing("heads", heads * headSize,
                    perRank(ranks, [&](Pieces &pieces, int64_t rank) {
@@ -443,29 +445,27 @@ const Packing *Packings::contextHeads(int64_t heads, int64_t headSize,
 const Packing *Packings::contextKvHeads(int64_t heads, int64_t kvHeads,
                                         int64_t headSize, int64_t ranks,
                                         int64_t cp) {
-  return get({10 + cp, heads, kvHeads, headSize, ranks}, [&] {
-    const int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
-    return Packing("kv_heads", kvHeads * headSize,
-                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
-                     appendContextKvHeads(pieces, heads, kvHeads, headSize,
-                                          ranks, cp, rank, count);
-                   }));
-  });
+  return get(
+      {Kind::ContextKvHeads, {heads, kvHeads, headSize, ranks, cp}}, [&] {
+        const int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
+        return Packing("kv_heads", kvHeads * headSize,
+                       perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                         appendContextKvHeads(pieces, heads, kvHeads, headSize,
+                                              ranks, cp, rank, count);
+                       }));
+      });
 }
 
 const Packing *Packings::contextQkvHeads(int64_t numHeads, int64_t numKvHeads,
                                          int64_t headSize, int64_t ranks,
                                          int64_t cp) {
-  const Packing *queries = contextHeads(numHeads, headSize, ranks, cp);
-  const Packing *pair =
-      twice({-1 - 2 * cp, numHeads, numKvHeads, headSize, ranks},
-            contextKvHeads(numHeads, numKvHeads, headSize, ranks, cp));
-  return get({-2 - 2 * cp, numHeads, numKvHeads, headSize, ranks},
-             [&] { return besideQueries(queries, pair); });
+  return besideQueries(
+      contextHeads(numHeads, headSize, ranks, cp),
+      twice(contextKvHeads(numHeads, numKvHeads, headSize, ranks, cp)));
 }
 
 const Packing *Packings::pairs(int64_t heads, int64_t headSize, int64_t ranks) {
-  return get({5, heads, headSize, ranks, 0}, [&] {
+  return get({Kind::Pairs, {heads, headSize, ranks}}, [&] {
     int64_t half = headSize / 2, local = half / ranks;
     return Packing(
         "pairs", heads * headSize,

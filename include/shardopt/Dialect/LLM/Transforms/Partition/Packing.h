@@ -117,10 +117,34 @@ public:
   const Packing *beside(const std::vector<const Packing *> &parts);
 
 private:
-  using Key = std::vector<int64_t>;
-  /// Queries, then twice (keys and values) one half.
-  Packing besideQueries(const Packing *queries, const Packing *pair);
-  const Packing *twice(Key key, const Packing *half);
+  enum class Kind : uint8_t {
+    CutBlocks,
+    WholeBlocks,
+    Heads,
+    PairedBlocks,
+    OnFirst,
+    KvHeads,
+    ContextHeads,
+    ContextKvHeads,
+    Pairs,
+    Twice,
+    BesideQueries,
+    Beside
+  };
+  /// What a packing is made from. One is made once, so that equal packings of
+  /// the same kind are the same one.
+  struct Key {
+    Kind kind;
+    std::vector<int64_t> sizes; ///< with which `kind` is called
+    std::vector<const Packing *> parts;
+
+    bool operator<(const Key &other) const;
+  };
+
+  /// Queries, then keys and values.
+  const Packing *besideQueries(const Packing *queries, const Packing *pair);
+  /// Keys, then values, each as `half`.
+  const Packing *twice(const Packing *half);
   template <typename Make> const Packing *get(Key key, Make make);
 
   StageGrid grid;
