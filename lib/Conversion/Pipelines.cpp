@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Conversion/Pipelines.h"
-#include "Entries.h"
 
+#include "shardopt/Conversion/Entries/Passes.h"
 #include "shardopt/Conversion/LLMToLinalg/Passes.h"
 #include "shardopt/Conversion/ShardToRuntime/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
@@ -72,14 +72,14 @@ static void addBufferPasses(OpPassManager &manager) {
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(bufferization::createDropEquivalentBufferResultsPass());
-  manager.addPass(createFinishEntriesPass());
+  manager.addPass(llm::createFinishEntriesPass());
   bufferization::buildBufferDeallocationPipeline(
       manager, bufferization::BufferDeallocationPipelineOptions());
   manager.addPass(createConvertBufferizationToMemRefPass());
 }
 
 void shardopt::addLLVMPasses(OpPassManager &manager) {
-  manager.addPass(createOutlineEntriesPass());
+  manager.addPass(llm::createOutlineEntriesPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   addBufferPasses(manager);
@@ -95,6 +95,7 @@ void shardopt::addLLVMPasses(OpPassManager &manager) {
 }
 
 void shardopt::registerExecutionPasses() {
+  llm::registerEntriesPasses();
   llm::registerLLMToLinalgPasses();
   llm::registerShardToRuntimePasses();
   PassPipelineRegistration<>(

@@ -85,15 +85,27 @@ def OptimizeCollectivesPass : Pass<"llm-optimize-collectives", "::mlir::ModuleOp
 
     Input:
 
-    ```
-    %1 = shard.all_reduce %0 on @grid grid_axes = [2] : tensor<?x32xbf16> -> tensor<?x32xbf16>
-    %2 = shard.all_slice %1 on @grid grid_axes = [2] slice_axis = 1 : tensor<?x32xbf16> -> tensor<?x16xbf16>
+    ```mlir
+    module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 1 : i64, tp = 2 : i64}} {
+      shard.grid @grid(shape = 1x1x2)
+      func.func @f(%x: tensor<?x32xbf16>) -> tensor<?x16xbf16> {
+        %0 = shard.all_reduce %x on @grid grid_axes = [2] {shardopt.collective = {bytes = 1024 : i64, cause = "ffn_down", charged = true, microseconds = 5.0 : f64, type = bf16}} : tensor<?x32xbf16> -> tensor<?x32xbf16>
+        %1 = shard.all_slice %0 on @grid grid_axes = [2] slice_axis = 1 : tensor<?x32xbf16> -> tensor<?x16xbf16>
+        return %1 : tensor<?x16xbf16>
+      }
+    }
     ```
 
     Output:
 
-    ```
-    %1 = shard.reduce_scatter %0 on @grid grid_axes = [2] scatter_axis = 1 : tensor<?x32xbf16> -> tensor<?x16xbf16>
+    ```mlir
+    module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 1 : i64, tp = 2 : i64}} {
+      shard.grid @grid(shape = 1x1x2)
+      func.func @f(%x: tensor<?x32xbf16>) -> tensor<?x16xbf16> {
+        %reduce_scatter = shard.reduce_scatter %x on @grid grid_axes = [2] scatter_axis = 1 {shardopt.collective = {bytes = 1024 : i64, cause = "ffn_down", charged = true, microseconds = 5.001422222222222 : f64, type = bf16}} : tensor<?x32xbf16> -> tensor<?x16xbf16>
+        return %reduce_scatter : tensor<?x16xbf16>
+      }
+    }
     ```
   }];
   let options = [

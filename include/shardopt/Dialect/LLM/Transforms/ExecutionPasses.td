@@ -45,29 +45,45 @@ def SplitStagesPass : Pass<"llm-split-stages", "::mlir::ModuleOp"> {
 
     Input:
 
-    ```
-    shard.grid @grid(shape = 2x1x1)
-    func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-      %y = llm.repeat 3 init(%a = %x : tensor<?x8xf32>) {...}
-      return %y : tensor<?x8xf32>
+    ```mlir
+    module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
+      shard.grid @grid(shape = 2x1x1)
+      func.func @f(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+        %y = llm.repeat 3 init(%a = %x : tensor<?x8xf32>) {
+          %b = arith.addf %a, %a : tensor<?x8xf32>
+          llm.yield %b : tensor<?x8xf32>
+        }
+        return %y : tensor<?x8xf32>
+      }
     }
     ```
 
     Output:
 
-    ```
-    func.func @f_stage0(%x: tensor<?x8xf32>) attributes {shardopt.stage = {count = 2 : i64, index = 0 : i64}} {
-      %y = llm.repeat 2 layers<0-1> init(%a = %x : tensor<?x8xf32>) {...}
-      %sent = shard.send %y on @grid grid_axes = [0] destination = [1] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
-      return
-    }
-    func.func @f_stage1(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {shardopt.stage = {count = 2 : i64, index = 1 : i64}} {
-      %c0 = arith.constant 0 : index
-      %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
-      %like = tensor.empty(%rows) : tensor<?x8xf32>
-      %r = shard.recv %like on @grid grid_axes = [0] source = [0] {...} : (tensor<?x8xf32>) -> tensor<?x8xf32>
-      %y = llm.repeat 1 layers<2> init(%a = %r : tensor<?x8xf32>) {...}
-      return %y : tensor<?x8xf32>
+    ```mlir
+    module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
+      shard.grid @grid(shape = 2x1x1)
+      func.func @f_stage0(%x: tensor<?x8xf32>) attributes {shardopt.stage = {count = 2 : i64, index = 0 : i64}} {
+        %c0 = arith.constant 0 : index
+        %dim = tensor.dim %x, %c0 : tensor<?x8xf32>
+        %layers = llm.repeat 2 layers<0-1> init(%residual = %x : tensor<?x8xf32>) {
+          %0 = arith.addf %residual, %residual : tensor<?x8xf32>
+          llm.yield %0 : tensor<?x8xf32>
+        }
+        %send = shard.send %layers on @grid grid_axes = [0] destination = [1] {shardopt.collective = {bytes = 128 : i64, cause = "stage_transfer", charged = true, microseconds = 5.000355555555554 : f64, type = f32}} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+        return
+      }
+      func.func @f_stage1(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {shardopt.stage = {count = 2 : i64, index = 1 : i64}} {
+        %c0 = arith.constant 0 : index
+        %dim = tensor.dim %x, %c0 : tensor<?x8xf32>
+        %0 = tensor.empty(%dim) : tensor<?x8xf32>
+        %recv = shard.recv %0 on @grid grid_axes = [0] source = [0] {shardopt.collective = {bytes = 128 : i64, cause = "stage_transfer", charged = false, microseconds = 5.000355555555554 : f64, type = f32}} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+        %layers = llm.repeat 1 layers<2> init(%residual = %recv : tensor<?x8xf32>) {
+          %1 = arith.addf %residual, %residual : tensor<?x8xf32>
+          llm.yield %1 : tensor<?x8xf32>
+        }
+        return %layers : tensor<?x8xf32>
+      }
     }
     ```
   }];

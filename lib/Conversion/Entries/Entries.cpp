@@ -1,4 +1,4 @@
-//===- OutlineEntries.cpp - Entries that update caches in place -----------===//
+//===- Entries.cpp - Entries that update caches in place ------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Entries.h"
+#include "shardopt/Conversion/Entries/Passes.h"
 
+#include "shardopt/Conversion/Pipelines.h"
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,7 +22,12 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+
+namespace shardopt::llm {
+#define GEN_PASS_DEF_OUTLINEENTRIESPASS
+#define GEN_PASS_DEF_FINISHENTRIESPASS
+#include "shardopt/Conversion/Entries/Passes.h.inc"
+} // namespace shardopt::llm
 
 using namespace mlir;
 using namespace shardopt;
@@ -67,13 +73,7 @@ static void outlineEntry(func::FuncOp function) {
 
 namespace {
 
-struct OutlineEntries : PassWrapper<OutlineEntries, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineEntries)
-
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<bufferization::BufferizationDialect, func::FuncDialect,
-                    LLVM::LLVMDialect>();
-  }
+struct OutlineEntries : llm::impl::OutlineEntriesPassBase<OutlineEntries> {
   void runOnOperation() override {
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
@@ -82,11 +82,7 @@ struct OutlineEntries : PassWrapper<OutlineEntries, OperationPass<ModuleOp>> {
   }
 };
 
-/// Caches that are still returned have been copied, and the entry would lose
-/// what was written. Attributes have no use from here on.
-struct FinishEntries : PassWrapper<FinishEntries, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FinishEntries)
-
+struct FinishEntries : llm::impl::FinishEntriesPassBase<FinishEntries> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < function.getNumResults(); ++i)
@@ -106,12 +102,4 @@ struct FinishEntries : PassWrapper<FinishEntries, OperationPass<ModuleOp>> {
 
 std::string shardopt::entryName(llvm::StringRef function) {
   return ("shardopt_entry_" + function).str();
-}
-
-std::unique_ptr<Pass> shardopt::createOutlineEntriesPass() {
-  return std::make_unique<OutlineEntries>();
-}
-
-std::unique_ptr<Pass> shardopt::createFinishEntriesPass() {
-  return std::make_unique<FinishEntries>();
 }
