@@ -100,7 +100,7 @@ SUITE = {
             + [f"--placement={placement}", f"--backend={backend}"],
         )
         for placement in ("linear", "bidirectional")
-        for backend in ("sat", "mip", "big-m")
+        for backend in ("sat", "mip")
     ],
 }
 # Two batches that share a device: the makespan is what counts.

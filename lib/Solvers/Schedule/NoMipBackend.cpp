@@ -11,4 +11,3 @@ using namespace shardopt;
 using namespace shardopt::schedule;
 
 std::unique_ptr<Backend> schedule::makeMipBackend() { return nullptr; }
-std::unique_ptr<Backend> schedule::makeBigMBackend() { return nullptr; }

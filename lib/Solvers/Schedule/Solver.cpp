@@ -23,14 +23,14 @@ std::vector<std::string> schedule::backendNames() {
   if (makeSatBackend())
     names.insert(names.end(), {"sat", "modulo"});
   if (makeMipBackend())
-    names.insert(names.end(), {"mip", "big-m"});
+    names.push_back("mip");
   return names;
 }
 
 std::string schedule::missingLibrary(const std::string &backend) {
   if ((backend == "sat" || backend == "modulo") && !makeSatBackend())
     return "CaDiCaL (libcadical-dev)";
-  if ((backend == "mip" || backend == "big-m") && !makeMipBackend())
+  if (backend == "mip" && !makeMipBackend())
     return "CBC (coinor-libcbc-dev)";
   return "";
 }
@@ -56,7 +56,7 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
   constexpr int64_t fewSteps = 100'000, endless = INT64_MAX;
   const std::string &asked = options.backend;
   add(makeSequential(), 1);
-  bool isExact = asked == "sat" || asked == "mip" || asked == "big-m";
+  bool isExact = asked == "sat" || asked == "mip";
   add(makeFreePlacement(options.seed, !isExact), 0.25);
   if (options.objective == Objective::Memory)
     add(makeLeastMemory(), 0.25);
@@ -70,8 +70,6 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
     add(makeModulo(), 1);
   if (asked == "mip")
     add(makeMipBackend(), 1);
-  if (asked == "big-m")
-    add(makeBigMBackend(), 1);
   if (asked != "portfolio")
     return turns;
   add(makeRuleSweep(options.threads), 0.25);

@@ -40,10 +40,6 @@ std::unique_ptr<Backend> makeModulo();
 /// null in a build without it.
 std::unique_ptr<Backend> makeMipBackend();
 
-/// The disjunctive formulation with big constants, for comparison
-/// (BigMBackend.cpp); null in a build without CBC.
-std::unique_ptr<Backend> makeBigMBackend();
-
 /// Of a memory objective: bisects the least memory in which one operator after
 /// the other fits.
 std::unique_ptr<Backend> makeLeastMemory();
