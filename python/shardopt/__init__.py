@@ -103,7 +103,8 @@ _HOMES = {
         "read_plan",
     ),
     "simplicity": ("Simplified", "simplest"),
-    # What methods of services call.
+    # What methods of plans and services call.
+    "heads": ("for_notebook",),
     "service_explanations": ("explain_service",),
     "service_figures": ("chart_of_service",),
 }

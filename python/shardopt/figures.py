@@ -3,12 +3,15 @@ notebook or whatever draws them."""
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 from typing import Any, Mapping, Sequence
 
 from .checks import _check_kind, _text
 from .engine_table import devices_per_node_of
 from .border import list_known
-from .errors import UnknownName
+from .errors import ShardoptError, UnknownName
 from .frontier import Frontier
 from .plans import Plan, Strategy, evaluate, given
 from .searching import Search
@@ -48,6 +51,19 @@ def compared(plan: Plan) -> dict[str, Plan]:
     return plans
 
 
+def marked(x: float, text: str, side: str = "left") -> list[Spec]:
+    """Layers with a line at `x`, and what it is, written to the `side` of it."""
+    data, where = {"values": [{"x": x}]}, {"field": "x", "type": "quantitative"}
+    rule = {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"}
+    label = {"type": "text", "text": text, "color": "firebrick", "baseline": "top",
+             "align": "right" if side == "left" else "left", "y": 2,
+             "dx": -4 if side == "left" else 4}
+    return [
+        {"data": data, "mark": rule, "encoding": {"x": where}},
+        {"data": data, "mark": label, "encoding": {"x": where}},
+    ]
+
+
 def front(plan: Plan, frontier: Frontier | None, plans: Mapping[str, Plan]) -> Spec:
     """Throughput per device against latency, with the limit and Megatron's."""
     latency = _latency_name(plan)
@@ -66,7 +82,7 @@ def front(plan: Plan, frontier: Frontier | None, plans: Mapping[str, Plan]) -> S
     y = {
         "field": "throughput",
         "type": "quantitative",
-        "title": "tokens/s per device",
+        "title": "tokens/s per GPU",
     }
     tooltip = [{"field": name} for name in ("plan", "degrees", "latency", "throughput")]
     layers: list[Spec] = []
@@ -94,14 +110,8 @@ def front(plan: Plan, frontier: Frontier | None, plans: Mapping[str, Plan]) -> S
     )
     limit = plan.problem.slo_ms
     if limit < float("inf"):
-        layers.append(
-            {
-                "data": {"values": [{"limit": limit}]},
-                "mark": {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"},
-                "encoding": {"x": {"field": "limit", "type": "quantitative"}},
-            }
-        )
-    return _spec("Throughput against latency", {"layer": layers, "height": 300})
+        layers += marked(limit, f"SLO {limit:g} ms")
+    return _spec("Throughput per GPU against latency", {"layer": layers, "height": 300})
 
 
 def memory(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
@@ -114,7 +124,7 @@ def memory(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
     ]
     capacity = plan.problem.memory_gb
     return _spec(
-        "Memory of the fullest device",
+        "Memory of the fullest GPU",
         {
             "layer": [
                 {
@@ -132,11 +142,7 @@ def memory(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
                         "tooltip": [{"field": name} for name in ("plan", "part", "GB")],
                     },
                 },
-                {
-                    "data": {"values": [{"capacity": capacity}]},
-                    "mark": {"type": "rule", "strokeWidth": 2, "color": "firebrick"},
-                    "encoding": {"x": {"field": "capacity", "type": "quantitative"}},
-                },
+                *marked(capacity, f"budget {capacity:.4g} GB"),
             ],
             "height": {"step": 26},
         },
@@ -202,7 +208,7 @@ def layer(plan: Plan) -> Spec:
     order = [row["op"] for row in _layer_ops(plan)]
     values = _intervals(plan)
     return _spec(
-        "A layer of the first stage, one micro-batch",
+        "Timeline of a layer, one micro-batch",
         {
             "data": {"values": values},
             "mark": "bar",
@@ -245,7 +251,7 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
             "axis": {"orient": "top", "labelAngle": 0},
         },
     }
-    color = {"field": "layout", "type": "nominal", "title": "layout after it"}
+    color = {"field": "layout", "type": "nominal", "title": "layout"}
     return _spec(
         "Op sharding",
         {
@@ -292,7 +298,7 @@ def devices(plan: Plan) -> Spec:
     more = f", the first {shown} of {strategy.replicas} data-parallel ranks" if left else ""
     names = ("device", "node", "stage", "replica", "member")
     where: Spec = {
-        "x": {"field": "member", "type": "ordinal", "title": "of tp",
+        "x": {"field": "member", "type": "ordinal", "title": "tp rank",
               "axis": {"labelAngle": 0}},
         "y": {"field": "replica", "type": "ordinal", "title": "dp rank"},
         "color": {"field": "node", "type": "ordinal", "title": "node",
@@ -304,7 +310,7 @@ def devices(plan: Plan) -> Spec:
         where["column"] = {"field": "stage", "type": "ordinal", "title": "stage (pp)"}
     width = max(4, min(24, 600 // (strategy.tp * strategy.pp)))
     return _spec(
-        f"{strategy.devices} devices of a plan, {size} a node{more}",
+        f"{strategy.devices} GPUs, {size} per node{more}",
         {
             "data": {"values": values},
             "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
@@ -332,7 +338,7 @@ def sensitivity(changes: Sequence[Change]) -> Spec:
     tooltip = [{"field": "change"}, {"field": "gain", "format": "+.2%"}]
     axis = {"format": "+.0%"}
     return _spec(
-        "What a change buys in throughput per GPU",
+        "Gain in throughput per GPU",
         {
             "data": {"values": values},
             "mark": "bar",
@@ -367,6 +373,18 @@ def searched(plan: Plan) -> Search:
     return search
 
 
+def improvements_chart(values: list[dict[str, Any]], goal: str) -> Spec:
+    """The best of a search over its evaluations: rows of `evaluations` and `best`."""
+    x = {"field": "evaluations", "type": "quantitative",
+         "scale": {"type": "log", "nice": False}}
+    y = {"field": "best", "type": "quantitative", "title": goal, "scale": {"zero": False}}
+    return {
+        "data": {"values": values},
+        "mark": {"type": "line", "interpolate": "step-after", "point": True},
+        "encoding": {"x": x, "y": y, "tooltip": [{"field": "evaluations"}, {"field": "best"}]},
+    }
+
+
 def convergence(plan: Plan, search: Search) -> Spec:
     """The best that a search had after each evaluation, beside the bound."""
     is_latency = plan.problem.objective == "latency"
@@ -380,26 +398,13 @@ def convergence(plan: Plan, search: Search) -> Spec:
                 values.append({"evaluations": number, "best": best})
     if best is not None and values[-1]["evaluations"] < len(search.history):
         values.append({"evaluations": len(search.history), "best": best})
-    goal = _latency_name(plan) if is_latency else "tokens/s per device"
+    goal = _latency_name(plan) if is_latency else "tokens/s per GPU"
     found = {"evaluations": plan.report["evaluations"], "best": plan.metrics.throughput}
     if is_latency:
         found["best"] = plan.metrics.latency_ms
-    x = {"field": "evaluations", "type": "quantitative", 
-         "scale": {"type": "log", "nice": False}}
-    y = {"field": "best", "type": "quantitative", "title": goal}
-    tooltip = [{"field": "evaluations"}, {"field": "best"}]
-    layers: list[Spec] = [
-        {
-            "data": {"values": values},
-            "mark": {"type": "line", "interpolate": "step-after", "point": True},
-            "encoding": {"x": x, "y": y, "tooltip": tooltip},
-        },
-        {
-            "data": {"values": [found]},
-            "mark": {"type": "point", "filled": True, "size": 120, "color": "seagreen"},
-            "encoding": {"x": x, "y": y, "tooltip": tooltip},
-        },
-    ]
+    line = improvements_chart(values, goal)
+    point = {"type": "point", "filled": True, "size": 120, "color": "seagreen"}
+    layers: list[Spec] = [line, {**line, "data": {"values": [found]}, "mark": point}]
     if plan.bound is not None:
         layers.append(
             {
@@ -409,16 +414,46 @@ def convergence(plan: Plan, search: Search) -> Spec:
             }
         )
     return _spec(
-        f"The best that {search.searcher} has found, the plan, and its bound",
+        f"Best of {search.searcher}, the plan, and its bound",
         {"layer": layers, "height": 220},
     )
 
 
+def converter() -> Any:
+    """The package that contains the chart library."""
+    try:
+        import vl_convert  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ShardoptError(
+            "charts need vl-convert-python, which contains the chart library: "
+            "pip install vl-convert-python"
+        ) from None
+    return vl_convert
+
+
 class Chart(dict[str, Any]):
-    """A Vega-Lite specification, which notebooks draw."""
+    """A Vega-Lite specification, which notebooks draw: by themselves, by Altair, or as a
+    picture where vl-convert is installed."""
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"application/vnd.vegalite.v6+json": dict(self)}
+        bundle: dict[str, Any] = {"application/vnd.vegalite.v6+json": dict(self)}
+        with contextlib.suppress(ShardoptError):
+            png = converter().vegalite_to_png(json.dumps(self), scale=2)
+            bundle["image/png"] = base64.b64encode(png).decode()
+        with contextlib.suppress(ShardoptError):
+            drawn = self.altair()._repr_mimebundle_()
+            # Some Altairs answer with metadata too.
+            found = drawn[0] if isinstance(drawn, tuple) else drawn
+            bundle.update((key, value) for key, value in found.items() if key == "text/html")
+        return bundle
+
+    def altair(self) -> Any:
+        """The chart as one of Altair, to change it."""
+        try:
+            import altair  # type: ignore[import-not-found, unused-ignore]
+        except ImportError:
+            raise ShardoptError("an Altair chart needs altair: pip install altair") from None
+        return altair.Chart.from_dict(dict(self))
 
 
 def _spec(title: str, rest: Spec) -> Spec:

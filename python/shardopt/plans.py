@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import html
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, overload
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, cast, overload
 
 from .border import shown
 from .checks import _check_kind, _checked, _path
@@ -33,7 +32,7 @@ from .plan_files import (
 from .models import version
 from .problem import Problem
 from .strategies import Strategy, _checked_strategy
-from .verbs import Verbs
+from .verbs import Verbs, public
 
 class Metrics(NamedTuple):
     """What the planner says of a strategy; the names are those of reports."""
@@ -178,7 +177,7 @@ class Plan(Verbs):
         return self.report["best"]["breakdown"]
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.table)}</pre>"
+        return cast(str, public("for_notebook")(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The plan file: all that is needed to evaluate the plan again."""

@@ -7,11 +7,11 @@ from typing import Any, Sequence
 from .checks import _check_kind, _text
 from .border import list_known
 from .errors import UnknownName
-from .figures import Spec, _spec, sensitivity
+from .figures import Spec, _spec, layer, marked, sensitivity
 from .frontier import Frontier
 from .sensitivity import Change, sweep
-from .service_tables import part_of
-from .services import Service
+from .service_tables import part_of, three
+from .services import DECODE, Service
 
 
 def frontier_chart(service: Service, frontier: Frontier | None) -> Spec:
@@ -49,12 +49,8 @@ def frontier_chart(service: Service, frontier: Frontier | None) -> Spec:
     })
     slo = service.slos[0]
     if slo.target_ms < float("inf"):
-        layers.append({
-            "data": {"values": [{"least": 1e3 / slo.target_ms}]},
-            "mark": {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"},
-            "encoding": {"x": {"field": "least", "type": "quantitative"}},
-        })
-    return _spec("Throughput against speed", {"layer": layers, "height": 300})
+        layers += marked(1e3 / slo.target_ms, f"TPOT SLO {slo.target_ms:g} ms", "right")
+    return _spec("Throughput per GPU against speed per user", {"layer": layers, "height": 300})
 
 
 def _stacked(title: str, values: list[dict[str, Any]], unit: str) -> Spec:
@@ -73,15 +69,19 @@ def _stacked(title: str, values: list[dict[str, Any]], unit: str) -> Spec:
 
 
 def steps_chart(service: Service) -> Spec:
-    """The parts of a step of each role."""
+    """The parts of a step of each role, as shares of its time."""
     values = [
-        {"role": role.name, "part": part_of(part), "us": us}
+        {"role": f"{role.name}, {three(sum(role.step_us.values()) / 1e3)} ms",
+         "part": part_of(part), "share": us / sum(role.step_us.values()), "us": us}
         for role in service.roles
         for part, us in role.step_us.items()
         if us > 0
     ]
-    title = "A step of each role: one that decodes, or that prefills a prompt"
-    return _spec(title, _stacked(title, values, "us"))
+    title = "Step time of each role"
+    bars = _stacked(title, values, "share")
+    bars["encoding"]["x"]["axis"] = {"format": ".0%"}
+    bars["encoding"]["tooltip"].append({"field": "us"})
+    return _spec(title, bars)
 
 
 def memory_chart(service: Service) -> Spec:
@@ -116,11 +116,13 @@ def charts_of_service(
     frontier: Frontier | None = None,
     changes: Sequence[Change] | None = None,
 ) -> dict[str, Spec]:
-    """`front`, `steps` and `memory`; with the `changes` of a sweep `sensitivity`."""
+    """`front`, `steps`, `layer` and `memory`; with the `changes` of a sweep
+    `sensitivity`."""
     _check_kind(Service, "service", service)
     found = {
         "front": frontier_chart(service, frontier),
         "steps": steps_chart(service),
+        "layer": layer(service.phase_plan(DECODE)),
         "memory": memory_chart(service),
     }
     if changes is not None and len(changes) > 1:

@@ -1,9 +1,7 @@
-"""Services as tables: a text for terminals, HTML for notebooks and pages. Every number
-is spelled in one place."""
+"""Services as tables. Every number is spelled in one place."""
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
@@ -73,31 +71,31 @@ def requests_of(report: Mapping[str, Any]) -> str:
 
 
 def role_rows(service: Service) -> list[list[str]]:
-    """A head, and a row a role."""
-    roles = service.roles
-    head = ["role", "workers", *grid_of(roles[0].strategy), "GPUs", "in flight", "weights, GB", "KV cache, GB", "of, GB"]
-    uses_cp = any(role.strategy.cp > 1 for role in roles)
+    """A head, and a row a role. Columns that say the same of all are left out: cp of 1,
+    the EP dispatch of a dense model, and the machine if there is one."""
     decode, prefill = _machine_names(service)
+    names = ["role", "workers", *grid_of(service.roles[0].strategy), "GPUs", "in flight",
+             "weights", "KV", "of GB", "EP dispatch", "machine"]
 
     def row(role: Role) -> list[str]:
         strategy = role.strategy
         degrees = grid_of(strategy).values()
         memory = [three(role.memory[part]) if part in role.memory else "-"
                   for part in ("weights", "kv_cache", "capacity")]
-        cells = [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
-                 three(role.in_flight), *memory]
-        if service.problem.model.experts and strategy.tp * strategy.replicas > 1:
-            gathers = strategy.exchange == "gather"
-            cells.append("EP by all-gather" if gathers else "EP by all-to-all")
-        if prefill and prefill != decode:
-            cells.append("on " + (prefill if role.name == "prefill" else decode))
-        return cells
+        is_spread = service.problem.model.experts and strategy.tp * strategy.replicas > 1
+        dispatch = "all-gather" if strategy.exchange == "gather" else "all-to-all"
+        return [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
+                three(role.in_flight), *memory, dispatch if is_spread else "-",
+                prefill if prefill and role.name == "prefill" else decode]
 
-    rows = [head, *map(row, roles)]
-    if not uses_cp:
-        column = head.index("cp")
-        rows = [each[:column] + each[column + 1 :] for each in rows]
-    return rows
+    rows = [row(role) for role in service.roles]
+    is_said = {
+        "cp": any(role.strategy.cp > 1 for role in service.roles),
+        "EP dispatch": any(cells[names.index("EP dispatch")] != "-" for cells in rows),
+        "machine": bool(prefill) and prefill != decode,
+    }
+    kept = [i for i, name in enumerate(names) if is_said.get(name, True)]
+    return [[cells[i] for i in kept] for cells in [names, *rows]]
 
 
 def slo_rows(service: Service) -> list[list[str]]:
@@ -364,32 +362,3 @@ def shortage_table(problem: Problem, report: Mapping[str, Any]) -> str:
         found.append(("memory", f"{three(shortage['least_gb'])} GB of a GPU's "
                                 f"{three(shortage['capacity_gb'])} GB for weights and one request"))
     return lines_of(found)
-
-
-def _html_table(rows: Rows) -> str:
-    count = len(rows[0])
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in rows[0]) + "<th></th>"
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row[:count])
-        + f"<td>{html.escape('; '.join(row[count:]))}</td></tr>"
-        for row in rows[1:]
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _html_facts(facts: Iterable[tuple[str, str]]) -> str:
-    rows = "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts
-    )
-    return f"<dl>{rows}</dl>"
-
-
-def html_of_service(service: Service) -> str:
-    """The same for notebooks and pages: headline numbers, roles, SLOs."""
-    return (
-        f"<p><strong>{html.escape(throughput_of(service))}</strong></p>"
-        + _html_facts(facts_of(service))
-        + _html_table(role_rows(service))
-        + _html_table(slo_rows(service))
-        + _html_facts(results_of(service)[1:])
-    )

@@ -41,7 +41,6 @@ from .service_parts import (
 )
 from .service_tables import (
     facts_of,
-    html_of_service,
     lines_of,
     number,
     shortage_table,
@@ -219,7 +218,7 @@ class Service:
         return self.table
 
     def _repr_html_(self) -> str:
-        return html_of_service(self)
+        return cast(str, public("for_notebook")(self))
 
     def diff(self, other: "Service") -> "Difference":
         return cast("Difference", public("diff")(self, other))

@@ -354,7 +354,7 @@ class FileTest(FolderTest):
         text = path.read_text()
         self.assertLess(text.index("tokens/s per GPU"), text.index("<figure"))
         figures = re.findall(r'<figure id="(.*?)">', text)
-        self.assertEqual(figures, ["front", "steps", "memory", "sensitivity"])
+        self.assertEqual(figures, ["front", "steps", "layer", "memory", "sensitivity"])
         self.assertIn("shardopt export PAGE.html --target shell -o launch", text)
         steps = service.chart("steps")["data"]["values"]
         self.assertAlmostEqual(sum(row["us"] for row in steps), sum(service.step_us.values()))
