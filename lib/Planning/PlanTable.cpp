@@ -340,15 +340,15 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
     return layout;
   };
   TextTable table;
-  table.add({"micro-batch time, us per layer", "layers", "layout", "compute",
-             "memory", "collective", "%", "MB", "kind"});
+  table.add({"us per layer", "layers", "layout", "compute", "memory", "comm",
+             "%", "MB", "collective"});
   auto addRow = [&](const cost::OpBreakdown &op, const std::string &name,
                     const std::string &layers, const std::string &layout) {
     double n = op.layers;
     table.add({name, layers, layout, fixed(op.computeUs / n, 1),
                fixed(op.memoryUs / n, 1), fixed(op.collectiveUs / n, 1),
                fixed(100 * secondsOf(op) / secondsOf(all), 1),
-               fixed(op.collectiveBytes / n / 1e6, 3),
+               formatNumber(op.collectiveBytes / n / 1e6, 4),
                op.collective.empty() ? "-" : op.collective});
   };
   for (size_t i = 0; i < std::min(ops.size(), maxOpRows); ++i)
@@ -357,7 +357,7 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
   if (ops.size() > maxOpRows)
     table.add(
         {"  and " + std::to_string(ops.size() - maxOpRows) + " more ops"});
-  addRow(all, "  all stages and layers", "", "");
+  addRow(all, "  all", "", "");
   text += "\n" + table.print();
   std::string legend;
   for (const std::string &layout : layouts)

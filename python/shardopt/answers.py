@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import re
+import textwrap
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -77,9 +79,29 @@ def show(plans: Sequence[Any], args: argparse.Namespace) -> int:
         files = [plan.to_dict() for plan in plans]
         print_json(files[0] if len(files) == 1 else files)
     else:
-        print("\n".join(_table(plan, args) for plan in plans), end="")
+        print(fitted("\n".join(_table(plan, args) for plan in plans)), end="")
         _show_next(plans, paths, args)
     return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
+
+
+#: Columns of what is printed; longer values continue below their first word.
+WIDTH = 100
+_NAMED = re.compile(r"  (?:\S+ )*\S+ {2,}|  \S.{10} |  \S.{8} ")
+
+
+def fitted(text: str) -> str:
+    """`text` with lines of `  name  value` broken between words at `WIDTH`."""
+    lines = []
+    for line in text.split("\n"):
+        found = _NAMED.match(line)
+        if len(line) <= WIDTH or not found:
+            lines.append(line)
+            continue
+        lines += textwrap.wrap(
+            line, WIDTH, initial_indent="", subsequent_indent=" " * found.end(),
+            break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
+        )
+    return "\n".join(lines)
 
 
 def _table(plan: Any, args: argparse.Namespace) -> str:

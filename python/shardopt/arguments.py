@@ -287,6 +287,11 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         "--timeline", metavar="FILE", help="also write the layer as a Chrome trace"
     )
     made.add_argument("--step", type=float, default=0.2, help="step of the frontier (default: 0.2)")
+    made = verb("trace", "show when a search improved, and plot it")
+    made.add_argument("trace", help="log of a search, or a trace of --llm-search-sharding")
+    made.add_argument("--objective", choices=("throughput", "latency"), default="throughput",
+        help="what is best (default: throughput)")
+    made.add_argument("-o", "--plot", metavar="FILE", help="plot, as .svg, .png, .html or .json")
     made = verb("check", "check a command, manifest or server against the optimum")
     made.add_argument(
         "what", nargs="?", help="quoted command, file, folder, or - for standard input"

@@ -17,6 +17,8 @@ EVERY_S = 0.1
 #: Evaluations of a search whose budget is not said.
 USUAL_BUDGET = 4000
 _WIDTH = 24
+#: Characters of a simulator's command that are shown.
+_MOST_NAME = 24
 
 
 def _spell_seconds(seconds: float) -> str:
@@ -45,6 +47,15 @@ def _spell_best(value: float, problem: Problem) -> str:
     return f", best {value:.4g} ms" if is_latency else f", best {value:.4g}"
 
 
+def _waits_for(problem: Problem) -> str:
+    """What a search waits for: "exec:./sim", "surrogate search", "service search, vllm"."""
+    if problem.is_service:
+        return f"service search, {problem.engine or 'vllm'}"
+    if isinstance(problem.simulator, str) and problem.simulator.startswith(("exec:", "plugin:")):
+        return problem.simulator[:_MOST_NAME]
+    return f"{problem.searcher} search"
+
+
 @contextlib.contextmanager
 def searching(
     problem: Problem, file: TextIO | None = None, quiet: bool = False
@@ -57,6 +68,7 @@ def searching(
         yield None
         return
     start, budget = time.monotonic(), problem.budget or USUAL_BUDGET
+    waits_for = _waits_for(problem)
 
     def draw(told: int, throughput: float | None, latency: float | None) -> None:
         seconds = time.monotonic() - start
@@ -67,7 +79,8 @@ def searching(
         else:
             text = bar(min(told, budget), budget, seconds)
         value = latency if problem.objective == "latency" else throughput
-        where.write(f"\r\x1b[K{text}{'' if value is None else _spell_best(value, problem)}")
+        best = "" if value is None else _spell_best(value, problem)
+        where.write(f"\r\x1b[K{waits_for}: {text}{best}")
         where.flush()
 
     try:
@@ -97,6 +110,8 @@ def progress(file: TextIO | None = None) -> Callable[[Search, Trial, Metrics], A
             best, is_latency = search.best[1], search.problem.objective == "latency"
             value = best.latency_ms if is_latency else best.throughput
             text += _spell_best(value, search.problem)
+        if search.pending:
+            text += f", {len(search.pending)} running"
         where.write(f"\r\x1b[K{text}" + ("\n" if is_last else ""))
         where.flush()
 

@@ -141,7 +141,7 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
 
 
 def write_whole(
-    path: "str | os.PathLike[str]", text: str, inputs: Iterable[Any] = ()
+    path: "str | os.PathLike[str]", text: "str | bytes", inputs: Iterable[Any] = ()
 ) -> None:
     """Writes `text` beside `path`, and then in its place, which has all of it or what
     it had; links are followed, and what is no regular file is written directly. An
@@ -150,7 +150,7 @@ def write_whole(
         check_outputs([path], inputs)
         place = Path(os.path.realpath(path))
         mode = place.stat().st_mode if place.exists() else None
-        data = text.encode("utf-8")
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
         if mode is not None and not stat.S_ISREG(mode):
             Path(path).write_bytes(data)
             return

@@ -28,7 +28,7 @@ _VERBS = {
         "plans": ("evaluate", "diff", "explain", "verify", "lower"),
         "launching": ("export", "serve"),
         "checking": ("check",),
-        "reporting": ("report",),
+        "reporting": ("report", "trace"),
     }.items()
     for verb in verbs
 }

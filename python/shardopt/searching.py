@@ -125,11 +125,12 @@ class Search:
         self.history.append((trial, metrics))
         if metrics.reason == "failed":
             self.failures[why] = self.failures.get(why, 0) + 1
-        if metrics.valid and (
-            self.best is None
-            or self._handle.better(tuple(metrics[:5]), tuple(self.best[1][:5]))
-        ):
+        if metrics.valid and (self.best is None or self._is_better(metrics, self.best[1])):
             self.best = (trial, metrics)
+
+    def _is_better(self, one: Metrics, other: Metrics) -> bool:
+        found: bool = self._handle.better(tuple(one[:5]), tuple(other[:5]))
+        return found
 
     def close(self) -> None:
         """Lets go of the log; nothing is asked or told afterwards."""
@@ -212,12 +213,20 @@ class Search:
         self._learn(trial, metrics, why)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a trial in the order of telling: number, metrics, degrees."""
-        found = []
+        """A row a trial in the order of telling: number, metrics, degrees, the dim of each
+        op, and `best`, the objective's best value so far (None: no valid trial yet)."""
+        is_latency = self.problem.objective == "latency"
+        found: list[dict[str, Any]] = []
+        best: Metrics | None = None
         for trial, metrics in self.history:
+            if metrics.valid and (best is None or self._is_better(metrics, best)):
+                best = metrics
+            value = best and (best.latency_ms if is_latency else best.throughput)
             strategy = trial.strategy.to_dict()
-            del strategy["dims"]
-            found.append({"trial": trial.number, **metrics.to_dict(), **strategy})
+            dims = strategy.pop("dims")
+            found.append(
+                {"trial": trial.number, **metrics.to_dict(), **strategy, "best": value, **dims}
+            )
         return found
 
     def frame(self) -> Any:
@@ -226,7 +235,12 @@ class Search:
 
     def _repr_html_(self) -> str:
         told = f"{self.searcher}: {len(self.history)} of {self.budget} evaluations"
-        rows = [row for row in self.rows() if self.best and row["trial"] == self.best[0].number]
+        ops = self.problem.model.ops
+        rows = [
+            {name: value for name, value in row.items() if name not in ops}
+            for row in self.rows()
+            if self.best and row["trial"] == self.best[0].number
+        ]
         return f"<p>{told}</p>{html_of(rows)}"
 
     def run(self, simulator: Any, **options: Any) -> Any:

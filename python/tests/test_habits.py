@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from shardopt.answers import fitted
 from shardopt.arguments import make_parser
 from shardopt.setting_help import TEXTS
 from shardopt.settings import KEYS
@@ -64,6 +65,30 @@ class OutputTest(unittest.TestCase):
         for name, verb in make_parser()[1].items():
             options = {option for action in verb._actions for option in action.option_strings}
             self.assertLessEqual({"--json", "--quiet"}, options, name)
+
+    def test_tables_fit_100_columns(self):
+        moe = ["plan", ROOT / "examples/configs/qwen3-235b-a22b.json", "--machine", "h200_sxm"]
+        requests = ["--isl", "2000", "--osl", "300"]
+        for words in (
+            [*SERVICE, "--ops"],
+            [*moe, *requests, "--devices", "16", "--prefill-machine", "h100_sxm",
+             "--prefill-devices", "8", "--ops"],
+            [*moe, "--devices", "16", "--context", "8192"],
+            [*PLAN, "--engine", "vllm"],
+        ):
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+    def test_a_broken_line_continues_below_its_first_word(self):
+        value = " ".join(["word"] * 40)
+        for name in ("bound by    ", "decode step ", "search    ", "simulator "):
+            lines = fitted(f"  {name}{value}").splitlines()
+            self.assertEqual(" ".join(line.strip() for line in lines), f"{name}{value}")
+            self.assertEqual({line.index("word") for line in lines}, {2 + len(name)})
+        for line in (f"  {'word' * 40}", f"    {'ab ' * 60}|"):
+            self.assertEqual(fitted(line), line)
 
     def test_a_plain_locale_and_a_narrow_terminal_change_nothing(self):
         usual = run(*SERVICE)

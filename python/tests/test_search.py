@@ -217,6 +217,7 @@ class ProgressTest(unittest.TestCase):
         ) as draw:
             draw(5000, 12.5, 3.0)
             draw(6000, None, None)
+        self.assertIn("random search: [", file.getvalue())
         self.assertIn("25%  5000 of 20000, 5e+03/s, 3s left, best 12.5", file.getvalue())
         self.assertIn("6000 of 20000", file.getvalue())
         self.assertTrue(file.getvalue().endswith("\r\x1b[K"))

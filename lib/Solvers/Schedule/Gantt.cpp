@@ -32,22 +32,34 @@ static void append(std::string &text, const char *format, Values... values) {
 }
 
 static constexpr double pictureWidth = 1280, margin = 70, rowHeight = 20,
-                        titleHeight = 26;
+                        titleHeight = 26, axisHeight = 30, legendHeight = 24;
 
-/// Of a phase; the second direction's is darker.
+namespace {
+/// How the ops of a phase are drawn: those of the first direction, those of the
+/// second one, and what the legend calls them.
+struct Look {
+  Phase phase;
+  const char *first, *second, *name;
+};
+} // namespace
+
+static constexpr Look looks[] = {
+    {Phase::Forward, "#9dc3f2", "#5b8dd6", "forward"},
+    {Phase::InputGradient, "#f4c56e", "#d99a2b", "backward (input)"},
+    {Phase::WeightGradient, "#a5d6a0", "#5fa35a", "backward (weight)"},
+    {Phase::Other, "#cfcfcf", "#9a9a9a", "other"},
+};
+
+static bool isOfSecondDirection(const PlanOp &op) { return op.microbatch > 0; }
+
+static const Look &lookOf(const PlanOp &op) {
+  return *std::find_if(
+      std::begin(looks), std::end(looks) - 1,
+      [&](const Look &look) { return look.phase == op.phase; });
+}
+
 static const char *colourOf(const PlanOp &op) {
-  bool isSecond = op.microbatch > 0;
-  switch (op.phase) {
-  case Phase::Forward:
-    return isSecond ? "#5b8dd6" : "#9dc3f2";
-  case Phase::InputGradient:
-    return isSecond ? "#d99a2b" : "#f4c56e";
-  case Phase::WeightGradient:
-    return isSecond ? "#5fa35a" : "#a5d6a0";
-  case Phase::Other:
-    return isSecond ? "#9a9a9a" : "#cfcfcf";
-  }
-  return "#cfcfcf";
+  return isOfSecondDirection(op) ? lookOf(op).second : lookOf(op).first;
 }
 
 /// With one digit behind the point, or none.
@@ -105,6 +117,62 @@ static void drawOps(std::string &text, const Instance &instance,
   text += "</g>\n";
 }
 
+/// A square of each colour that ops of `instance` have, and what it stands for.
+static void drawLegend(std::string &text, const Instance &instance,
+                       double top) {
+  double x = margin;
+  auto draw = [&](const char *colour, const std::string &name) {
+    append(text,
+           "<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" "
+           "fill=\"%s\" stroke=\"#555\" stroke-width=\"0.4\"/>\n"
+           "<text x=\"%.0f\" y=\"%.0f\">",
+           x, top + 6, colour, x + 17, top + 16);
+    text += name + "</text>\n";
+    x += 17 + 5.6 * double(name.size()) + 22;
+  };
+  for (const Look &look : looks) {
+    bool hasFirst = false, hasSecond = false;
+    for (int32_t op = 0; op < instance.numOps(); ++op)
+      if (&lookOf(instance.at(op)) == &look)
+        (isOfSecondDirection(instance.at(op)) ? hasSecond : hasFirst) = true;
+    if (hasFirst)
+      draw(look.first, look.name);
+    if (hasSecond)
+      draw(look.second, std::string(look.name) + ", 2nd direction");
+  }
+  append(text, "<text x=\"%.0f\" y=\"%.0f\">", x, top + 16);
+  text += "numbers: micro-batches</text>\n";
+}
+
+/// The distance of about ten ticks from 0 to `length`: 1, 2 or 5 times a power
+/// of ten.
+static int64_t tickOf(int64_t length) {
+  int64_t power = 1;
+  while (length / power >= 100)
+    power *= 10;
+  const int64_t steps = length / power;
+  return power * (steps < 10 ? 1 : steps < 20 ? 2 : steps < 50 ? 5 : 10);
+}
+
+/// The axis of time below all panels, from 0 to `length`.
+static void drawAxis(std::string &text, int64_t length, double top,
+                     double scale) {
+  append(text, "<path stroke=\"#555\" fill=\"none\" d=\"M%.0f %.0fH%s", margin,
+         top, shorten(margin + double(length) * scale).c_str());
+  const int64_t tick = tickOf(length);
+  std::string numbers;
+  for (int64_t time = 0; time <= length; time += tick) {
+    const std::string x = shorten(margin + double(time) * scale);
+    append(text, "M%s %.0fv4", x.c_str(), top);
+    append(numbers, "<tspan x=\"%s\">%lld</tspan>", x.c_str(),
+           static_cast<long long>(time));
+  }
+  append(text, "\"/>\n<text y=\"%.0f\" text-anchor=\"middle\" font-size=\"9\">",
+         top + 15);
+  text += numbers + "</text>\n";
+  append(text, "<text x=\"4\" y=\"%.0f\">time units</text>\n", top + 15);
+}
+
 std::string schedule::toGantt(const Instance &instance,
                               const std::vector<GanttPanel> &panels) {
   int64_t length = 1;
@@ -115,6 +183,7 @@ std::string schedule::toGantt(const Instance &instance,
     findRows(instance, *panel.schedule, count);
     height += titleHeight + count * rowHeight + 10;
   }
+  height += axisHeight + legendHeight;
   double scale = (pictureWidth - margin - 10) / double(length);
   std::string text;
   append(text,
@@ -137,5 +206,7 @@ std::string schedule::toGantt(const Instance &instance,
     drawOps(text, instance, *panel.schedule, rows, top, scale);
     top += count * rowHeight + 10;
   }
+  drawAxis(text, length, top, scale);
+  drawLegend(text, instance, top + axisHeight);
   return text + "</svg>\n";
 }

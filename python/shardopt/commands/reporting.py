@@ -1,4 +1,4 @@
-"""The verb that writes the page of a plan: report."""
+"""The verbs that draw: report, trace."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from ..border import check_outputs, write_whole
 from ..errors import ShardoptError
 from ..exits import FEASIBLE
 from ..figures import searched, timeline
+from ..frames import rows_as_table
 from ..frontier import pareto
 from ..pages import report
 from ..sensitivity import sweep
 from ..services import Service
+from ..traces import improvements, read_trace, trace_chart, write_chart
 
 
 def report_verb(args: argparse.Namespace) -> int:
@@ -39,4 +41,22 @@ def report_verb(args: argparse.Namespace) -> int:
         print(f"  page      {args.output}")
         if args.timeline:
             print(f"  timeline  {args.timeline}")
+    return FEASIBLE
+
+
+def trace_verb(args: argparse.Namespace) -> int:
+    check_outputs([args.plot], [args.trace])
+    rows = read_trace(args.trace)
+    found = improvements(rows, args.objective)
+    if args.plot:
+        write_chart(trace_chart(rows, args.objective), args.plot, [args.trace])
+    if args.format == "json":
+        print_json({"evaluations": len(rows), "improvements": found, "plot": args.plot})
+        return FEASIBLE
+    if found:
+        print(rows_as_table(found), end="\n\n")
+    valid = sum(row["valid"] for row in rows)
+    print(f"  {len(rows)} evaluations, {valid} valid, {len(found)} improvements")
+    if args.plot:
+        print(f"  plot  {args.plot}")
     return FEASIBLE

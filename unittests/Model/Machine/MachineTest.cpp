@@ -115,7 +115,15 @@ TEST(Machines, unknownNameListsTheKnownOnesClosestFirst) {
             "unknown machine 'h200'; known: h200_sxm, h20, gb200, gb300, l40s, "
             "mi300x, b200_sxm, h100_nvl, h100_sxm, a100_sxm, b300_sxm, "
             "h100_pcie; a file is named by a path with '/' or ending in "
-            "'.json'");
+            "'.json'; did you mean h200_sxm?");
+  for (auto [name, meant] :
+       {std::pair("H100", "; did you mean h100_sxm, h100_nvl or h100_pcie?"),
+        std::pair("B200-SXM", "; did you mean b200_sxm?")})
+    EXPECT_NE(loadMachine(name).error().message.find(meant), std::string::npos)
+        << name;
+  for (const char *name : {"tpu", ""})
+    EXPECT_EQ(loadMachine(name).error().message.find("did you mean"),
+              std::string::npos);
 }
 
 TEST(Machines, ofAFileAndOfAMissingOne) {
