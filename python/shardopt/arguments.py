@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .exits import USAGE
@@ -23,6 +24,25 @@ class _Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         print(f"error: {message}", file=sys.stderr)
         raise SystemExit(USAGE)
+
+
+class _Main(_Parser):
+    """The parser of the command, whose help ends with where its manual is."""
+
+    def format_help(self) -> str:
+        return super().format_help() + "\n" + _manual_places()
+
+
+def _manual_places() -> str:
+    """Where an installation has its manual page and completion, else how to make them."""
+    share = Path(sys.prefix, "share")
+    page, completion = share / "man/man1/shardopt.1", share / "bash-completion/completions/shardopt"
+    if page.is_file() and completion.is_file():
+        return f"manual page: man {page}\ncompletion:  source {completion}\n"
+    return (
+        "manual page: python -m shardopt.manual man > shardopt.1; man ./shardopt.1\n"
+        "completion:  source <(python -m shardopt.manual bash)\n"
+    )
 
 
 def positive(text: str) -> float:
@@ -179,7 +199,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser, and that of each verb."""
-    parser = _Parser(
+    parser = _Main(
         prog="shardopt",
         description="Plans how large language models are sharded for inference.",
         epilog=_EPILOG,

@@ -11,7 +11,6 @@ from typing import Any, Iterable, Sequence
 from .border import write_whole
 from .checks import _check_kind
 from .figures import Spec, charts, converter
-from .errors import ShardoptError
 from .frontier import Frontier
 from .heads import STYLE, head_of
 from .plans import Plan

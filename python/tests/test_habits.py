@@ -39,6 +39,16 @@ class HelpTest(unittest.TestCase):
             self.assertTrue([line for line in lines if line.split()[:1] == [name]], name)
         self.assertLessEqual(max(map(len, lines)), 110)
 
+    def test_help_names_the_manual_page_and_the_completion(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        last = done.stdout.splitlines()[-2:]
+        self.assertEqual([line.split(":")[0] for line in last], ["manual page", "completion"])
+        for kind in ("man", "bash"):
+            made = subprocess.run([sys.executable, "-m", "shardopt.manual", kind], text=True,
+                                  capture_output=True)
+            self.assertIn("shardopt", made.stdout)
+
     def test_every_option_says_what_it_is(self):
         for name, verb in make_parser()[1].items():
             for action in verb._actions:
