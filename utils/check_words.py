@@ -3,15 +3,19 @@
 
 utils/words.txt lists the words that fail, and what to write instead. User-facing are
 Markdown pages without code, and strings with a space in the C++ sources (help, tables,
-messages), in the summaries of TableGen and .def files, and in the Python package without
-its docstrings. Comments, tests and generated pages are not.
+messages), in the summaries of TableGen and .def files, and in the Python package.
+Tests and generated pages are not, nor comments of C++. Comments and docstrings of the
+package are held to the words that are wrong wherever they stand, which a line of
+`# comments too:` in the list begins.
 """
 
 import argparse
 import ast
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: Literals with only white space between them, which are one string.
@@ -23,11 +27,13 @@ NOT_PROSE = re.compile(r"^(```|~~~).*?^\1|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)", re.
 
 
 def read_words(path):
-    """Yields (pattern, what to write instead)."""
+    """Yields (pattern, what to write instead, whether comments are held to it)."""
+    is_of_comments = False
     for line in path.read_text(encoding="utf-8").splitlines():
+        is_of_comments = is_of_comments or line.startswith("# comments too:")
         if line and not line.startswith("#"):
             pattern, _, instead = line.partition("\t")
-            yield re.compile(pattern, re.IGNORECASE), instead
+            yield re.compile(pattern, re.IGNORECASE), instead, is_of_comments
 
 
 #: Summaries of fields whose names are older: a change there builds everything again.
@@ -55,36 +61,55 @@ def of_cpp(text):
         yield line, JOINT.sub("", found.group(0))
 
 
+def documents_of(tree):
+    """Docstrings, those of fields too."""
+    own = (node for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list))
+    for node in own:
+        for each in node.body:
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                yield each.value
+
+
 def of_python(text):
     """String constants other than docstrings."""
     tree = ast.parse(text)
-    own = (node for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list))
-    documents = {
-        id(first.value)
-        for node in own
-        for first in node.body
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    }
+    documents = {id(document) for document in documents_of(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if id(node) not in documents:
                 yield node.lineno, node.value
 
 
+def of_python_comments(text):
+    """Docstrings, and runs of comments on lines of their own."""
+    for document in documents_of(ast.parse(text)):
+        if isinstance(document.value, str):
+            yield document.lineno, re.sub(r"`[^`\n]*`", " ", document.value)
+    first, said = 0, []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            first = first if said else token.start[0]
+            said.append(token.string)
+        elif said and token.type != tokenize.NL:
+            yield first, "\n".join(said)
+            said = []
+
+
 def sources(root):
-    """Yields (file, how to take its texts)."""
+    """Yields (file, how to take its texts, whether these are comments)."""
     for file in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
         if "reference" not in file.relative_to(root).parts:
-            yield file, of_page
+            yield file, of_page, False
     for folder, pattern in [
         ("lib", "*.cpp"), ("lib", "*.h"), ("tools", "*.cpp"), ("tools", "*.h"), ("python/src", "*.cpp"),
         ("include", "*.td"), ("include", "*.def"), ("include", "*.h"),
     ]:
         for file in sorted((root / folder).rglob(pattern)):
             if str(file.relative_to(root)) not in EXCEPTED:
-                yield file, of_cpp
+                yield file, of_cpp, False
     for file in sorted((root / "python/shardopt").rglob("*.py")):
-        yield file, of_python
+        yield file, of_python, False
+        yield file, of_python_comments, True
 
 
 def main():
@@ -93,12 +118,14 @@ def main():
     args = parser.parse_args()
     words = list(read_words(ROOT / "utils/words.txt"))
     found = []
-    for file, texts in sources(args.root):
+    for file, texts, are_comments in sources(args.root):
         for line, text in texts(file.read_text(encoding="utf-8")):
             if " " not in text:
                 continue
             text = NAME.sub(" ", text)
-            for pattern, instead in words:
+            for pattern, instead, is_of_comments in words:
+                if are_comments and not is_of_comments:
+                    continue
                 hit = pattern.search(text)
                 if hit:
                     place = f"{file.relative_to(args.root)}:{line + text.count(chr(10), 0, hit.start())}"

@@ -77,8 +77,8 @@ class _Limit(argparse.Action):
 
 
 class _Drafts(argparse.Action):
-    """Draft tokens of a step with how many of them are accepted in the mean: `3:1.9`, or
-    several of which the best is chosen: `0,1:0.8,3:1.9`."""
+    """Speculative tokens of a step and how many of them are accepted in the mean: `3:1.9`,
+    or several to choose the best from: `0,1:0.8,3:1.9`."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         drafts, accepted = [], []
@@ -177,7 +177,7 @@ def _add_role(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
-    """What an export of a service says beside the plan."""
+    """What an export of a service says in addition to the plan."""
     group = parser.add_argument_group("the whole service (--target)")
     add = group.add_argument
     add("--target", metavar="T", help="shell, compose, slurm, srt-slurm, kubernetes, dynamo or llm-d")

@@ -32,8 +32,8 @@ def _spell_seconds(seconds: float) -> str:
 
 
 def bar(told: int, budget: int, seconds: float, since: int = 0) -> str:
-    """Share, rate and time left after `told` of `budget` evaluations, of which
-    `since` were told before these `seconds`."""
+    """Share, rate and time left after `told` of `budget` evaluations. `since` of them
+    were told before these `seconds`."""
     share = told / budget
     filled = int(share * _WIDTH)
     rate = (told - since) / seconds if seconds > 0 else 0.0

@@ -143,7 +143,7 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
 def write_whole(
     path: "str | os.PathLike[str]", text: "str | bytes", inputs: Iterable[Any] = ()
 ) -> None:
-    """Writes `text` beside `path`, and then in its place, which has all of it or what
+    """Writes `text` next to `path`, then moves it there: `path` has all of it or what
     it had; links are followed, and what is no regular file is written directly. An
     error where `path` is one of the `inputs`."""
     with reading(f"'{path}' cannot be written"):

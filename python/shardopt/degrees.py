@@ -18,7 +18,7 @@ class Degree(NamedTuple):
     is_required: bool
     """Whether every strategy says it."""
     default: "int | str | None"
-    """Its value where nothing is said; None where that depends on other degrees."""
+    """Its default; None if that depends on other degrees."""
     names: tuple[str, ...]
     """Of its values from 1; empty: they are numbers."""
 

@@ -179,7 +179,7 @@ def load_of(plan: Plan) -> Names:
 
 
 def facts_of(model: Model) -> Names:
-    """What flags depend on beside a strategy."""
+    """What flags depend on in addition to a strategy."""
     return {
         "experts": model.experts,
         "has_dense_layers": model.has_dense_layers,

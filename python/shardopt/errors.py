@@ -31,7 +31,7 @@ class Contradiction(ShardoptError):
 
 class WrongPlan(ShardoptError):
     """A plan file that is none, is of another version or was made for what has
-    changed; or a plan of another model than the one beside it."""
+    changed; or a plan of another model than the given one."""
 
 
 class Infeasible(ShardoptError):

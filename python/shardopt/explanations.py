@@ -21,7 +21,7 @@ class Explanation:
     op: str
     dim: str
     rows: tuple[tuple[str, Metrics, float], ...]
-    """What is cut, its metrics, and its throughput beside the plan's."""
+    """What is sharded, the metrics, and the throughput as a share of the plan's."""
 
     def __str__(self) -> str:
         lines = [f"{self.op}: {'replicated' if self.dim == 'none' else 'sharded on ' + self.dim}"]

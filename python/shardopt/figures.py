@@ -40,7 +40,7 @@ def _latency_name(plan: Plan) -> str:
 
 
 def compared(plan: Plan) -> dict[str, Plan]:
-    """The plan, and Megatron's beside it."""
+    """The plan and Megatron's."""
     plans = {"this plan": plan}
     ops = plan.problem.model.ops
     for key, name in BASELINES.items():
@@ -357,7 +357,7 @@ def sensitivity(changes: Sequence[Change]) -> Spec:
 
 
 def searched(plan: Plan) -> Search:
-    """The searcher of the plan, or beside an exact search one that asks a
+    """The searcher of the plan, or for an exact search one that asks a
     simulator, on the plan's problem, with its seed."""
     report = plan.report
     has_own = report["searcher"] not in (None, "exact")
@@ -386,7 +386,7 @@ def improvements_chart(values: list[dict[str, Any]], goal: str) -> Spec:
 
 
 def convergence(plan: Plan, search: Search) -> Spec:
-    """The best that a search had after each evaluation, beside the bound."""
+    """The best that a search had after each evaluation, with the bound."""
     is_latency = plan.problem.objective == "latency"
     values: list[dict[str, Any]] = []
     best = None
@@ -499,7 +499,7 @@ def chart(
     changes: Sequence[Change] | None = None,
     search: Search | None = None,
 ) -> Spec:
-    """One of them; what it shows beside the plan is found where it is not given."""
+    """One of them; what else it shows is found if it is not given."""
     if name == "sensitivity" and changes is None:
         changes = sweep(plan.problem)
     if name == "convergence" and search is None:

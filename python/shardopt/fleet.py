@@ -4,9 +4,9 @@ One thread owns all of it, and is told by a queue: what is to be evaluated, whic
 worker is up, which is done. An evaluation is in exactly one place: waiting, or
 in one call of one worker. It leaves by its future alone.
 
-A worker may have two calls, of which it runs the first. Which evaluation ended it is
+A worker may have two calls and runs the first. Which evaluation ended it is
 known where it had that one alone. Else those of the first call are suspects: each comes
-again at a worker that has nothing beside it, and only what is lost there counts.
+again at a worker that has no other, and only what is lost there counts.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ class Fleet:
         self._suspect(call)
 
     def _empty(self, worker: Worker, but: Call) -> int:
-        """Leaves a worker without calls: what it had beside one of them waits again.
+        """Leaves a worker without calls: its other calls wait again.
         Gives how many those are."""
         others = [job for call in worker.calls if call is not but for job in call.jobs]
         worker.calls, worker.deadline = [], math.inf

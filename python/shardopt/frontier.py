@@ -68,7 +68,7 @@ def pareto(problem: Problem, step: float = 0.1) -> Frontier:
 
     Starts at the best throughput under the problem's own limit, and asks again
     for what is faster by at least `step` of the latency, down to the fastest
-    plan that there is. With `step=0` every point of a phase's frontier is found.
+    plan. With `step=0` every point of a phase's frontier is found.
     """
     _check_kind(Problem, "problem", problem)
     if not 0 <= real(step) < 1:
@@ -164,7 +164,7 @@ def min_devices(
     Of a phase, on n devices as many replicas of one plan work as fit. What they serve
     never falls with n, so that the number before the one returned is proved to be too
     few wherever the searches are proved. A service is planned for the fewest GPUs of
-    those that there are, which is proved too.
+    the available ones, which is proved too.
     """
     _check_kind(Problem, "problem", problem)
     if rate is None and problem.rate is None:

@@ -53,7 +53,7 @@ def _is_offline() -> bool:
 
 
 def _downloaded(model: str) -> Path:
-    """The snapshot of `model`, of which the config was downloaded."""
+    """The snapshot of `model`, after its config was downloaded."""
     help = "expected a config.json, a folder that holds one, or a module (.mlir)"
     absent = f"'{model}' is no file, and the Hugging Face cache '{_cache()}' lacks it"
     if _is_offline():

@@ -125,8 +125,8 @@ class Model:
         return {name: float(said[name]) for name in native().requests if name in said}
 
     def under(self, workload: Decode | Prefill) -> "Model":
-        """The same model under another workload, of which alone it is; of a config,
-        also one that is no longer where it was."""
+        """The same model under another workload alone. A config may be gone from where
+        it was."""
         if self.config is None:
             said = f"phase = {workload.phase}, context = {workload.context}"
             text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)

@@ -149,7 +149,7 @@ _OF_PHASES = (
 
 
 def other_machines(problem: Problem) -> list[str]:
-    """The machine of a service beside that of the problem."""
+    """The machine of a service other than that of the problem."""
     return [problem.prefill_machine] if problem.prefill_machine else []
 
 

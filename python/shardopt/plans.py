@@ -206,9 +206,9 @@ class Plan(Verbs):
     ) -> "Plan":
         """Reads a plan file, or a page that holds one, and evaluates the plan
         again: where its metrics are what they were, what the search said of it
-        holds too. A file of another version, one of which a machine is no longer
-        what it was, and one that names a program as its simulator are errors, the
-        last unless `allow_simulator`."""
+        holds too. A file of another version, one whose machine is no longer what it
+        was, and one that names a program as its simulator are errors, the last
+        unless `allow_simulator`."""
         values = of_phase_alone(read_plan_file(_path(source)))
         name = str(source)
         if values["shardopt_plan"] != SCHEMA:

@@ -48,14 +48,14 @@ class Problem:
     """A model on a machine under limits: all that a plan depends on.
 
     `devices` is what there is: throughput counts per device of them, with as
-    many replicas of a plan at work as fit. `max_devices` is the most that a plan
+    many copies of a plan at work as fit. `max_devices` is the most that a plan
     may take, and throughput is per device that it takes. With `isl` and `osl`
     (tokens of a prompt and of its completion) the plan is a `Service`: roles of
     workers with their layouts, under both SLOs and with what else is known of
     requests; `requests` lists the names. The model is then at the longest context
     of a request. An SLO is on the mean over requests, or on the percentile 50, 90
-    or 99. Prefill workers may be on `prefill_machine`, of which there are
-    `prefill_devices` beside `devices`, or which the `devices` may be of.
+    or 99. Prefill workers may be on `prefill_machine`, with
+    `prefill_devices` in addition to `devices`, or which the `devices` may be of.
     `decode_machine` is another name of `machine` where there are two. `price` and
     `prefill_price` are dollars of a GPU for an hour, in the place of what their machines
     say: at a rate a service is then planned for the least cost. `chunk` is the most tokens
@@ -460,7 +460,7 @@ def _listed(name: str, value: Any) -> str:
 
 
 def read_limits(asked: dict[str, Any]) -> None:
-    """Replaces the limits that a file spells "inf", for which JSON has no number."""
+    """Replaces the limits that a file spells "inf": JSON has no number for it."""
     for name in ("tpot_ms", "ttft_ms"):
         if asked.get(name) == "inf":
             asked[name] = math.inf

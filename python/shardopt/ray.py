@@ -4,7 +4,7 @@
     search.run(simulator, executor=executor, parallel=256, order="async")
 
 Each worker is an actor that holds the simulator: a function of a strategy, or a
-`shardopt.Process`, which starts, limits and restarts a program beside it. Ray
+`shardopt.Process`, which starts, limits and restarts a program next to it. Ray
 places workers and says which are lost; what they evaluated is sent again.
 """
 
@@ -45,7 +45,7 @@ class Executor:
     simulator starts its engine there. `timeout_s` kills a worker that does not
     come back; a `Process` has a limit of its own. An evaluation that loses a worker
     which has it alone is sent again, `retries` times, and then is a failure, "lost";
-    what goes down beside others is sent again and does not count. Where for
+    what is lost together with others is sent again and does not count. Where for
     `patience_s` there is no worker at all the run ends with `ClusterLost`.
 
     In the order "async" a worker is given evaluations that are short by the call,

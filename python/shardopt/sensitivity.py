@@ -24,7 +24,7 @@ class Change:
     plan: "Plan | Service | None"
 
     def row(self, base: "Plan | Service") -> dict[str, Any]:
-        """The change beside the optimum of the problem as it was."""
+        """The change, compared with the optimum of the problem as it was."""
         found = self.plan
         if found is None:
             name = "tokens_per_s_per_gpu" if isinstance(base, Service) else "throughput"

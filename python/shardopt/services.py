@@ -324,7 +324,7 @@ def settings_of(
 def asked_of_service(
     problem: Problem, progress: "Callable[..., None] | None" = None
 ) -> dict[str, Any]:
-    """What the planner is asked of a service beside its engine and its pins."""
+    """What the planner is asked of a service, without its engine and its pins."""
     return {
         "requests": problem.requests,
         "devices": problem.devices or problem.max_devices or 0,

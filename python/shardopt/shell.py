@@ -49,7 +49,7 @@ def exec_lines(words: Iterable[str], later: Sequence[str]) -> list[str]:
 
 
 def as_operand(text: str, what: str) -> str:
-    """`text`, where a command reads it beside flags: `what` names it in the error."""
+    """`text`, where a command reads it among flags: `what` names it in the error."""
     if not text or text.startswith("-"):
         raise ShardoptError(
             f"the {what} is '{text}', expected a name that a command does not read "

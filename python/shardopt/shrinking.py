@@ -53,7 +53,7 @@ def _widths(config: dict[str, Any], strategy: Strategy) -> None:
 
 
 def _layers(config: dict[str, Any], count: int) -> None:
-    """The first `count` layers, of which dense ones before experts are one."""
+    """The first `count` layers; dense ones before experts count as one."""
     config["num_hidden_layers"] = count
     for name in ("first_k_dense_replace", "max_window_layers"):
         if isinstance(config.get(name), int):

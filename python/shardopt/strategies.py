@@ -16,7 +16,7 @@ _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
 
 
 def pairs_of(dims: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Ops with their dims, of which all strategies share each: that is less to keep,
+    """Ops with their dims, each shared by all strategies: that is less to keep,
     and quicker to read."""
     return tuple(_PAIRS.setdefault(pair, pair) for pair in dims)
 

@@ -2,8 +2,8 @@
 
 A style says how the weights of a module are cut, and what it makes of its input
 and output, which are whole between modules but for what one module leaves cut
-and the next one takes so. So what an op is cut by says the style, together with
-the ops beside it. All layers have the same styles.
+and the next one takes so. So what an op is sharded on says the style, together with
+its neighbours. All layers have the same styles.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ if __name__ == "__main__":
 
 
 def _style(cut: str, columns: str, stays_cut: bool, comes_cut: bool) -> str:
-    """Of a projection whose output is cut by `columns`, if it is."""
+    """Of a projection whose output is sharded on `columns`, if it is."""
     if cut == "none":
         return "replicate"
     if cut == columns:
@@ -204,7 +204,7 @@ def _stage_reasons(plan: Plan) -> list[str]:
 
 
 def _head_groups(model: Model) -> int:
-    """What tp divides where attention is cut by heads."""
+    """What tp divides if attention is sharded on heads."""
     config = model.config or {}
     heads = int(config["num_attention_heads"])
     return math.gcd(heads, int(config.get("num_key_value_heads") or heads))

@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Conformance:
-    """A server beside the role of a plan that it plays (None without a plan)."""
+    """A server and its role in a plan (None without a plan)."""
 
     running: Running
     role: Role | None
@@ -76,7 +76,7 @@ def check_server(
     url: str, plan: "Plan | None" = None, log: "str | None" = None, role: "str | None" = None,
     timeout_s: float = 10,
 ) -> Conformance:
-    """What the server at `url` runs, beside the role of `plan` that it plays: the one of
+    """What the server at `url` runs, compared with its role in `plan`: the one of
     that name, else the one that it says or is nearest to."""
     running = ask(url, timeout_s, log)
     if plan is None:

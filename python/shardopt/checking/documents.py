@@ -155,7 +155,7 @@ def load_of_script(text: str) -> Load | None:
 
 def _files_of(folder: Path, is_asked: bool = True) -> dict[str, str]:
     """Small text files of a folder by name, as scripts name them. One that is no text is
-    an error in a folder that was asked for, and nothing beside a file that was."""
+    an error in a folder that was asked for, and nothing next to a file that was."""
     found: dict[str, str] = {}
     for path in sorted(folder.iterdir())[:_MOST_FILES]:
         is_text = path.suffix in (*_YAML, ".sh", ".env", ".txt", ".sbatch")

@@ -17,7 +17,7 @@ from .programs import Invocation
 
 @dataclass(frozen=True)
 class Meaning:
-    """A role, and what its command says beside it.
+    """A role, and what else its command says.
 
     `role.in_flight` is the cap on sequences of one worker, and 0 where the engine's
     default holds. `exchange` is None where the engine decides.

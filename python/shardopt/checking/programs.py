@@ -87,7 +87,7 @@ def invocations(
     label: str = "",
     place: str = "the command",
 ) -> list[Invocation]:
-    """The engines that `text` starts, in order. `files` are those beside it, scripts
+    """The engines that `text` starts, in order. `files` are those next to it, scripts
     among them; nothing else is read."""
     known = dict(files or {})
     found: list[Invocation] = []

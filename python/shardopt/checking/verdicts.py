@@ -44,7 +44,7 @@ class Check:
 
     @property
     def share(self) -> float | None:
-        """Its throughput beside the optimum's."""
+        """Its throughput as a share of the optimum's."""
         if not self.outcome.is_there or not self.best.is_there:
             return None
         return self.outcome.throughput / self.best.throughput

@@ -13,7 +13,7 @@ from ..errors import ShardoptError
 
 
 def write_folder(folder: "str | os.PathLike[str]", files: Mapping[str, str]) -> list[Path]:
-    """Writes `files` (names with '/' are in subfolders) beside `folder`, which must be
+    """Writes `files` (names with '/' are in subfolders) next to `folder`, which must be
     new or empty, and renames them into its place."""
     with reading(shown(folder)):
         return _write(Path(folder), files)

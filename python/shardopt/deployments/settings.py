@@ -1,4 +1,4 @@
-"""What a target is told beside the service: names, images, volumes."""
+"""What a target is told in addition to the service: names, images, volumes."""
 
 from __future__ import annotations
 

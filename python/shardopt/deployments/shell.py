@@ -99,7 +99,7 @@ def variables(seat: Seat) -> list[str]:
 
 
 def _kinds_of(seats: list[Seat]) -> list[str]:
-    """Which machines are of which kind, where there are two."""
+    """The kind of each machine, where there are two kinds."""
     groups = groups_of(seats)
     if len(groups) == 1:
         return []
