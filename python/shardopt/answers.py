@@ -79,7 +79,7 @@ def show(plans: Sequence[Any], args: argparse.Namespace) -> int:
         files = [plan.to_dict() for plan in plans]
         print_json(files[0] if len(files) == 1 else files)
     else:
-        print(fitted("\n".join(_table(plan, args) for plan in plans)), end="")
+        print("\n".join(_table(plan, args) for plan in plans), end="")
         _show_next(plans, paths, args)
     return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
 
@@ -107,10 +107,11 @@ def fitted(text: str) -> str:
 def _table(plan: Any, args: argparse.Namespace) -> str:
     """The table, and of a service with --ops what ops of each phase are sharded on and
     take."""
-    if not isinstance(plan, Service) or not getattr(args, "ops", False):
-        return str(plan.table)
-    phases = [plan.phase_plan(phase).table for phase in ("prefill", "decode")]
-    return "\n".join([plan.table, *phases])
+    if not isinstance(plan, Service):
+        return str(plan.table)  # that of the pass, to the byte
+    is_long = getattr(args, "ops", False)
+    phases = [plan.phase_plan(phase).table for phase in ("prefill", "decode") if is_long]
+    return "\n".join([fitted(plan.table), *phases])
 
 
 def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namespace) -> None:
