@@ -495,6 +495,7 @@ func.func @cache_twice(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x
 
 // -----
 
+// expected-note@+1 {{of this function}}
 func.func @tokens_as_positions(%t: tensor<?xi32> {llm.role = "tokens"}, %x: tensor<?x96xbf16>, %k: tensor<3x?x?x2x8xbf16>, %v: tensor<3x?x?x2x8xbf16>) {
   %y:3 = llm.repeat 3 init(%r = %x : tensor<?x96xbf16>) caches(%c = %k : tensor<3x?x?x2x8xbf16>, %d = %v : tensor<3x?x?x2x8xbf16>) invariants(%p = %t : tensor<?xi32>) {
     // (C10)

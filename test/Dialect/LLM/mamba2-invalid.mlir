@@ -171,6 +171,7 @@ func.func @steps(%x: tensor<?x60xbf16>, %p: tensor<?xi32>, %c: tensor<?x3x36xbf1
 
 // -----
 
+// expected-note@+1 {{of this function}}
 func.func @tokens(%x: tensor<?x60xbf16>, %p: tensor<?xi32> {llm.role = "tokens"}, %c: tensor<?x3x36xbf16>, %s: tensor<?x4x5x4xf32>, %w: tensor<4x36xbf16>, %e: tensor<36xbf16>, %d: tensor<4xbf16>, %k: tensor<4xbf16>, %b: tensor<4xbf16>, %n: tensor<20xbf16>) {
   // (C8)
   // expected-error @+1 {{reads tokens as positions: expected another argument than #1, whose role is 'tokens'}}

@@ -135,6 +135,7 @@ func.func @epsilon(%x: tensor<?x72xbf16>, %p: tensor<?xi32>, %c: tensor<?x3x40xb
 
 // -----
 
+// expected-note@+1 {{of this function}}
 func.func @tokens(%x: tensor<?x72xbf16>, %p: tensor<?xi32> {llm.role = "tokens"}, %c: tensor<?x3x40xbf16>, %s: tensor<?x4x4x6xf32>, %w: tensor<4x40xbf16>, %d: tensor<4xbf16>, %b: tensor<4xbf16>, %n: tensor<6xbf16>) {
   // (C7)
   // expected-error @+1 {{reads tokens as positions: expected another argument than #1, whose role is 'tokens'}}

@@ -390,9 +390,16 @@ FailureOr<unsigned> ProgramReader::addKind(const LayerOps &layer,
            << maxKinds << "; layers that are alike belong in an 'llm.repeat'";
   kindOps.emplace_back();
   for (ShardableOpInterface op : layer.ops) {
-    if (!kindOfName.try_emplace(op.getShardingName(), kind).second)
-      return op.emitOpError("has the name '")
-             << op.getShardingName() << "' of an op of another kind of layer";
+    const auto [named, isNew] =
+        kindOfName.try_emplace(op.getShardingName(), kind);
+    if (!isNew) {
+      auto diagnostic = op.emitOpError("has the name '")
+                        << op.getShardingName()
+                        << "' of an op of another kind of layer";
+      diagnostic.attachNote(kindOps[named->second].front().front().getLoc())
+          << "that kind begins here";
+      return diagnostic;
+    }
     kindOps.back().push_back({op});
   }
   bodies.push_back(std::move(body));

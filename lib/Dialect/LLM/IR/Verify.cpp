@@ -151,6 +151,8 @@ LogicalResult llm::expectPositions(Operation *op, Value positions) {
   if (role && role == "tokens")
     return op->emitOpError("reads tokens as positions: expected another "
                            "argument than #")
-           << argument.getArgNumber() << ", whose role is 'tokens'";
+               .append(argument.getArgNumber(), ", whose role is 'tokens'")
+               .attachNote(func.getLoc())
+           << "of this function";
   return success();
 }

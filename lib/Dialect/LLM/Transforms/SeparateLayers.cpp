@@ -107,10 +107,15 @@ LogicalResult RepeatSplitter::checkStacks() {
        llvm::zip_equal(repeat.getStacked(), repeat.getStacks())) {
     auto argument = dyn_cast<BlockArgument>(stack);
     if (!argument || argument.getOwner()->getParentOp() != func ||
-        !argument.hasOneUse())
-      return repeat.emitOpError("has a cache that is no argument of the "
-                                "function, or has other uses, expected one of "
-                                "its own for each stack of layers");
+        !argument.hasOneUse()) {
+      auto diagnostic = repeat.emitOpError(
+          "has a cache that is no argument of the function, or has other uses, "
+          "expected one of its own for each stack of layers");
+      for (Operation *user : stack.getUsers())
+        if (user != repeat)
+          diagnostic.attachNote(user->getLoc()) << "used here";
+      return diagnostic;
+    }
     if (!result.hasOneUse() || !isa<func::ReturnOp>(*result.user_begin()))
       return repeat.emitOpError(
           "has a cache that is not returned, or more than "

@@ -75,6 +75,7 @@ module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 
 module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>, llm.workload = #llm.workload<phase = decode, context = 64>} {
   func.func @sum_of_tokens_and_copies(%x: tensor<?x32xbf16>, %w: tensor<32x8xbf16>) -> tensor<?x32xbf16> {
     %t, %i, %s = llm.router "router" dim<none> %x, %w {scoring = #llm.scoring<softmax>, top_k = 2} : (tensor<?x32xbf16>, tensor<32x8xbf16>) -> (tensor<?x32xbf16>, tensor<?x2xi32>, tensor<?x2xf32>)
+    // expected-note@+1 {{'dispatch' sends these rows to experts}}
     %d, %c, %o = llm.dispatch "dispatch" dim<0> %t, %i {experts = 8} : (tensor<?x32xbf16>, tensor<?x2xi32>) -> (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>)
     %y = llm.combine "combine" dim<0> %d, %c, %o, %s : (tensor<?x32xbf16>, tensor<1x1x8xi32>, tensor<?xi32>, tensor<?x2xf32>) -> tensor<?x32xbf16>
     // expected-error@+1 {{adds rows of tokens and other rows, of experts: expected its operands to have the same rows}}

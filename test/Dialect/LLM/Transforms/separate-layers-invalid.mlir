@@ -17,6 +17,7 @@ func.func @cache_read_elsewhere(%x: tensor<?x8xbf16>, %k: tensor<2x4xbf16>) -> (
   %y:2 = llm.repeat 2 init(%r = %x : tensor<?x8xbf16>) caches(%c = %k : tensor<2x4xbf16>) {
     llm.yield %r, %c : tensor<?x8xbf16>, tensor<4xbf16>
   }
+  // expected-note@+1 {{used here}}
   return %y#0, %y#1, %k : tensor<?x8xbf16>, tensor<2x4xbf16>, tensor<2x4xbf16>
 }
 

@@ -213,10 +213,8 @@ LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {
     const LocalValues::Placed *placed = state.values.lookup(operand->get(), op);
     if (!placed)
       return failure();
-    if (space && placed->space != space)
-      return op.emitOpError("reads rows of ")
-             << space->name << " and other rows, of " << placed->space->name
-             << ": expected its operands to have the same rows";
+    if (failed(expectSameRows(op, "reads", space, placed->space)))
+      return failure();
     space = placed->space;
     cost::Placement placement;
     placement.layout =
@@ -318,10 +316,8 @@ LogicalResult Partitioner::runOnOther(Operation &op) {
     if (!state.values.isPlaced(operand))
       continue;
     const RowSpace *rows = state.values.lookup(operand, &op)->space;
-    if (space && rows != space)
-      return op.emitOpError("reads rows of ")
-             << space->name << " and other rows, of " << rows->name
-             << ": expected its operands to have the same rows";
+    if (failed(expectSameRows(&op, "reads", space, rows)))
+      return failure();
     space = rows;
   }
   SmallVector<Value> operands;

@@ -283,10 +283,8 @@ FailureOr<LocalValues::Placed> Partitioner::writeSum(Operation *op,
     const LocalValues::Placed *placed = state.values.lookup(leaf, op);
     if (!placed)
       return failure();
-    if (space && placed->space != space)
-      return op->emitOpError("adds rows of ")
-             << space->name << " and other rows, of " << placed->space->name
-             << ": expected its operands to have the same rows";
+    if (failed(expectSameRows(op, "adds", space, placed->space)))
+      return failure();
     space = placed->space;
     summands.push_back(
         {placed->copies.front(), placed->rowBytes, isBranch(leaf)});

@@ -137,14 +137,33 @@ const RowSpace *RowSpaces::addExperts(DispatchOp dispatch, double copies) {
   return experts.back().get();
 }
 
+/// Says where rows of experts were sent.
+static void noteDispatch(InFlightDiagnostic &diagnostic, const RowSpace &rows) {
+  if (DispatchOp dispatch = rows.dispatch)
+    diagnostic.attachNote(dispatch.getLoc())
+        << "'" << dispatch.getName() << "' sends these rows to experts";
+}
+
 LogicalResult llm::expectRows(Operation *op, const RowSpace *found,
                               const RowSpace *wanted) {
   if (found == wanted)
     return success();
   auto diagnostic = op->emitOpError("reads rows of ")
                     << found->name << ", expected rows of " << wanted->name;
-  if (DispatchOp dispatch = found->dispatch)
-    diagnostic.attachNote(dispatch.getLoc())
-        << "'" << dispatch.getName() << "' sends these rows to experts";
+  noteDispatch(diagnostic, *found);
+  return diagnostic;
+}
+
+LogicalResult llm::expectSameRows(Operation *op, StringRef reads,
+                                  const RowSpace *first,
+                                  const RowSpace *second) {
+  if (!first || first == second)
+    return success();
+  auto diagnostic = op->emitOpError()
+                    << reads << " rows of " << first->name
+                    << " and other rows, of " << second->name
+                    << ": expected its operands to have the same rows";
+  noteDispatch(diagnostic, *first);
+  noteDispatch(diagnostic, *second);
   return diagnostic;
 }

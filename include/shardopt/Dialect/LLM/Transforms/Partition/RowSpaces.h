@@ -35,6 +35,13 @@ struct RowSpace {
 ::mlir::LogicalResult expectRows(::mlir::Operation *op, const RowSpace *found,
                                  const RowSpace *wanted);
 
+/// Fails at `op`, which `reads` rows of two operands, unless these are the
+/// same; a null `first` is of no operand yet.
+::mlir::LogicalResult expectSameRows(::mlir::Operation *op,
+                                     ::llvm::StringRef reads,
+                                     const RowSpace *first,
+                                     const RowSpace *second);
+
 /// The row spaces of a function.
 class RowSpaces {
 public:
