@@ -130,10 +130,8 @@ def throughput_of(service: Service) -> str:
 
 def load_of(service: Service) -> str:
     metrics = service.metrics
-    return (
-        f"{number(round(metrics.in_flight, 3))} requests in flight on {metrics.gpus} of "
-        f"{service.gpus_available} GPUs"
-    )
+    in_flight = number(round(metrics.in_flight, 0 if metrics.in_flight >= 100 else 1))
+    return f"{in_flight} requests in flight on {metrics.gpus} of {service.gpus_available} GPUs"
 
 
 def step_shares(service: Service) -> list[tuple[str, float, float]]:

@@ -193,7 +193,8 @@ def _problems_of(
         )
     if "context" not in values and model is None:
         raise ShardoptError(
-            "no workload, expected --isl and --osl for a service, or --context for a phase"
+            "no workload, expected the tokens of a prompt and of a completion for a service "
+            "(such as --isl 2000 --osl 500), or --context for a phase"
         )
     context = _tokens(values, "context") if "context" in values else 0
     if model is not None:

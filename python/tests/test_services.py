@@ -358,8 +358,8 @@ class FileTest(FolderTest):
         self.assertIn("shardopt export PAGE.html --target shell -o launch", text)
         steps = service.chart("steps")["data"]["values"]
         self.assertAlmostEqual(sum(row["us"] for row in steps), sum(service.step_us.values()))
-        with self.assertRaisesRegex(so.ShardoptError, "unknown chart 'layer' of a service"):
-            service.chart("layer")
+        with self.assertRaisesRegex(so.ShardoptError, "unknown chart 'sharding' of a service"):
+            service.chart("sharding")
 
     def test_files_of_version_1_hold_the_whole_service(self):
         for name, values in json.loads(OLD.read_text()).items():

@@ -33,7 +33,7 @@ def role_script(deployment: Deployment, role: Role) -> str:
     lines = [
         "#!/bin/sh",
         f"# {role.name}: {deployment.engine} {deployment.version}, a worker has "
-        f"{role.devices} devices on {nodes} nodes",
+        f"{role.devices} GPUs on {nodes} node{'s' if nodes > 1 else ''}",
         "# reads PORT, SIDE_PORT, HOST"
         + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if nodes > 1 else ""),
         "set -eu",
