@@ -158,8 +158,6 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   if (!planned->kinds.empty())
     return Error{
         "--joint is for one machine, found groups with different machines"};
-  if (scenario.isPrefill())
-    return Error{options.graph + ": --joint is for decode, found prefill"};
   const Strategy &strategy = planned->strategy;
   ordering::JointOptions wanted;
   wanted.chunks = options.chunks;
@@ -173,13 +171,8 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   wanted.timeLimit = options.timeLimit.value_or(options.rounds ? 0 : 60);
   wanted.stop = stop;
   ErrorOr<ordering::JointPlan> plan =
-      ordering::planJointly({scenario.model(),
-                             {planned->scenario, &scenario.costs().time()},
-                             scenario.expertSkew(),
-                             scenario.machine().memoryCapacity,
-                             strategy.degrees,
-                             strategy.dims},
-                            wanted);
+      ordering::planJointly({planned->scenario, &scenario.costs()},
+                            scenario.expertSkew(), strategy, wanted);
   if (!plan)
     return Error{options.graph + ": " + plan.error().message};
 

@@ -416,3 +416,19 @@ ErrorOr<JointPlan> ordering::planJointly(const JointProblem &problem,
                                          const JointOptions &options) {
   return JointSearch(problem, options).run();
 }
+
+ErrorOr<JointPlan>
+ordering::planJointly(std::shared_ptr<const cost::CostModel> costs,
+                      std::optional<double> skew, const Strategy &strategy,
+                      const JointOptions &options) {
+  const cost::Model &model = costs->model();
+  if (model.workload.phase == cost::Phase::Prefill)
+    return Error{"'joint' is for decode, found prefill"};
+  return planJointly({model,
+                      {costs, &costs->time()},
+                      skew,
+                      costs->limits().memoryBytes,
+                      strategy.degrees,
+                      strategy.dims},
+                     options);
+}

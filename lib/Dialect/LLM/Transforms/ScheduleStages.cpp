@@ -272,8 +272,6 @@ std::optional<Error> ScheduleStagesPass::planJointly(
     const ordering::OrderOptions &options, std::vector<int64_t> inFlight) {
   const Scenario &scenario = *planned.scenario;
   const cost::CostModel &costs = scenario.costs();
-  if (scenario.isPrefill())
-    return Error{"'joint' is for decode, found prefill"};
   ordering::JointOptions wanted;
   wanted.chunks = options.chunks;
   wanted.inFlight = inFlight.empty()
@@ -282,14 +280,8 @@ std::optional<Error> ScheduleStagesPass::planJointly(
   wanted.rounds = options.solver.rounds;
   wanted.timeLimit = options.solver.timeLimit;
   wanted.stop = options.solver.stop;
-  ErrorOr<ordering::JointPlan> plan =
-      ordering::planJointly({scenario.model(),
-                             {planned.scenario, &costs.time()},
-                             scenario.expertSkew(),
-                             scenario.machine().memoryCapacity,
-                             strategy.degrees,
-                             strategy.dims},
-                            wanted);
+  ErrorOr<ordering::JointPlan> plan = ordering::planJointly(
+      {planned.scenario, &costs}, scenario.expertSkew(), strategy, wanted);
   if (!plan)
     return plan.error();
   const ordering::JointChoice &joint = plan->joint;
