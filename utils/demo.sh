@@ -27,7 +27,7 @@ run() {
 # The plan is printed on stderr; here it belongs to the story.
 exec 2>&1
 run "$build/bin/shardopt" plan "$config" --machine h100_sxm --devices 64 \
-  --isl 4000 --osl 1000 --tpot 30@p90 --ttft 2000@p90 --output-dir "$out"
+  --isl 4000 --osl 1000 --tpot 30@p90 --ttft 2000@p90 --engine vllm --output-dir "$out"
 run "$build/bin/shardopt" export "$out/service.json" --target shell --output-dir "$out/launch"
 run "$build/bin/shardopt" verify "$out/service.json"
 run "$build/bin/shardopt" lower "$out/service.json" -o "$out/sharded.mlir"

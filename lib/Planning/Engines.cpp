@@ -18,6 +18,19 @@
 
 using namespace shardopt;
 
+const char *shardopt::spell(Runner runner) {
+  return runner ? spell(*runner) : noEngine;
+}
+
+ErrorOr<Runner> shardopt::parseRunner(const std::string &text) {
+  if (text == noEngine)
+    return Runner();
+  ErrorOr<Engine> engine = parseEngine(text);
+  if (!engine)
+    return engine.error();
+  return Runner(*engine);
+}
+
 //===----------------------------------------------------------------------===//
 // Facts
 //===----------------------------------------------------------------------===//
@@ -136,12 +149,14 @@ static std::optional<std::string> whyNotTrtllm(const Degrees &degrees,
   return std::nullopt;
 }
 
-std::optional<std::string> shardopt::whyNotRun(Engine engine,
+std::optional<std::string> shardopt::whyNotRun(Runner runner,
                                                const Degrees &degrees,
                                                const EngineFacts &facts) {
+  if (!runner)
+    return std::nullopt;
   if (auto reason = whyNotHeads(degrees, facts))
     return reason;
-  switch (engine) {
+  switch (*runner) {
   case Engine::Vllm:
     return whyNotVllm(degrees, facts);
   case Engine::Sglang:
@@ -158,17 +173,19 @@ static bool divideOneAnother(int64_t a, int64_t b) {
 
 /// The rules of "transfer" in python/shardopt/engines.json, which the files of
 /// a launch are held to.
-std::optional<std::string> shardopt::whyNoTransfer(Engine engine,
+std::optional<std::string> shardopt::whyNoTransfer(Runner runner,
                                                    const Degrees &prefill,
                                                    const Degrees &decode,
                                                    const EngineFacts &facts) {
+  if (!runner)
+    return std::nullopt;
   auto both = [&](const char *what, int64_t p, int64_t d) {
     return std::string(what) + " of prefill and decode are " + number(p) +
            " and " + number(d);
   };
-  if (engine != Engine::Trtllm && !divideOneAnother(prefill.tp, decode.tp))
+  if (*runner != Engine::Trtllm && !divideOneAnother(prefill.tp, decode.tp))
     return both("tp", prefill.tp, decode.tp) + ": neither divides the other";
-  switch (engine) {
+  switch (*runner) {
   case Engine::Vllm: {
     const bool isLatent = facts.kvHeads == 0;
     if (facts.hasStates && prefill.tp != decode.tp)
@@ -198,12 +215,12 @@ std::optional<std::string> shardopt::whyNoTransfer(Engine engine,
 }
 
 /// Rows that are gathered are whole, copies that are sent are cut by tokens.
-Dim shardopt::engineDim(Engine engine, const Degrees &degrees, size_t op,
+Dim shardopt::engineDim(Runner runner, const Degrees &degrees, size_t op,
                         const EngineFacts &facts) {
   const std::string &name = facts.ops[op];
   const std::string last = name.substr(name.rfind('.') + 1);
   // Its data parallel attention leaves dense layers on single devices.
-  if (engine == Engine::Sglang && degrees.dp > 1 && facts.experts &&
+  if (runner == Engine::Sglang && degrees.dp > 1 && facts.experts &&
       facts.isInDenseStack[op]) {
     if (last == "ffn_norm")
       return Dim::Zero;
@@ -220,13 +237,13 @@ static std::string spellDimValue(Dim dim) {
   return dim == Dim::None ? "none" : std::to_string(static_cast<int>(dim));
 }
 
-std::optional<std::string> shardopt::whyNotRun(Engine engine,
+std::optional<std::string> shardopt::whyNotRun(Runner runner,
                                                const Strategy &strategy,
                                                const EngineFacts &facts) {
-  if (auto reason = whyNotRun(engine, strategy.degrees, facts))
+  if (auto reason = whyNotRun(runner, strategy.degrees, facts))
     return reason;
   for (size_t op = 0; op < strategy.dims.size(); ++op) {
-    const Dim dim = engineDim(engine, strategy.degrees, op, facts);
+    const Dim dim = engineDim(runner, strategy.degrees, op, facts);
     if (strategy.dims[op] != dim)
       return "'" + facts.ops[op] + "' has dim " +
              spellDimValue(strategy.dims[op]) + ", expected " +

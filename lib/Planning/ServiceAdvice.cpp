@@ -248,8 +248,11 @@ service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
     const ServiceSummary found = asked.under(looser);
     effort += found.proof;
     const ServicePlan *plan = found.best();
+    // What attains a rate exactly is between whole numbers of requests in
+    // flight, which more is attained with.
     if (plan)
-      best = {(goal.*limit).of<double>(plan->times.*time), *plan};
+      best = {goal.rate > 0 ? ms : (goal.*limit).of<double>(plan->times.*time),
+              *plan};
     return plan != nullptr;
   };
   auto isOver = [&] {
@@ -341,7 +344,7 @@ void Adviser::otherMachines() {
 
 void Adviser::otherEngines() {
   for (Engine engine : allEngines) {
-    if (engine == asked.summary.engine)
+    if (asked.summary.engine == engine)
       continue;
     ServiceSummary other = asked.summary;
     other.engine = engine;

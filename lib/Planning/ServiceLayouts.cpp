@@ -156,7 +156,7 @@ double Layout::leastBytes(double context) const {
   return bytes;
 }
 
-Layout Side::make(Engine engine, const Degrees &degrees,
+Layout Side::make(Runner runner, const Degrees &degrees,
                   const EngineFacts &facts, KnownLayers &known) const {
   Degrees stage = degrees;
   stage.pp = stage.batch = 1;
@@ -165,7 +165,7 @@ Layout Side::make(Engine engine, const Degrees &degrees,
     Strategy strategy;
     strategy.degrees = stage;
     for (size_t op = 0; op < facts.ops.size(); ++op)
-      strategy.dims.push_back(engineDim(engine, stage, op, facts));
+      strategy.dims.push_back(engineDim(runner, stage, op, facts));
     layers = std::make_shared<const cost::LayerTimes>(
         model, std::move(strategy), skew, reach, spread);
   }
@@ -175,21 +175,21 @@ Layout Side::make(Engine engine, const Degrees &degrees,
   return layout;
 }
 
-ErrorOr<Layout> Side::layout(Engine engine, const Degrees &degrees,
+ErrorOr<Layout> Side::layout(Runner runner, const Degrees &degrees,
                              cost::Phase phase) const {
   if (auto why = model.structuralError(degrees))
     return Error{*why};
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
   KnownLayers known;
-  Layout layout = make(engine, degrees, facts, known);
+  Layout layout = make(runner, degrees, facts, known);
   if (!layout.steps->isLegal())
     return Error{"the model cannot be sharded with the dims that '" +
-                 std::string(spell(engine)) + "' gives to its ops"};
+                 std::string(spell(runner)) + "' gives to its ops"};
   return layout;
 }
 
-std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
+std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
                                   cost::Phase phase,
                                   ServiceShortage &shortage) const {
   EngineFacts facts(model.model());
@@ -204,13 +204,13 @@ std::vector<Layout> Side::layouts(Engine engine, int64_t most, double context,
   for (const Degrees &degrees : candidates) {
     if (model.structuralError(degrees))
       continue;
-    if (auto why = whyNotRun(engine, degrees, facts)) {
+    if (auto why = whyNotRun(runner, degrees, facts)) {
       if (shortage.example.empty())
         shortage.example = spell(degrees) + ": " + *why;
       continue;
     }
     isRun = true;
-    Layout layout = make(engine, degrees, facts, known);
+    Layout layout = make(runner, degrees, facts, known);
     if (!layout.steps->isLegal())
       continue;
     if (layout.worker.room(context) > 0) {

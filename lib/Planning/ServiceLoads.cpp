@@ -139,7 +139,7 @@ static std::optional<double> bestOf(const Loop &loop, double most,
   ServiceShortage shortage;
   Loads<Loop> loads(loop, goal, proof, shortage);
   std::optional<Point> found =
-      loads.best(static_cast<int64_t>(most), rate * (1 - 1e-12));
+      loads.best(static_cast<int64_t>(most), almost(rate));
   if (!found)
     return std::nullopt;
   return (rate > 0 ? loads.atRate(*found, rate) : *found).concurrency;

@@ -61,6 +61,9 @@ private:
   ServiceShortage &shortage;
 };
 
+/// What attains as much attains `rate`, but for rounding.
+inline double almost(double rate) { return rate * (1 - 1e-12); }
+
 /// Replaces `least` by what was found, where that is less or `least` is 0.
 inline void keepLeast(double &least, double found) {
   if (least == 0 || found < least)

@@ -85,9 +85,8 @@ const ServicePlan *ServiceSummary::best() const {
 }
 
 /// The fewest devices, in whole domains, with which there is a plan; 0: as many
-/// as `mostTimes` those of the goal do not suffice, or `most`, where that is
-/// above 0.
-static int64_t fewestDevices(const Asked &asked, int64_t most) {
+/// as `mostTimes` those of the goal do not suffice.
+static int64_t fewestDevices(const Asked &asked) {
   const ServiceSummary &summary = asked.summary;
   const Sides &sides = asked.sides;
   const std::optional<ServiceMode> mode = asked.mode;
@@ -101,8 +100,6 @@ static int64_t fewestDevices(const Asked &asked, int64_t most) {
                      std::initializer_list<ServiceMode> modes) {
     ServiceGoal goal = summary.goal;
     goal.devices = domains * domain;
-    if (most > 0 && goal.devices > most)
-      return false;
     ServiceShortage shortage;
     for (ServiceMode one : modes) {
       if ((mode && *mode != one) || isOver())
@@ -136,10 +133,11 @@ static int64_t fewestDevices(const Asked &asked, int64_t most) {
   return enough * domain;
 }
 
-/// Which limit is missed, and what would be met in its place.
-static void findNearest(const Asked &asked, ServiceShortage &shortage) {
+/// What would be met in the place of a limit, the rate and all else as they
+/// are; says whether there are both.
+static std::pair<bool, bool> findNearest(const Asked &asked,
+                                         ServiceShortage &shortage) {
   constexpr int64_t mostEffort = 20'000;
-  shortage.part = "limits";
   const auto tpot = nearestLimit(asked, &ServiceGoal::tpot,
                                  &cost::ServingTimes::tpot, mostEffort);
   const auto ttft = nearestLimit(asked, &ServiceGoal::ttft,
@@ -148,12 +146,19 @@ static void findNearest(const Asked &asked, ServiceShortage &shortage) {
     shortage.nearestTpotMs = tpot->ms;
   if (ttft)
     shortage.nearestTtftMs = ttft->ms;
+  return {tpot.has_value(), ttft.has_value()};
+}
+
+/// Which limit is missed, and what would be met in its place.
+static void findMissed(const Asked &asked, ServiceShortage &shortage) {
+  shortage.part = "limits";
+  const auto [hasTpot, hasTtft] = findNearest(asked, shortage);
   const ServiceGoal &goal = asked.goal();
   const bool missesTpot = shortage.leastTpotMs > goal.tpot.ms,
              missesTtft = shortage.leastTtftMs > goal.ttft.ms;
-  if (tpot.has_value() != ttft.has_value())
-    shortage.part = tpot ? "tpot" : "ttft";
-  else if (!tpot && missesTpot != missesTtft)
+  if (hasTpot != hasTtft)
+    shortage.part = hasTpot ? "tpot" : "ttft";
+  else if (!hasTpot && missesTpot != missesTtft)
     shortage.part = missesTpot ? "tpot" : "ttft";
 }
 
@@ -166,18 +171,13 @@ ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
     if (const ServicePlan *best = found.best()) {
       shortage.part = "rate";
       shortage.mostRequestsPerSecond = best->requestsPerSecond;
+      findNearest(asked, shortage);
     }
   }
-  const bool isOfLimits = shortage.part.empty();
-  if (isOfLimits)
-    findNearest(asked, shortage);
-  // Larger workers may meet what smaller ones miss; beyond so many devices
-  // that is left to who asks for it.
-  constexpr int64_t mostForLimits = 64;
-  if (seeksDevices && shortage.part != "engine" &&
-      (!isOfLimits || asked.goal().devices < mostForLimits))
-    shortage.fewestDevices =
-        fewestDevices(asked, isOfLimits ? mostForLimits : 0);
+  if (shortage.part.empty())
+    findMissed(asked, shortage);
+  if (seeksDevices && shortage.part != "engine")
+    shortage.fewestDevices = fewestDevices(asked);
   return shortage;
 }
 
@@ -195,6 +195,8 @@ static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
       return Error{*why};
     summary.shortage = explain(*asked, std::move(shortage), true);
   }
+  if (request.engine.empty())
+    findFree(summary, *asked);
   findInDomains(summary, *asked);
   if (summary.goal.isStopped())
     return Error{"stopped before the best service was found"};
@@ -210,6 +212,12 @@ bool service::isBetterService(const ServiceSummary &a,
     return one->tokensPerDevice > other->tokensPerDevice;
   const double cost = one->costUnder(a.goal), than = other->costUnder(b.goal);
   return cost != than ? cost < than : one->times.tpot.ms < other->times.tpot.ms;
+}
+
+double shardopt::gainOf(const ServicePlan &plan, const ServicePlan &other,
+                        const ServiceGoal &goal) {
+  return goal.rate > 0 ? 1 - plan.costUnder(goal) / other.costUnder(goal)
+                       : plan.tokensPerDevice / other.tokensPerDevice - 1;
 }
 
 static EngineOutcome outcomeOf(const ServiceSummary &summary) {
@@ -271,6 +279,19 @@ static std::string inMs(double ms) {
   return formatNumber(std::ceil(ms * 100) / 100) + " ms";
 }
 
+/// "; a TPOT of 31 ms would be, or a TTFT of 2000 ms", of what would be met.
+static std::string nearestOf(const ServiceShortage &shortage,
+                             const char *would) {
+  const double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
+  std::string text;
+  if (tpot > 0)
+    text += "; a TPOT of " + inMs(tpot) + would;
+  if (ttft > 0)
+    text += std::string(tpot > 0 ? ", or " : "; ") + "a TTFT of " + inMs(ttft) +
+            (tpot > 0 ? "" : would);
+  return text;
+}
+
 /// The limit that is missed, and the nearest that would be met.
 static std::string missedLimits(const ServiceSummary &summary) {
   const ServiceShortage &shortage = *summary.shortage;
@@ -295,12 +316,7 @@ static std::string missedLimits(const ServiceSummary &summary) {
     return text;
   text = "a TPOT of " + goal.tpot.describe() + " and a TTFT of " +
          goal.ttft.describe() + " are not met at once";
-  if (tpot > 0)
-    text += "; a TPOT of " + inMs(tpot) + " would be";
-  if (ttft > 0)
-    text += std::string(tpot > 0 ? ", or " : "; ") + "a TTFT of " + inMs(ttft) +
-            (tpot > 0 ? "" : " would be");
-  return text;
+  return text + nearestOf(shortage, " would be");
 }
 
 std::string shardopt::whyNoService(const ServiceSummary &summary) {
@@ -323,7 +339,8 @@ std::string shardopt::whyNoService(const ServiceSummary &summary) {
         formatNumber(std::floor(shortage.mostRequestsPerSecond * 100) / 100) +
         " of " + formatNumber(goal.rate) +
         " requests a second are served within a TPOT of " +
-        goal.tpot.describe() + " and a TTFT of " + goal.ttft.describe();
+        goal.tpot.describe() + " and a TTFT of " + goal.ttft.describe() +
+        nearestOf(shortage, " would do");
   else
     text += missedLimits(summary);
   if (goal.load.concurrency > 0)

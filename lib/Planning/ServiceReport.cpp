@@ -220,27 +220,34 @@ static void writeSize(json::Writer &json, const ServiceSummary &summary) {
   json.endObject();
 }
 
+/// The mode of a plan and what it attains; null: there is none.
+static void writeOutcome(json::Writer &json, const ServicePlan *plan) {
+  json.key("mode");
+  if (!plan) {
+    json.null();
+    return;
+  }
+  json.value(spell(plan->mode()));
+  json.member("devices", plan->usedDevices());
+  json.member("tokens_per_s_per_device", plan->tokensPerDevice);
+  json.member("requests_per_s", plan->requestsPerSecond);
+  json.member("tpot_ms", plan->times.tpot.ms);
+  json.member("ttft_ms", plan->times.ttft.ms);
+}
+
 static void writeEngines(json::Writer &json,
                          const std::vector<EngineOutcome> &engines) {
   json.key("engines").beginArray(json::Layout::Block);
   for (const EngineOutcome &outcome : engines) {
     json.beginObject();
     json.member("engine", spell(outcome.engine));
-    json.member("engine_version", engineVersion(outcome.engine));
-    json.key("mode");
-    if (const std::optional<ServicePlan> &plan = outcome.plan) {
-      json.value(spell(plan->mode()));
-      json.member("devices", plan->usedDevices());
-      json.member("tokens_per_s_per_device", plan->tokensPerDevice);
-      json.member("requests_per_s", plan->requestsPerSecond);
-      json.member("tpot_ms", plan->times.tpot.ms);
-      json.member("ttft_ms", plan->times.ttft.ms);
-      if (outcome.cost > 0)
-        json.member("cost", outcome.cost);
-    } else {
-      json.null();
+    json.member("engine_version",
+                engineVersion(outcome.engine.value_or(usualEngine)));
+    writeOutcome(json, outcome.plan ? &*outcome.plan : nullptr);
+    if (!outcome.plan)
       json.member("why", outcome.why);
-    }
+    else if (outcome.cost > 0)
+      json.member("cost", outcome.cost);
     json.endObject();
   }
   json.endArray();
@@ -290,18 +297,26 @@ static std::string sourceOf(const ServiceSummary &summary) {
 static void writeInDomains(json::Writer &json, const ServiceSummary &summary) {
   json.key("in_domains").beginObject();
   json.member("domain", summary.scenario->machine().domainSize);
-  json.key("mode");
-  if (const std::optional<ServicePlan> &plan = summary.inDomains) {
-    json.value(spell(plan->mode()));
-    json.member("devices", plan->usedDevices());
-    json.member("tokens_per_s_per_device", plan->tokensPerDevice);
-    json.member("requests_per_s", plan->requestsPerSecond);
-    json.member("tpot_ms", plan->times.tpot.ms);
-    json.member("ttft_ms", plan->times.ttft.ms);
-  } else {
-    json.null();
-  }
+  writeOutcome(json, summary.inDomains ? &*summary.inDomains : nullptr);
   json.endObject();
+}
+
+/// The optimum over any sharding where the plan is that of an engine, or the
+/// other way round.
+static void writeFree(json::Writer &json, const ServiceSummary &summary) {
+  const ServicePlan &best = *summary.best();
+  if (summary.free) {
+    json.key("free_optimum").beginObject();
+    writeOutcome(json, &*summary.free);
+    json.member("gain", gainOf(*summary.free, best, summary.goal));
+    json.endObject();
+  } else if (summary.runnable) {
+    json.key("runnable").beginObject();
+    json.member("engine", spell(usualEngine));
+    writeOutcome(json, &*summary.runnable);
+    json.member("gain", gainOf(best, *summary.runnable, summary.goal));
+    json.endObject();
+  }
 }
 
 /// What was asked, of what.
@@ -310,7 +325,7 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("model", summary.scenario->modelName());
   json.member("machine", summary.scenario->machine().name);
   json.member("engine", spell(summary.engine));
-  json.member("engine_version", engineVersion(summary.engine));
+  json.member("engine_version", engineVersion(summary.clock()));
   json.member("chunk_tokens", summary.chunkTokens);
   json.member("devices", summary.goal.devices);
   if (summary.prefillScenario) {
@@ -342,6 +357,10 @@ static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
   } else {
     writeProof(json, summary);
     json.member("other_mode", otherMode(summary));
+  }
+  if (const std::string free = freeOptimum(summary); !free.empty()) {
+    writeFree(json, summary);
+    json.member("optimum", free);
   }
   if (summary.spansDomains)
     writeInDomains(json, summary);

@@ -51,7 +51,7 @@ public:
          ServiceShortage &shortage, const std::optional<ServicePlan> &known)
       : best(known), decodeSide(decode), engine(engine), goal(goal),
         proof(proof), shortage(shortage), limits(goal, engine),
-        least(goal.rate * (1 - 1e-12)) {}
+        least(almost(goal.rate)) {}
 
   /// Without what was known before.
   std::optional<ServicePlan> found() const {
@@ -220,11 +220,10 @@ std::optional<Point> Search::bestTogether(const Open &open,
   if (best && goal.rate <= 0)
     incumbent = best->requestsPerSecond / static_cast<double>(workers);
   else if (goal.rate > 0)
-    incumbent = goal.rate /
+    incumbent = almost(goal.rate) /
                 static_cast<double>(
                     best ? std::min(workers, affordable(open.decode->devices()))
-                         : workers) *
-                (1 - 1e-12);
+                         : workers);
   return loads.best(static_cast<int64_t>(loop.room()), incumbent);
 }
 
@@ -465,7 +464,7 @@ struct Searcher::Space {
 };
 
 Searcher::Searcher(const Side &decode, const Side *prefill,
-                   const cost::ServingEngine &engine, Engine runner,
+                   const cost::ServingEngine &engine, Runner runner,
                    const ServiceGoal &goal)
     : decodeSide(decode), prefillSide(prefill), engine(engine), runner(runner),
       goal(goal), space(std::make_unique<Space>(
@@ -524,7 +523,7 @@ Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
 }
 
 Found service::search(const Side &decode, const Side *prefill,
-                      const cost::ServingEngine &engine, Engine runner,
+                      const cost::ServingEngine &engine, Runner runner,
                       const ServiceGoal &goal, ServiceProof &proof,
                       ServiceShortage &shortage,
                       std::optional<ServiceMode> only, const Found &known) {

@@ -94,14 +94,16 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
     return Error{*why};
   if (auto why = cost::contextError(scenario->workload(), request.load))
     return Error{*why};
-  ErrorOr<Engine> runner = parseEngine(request.engine);
+  ErrorOr<Runner> runner = request.engine.empty()
+                               ? ErrorOr<Runner>(Runner(usualEngine))
+                               : parseRunner(request.engine);
   if (!runner)
     return runner.error();
   ServiceSummary summary;
   summary.load = request.load;
   summary.engine = *runner;
   summary.goal = goalOf(request, *scenario);
-  ErrorOr<cost::ServingEngine> engine = engineOf(*runner);
+  ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());
   if (!engine)
     return engine.error();
   summary.chunkTokens =
@@ -158,7 +160,7 @@ service::onMachine(const Scenario &scenario, const std::string &machine) {
 }
 
 ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
-  ErrorOr<cost::ServingEngine> engine = engineOf(summary.engine);
+  ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());
   if (!engine)
     return engine.error();
   engine->chunkTokens = summary.chunkTokens;
@@ -255,6 +257,26 @@ ServiceSummary Asked::under(const ServiceGoal &goal,
   found.goal = goal;
   findPlans(found, sides, mode, shortage);
   return found;
+}
+
+void service::findFree(ServiceSummary &summary, const Asked &asked) {
+  if (!summary.best())
+    return;
+  ServiceSummary free = summary;
+  free.engine = std::nullopt;
+  ServiceShortage shortage;
+  findPlans(free, asked.sides, asked.mode, shortage, usualTie,
+            {summary.aggregated, summary.disaggregated});
+  const double gain =
+      free.best() ? gainOf(*free.best(), *summary.best(), summary.goal) : 0;
+  if (gain <= usualTie)
+    return;
+  if (gain <= runnableLoss) {
+    summary.free = *free.best();
+    return;
+  }
+  free.runnable = *summary.best();
+  summary = std::move(free);
 }
 
 void service::findInDomains(ServiceSummary &summary, const Asked &asked) {

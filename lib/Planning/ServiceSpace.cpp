@@ -30,7 +30,7 @@ static int64_t mostOf(const Side &side, const ServiceGoal &goal, int64_t all) {
   return goal.withinDomains ? std::min(all, side.domainSize()) : all;
 }
 
-DecodeSpace::DecodeSpace(const Side &side, Engine runner,
+DecodeSpace::DecodeSpace(const Side &side, Runner runner,
                          const cost::ServingEngine &engine,
                          const ServiceGoal &goal)
     : layouts(side.layouts(runner, mostOf(side, goal, goal.devices),
@@ -44,7 +44,7 @@ DecodeSpace::DecodeSpace(const Side &side, Engine runner,
   }
 }
 
-PrefillSpace::PrefillSpace(const Side &side, bool isApart, Engine runner,
+PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
                            const cost::ServingEngine &engine,
                            const ServiceGoal &goal)
     : side(&side), isApart(isApart),

@@ -26,7 +26,7 @@ struct Decode {
 
 /// Layouts, and where there are none what that is due to.
 struct DecodeSpace {
-  DecodeSpace(const Side &side, Engine runner,
+  DecodeSpace(const Side &side, Runner runner,
               const cost::ServingEngine &engine, const ServiceGoal &goal);
 
   ServiceShortage shortage;
@@ -52,7 +52,7 @@ struct Prefill {
 class PrefillSpace {
 public:
   /// `isApart` where they have devices of their own.
-  PrefillSpace(const Side &side, bool isApart, Engine runner,
+  PrefillSpace(const Side &side, bool isApart, Runner runner,
                const cost::ServingEngine &engine, const ServiceGoal &goal);
 
   /// Those that can send to some decode workers, and what they do together.
@@ -76,7 +76,7 @@ private:
     return {degrees.tp, degrees.pp, degrees.cp};
   }
 
-  Engine runner;
+  Runner runner;
   EngineFacts facts;
   std::vector<Prefill> prefills;
   mutable std::map<TransferClass, const Senders *> sendersTo;

@@ -7,6 +7,8 @@
 
 #include "shardopt/Planning/ServicePlan.h"
 
+#include "TextTable.h"
+
 #include "shardopt/Cost/Calibrated/CsvLines.h"
 
 #include <algorithm>
@@ -177,6 +179,21 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
          percent(other->tokensPerDevice, best->tokensPerDevice);
 }
 
+std::string shardopt::freeOptimum(const ServiceSummary &summary) {
+  const ServicePlan *best = summary.best();
+  if (!best || (!summary.free && !summary.runnable))
+    return "";
+  auto gain = [&](const ServicePlan &plan, const ServicePlan &other) {
+    return fixed(100 * gainOf(plan, other, summary.goal), 2) + " %";
+  };
+  if (summary.runnable)
+    return "the plan, which gains " + gain(*best, *summary.runnable) +
+           " over the best that " + spell(usualEngine) + " runs (engine " +
+           spell(usualEngine) + ")";
+  return "a sharding that " + std::string(spell(usualEngine)) +
+         " does not run gains " + gain(*summary.free, *best) + " (engine none)";
+}
+
 /// ", 3.7 % less", of another one than the best.
 static std::string lessThan(const EngineOutcome &outcome,
                             const EngineOutcome &best) {
@@ -237,7 +254,8 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
   std::string text = "  service   ";
   if (!summary.scenario->modelName().empty())
     text += summary.scenario->modelName() + ", ";
-  text += std::string(spell(summary.engine)) + " on " + devicesOf(summary) +
+  text += (summary.engine ? "" : "engine ") +
+          std::string(spell(summary.engine)) + " on " + devicesOf(summary) +
           "\n  requests  ";
   const char *separator = "";
   for (const RequestFieldInfo &info : requestFields)
@@ -267,6 +285,8 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
                 ? threeDigits(summary.inDomains->tokensPerDevice) +
                       " tokens/s per GPU"
                 : "none meets the limits");
+  if (const std::string free = freeOptimum(summary); !free.empty())
+    addLine(text, "optimum", free);
   if (!summary.breaches)
     addLine(text,
             spell(summary.mode == ServiceMode::Aggregated

@@ -52,6 +52,8 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
     words = ["shardopt", "export", as_path(path)]
+    if isinstance(plan, Service) and plan.engine == FREE:
+        return "the same with --engine vllm, for a plan that an engine runs"
     if isinstance(plan, Service):
         return command_line([*words, "--target", "shell", "-o", "launch"])
     if plan.problem.engine not in (None, FREE):

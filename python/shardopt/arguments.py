@@ -126,7 +126,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step, with --isl (8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens and mean acceptance length, with --isl")
-    add("--engine", help="vllm (default of a service), sglang, trtllm or any")
+    add("--engine", help="vllm (default of a service), sglang, trtllm, any or none")
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")
     add("--searcher", help="of a phase: searcher (default: exact)")

@@ -62,8 +62,9 @@ class Problem:
     of prompts in one step. The best is chosen of what is a list: chunks, `draft_tokens`
     with as many `accepted_tokens`, and types, `weight_types` and `kv_types`, which are in
     the place of the model's own.
-    `engine` keeps what an engine runs; without one a plan of a phase is one that some
-    engine runs, unless another sharding gains more than 1 %, and with "none" any.
+    `engine` keeps what an engine runs. Without one a plan of a phase is one that some
+    engine runs, and a service one that vLLM runs, unless another sharding gains more than
+    1 %; with "none" any sharding is planned.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
     ops by glob ("*.qkv_proj": "heads"). Those of a service are degrees and workers,
@@ -202,11 +203,6 @@ class Problem:
             raise Contradiction(
                 f"'{name}' is {shown(getattr(self, name))}, expected none: a service ('isl' "
                 "and 'osl') is searched exactly, in the layouts that its engine runs"
-            )
-        elif self.engine == FREE:
-            raise Contradiction(
-                "'engine' is none, expected vllm, sglang, trtllm or any: a service is "
-                "planned in the layouts that its engine runs"
             )
         elif self.simulator not in (None, "calibrated"):
             raise Contradiction(
@@ -377,6 +373,7 @@ class Problem:
 
     def request(self, **others: Any) -> dict[str, Any]:
         """What the planner is asked, `others` in the place of our own."""
+        unasked = (None,) if self.is_service else (None, FREE)
         asked = {
             "lists": {} if self.is_service else self._lists,
             "pins": self._lists if self.is_service else {},
@@ -384,7 +381,7 @@ class Problem:
             "stages": self._stages,
             "space": self.space,
             "objective": self.objective,
-            "engine": "" if self.engine in (None, FREE) else self.engine,
+            "engine": "" if self.engine in unasked else self.engine,
             "runnable_loss": RUNNABLE_LOSS if self._prefers_engines else 0.0,
             "searcher": self.searcher or "",
             "budget": self.budget,

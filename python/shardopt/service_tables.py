@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
-from .problem import MOST_LIMIT, Problem
+from .problem import FREE, MOST_LIMIT, Problem
 from .service_parts import grid_of
 
 if TYPE_CHECKING:
@@ -244,7 +244,8 @@ def chosen_of(service: Service) -> list[str]:
 
 def facts_of(service: Service) -> list[tuple[str, str]]:
     """What is said of a service in a line each, by name."""
-    names = [service.problem.model.name, f"{service.engine} on {_gpus_of(service)}"]
+    engine = "engine none" if service.engine == FREE else service.engine
+    names = [service.problem.model.name, f"{engine} on {_gpus_of(service)}"]
     return [
         ("service", ", ".join(filter(None, names))),
         ("requests", requests_of(service.report)),
@@ -268,6 +269,7 @@ def results_of(service: Service) -> list[tuple[str, str]]:
         *[("would help", line) for line in helps_of(service)],
         ("NVLink", in_domains(service)),
         ("other mode", other_mode(service)),
+        ("optimum", str(service.report.get("optimum") or "")),
         ("engines", engines_of(service)),
         ("numbers", str(service.report.get("source") or "")),
     ]

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, cast
 
-from .border import list_known, shown
+from .border import list_known, real, shown
 from .checks import _check_kind, _checked, _path
 from .engine_table import table as engine_rows
 from .errors import Infeasible, UnknownName, WrongPlan
@@ -45,12 +45,17 @@ from .service_tables import (
     number,
     shortage_table,
     table_of,
+    three,
 )
 from .verbs import public
 
 if TYPE_CHECKING:
     from .explanations import Difference
     from .service_explanations import ServiceExplanation
+
+
+#: A rate that grows by less is the same rate.
+_MORE = 1.001
 
 
 @dataclass(frozen=True)
@@ -396,6 +401,13 @@ def given_role(role: Role) -> dict[str, Any]:
     return {"workers": role.workers, **degrees}
 
 
+def _role_bound(service: Service, kind: str) -> str | None:
+    """The role of several whose workers a limit binds: prompts wait for prefill workers."""
+    if len(service.roles) < 2:
+        return None
+    return {"ttft": PREFILL, "tpot": DECODE}.get(kind)
+
+
 def binding_of(service: Service) -> dict[str, str]:
     """What one more request in flight in each worker that decodes would break."""
     if service.problem.rate is not None:
@@ -409,11 +421,15 @@ def binding_of(service: Service) -> dict[str, str]:
     breaks = report.get("breaks") or []
     if breaks:
         first = breaks[0]
-        return {
-            "kind": str(first["kind"]),
-            "why": f"{first['kind'].upper()}: with {number(round(more, 3))} requests in flight, "
-                   + spell(first),
-        }
+        role = _role_bound(service, str(first["kind"]))
+        name = first["kind"].upper() + (f" of the {role} workers" if role else "")
+        why = f"{name}: with {number(round(more, 3))} requests in flight, {spell(first)}"
+        if role == PREFILL:
+            rate = real(report[service.mode]["requests_per_s"])
+            if rate <= metrics.requests_per_s * _MORE:
+                why += f"; they prefill no more than {three(rate)} req/s"
+        found = {"kind": str(first["kind"]), "why": why}
+        return {**found, "role": role} if role else found
     return {"kind": "throughput", "why": "no limit: more requests in flight serve no more"}
 
 

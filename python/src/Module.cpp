@@ -200,7 +200,7 @@ std::optional<std::string> Problem::breakdown() const {
 
 std::optional<std::string> Problem::whyNotRun(const std::string &engine,
                                               const Numbers &strategy) const {
-  return shardopt::whyNotRun(orRaise(parseEngine(engine)),
+  return shardopt::whyNotRun(orRaise(parseRunner(engine)),
                              readStrategy(strategy),
                              EngineFacts(scenario->model()));
 }
@@ -209,7 +209,7 @@ std::optional<std::string> Problem::whyNotRun(const std::string &engine,
 Numbers Problem::engineDims(const std::string &engine,
                             const Numbers &strategy) const {
   const EngineFacts facts(scenario->model());
-  const Engine runner = orRaise(parseEngine(engine));
+  const Runner runner = orRaise(parseRunner(engine));
   const Degrees degrees = readStrategy(strategy).degrees;
   Numbers dims;
   for (size_t op = 0; op < scenario->opNames().size(); ++op)
@@ -335,7 +335,7 @@ std::optional<std::string>
 Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
                        const RoleNumbers &decode) const {
   return shardopt::whyNoTransfer(
-      orRaise(parseEngine(engine)), readRole("prefill", prefill).degrees,
+      orRaise(parseRunner(engine)), readRole("prefill", prefill).degrees,
       readRole("decode", decode).degrees, EngineFacts(scenario->model()));
 }
 

@@ -38,10 +38,8 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   take(settings, "price", asked.price);
   take(settings, "prefill_price", asked.prefillPrice);
   take(settings, "pins", asked.pins);
-  std::string engine, mode = "best";
-  take(settings, "engine", engine);
-  if (!engine.empty())
-    asked.engine = engine;
+  take(settings, "engine", asked.engine);
+  std::string mode = "best";
   take(settings, "mode", mode);
   asked.mode = orRaise(parseServiceMode(mode));
   return asked;

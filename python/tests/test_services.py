@@ -19,6 +19,7 @@ from shardopt.engine_table import table
 from shardopt.models import parameters_of
 from shardopt.service_advice import advised
 from shardopt.service_tables import three
+from shardopt.services import evaluate_service
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -244,8 +245,18 @@ class ServiceTest(FolderTest):
         fewest = error.next_feasible["change"]["to"]
         self.assertIn(f"{fewest} GPUs would do", error.table)
         self.assertEqual(so.plan(llama(rate=20).replace(devices=fewest)).metrics.gpus, fewest)
+        # Of SLOs, too, beyond 64 GPUs: a domain less does not do.
+        busy = llama(concurrency=800).replace(devices=64)
+        with self.assertRaises(so.Infeasible) as caught:
+            so.plan(busy)
+        fewest = caught.exception.next_feasible["change"]["to"]
+        self.assertGreater(fewest, 64)
+        so.plan(busy.replace(devices=fewest))
+        with self.assertRaises(so.Infeasible):
+            so.plan(busy.replace(devices=fewest - 8))
         for limits, kind, key in [
             ({"tpot_ms": 6}, "tpot", "nearest_tpot_ms"), ({"ttft_ms": 20}, "ttft", "nearest_ttft_ms"),
+            ({"rate": 3.2}, "rate", "nearest_tpot_ms"), ({"rate": 3.2}, "rate", "nearest_ttft_ms"),
         ]:
             problem = llama().replace(**limits)
             with self.assertRaises(so.Infeasible) as caught:
@@ -606,6 +617,38 @@ class PriceTest(FolderTest):
             llama(price=0)
 
 
+class FreeTest(FolderTest):
+    """Plans that no engine has to run."""
+
+    @staticmethod
+    def qwen(**others):
+        config = ROOT / "examples/configs/qwen3-235b-a22b.json"
+        return so.Problem(so.load_model(config), machine="h200_sxm", isl=2000, osl=500, **others)
+
+    def test_an_engine_runs_the_plan_unless_another_sharding_gains_more(self):
+        for devices, tpot, engine in [(12, 15, "vllm"), (6, 30, "none")]:
+            with self.subTest(devices):
+                asked = {"devices": devices, "tpot_ms": tpot}
+                plan, runs, free = (
+                    so.plan(self.qwen(**asked, engine=name)) for name in (None, "vllm", "none")
+                )
+                gain = free.metrics.tokens_per_s_per_gpu / runs.metrics.tokens_per_s_per_gpu - 1
+                self.assertEqual((plan.engine, gain > 0.01), (engine, engine == "none"))
+                self.assertEqual(plan.metrics, (free if engine == "none" else runs).metrics)
+                key = "runnable" if engine == "none" else "free_optimum"
+                self.assertAlmostEqual(plan.report[key]["gain"], gain)
+                self.assertIn(f"gains {100 * gain:.2f} %", plan.report["optimum"])
+                for text in (plan.table, plan._repr_html_()):
+                    self.assertIn(plan.report["optimum"], text)
+                self.assertEqual(evaluate_service(plan).metrics, plan.metrics)
+        self.assertIsNotNone(free.engines["vllm"])
+        code, out, err = run("export", self.kept(free), "--target", "shell", "-o", self.folder)
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertIn("the plan names no engine", err)
+        code, _, err = run("evaluate", self.kept(free))
+        self.assertEqual((code, err), (0, ""))
+
+
 class BadInputTest(FolderTest):
     """Each is one line that names the value and what would be valid."""
 
@@ -630,7 +673,7 @@ class BadInputTest(FolderTest):
             (2, [*lengths, "--concurrency", 0], "'concurrency' is 0, expected"),
             (2, [*lengths, "--engine", "vllm,sglang"], "unknown engine 'vllm,sglang'; known: "),
             (2, [*lengths, "--set", "decode.engine=vllm"], "unknown setting 'decode.engine'"),
-            (2, [*lengths, "--engine", "none"], "'engine' is none, expected vllm, sglang"),
+            (2, [*lengths, "--engine", "nobody"], "unknown engine 'nobody'; known: "),
             (2, [*lengths, "--set", "pins.tp=3"], "which no worker has: expected 1 or 2"),
             (2, [*lengths, "--set", "pins.decode.tp=64"], "'decode.tp' is pinned to 64, which no"),
             (2, [*lengths, "--set", "pins.workers=99"], "expected at most 4 on 4 GPUs"),

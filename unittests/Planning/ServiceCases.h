@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -84,7 +85,8 @@ struct ServiceCase {
     request = requestOf(pick({8000, 30000, 60000}), pick({50, 300, 1000}),
                         pick({2, 3, 6, 50}), pick({150, 400, 4000}),
                         pick({1, 2, 3, 4, 6}));
-    request.engine = pick({0, 1}) ? "vllm" : "sglang";
+    request.engine =
+        std::array{"sglang", "vllm", "none"}[size_t(pick({0, 1, 2}))];
     if (pick({0, 1, 2}) == 0) {
       request.load[RequestField::TpotPercentile] = pick({50, 90, 99});
       request.load[RequestField::TtftPercentile] = pick({50, 90, 99});
@@ -182,7 +184,7 @@ private:
   }
 
   const ServiceGoal &goal;
-  Engine runner;
+  Runner runner;
   const service::Side &side;
   const cost::ServingEngine &engine;
   EngineFacts facts;

@@ -122,6 +122,42 @@ TEST(ServiceSearch, TighterIsNeverBetter) {
   EXPECT_GT(compared, 10);
 }
 
+/// A plan of an engine gives way to a sharding that gains more than 1 %.
+TEST(ServicePlan, TakesWhatAnEngineRunsUnlessAnotherShardingGainsMore) {
+  const std::string machine = smallMachine(2.6);
+  int taken = 0, kept = 0;
+  for (int seed = 3000; seed < 3060; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ServiceCase one(seed);
+    auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
+    auto under = [&](const char *engine) {
+      one.request.engine = engine;
+      auto summary = planService(scenario, one.request);
+      EXPECT_TRUE(summary) << summary.error().message;
+      return *summary;
+    };
+    const ServiceSummary runs = under("vllm"), free = under("none"),
+                         plan = under("");
+    ASSERT_EQ(plan.best() != nullptr, runs.best() != nullptr);
+    if (!runs.best())
+      continue;
+    ASSERT_TRUE(free.best());
+    const double gain = gainOf(*free.best(), *runs.best(), plan.goal);
+    EXPECT_GE(gain, -2e-3);
+    const bool isFree = gain > runnableLoss;
+    ++(isFree ? taken : kept);
+    EXPECT_EQ(plan.engine, isFree ? Runner() : Runner(Engine::Vllm));
+    EXPECT_NEAR(
+        gainOf(*plan.best(), isFree ? *free.best() : *runs.best(), plan.goal),
+        0, 2e-3);
+    EXPECT_EQ(plan.runnable.has_value(), isFree);
+    if (gain > 2e-3)
+      EXPECT_NE(freeOptimum(plan), "");
+  }
+  EXPECT_GT(taken, 3);
+  EXPECT_GT(kept, 3);
+}
+
 /// All that a plan says, as text.
 std::string spelled(ServiceSummary summary, ServiceMode mode) {
   summary.mode = mode;

@@ -20,6 +20,15 @@
 
 namespace shardopt {
 
+/// The engine whose rules a plan keeps; none: a plan that no engine has to run.
+using Runner = std::optional<Engine>;
+/// In place of an engine: none.
+inline constexpr const char *noEngine = "none";
+/// "vllm", "sglang", "trtllm" or "none".
+const char *spell(Runner runner);
+/// What `text`, which was given as 'engine', is; an error says what there is.
+ErrorOr<Runner> parseRunner(const std::string &text);
+
 /// What the engines' rules ask of a model.
 struct EngineFacts {
   explicit EngineFacts(const cost::Model &model);
@@ -36,20 +45,20 @@ struct EngineFacts {
   int64_t denseFp8 = 0, sharedFp8 = 0, expertFp8 = 0;
 };
 
-/// Why `engine` sends no caches from prefill workers with the first degrees to
+/// Why `runner` sends no caches from prefill workers with the first degrees to
 /// decode workers with the second; none: it does.
-std::optional<std::string> whyNoTransfer(Engine engine, const Degrees &prefill,
+std::optional<std::string> whyNoTransfer(Runner runner, const Degrees &prefill,
                                          const Degrees &decode,
                                          const EngineFacts &facts);
 
-/// The first reason why `engine` cannot run `degrees`; none: it can.
-std::optional<std::string> whyNotRun(Engine engine, const Degrees &degrees,
+/// The first reason why `runner` cannot run `degrees`; none: it can.
+std::optional<std::string> whyNotRun(Runner runner, const Degrees &degrees,
                                      const EngineFacts &facts);
-/// The dim that `engine` gives to op number `op`.
-Dim engineDim(Engine engine, const Degrees &degrees, size_t op,
+/// The dim that `runner` gives to op number `op`; without an engine Megatron's.
+Dim engineDim(Runner runner, const Degrees &degrees, size_t op,
               const EngineFacts &facts);
 /// The same of a whole strategy, its dims after its degrees.
-std::optional<std::string> whyNotRun(Engine engine, const Strategy &strategy,
+std::optional<std::string> whyNotRun(Runner runner, const Strategy &strategy,
                                      const EngineFacts &facts);
 
 /// A simulator to which what an engine cannot run is structurally invalid.

@@ -16,6 +16,7 @@
 
 #include "shardopt/Cost/Serving/ServiceLoop.h"
 #include "shardopt/Model/RequestLoad.h"
+#include "shardopt/Planning/Engines.h"
 #include "shardopt/Planning/Planner.h"
 #include "shardopt/Planning/ServicePins.h"
 #include "shardopt/Support/Stop.h"
@@ -100,10 +101,18 @@ struct ServiceGoal {
 
 /// In place of an engine: the one that serves best.
 inline constexpr const char *anyEngine = "any";
+/// Where no engine is asked for, and that whose times plans have which no
+/// engine has to run.
+inline constexpr Engine usualEngine = Engine::Vllm;
+/// The share of the goal that a plan which the usual engine runs may lose
+/// against the optimum over any sharding, and be taken.
+inline constexpr double runnableLoss = 0.01;
 
 struct ServiceRequest {
   RequestLoad load; ///< with requests
-  /// vllm, sglang or trtllm, or any: the one that serves best.
+  /// vllm, sglang or trtllm; any: the one that serves best; none: whatever
+  /// engines run, timed as on the usual one; empty: what the usual one runs,
+  /// unless another sharding gains more than `runnableLoss`.
   std::string engine = "vllm";
   int64_t devices = 0;             ///< that there are; 0: a domain
   std::optional<ServiceMode> mode; ///< none: the better one
@@ -218,7 +227,7 @@ struct ServiceShortage {
 
 /// What an engine attains where several are compared.
 struct EngineOutcome {
-  Engine engine = Engine::Vllm;
+  Runner engine = usualEngine;
   std::optional<ServicePlan> plan;
   std::string why; ///< there is no plan
   double cost = 0; ///< at a rate
@@ -229,7 +238,7 @@ struct ServiceSummary {
   /// The same on the machine that may compute prompts; null: there is no other.
   std::shared_ptr<const Scenario> prefillScenario;
   RequestLoad load;
-  Engine engine = Engine::Vllm;
+  Runner engine = usualEngine;
   ServiceGoal goal;
   double chunkTokens = 0; ///< of prompts in a step at most
   bool hasPrice = false;  ///< the goal's are dollars
@@ -248,6 +257,9 @@ struct ServiceSummary {
   /// not, if one meets the limits.
   bool spansDomains = false;
   std::optional<ServicePlan> inDomains;
+  /// Where no engine was asked for: the optimum over any sharding, if it gains
+  /// more than a tie; where it is the plan, the best of the usual engine.
+  std::optional<ServicePlan> free, runnable;
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 
@@ -255,6 +267,8 @@ struct ServiceSummary {
 
   /// The recommended plan; null where none meets the limits.
   const ServicePlan *best() const;
+  /// Whose times the plans have.
+  Engine clock() const { return engine.value_or(usualEngine); }
 };
 
 /// The optimum over all layouts that the engine runs, numbers of workers, and
@@ -292,6 +306,15 @@ const Scenario &scenarioOf(const ServiceSummary &summary);
 /// service.
 ErrorOr<PlanSummary> planWorkers(const ServiceSummary &summary,
                                  PlanRequest request);
+
+/// What `plan` gains over `other`: tokens/s per device, or at a rate cost, as a
+/// share.
+double gainOf(const ServicePlan &plan, const ServicePlan &other,
+              const ServiceGoal &goal);
+
+/// What another sharding gains, or what the plan of an engine loses, in a
+/// phrase; empty where the plan is both.
+std::string freeOptimum(const ServiceSummary &summary);
 
 /// What the mode that is not recommended would be, in a phrase; empty where
 /// there is no plan.

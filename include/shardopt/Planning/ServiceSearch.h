@@ -34,15 +34,15 @@ public:
   create(const Scenario &scenario, const cost::ServingEngine &engine,
          const cost::ServingTraits &traits);
 
-  /// Those that `engine` runs on at most `most` devices, and which leave room
+  /// Those that `runner` runs on at most `most` devices, and which leave room
   /// for a request of `context` tokens. `shortage` learns why others do not.
-  std::vector<Layout> layouts(Engine engine, int64_t most, double context,
+  std::vector<Layout> layouts(Runner runner, int64_t most, double context,
                               cost::Phase phase,
                               ServiceShortage &shortage) const;
 
-  /// The one with `degrees`, whatever `engine` makes of them, and with whatever
+  /// The one with `degrees`, whatever `runner` makes of them, and with whatever
   /// room; an error where the model has none with these.
-  ErrorOr<Layout> layout(Engine engine, const Degrees &degrees,
+  ErrorOr<Layout> layout(Runner runner, const Degrees &degrees,
                          cost::Phase phase) const;
 
   const std::string &name() const { return machineName; }
@@ -53,7 +53,7 @@ private:
   /// Layers that are made, by degrees without stages.
   using KnownLayers =
       std::map<Degrees, std::shared_ptr<const cost::LayerTimes>>;
-  Layout make(Engine engine, const Degrees &degrees, const EngineFacts &facts,
+  Layout make(Runner runner, const Degrees &degrees, const EngineFacts &facts,
               KnownLayers &known) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
@@ -110,7 +110,7 @@ class Searcher {
 public:
   /// All outlive it.
   Searcher(const Side &decode, const Side *prefill,
-           const cost::ServingEngine &engine, Engine runner,
+           const cost::ServingEngine &engine, Runner runner,
            const ServiceGoal &goal);
   ~Searcher();
 
@@ -129,14 +129,14 @@ private:
   const Side &decodeSide;
   const Side *prefillSide;
   const cost::ServingEngine &engine;
-  const Engine runner;
+  const Runner runner;
   const ServiceGoal goal;
   std::unique_ptr<Space> space;
 };
 
 /// One of them.
 Found search(const Side &decode, const Side *prefill,
-             const cost::ServingEngine &engine, Engine runner,
+             const cost::ServingEngine &engine, Runner runner,
              const ServiceGoal &goal, ServiceProof &proof,
              ServiceShortage &shortage,
              std::optional<ServiceMode> only = std::nullopt,

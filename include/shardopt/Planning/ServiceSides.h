@@ -92,6 +92,10 @@ nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
              cost::ServingTime cost::ServingTimes::*time,
              int64_t mostEffort = 0);
 
+/// Searches whatever engines run, for what is better than the plans of
+/// `summary`; it takes their place if it gains more than `runnableLoss`.
+void findFree(ServiceSummary &summary, const Asked &asked);
+
 /// Where workers of the plan of `summary` span domains, fills in the best plan
 /// whose workers do not.
 void findInDomains(ServiceSummary &summary, const Asked &asked);

@@ -314,7 +314,8 @@ LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t readers, StrategyAttr prefill,
                                   StringAttr decodeMachine,
                                   StringAttr prefillMachine) {
-  if (auto known = parseEngine(engine.str()); !known) // (C5)
+  // (C5): workers that no engine has to run have none.
+  if (auto known = parseEngine(engine.str()); !known && engine != "none")
     return emitError() << known.error().message;
   for (auto [name, value] :
        {std::pair("concurrency", concurrency), std::pair("decoders", decoders)})

@@ -44,8 +44,14 @@ private:
   /// which one it decodes, that is the service's, and not the one of the
   /// module's own replicas; the other one, too, where it is not said either.
   void completeMachines();
-  /// What the options and the module's workload say.
-  ErrorOr<ServiceRequest> readRequest();
+  /// What the options and the module's workload say: one request for each
+  /// choice of what is listed, the first of each list first.
+  ErrorOr<std::vector<ServiceRequest>> readRequests();
+  ErrorOr<std::vector<RequestLoad>> readLoads();
+  ErrorOr<std::vector<double>> readChunks() const;
+  /// The options that list types say what to use: a module has its own.
+  std::optional<Error> refuseTypes() const;
+  void sayChoice(const ServiceSummary &service);
   LogicalResult annotate(const ServiceSummary &service,
                          const ModuleModel &program);
   ServiceAttr describe(const ServiceSummary &service, StrategyAttr found);
@@ -68,42 +74,127 @@ void PlanServingPass::completeMachines() {
     readMachine = service.getPrefillMachine().str();
 }
 
-ErrorOr<ServiceRequest> PlanServingPass::readRequest() {
-  ServiceRequest request;
+std::optional<Error> PlanServingPass::refuseTypes() const {
+  for (auto [name, types] : {std::pair("weight-type", &weightType.getValue()),
+                             std::pair("kv-type", &kvType.getValue())})
+    if (!types->empty())
+      return Error{std::string("'") + name + "' is '" + abbreviate(*types) +
+                   "', expected none: a module has its types; 'shardopt plan "
+                   "--" +
+                   name + "=" + abbreviate(*types) +
+                   "' chooses types, for a config or a module"};
+  return std::nullopt;
+}
+
+static std::vector<std::string> splitList(const std::string &text) {
+  SmallVector<StringRef> parts;
+  StringRef(text).split(parts, ',');
+  std::vector<std::string> all;
+  for (StringRef part : parts)
+    all.push_back(part.trim().str());
+  return all;
+}
+
+ErrorOr<std::vector<double>> PlanServingPass::readChunks() const {
+  std::vector<double> chunks;
+  if (chunk.empty())
+    return std::vector<double>{0};
+  for (const std::string &text : splitList(chunk)) {
+    int64_t tokens = 0;
+    if (StringRef(text).getAsInteger(10, tokens) || tokens < 1)
+      return Error{"'chunk' has '" + abbreviate(text) +
+                   "', expected a whole number of tokens from 1 to 1000000"};
+    chunks.push_back(static_cast<double>(tokens));
+  }
+  return chunks;
+}
+
+/// Drafts and what is accepted of them are listed together; no draft is none of
+/// both.
+ErrorOr<std::vector<RequestLoad>> PlanServingPass::readLoads() {
+  RequestLoad held;
   if (auto workload =
           getOperation()->getAttrOfType<WorkloadAttr>(workloadAttrName))
-    request.load = workload.getRequests();
+    held = workload.getRequests();
   const std::string *options[] = {
 #define SHARDOPT_REQUEST_FIELD(name, Name, ...) &request##Name.getValue(),
 #include "shardopt/Model/RequestFields.def"
   };
-  RequestLoad said;
+  const std::string &drafts = *options[size_t(RequestField::DraftTokens)],
+                    &accepted = *options[size_t(RequestField::AcceptedTokens)];
+  const size_t count = splitList(drafts).size();
+  if (count != splitList(accepted).size() && !drafts.empty() &&
+      !accepted.empty())
+    return Error{"'draft-tokens' is '" + drafts + "' and 'accepted-tokens' '" +
+                 accepted + "', expected as many of each"};
+  std::vector<RequestLoad> said(count);
   for (const RequestFieldInfo &info : requestFields) {
     const std::string &text = *options[size_t(info.field)];
     if (text.empty())
       continue;
-    ErrorOr<double> value = parseRequestValue(info.field, text);
-    if (!value)
-      return value.error();
-    said[info.field] = *value;
-    const std::optional<double> &held = request.load[info.field];
-    if (held && *held != *value)
-      print("  note      option " + std::string(info.name) + " " +
-            spell(info.field, *value) + " counts, not " +
-            spell(info.field, *held) + " of llm.workload\n");
+    const bool isListed = info.field == RequestField::DraftTokens ||
+                          info.field == RequestField::AcceptedTokens;
+    const std::vector<std::string> texts =
+        isListed ? splitList(text) : std::vector<std::string>{text};
+    for (size_t i = 0; i < said.size(); ++i) {
+      const std::string &one = texts[std::min(i, texts.size() - 1)];
+      if (isListed && one == "0" && count > 1)
+        continue;
+      ErrorOr<double> value = parseRequestValue(info.field, one);
+      if (!value)
+        return value.error();
+      said[i][info.field] = *value;
+      const std::optional<double> &has = held[info.field];
+      if (i == 0 && has && *has != *value)
+        print("  note      option " + std::string(info.name) + " " +
+              spell(info.field, *value) + " counts, not " +
+              spell(info.field, *has) + " of llm.workload\n");
+    }
   }
-  request.load.replaceBy(said);
+  std::vector<RequestLoad> loads(said.size(), held);
+  for (size_t i = 0; i < said.size(); ++i)
+    loads[i].replaceBy(said[i]);
+  return loads;
+}
+
+ErrorOr<std::vector<ServiceRequest>> PlanServingPass::readRequests() {
+  if (std::optional<Error> why = refuseTypes())
+    return *why;
+  ErrorOr<std::vector<RequestLoad>> loads = readLoads();
+  if (!loads)
+    return loads.error();
+  ErrorOr<std::vector<double>> chunks = readChunks();
+  if (!chunks)
+    return chunks.error();
   ErrorOr<std::optional<ServiceMode>> chosen = parseServiceMode(mode);
   if (!chosen)
     return chosen.error();
+  ServiceRequest request;
   request.mode = *chosen;
   request.engine = engine;
   request.devices = devices;
   request.prefillMachine = readMachine;
   request.prefillDevices = prefillDevices;
-  if (std::optional<std::string> why = request.error())
-    return Error{*why};
-  return request;
+  std::vector<ServiceRequest> requests;
+  for (double tokens : *chunks)
+    for (const RequestLoad &load : *loads) {
+      request.chunkTokens = tokens;
+      request.load = load;
+      if (std::optional<std::string> why = request.error())
+        return Error{*why};
+      requests.push_back(request);
+    }
+  return requests;
+}
+
+/// What was taken of lists.
+void PlanServingPass::sayChoice(const ServiceSummary &service) {
+  std::string text = "  chosen    chunk " + formatNumber(service.chunkTokens);
+  for (RequestField field :
+       {RequestField::DraftTokens, RequestField::AcceptedTokens})
+    if (const std::optional<double> &value = service.load[field])
+      text += std::string(", ") + spell(field) + " " + spell(field, *value);
+  print(text + "\n");
 }
 
 /// The taken plan as an attribute; `found` is the strategy of the module's
@@ -170,9 +261,9 @@ LogicalResult PlanServingPass::run() {
   const bool isPrefill = workload && workload.getPhase() == Phase::Prefill;
   (isPrefill ? options.sloTtftMs : options.sloTpotMs) =
       std::numeric_limits<double>::infinity();
-  ErrorOr<ServiceRequest> request = readRequest();
-  if (!request)
-    return emitError(module.getLoc(), request.error().message);
+  ErrorOr<std::vector<ServiceRequest>> requests = readRequests();
+  if (!requests)
+    return emitError(module.getLoc(), requests.error().message);
   FileRoles files = inputFiles(module, decodeMachine, options.simulator);
   if (!readMachine.empty())
     files.reads("'prefill-machine'", readMachine);
@@ -182,9 +273,17 @@ LogicalResult PlanServingPass::run() {
   FailureOr<ModuleScenario> planned = createScenario(module, options);
   if (failed(planned))
     return failure();
-  ErrorOr<ServiceSummary> service = planService(planned->scenario, *request);
+  std::vector<ServiceVariant> variants;
+  for (ServiceRequest &request : *requests)
+    variants.push_back({planned->scenario, std::move(request)});
+  const bool hasLists = variants.size() > 1;
+  ErrorOr<ServiceSummary> service =
+      hasLists ? planVariants(variants)
+               : planService(planned->scenario, variants.front().request);
   if (!service)
     return emitError(module.getLoc(), service.error().message);
+  if (hasLists && service->best())
+    sayChoice(*service);
   print(serviceTable(*service));
   if (!report.empty())
     if (std::optional<Error> error = writeFile(report, serviceJson(*service)))

@@ -154,7 +154,7 @@ def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
     - (C3) strategies are complete
     - (C4) `decode_machine` and `prefill_machine` come together, name something, and need
       `readers`
-    - (C5) `engine` is vllm, sglang or trtllm
+    - (C5) `engine` is vllm, sglang, trtllm, or none for workers that no engine has to run
 
     ```mlir
     module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">} {}

@@ -23,7 +23,8 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     of another machine, from which caches go over the slower of both networks.
 
     What requests are like is said by `llm.workload`, or by options, which replace
-    what it says. The plans of both kinds are printed as a table on the standard
+    what it says. `chunk` takes a list, and so do `draft-tokens` with as many
+    `accepted-tokens`: the best is chosen. The plans of both kinds are printed as a table on the standard
     error, and `report` has them as JSON. The module is annotated with the
     strategy of the replicas that run its phase (in a module of prefill those that
     read prompts): their degrees, the sequences that they have at a time, and the
@@ -68,12 +69,18 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
       "Name or JSON file of a prefill machine, with constants">,
     Option<"prefillDevices", "prefill-devices", "int64_t", "0",
       "Devices of the prefill machine, in addition to 'devices' (0: 'devices' counts both)">,
-    Option<"engine", "engine", "std::string", [{"vllm"}],
-      "Serving engine: vllm, sglang, trtllm or any, which compares them">,
+    Option<"engine", "engine", "std::string", [{""}],
+      "Serving engine: vllm, sglang, trtllm, any (compares them) or none (any sharding); default: vllm, or none if that gains over 1 %">,
     Option<"mode", "mode", "std::string", [{"best"}],
       "Plan to take: best, aggregated or disaggregated">,
   ], !foreach(entry, RequestTable,
     Option<entry.member, entry.name, "std::string", [{""}], entry.summary>), [
+    Option<"chunk", "chunk", "std::string", [{""}],
+      "Prompt tokens per step, or a list; default: the engine's">,
+    Option<"weightType", "weight-type", "std::string", [{""}],
+      "Refused: 'shardopt plan --weight-type' changes types">,
+    Option<"kvType", "kv-type", "std::string", [{""}],
+      "Refused: 'shardopt plan --kv-type' changes types">,
     Option<"report", "report", "std::string", [{""}],
       "Output file of both plans, as JSON">,
     Option<"threads", "threads", "unsigned", "1",
