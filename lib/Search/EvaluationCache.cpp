@@ -17,7 +17,7 @@ size_t StrategyHash::operator()(const Strategy &strategy) const {
   for (int64_t layers : strategy.degrees.stages.layers)
     hash.add(layers);
   for (Dim dim : strategy.dims)
-    hash.add(static_cast<uint64_t>(dim));
+    hash.add(uint64_t(dim));
   return hash.value();
 }
 

@@ -183,8 +183,7 @@ std::optional<Error> EvaluationLog::load(const SearchIdentity &identity) {
     return fail(*mismatch);
   if (auto error = readEvaluations(lines))
     return error;
-  if (kept < text->size() &&
-      ::ftruncate(descriptor, static_cast<off_t>(kept)) != 0)
+  if (kept < text->size() && ::ftruncate(descriptor, off_t(kept)) != 0)
     return fail(std::string("cannot write: ") + std::strerror(errno));
   return std::nullopt;
 }

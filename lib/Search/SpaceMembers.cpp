@@ -156,8 +156,7 @@ std::vector<Degrees> StrategySpace::degreeTuples() const {
 }
 
 double StrategySpace::size() const {
-  double size =
-      static_cast<double>(grids.size()) * degrees[Degree::Batch].size();
+  double size = double(grids.size()) * degrees[Degree::Batch].size();
   for (const DimDomain &domain : dims)
     size *= domain.size();
   return size;

@@ -13,12 +13,12 @@ using namespace shardopt;
 
 const char *shardopt::spell(Engine engine) {
   static constexpr const char *names[] = {"vllm", "sglang", "trtllm"};
-  return names[static_cast<size_t>(engine)];
+  return names[size_t(engine)];
 }
 
 const char *shardopt::engineVersion(Engine engine) {
   static constexpr const char *versions[] = {"0.33", "0.5.23", "1.3.0rc"};
-  return versions[static_cast<size_t>(engine)];
+  return versions[size_t(engine)];
 }
 
 ErrorOr<Engine> shardopt::parseEngine(const std::string &text,

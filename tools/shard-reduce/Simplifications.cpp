@@ -93,7 +93,7 @@ static bool keepLayer(Operation *op, unsigned way) {
   auto repeat = cast<RepeatOp>(op);
   if (repeat.getCount() == 1)
     return false;
-  int64_t layer = way == 0 ? static_cast<int64_t>(repeat.getCount()) - 1 : 0;
+  int64_t layer = way == 0 ? int64_t(repeat.getCount()) - 1 : 0;
   auto shorten = [](Value stack) {
     auto type = cast<RankedTensorType>(stack.getType());
     SmallVector<int64_t> shape(type.getShape());

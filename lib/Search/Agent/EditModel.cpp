@@ -32,7 +32,7 @@ static void forEachAllowed(const EditState &state, const ActionLayout &layout,
 EditModel::EditModel(const ActionLayout &layout, const EditShape &shape)
     : layout(layout), hidden(shape.hidden), ordered(shape.ordered),
       attends(shape.elites > 0) {
-  uint32_t next = static_cast<uint32_t>(layout.numActions());
+  uint32_t next = uint32_t(layout.numActions());
   for (size_t j = 0; j < ordered; ++j) {
     uint32_t count = layout.choices()[j];
     stepBase.push_back(next + count - 1);
@@ -88,7 +88,7 @@ void EditModel::observe(const EliteView &elites) {
     for (uint32_t position : view.positions[i])
       addRow(sum, valueTable, position);
     for (size_t f = 0; f < EditShape::features; ++f)
-      addRow(sum, featureTable, f, static_cast<float>(view.features[i][f]));
+      addRow(sum, featureTable, f, float(view.features[i][f]));
     result.insert(result.end(), sum.begin(), sum.end());
   };
   size_t count = view.positions.size();
@@ -107,8 +107,8 @@ EditModel::Position EditModel::start(const search::EditStart &start) const {
   Position position{EditState(start), bias};
   for (uint32_t value : layout.positions(start.point))
     addRow(position.embedding, values, value);
-  addRow(position.embedding, slack, 0, static_cast<float>(start.slack.memory));
-  addRow(position.embedding, slack, 1, static_cast<float>(start.slack.latency));
+  addRow(position.embedding, slack, 0, float(start.slack.memory));
+  addRow(position.embedding, slack, 1, float(start.slack.latency));
   return position;
 }
 
@@ -124,7 +124,7 @@ void EditModel::apply(Position &position, const search::Edit &edit) const {
 void EditModel::attend(const std::vector<float> &embedding) {
   size_t count = view.positions.size();
   attention.assign(count, 0);
-  float scale = 1 / std::sqrt(static_cast<float>(hidden));
+  float scale = 1 / std::sqrt(float(hidden));
   for (size_t k = 0; k < hidden; ++k)
     addRow(attention, keys, k, embedding[k] * scale);
   float largest = *std::max_element(attention.begin(), attention.end());

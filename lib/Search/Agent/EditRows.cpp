@@ -42,8 +42,8 @@ void EditRows::addDecision(const EditState &state, uint32_t action,
 }
 
 uint32_t EditRows::historyOf(const std::shared_ptr<const EliteView> &view) {
-  auto [known, isNew] = knownHistories.emplace(
-      view.get(), static_cast<uint32_t>(knownHistories.size()));
+  auto [known, isNew] =
+      knownHistories.emplace(view.get(), uint32_t(knownHistories.size()));
   if (!isNew)
     return known->second;
   for (size_t i = 0; i < elites; ++i) {
@@ -54,8 +54,8 @@ uint32_t EditRows::historyOf(const std::shared_ptr<const EliteView> &view) {
       features.insert(features.end(), EditShape::features, 0);
       continue;
     }
-    auto [elite, isNewElite] = knownElites.emplace(
-        view->positions[i], static_cast<uint32_t>(knownElites.size()));
+    auto [elite, isNewElite] =
+        knownElites.emplace(view->positions[i], uint32_t(knownElites.size()));
     if (isNewElite)
       append(elitePositions, view->positions[i]);
     members.push_back(elite->second);

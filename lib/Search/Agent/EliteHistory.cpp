@@ -34,7 +34,7 @@ EliteHistory::observe(const search::StrategySpace &space) const {
   for (const Record &record : members)
     for (size_t i = 0; i < space.numVariables(); ++i) {
       size_t last = space.domainSize(i) - 1;
-      *next++ = last == 0 ? 0 : static_cast<double>(record.point[i]) / last;
+      *next++ = last == 0 ? 0 : double(record.point[i]) / last;
     }
   return rows;
 }

@@ -16,15 +16,15 @@ namespace shardopt::agent {
 std::vector<uint32_t> choicesOf(const search::StrategySpace &space) {
   std::vector<uint32_t> choices;
   for (size_t i = 0; i < space.numVariables(); ++i)
-    choices.push_back(static_cast<uint32_t>(space.domainSize(i)));
+    choices.push_back(uint32_t(space.domainSize(i)));
   return choices;
 }
 
 ActionLayout::ActionLayout(std::vector<uint32_t> choices)
     : counts(std::move(choices)) {
   for (size_t j = 0; j < counts.size(); ++j) {
-    firsts.push_back(static_cast<uint32_t>(variables.size()));
-    variables.insert(variables.end(), counts[j], static_cast<uint32_t>(j));
+    firsts.push_back(uint32_t(variables.size()));
+    variables.insert(variables.end(), counts[j], uint32_t(j));
   }
 }
 
@@ -67,7 +67,7 @@ EliteView EliteView::of(const search::NichedArchive &archive, size_t limit,
     search::Slack slack = search::slackOf(evaluation, objective);
     view.positions.push_back(layout.positions(elites[i].point));
     view.features.push_back(
-        {slack.memory, slack.latency, behind, static_cast<double>(i) / limit});
+        {slack.memory, slack.latency, behind, double(i) / limit});
   }
   return view;
 }

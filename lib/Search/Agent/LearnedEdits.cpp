@@ -192,10 +192,10 @@ void LearnedEdits::learn(const EditOutcome &outcome,
   group.push_back({outcome.trajectory, view, outcome.reward});
   if (outcome.improved) {
     successes.push_back(group.back());
-    if (successes.size() > static_cast<size_t>(constants.remembered))
+    if (successes.size() > size_t(constants.remembered))
       successes.pop_front();
   }
-  if (group.size() == static_cast<size_t>(constants.group))
+  if (group.size() == size_t(constants.group))
     update();
 }
 

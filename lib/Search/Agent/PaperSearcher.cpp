@@ -110,7 +110,7 @@ std::optional<search::Point> PaperSearcher::propose() {
   look();
   bool isConfident =
       FactoredPolicy(choices, logits).confidence() >= constants.confidence;
-  if (isConfident && calls >= static_cast<uint64_t>(constants.rollout)) {
+  if (isConfident && calls >= uint64_t(constants.rollout)) {
     ++numEarlyExits;
     restart();
     look();
@@ -156,7 +156,7 @@ void PaperSearcher::learn(const Step &step, const Evaluation &evaluation) {
   if (step.agent != numAgents)
     return;
   rollout.add(step, reward);
-  if (rollout.rewards.size() == static_cast<size_t>(constants.rollout))
+  if (rollout.rewards.size() == size_t(constants.rollout))
     update();
 }
 
@@ -177,8 +177,8 @@ void PaperSearcher::update() {
   // Episodes of one step: the return is the reward.
   HistoryRollout batch{rollout.observations, rollout.actions, rollout.logProbs,
                        advantages, rollout.rewards};
-  lastLearningRate = cosineAnnealed(constants.learningRate,
-                                    static_cast<double>(calls) / chunk);
+  lastLearningRate =
+      cosineAnnealed(constants.learningRate, double(calls) / chunk);
   PpoLoss loss;
   for (int64_t step = 0; step < constants.gradientSteps; ++step) {
     check(network->computeLoss(batch, constants.weights, loss));

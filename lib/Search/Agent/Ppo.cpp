@@ -68,7 +68,7 @@ FactoredPolicy::FactoredPolicy(Span<const uint32_t> choices,
 std::vector<uint32_t> FactoredPolicy::draw(Rng &rng) const {
   std::vector<uint32_t> actions;
   for (const std::vector<double> &head : probabilities)
-    actions.push_back(static_cast<uint32_t>(rng.weighted(head)));
+    actions.push_back(uint32_t(rng.weighted(head)));
   return actions;
 }
 

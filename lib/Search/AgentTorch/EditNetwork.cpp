@@ -97,7 +97,7 @@ TorchEditNetwork::TorchEditNetwork(const EditShape &shape, Precision precision)
   for (int64_t j = 0; j < variables; ++j) {
     int64_t count = shape.choices[j], first = owner.size();
     owner.insert(owner.end(), count, j);
-    if (j >= static_cast<int64_t>(shape.ordered))
+    if (j >= int64_t(shape.ordered))
       continue;
     // The step from position p to position q is column q - p + count - 1 of
     // the 2 count - 1 columns of the variable.
@@ -136,7 +136,7 @@ TorchEditNetwork::TorchEditNetwork(const EditShape &shape, Precision precision)
 void TorchEditNetwork::initialize(Initializer &initializer) {
   for (Tensor *table : {&bias, &stateTable, &editedTable, &slackTable})
     initializer.normal(*table, 0.4);
-  initializer.normal(outWeight, 0.02 / std::sqrt(static_cast<double>(hidden)));
+  initializer.normal(outWeight, 0.02 / std::sqrt(double(hidden)));
   initializer.zeros(outBias);
   if (places == 0)
     return;
@@ -168,7 +168,7 @@ TorchEditNetwork::Attended TorchEditNetwork::attend(const EditBatch &batch,
     return all.view({h, places, hidden}).index_select(0, history);
   };
   Tensor scores = (ofRows(keyTable, keyFeatures) * query.unsqueeze(1)).sum(2) /
-                  std::sqrt(static_cast<double>(hidden));
+                  std::sqrt(double(hidden));
   Tensor present = tensor(batch.present, {h, places}).index_select(0, history);
   Tensor weights =
       torch::softmax(scores.masked_fill(present == 0, -1e9), 1) * present;

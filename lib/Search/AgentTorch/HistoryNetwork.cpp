@@ -79,7 +79,7 @@ Tensor EncoderBlock::attend(const Tensor &x) const {
   std::vector<Tensor> parts = attentionIn(x).chunk(3, /*dim=*/2);
   Tensor scores =
       torch::matmul(split(parts[0]), split(parts[1]).transpose(2, 3)) /
-      std::sqrt(static_cast<double>(width / heads));
+      std::sqrt(double(width / heads));
   Tensor mixed =
       torch::matmul(torch::softmax(scores, /*dim=*/3), split(parts[2]));
   return attentionOut(mixed.transpose(1, 2).reshape({n, records, width}));
@@ -101,12 +101,11 @@ static int64_t sum(Span<const uint32_t> numbers) {
 static Tensor makePaddedIndex(Span<const uint32_t> choices) {
   int64_t most = *std::max_element(choices.begin(), choices.end());
   int64_t all = sum(choices), first = 0;
-  Tensor index = torch::full({static_cast<int64_t>(choices.size()), most}, all,
-                             torch::kLong);
+  Tensor index =
+      torch::full({int64_t(choices.size()), most}, all, torch::kLong);
   for (size_t v = 0; v < choices.size(); ++v) {
-    index.index_put_(
-        {static_cast<int64_t>(v), torch::indexing::Slice(0, choices[v])},
-        torch::arange(first, first + choices[v]));
+    index.index_put_({int64_t(v), torch::indexing::Slice(0, choices[v])},
+                     torch::arange(first, first + choices[v]));
     first += choices[v];
   }
   return index;

@@ -98,7 +98,7 @@ public:
   size_t numBlocks() const final { return parameters.size(); }
 
   ParameterBlock block(size_t index) const final {
-    return {names[index], static_cast<size_t>(parameters[index].numel())};
+    return {names[index], size_t(parameters[index].numel())};
   }
 
   Failure readParameters(size_t index, Span<double> values) const final {
@@ -180,7 +180,7 @@ protected:
 
   static void copy(const torch::Tensor &from, Span<double> to) {
     torch::Tensor doubles = from.to(torch::kDouble).contiguous().view(-1);
-    TORCH_CHECK(static_cast<size_t>(doubles.numel()) == to.size(),
+    TORCH_CHECK(size_t(doubles.numel()) == to.size(),
                 "wrong number of elements");
     std::copy_n(doubles.data_ptr<double>(), to.size(), to.begin());
   }

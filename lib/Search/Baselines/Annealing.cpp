@@ -80,7 +80,7 @@ private:
   bool accepts(double gain) {
     if (gain >= 0)
       return true;
-    double progress = std::min(1.0, static_cast<double>(step) / budget);
+    double progress = std::min(1.0, double(step) / budget);
     double temperature =
         constants.initialTemperature * 0.5 * (1 + std::cos(M_PI * progress));
     return temperature > 0 && rng.real() < std::exp(gain / temperature);

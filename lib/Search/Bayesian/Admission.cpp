@@ -51,7 +51,7 @@ std::optional<Point> Admission::drawUniform(Rng &rng) {
   for (int i = 0; i < mostDraws && !hopeful->empty(); ++i) {
     Point point = (*hopeful)[rng.below(hopeful->size())];
     for (size_t v = space.firstDim(); v < point.size(); ++v)
-      point[v] = static_cast<uint32_t>(rng.below(space.domainSize(v)));
+      point[v] = uint32_t(rng.below(space.domainSize(v)));
     if (admit(point))
       return point;
   }

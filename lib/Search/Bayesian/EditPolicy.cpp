@@ -31,7 +31,7 @@ static Edit editAt(uint64_t index, const std::vector<uint32_t> &free,
       index -= others;
       continue;
     }
-    uint32_t value = static_cast<uint32_t>(index);
+    uint32_t value = uint32_t(index);
     return {variable, value < point[variable] ? value : value + 1};
   }
   assert(false && "fewer edits are left");

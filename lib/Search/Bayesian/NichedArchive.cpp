@@ -26,7 +26,7 @@ bool NichedArchive::tell(const Point &point, const Evaluation &evaluation) {
                                 [&](const Evaluation &a, const Elite &b) {
                                   return objective.better(a, b.evaluation);
                                 });
-  if (place - members.begin() >= static_cast<std::ptrdiff_t>(capacity))
+  if (place - members.begin() >= std::ptrdiff_t(capacity))
     return false;
   members.insert(place, {point, evaluation});
   if (members.size() > capacity)

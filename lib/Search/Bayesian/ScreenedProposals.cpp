@@ -43,7 +43,7 @@ const NichedArchive::Elite &
 ScreenedProposals::drawParent(const Archive &archive) {
   const auto &elites = archive.elites();
   double position = std::pow(rng.real(), constants.greed);
-  return elites[static_cast<size_t>(position * double(elites.size()))];
+  return elites[size_t(position * double(elites.size()))];
 }
 
 EditStart ScreenedProposals::startAt(const Archive::Elite &elite) const {

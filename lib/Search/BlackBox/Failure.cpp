@@ -15,9 +15,7 @@ using namespace shardopt::blackbox;
 static constexpr std::array<const char *, numFailures> names = {
     "crash", "timeout", "nonsense", "not_a_number", "error", "refused_start"};
 
-const char *blackbox::spell(Failure failure) {
-  return names[static_cast<size_t>(failure)];
-}
+const char *blackbox::spell(Failure failure) { return names[size_t(failure)]; }
 
 uint64_t FailureCounts::total() const {
   return std::accumulate(counts.begin(), counts.end(), uint64_t(0));

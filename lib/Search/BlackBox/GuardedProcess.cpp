@@ -74,7 +74,7 @@ static void closeRange(unsigned first, unsigned last) {
   const long limit = sysconf(_SC_OPEN_MAX);
   for (long descriptor = first; descriptor <= last && descriptor < limit;
        ++descriptor)
-    ::close(static_cast<int>(descriptor));
+    ::close(int(descriptor));
 }
 
 /// Becomes the command.

@@ -178,7 +178,7 @@ ErrorOr<Answer> PluginService::evaluate(const Strategy &strategy) {
     return Error{"no simulator yet, expected a hello before strategies"};
   std::vector<uint8_t> dims;
   for (Dim dim : strategy.dims)
-    dims.push_back(static_cast<uint8_t>(dim));
+    dims.push_back(uint8_t(dim));
   if (auto unread = findUnread(strategy.degrees, read, /*readsStages=*/false))
     return Error{"the plugin does not read " + *unread};
   std::vector<int64_t> values;

@@ -118,8 +118,8 @@ Reply Worker::ask(std::string line, std::chrono::duration<double> patience,
         patience - (Clock::now() - start);
     if (left.count() <= 0)
       return {Reply::Kind::TimedOut};
-    isOpen = pump(unsent, static_cast<int>(std::min<double>(
-                              sliceMs, std::ceil(left.count()))));
+    isOpen =
+        pump(unsent, int(std::min<double>(sliceMs, std::ceil(left.count()))));
   }
 }
 

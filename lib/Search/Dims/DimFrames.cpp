@@ -53,7 +53,7 @@ numberVariations(const std::vector<Trellis::Exit> &exits) {
                         same);
     };
     auto found = std::find_if(first.begin(), first.end(), alike);
-    numbers.push_back(static_cast<unsigned>(found - first.begin()));
+    numbers.push_back(unsigned(found - first.begin()));
     if (found == first.end())
       first.push_back(&exit);
   }
@@ -90,7 +90,7 @@ void DimFrames::relax(unsigned body) {
     numVariations = std::max(numVariations, variation + 1);
 
   for (Dim anchor : dimsBelow(trellis.steps.front().numDims)) {
-    std::vector<RelaxedLayer> &list = relaxed[body][static_cast<int>(anchor)];
+    std::vector<RelaxedLayer> &list = relaxed[body][int(anchor)];
     list.resize(numVariations);
     if (!contains(domain(trellis.steps.front().variable), anchor))
       continue;
@@ -99,7 +99,7 @@ void DimFrames::relax(unsigned body) {
       if (least[exit].seconds < infinity)
         include(list[variations[body][exit]], trellis.exits[exit], least[exit]);
     for (RelaxedLayer &layer : list) {
-      layer.choice.anchor = trellis.anchors[static_cast<int>(anchor)];
+      layer.choice.anchor = trellis.anchors[int(anchor)];
       layer.choice.exit = &layer.exit;
     }
   }
@@ -140,7 +140,7 @@ void DimFrames::addFrames(DimFrame &frame, unsigned body) {
     return;
   }
   for (Dim anchor : dimsBelow(maxDims)) {
-    const auto &variants = relaxed[body][static_cast<int>(anchor)];
+    const auto &variants = relaxed[body][int(anchor)];
     for (unsigned variation = 0; variation < variants.size(); ++variation) {
       if (!variants[variation].exists)
         continue;

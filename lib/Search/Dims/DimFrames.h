@@ -74,7 +74,7 @@ public:
 
   const RelaxedLayer &relaxedLayer(const DimFrame &frame, unsigned body) const {
     const DimFrame::BodyFrame &fixed = frame.bodies[body];
-    return relaxed[body][static_cast<int>(fixed.anchor)][fixed.variation];
+    return relaxed[body][int(fixed.anchor)][fixed.variation];
   }
 
   /// The number of what `exit` of `body` varies by.

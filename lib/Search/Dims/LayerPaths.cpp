@@ -84,10 +84,10 @@ LayerPaths::LayerPaths(const Trellis &trellis, Dim anchor,
     after.clear();
     for (size_t state = 0; state < numStates; ++state) {
       prune(candidates[state]);
-      const auto begin = static_cast<uint32_t>(labels.size());
+      const auto begin = uint32_t(labels.size());
       labels.insert(labels.end(), candidates[state].begin(),
                     candidates[state].end());
-      after.push_back({begin, static_cast<uint32_t>(labels.size())});
+      after.push_back({begin, uint32_t(labels.size())});
     }
     std::swap(before, after);
   }

@@ -40,7 +40,7 @@ class DimOptimizer {
 public:
   DimOptimizer(const Tables &tables, Span<const DimSet> domains, Goal goal)
       : tables(tables), model(tables.costs().model()), domains(domains),
-        goal(goal), numBodies(static_cast<unsigned>(model.bodies.size())),
+        goal(goal), numBodies(unsigned(model.bodies.size())),
         all(tables, domains, goal), pathsOf(numBodies), candidatesOf(numBodies),
         layers(numBodies), chosen(numBodies) {}
 
@@ -93,7 +93,7 @@ std::optional<Optimum> DimOptimizer::solve(std::optional<double> incumbent) {
 }
 
 const LayerPaths &DimOptimizer::paths(unsigned body, Dim anchor) {
-  std::optional<LayerPaths> &found = pathsOf[body][static_cast<int>(anchor)];
+  std::optional<LayerPaths> &found = pathsOf[body][int(anchor)];
   if (!found)
     found.emplace(tables.trellis(body), anchor, domains);
   return *found;

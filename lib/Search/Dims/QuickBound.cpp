@@ -114,7 +114,7 @@ static LeastCost leastOf(const OpModel &op, DimSet domain, size_t numOperands,
   for (const DimChoice &choice : op.choices()) {
     if (!contains(domain, choice.dim))
       continue;
-    LeastCost &ofDim = costs.dims[static_cast<size_t>(choice.dim)];
+    LeastCost &ofDim = costs.dims[size_t(choice.dim)];
     if (!contains(costs.known, choice.dim)) {
       ofDim = leastOf(op, choice.dim, numOperands, context, time);
       costs.known |= only(choice.dim);
@@ -297,7 +297,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!stage.kinds[kind])
         continue;
-      const auto layers = static_cast<double>(stage.kinds[kind]);
+      const auto layers = double(stage.kinds[kind]);
       sum.seconds += layers * kinds[kind].seconds;
       sum.bytes += layers * kinds[kind].bytes;
     }

@@ -110,7 +110,8 @@ StepModel::StepModel(const Instance &instance,
 
 std::vector<Step>
 StepModel::stepsWithImage(const std::vector<int32_t> &image) const {
-  std::vector<Step> first(static_cast<size_t>(numSteps()));
+  const auto count = size_t(numSteps());
+  std::vector<Step> first(count);
   std::iota(first.begin(), first.end(), Step(0));
   for (int32_t op = 0; op < instance.numOps(); ++op) {
     const int32_t i = op % instance.period();
