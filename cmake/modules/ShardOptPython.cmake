@@ -24,6 +24,13 @@ file(GLOB sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/python/shardopt/*.pyi
   ${PROJECT_SOURCE_DIR}/python/shardopt/*.json
   ${PROJECT_SOURCE_DIR}/python/shardopt/py.typed)
+# A link to what is gone would fail whoever copies the folder.
+file(GLOB links LIST_DIRECTORIES true ${package}/*)
+foreach(link ${links})
+  if(IS_SYMLINK ${link} AND NOT EXISTS ${link})
+    file(REMOVE ${link})
+  endif()
+endforeach()
 foreach(source ${sources})
   cmake_path(GET source FILENAME name)
   file(CREATE_LINK ${source} ${package}/${name} SYMBOLIC)
