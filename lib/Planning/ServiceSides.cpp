@@ -260,7 +260,9 @@ ServiceSummary Asked::under(const ServiceGoal &goal,
 }
 
 void service::findFree(ServiceSummary &summary, const Asked &asked) {
-  if (!summary.best())
+  // Layouts of more are too many to try beside those of an engine.
+  constexpr int64_t mostDevices = 512;
+  if (!summary.best() || summary.goal.allDevices() > mostDevices)
     return;
   ServiceSummary free = summary;
   free.engine = std::nullopt;
