@@ -96,6 +96,18 @@ class _Drafts(argparse.Action):
         namespace.accepted_tokens = accepted[0] if is_one else accepted
 
 
+class _Engine(argparse.Action):
+    """One engine: a second one is an error."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        first = getattr(namespace, self.dest, None)
+        if first not in (None, values):
+            raise argparse.ArgumentError(
+                self, f"'{values}' comes after '{first}', expected one engine, or any"
+            )
+        setattr(namespace, self.dest, values)
+
+
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", nargs="?",
@@ -126,7 +138,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step, with --isl (8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens and mean acceptance length, with --isl")
-    add("--engine", help="vllm (default of a service), sglang, trtllm, any or none")
+    add("--engine", action=_Engine, help="vllm (default of a service), sglang, trtllm, any or none")
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")
     add("--searcher", help="of a phase: searcher (default: exact)")

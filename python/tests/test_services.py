@@ -673,6 +673,8 @@ class BadInputTest(FolderTest):
             (2, [*lengths, "--concurrency", 0], "'concurrency' is 0, expected"),
             (2, [*lengths, "--engine", "vllm,sglang"], "unknown engine 'vllm,sglang'; known: "),
             (2, [*lengths, "--set", "decode.engine=vllm"], "unknown setting 'decode.engine'"),
+            (2, [*lengths, "--engine", "vllm", "--engine", "sglang"],
+             "'sglang' comes after 'vllm', expected one engine, or any"),
             (2, [*lengths, "--engine", "nobody"], "unknown engine 'nobody'; known: "),
             (2, [*lengths, "--set", "pins.tp=3"], "which no worker has: expected 1 or 2"),
             (2, [*lengths, "--set", "pins.decode.tp=64"], "'decode.tp' is pinned to 64, which no"),
