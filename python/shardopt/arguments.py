@@ -55,6 +55,13 @@ def positive(text: str) -> float:
 positive.__name__ = "number above 0"
 
 
+def whole(text: str) -> int:
+    return int(text)
+
+
+whole.__name__ = "whole number"
+
+
 class _Limit(argparse.Action):
     """Milliseconds, on the mean or on a percentile of requests: `30`, `500@p90`."""
 
@@ -113,24 +120,24 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("model", nargs="?",
         help="config.json, its folder, Hub id, module, or plan file")
     add("--machine", help="name or JSON file (default: h100_sxm)")
-    add("--devices", type=int, metavar="N",
+    add("--devices", type=whole, metavar="N",
         help="available GPUs; idle ones lower throughput per GPU")
-    add("--max-devices", type=int, metavar="N", help="maximum GPUs per plan")
-    add("--isl", type=int, metavar="TOKENS", help="prompt length in tokens, for a service")
-    add("--osl", type=int, metavar="TOKENS", help="completion length in tokens, for a service")
-    add("--context", type=int, metavar="TOKENS",
+    add("--max-devices", type=whole, metavar="N", help="maximum GPUs per plan")
+    add("--isl", type=whole, metavar="TOKENS", help="prompt length in tokens, for a service")
+    add("--osl", type=whole, metavar="TOKENS", help="completion length in tokens, for a service")
+    add("--context", type=whole, metavar="TOKENS",
         help="context in tokens: plan one phase")
     add("--phase", help="decode (default) or prefill, with --context")
     add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",
         help="TPOT SLO in ms: mean, or @p50, @p90, @p99 (default: 50)")
     add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
         help="TTFT SLO in ms, likewise (default: 2000)")
-    add("--concurrency", type=int, metavar="N", help="requests in flight, with --isl")
+    add("--concurrency", type=whole, metavar="N", help="requests in flight, with --isl")
     add("--requests-per-s", dest="rate", type=positive, metavar="N",
         help="request rate, with --isl")
     add("--prefill-machine", metavar="MACHINE",
         help="machine of prefill workers, with --isl")
-    add("--prefill-devices", type=int, metavar="N",
+    add("--prefill-devices", type=whole, metavar="N",
         help="its GPUs, in addition to --devices")
     add("--weight-type", metavar="TYPE[,…]",
         help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
@@ -142,8 +149,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--space", help="of a phase: serving (default) or uniform")
     add("--objective", help="of a phase: throughput (default) or latency")
     add("--searcher", help="of a phase: searcher (default: exact)")
-    add("--budget", type=int, metavar="N", help="maximum evaluations")
-    add("--seed", type=int, metavar="N", help="random seed (default: 0)")
+    add("--budget", type=whole, metavar="N", help="maximum evaluations")
+    add("--seed", type=whole, metavar="N", help="random seed (default: 0)")
     add("--config", metavar="FILE", help="settings as YAML or JSON")
     add(
         "--set",
@@ -195,7 +202,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="T", help="shell, compose, slurm, srt-slurm, kubernetes, dynamo or llm-d")
     add("--name", help="of the service (default: the model's)")
     add("--model", help="folder or hub name that engines load (default: the plan's)")
-    add("--max-length", type=int, metavar="N", help="tokens of the longest request")
+    add("--max-length", type=whole, metavar="N", help="tokens of the longest request")
     add("--namespace", help="of Kubernetes (default: default)")
     add("--image", help="of the engine")
     add("--router-image", metavar="IMAGE", help="of the router, or of llm-d's sidecar")
@@ -281,8 +288,8 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made = verb("verify", "execute the sharded program against the unsharded one")
     _add_plan(made)
     made.add_argument("--whole", action="store_true", help="execute the full model instead of a small one")
-    made.add_argument("--steps", type=int, default=2, help="decode steps (default: 2)")
-    made.add_argument("--seed", type=int, default=1, help="seed of weights and inputs (default: 1)")
+    made.add_argument("--steps", type=whole, default=2, help="decode steps (default: 2)")
+    made.add_argument("--seed", type=whole, default=1, help="seed of weights and inputs (default: 1)")
     _add_role(made)
     made = verb("lower", "write the per-rank program with collectives, as MLIR")
     _add_plan(made)
@@ -294,13 +301,13 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made = verb("export", "write the launch command or files of a plan")
     _add_plan(made)
     made.add_argument("--engine", help="vllm, sglang==0.5.23, … (default: the plan's)")
-    made.add_argument("--devices-per-node", type=int, metavar="N", help="GPUs per node")
+    made.add_argument("--devices-per-node", type=whole, metavar="N", help="GPUs per node")
     made.add_argument("-o", "--output-dir", metavar="DIR", help="folder for launch files")
     _add_target(made)
     made = verb("serve", "start the serving engine with a plan (replaces this process)")
     _add_plan(made)
     made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
-    made.add_argument("--devices-per-node", type=int, metavar="N", help="GPUs per node")
+    made.add_argument("--devices-per-node", type=whole, metavar="N", help="GPUs per node")
     made.add_argument(
         "--output-dir", metavar="DIR", default="launch", help="folder for its files (default: launch)"
     )

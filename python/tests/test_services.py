@@ -657,7 +657,7 @@ class BadInputTest(FolderTest):
         for code, words, why in [
             (2, ["--isl", 0, "--osl", 8], "'isl' is 0, expected a whole number of tokens from 1"),
             (2, ["--isl", 16, "--osl", -5], "'osl' is -5, expected"),
-            (2, ["--isl", "nan", "--osl", 8], "--isl: invalid int value: 'nan'"),
+            (2, ["--isl", "nan", "--osl", 8], "--isl: invalid whole number value: 'nan'"),
             (2, ["--isl", 10**30, "--osl", 8], f"'isl' is {10**30}, expected"),
             (2, ["--isl", 2**31 - 1, "--osl", 2], "'isl' and 'osl' are 2147483647 and 2, expected"),
             (2, ["--isl", 16], "'osl' is missing"),
