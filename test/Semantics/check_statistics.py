@@ -99,6 +99,7 @@ CONFIGS = {
         "kv_lora_rank": 16,
         "qk_nope_head_dim": 8,
         "qk_rope_head_dim": 8,
+        "head_dim": 8,
         "v_head_dim": 8,
         "n_routed_experts": 4,
         "num_experts_per_tok": 2,
