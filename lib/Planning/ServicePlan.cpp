@@ -195,9 +195,7 @@ static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
       return Error{*why};
     summary.shortage = explain(*asked, std::move(shortage), true);
   }
-  if (request.engine.empty())
-    findFree(summary, *asked);
-  findInDomains(summary, *asked);
+  findOthers(summary, *asked);
   if (summary.goal.isStopped())
     return Error{"stopped before the best service was found"};
   return summary;
@@ -223,8 +221,8 @@ double shardopt::gainOf(const ServicePlan &plan, const ServicePlan &other,
 static EngineOutcome outcomeOf(const ServiceSummary &summary) {
   const ServicePlan *best = summary.best();
   if (!best)
-    return {summary.engine, std::nullopt, whyNoService(summary)};
-  EngineOutcome outcome{summary.engine, *best, ""};
+    return {summary.clock(), std::nullopt, whyNoService(summary)};
+  EngineOutcome outcome{summary.clock(), *best, ""};
   outcome.cost = summary.goal.rate > 0 ? best->costUnder(summary.goal) : 0;
   return outcome;
 }

@@ -241,8 +241,7 @@ static void writeEngines(json::Writer &json,
   for (const EngineOutcome &outcome : engines) {
     json.beginObject();
     json.member("engine", spell(outcome.engine));
-    json.member("engine_version",
-                engineVersion(outcome.engine.value_or(usualEngine)));
+    json.member("engine_version", engineVersion(outcome.engine));
     writeOutcome(json, outcome.plan ? &*outcome.plan : nullptr);
     if (!outcome.plan)
       json.member("why", outcome.why);

@@ -244,6 +244,7 @@ ErrorOr<Asked> Asked::create(std::shared_ptr<const Scenario> scenario,
   if (!mode)
     return mode.error();
   asked.mode = *mode;
+  asked.isEngineAsked = !request.engine.empty();
   ErrorOr<Sides> sides = sidesOf(asked.summary);
   if (!sides)
     return sides.error();
@@ -259,8 +260,10 @@ ServiceSummary Asked::under(const ServiceGoal &goal,
   return found;
 }
 
-void service::findFree(ServiceSummary &summary, const Asked &asked) {
-  // Layouts of more are too many to try beside those of an engine.
+/// Searches whatever engines run, for what is better than the plans of
+/// `summary`.
+static void findFree(ServiceSummary &summary, const Asked &asked) {
+  // Layouts of more are too many to try after those of an engine.
   constexpr int64_t mostDevices = 512;
   if (!summary.best() || summary.goal.allDevices() > mostDevices)
     return;
@@ -281,7 +284,9 @@ void service::findFree(ServiceSummary &summary, const Asked &asked) {
   summary = std::move(free);
 }
 
-void service::findInDomains(ServiceSummary &summary, const Asked &asked) {
+/// The best plan within domains, with the same rules, if that of `summary` is
+/// not.
+static void findInDomains(ServiceSummary &summary, const Asked &asked) {
   const ServicePlan *best = summary.best();
   if (!best)
     return;
@@ -295,10 +300,18 @@ void service::findInDomains(ServiceSummary &summary, const Asked &asked) {
       (best->prefill && spans(*best->prefill, reads.domainSize()));
   if (!summary.spansDomains)
     return;
-  ServiceGoal goal = summary.goal;
-  goal.withinDomains = true;
-  const ServiceSummary found = asked.under(goal);
+  ServiceSummary found = asked.summary;
+  found.engine = summary.engine;
+  found.goal.withinDomains = true;
+  ServiceShortage shortage;
+  findPlans(found, asked.sides, asked.mode, shortage);
   summary.proof += found.proof;
   if (found.best())
     summary.inDomains = *found.best();
+}
+
+void service::findOthers(ServiceSummary &summary, const Asked &asked) {
+  if (!asked.isEngineAsked)
+    findFree(summary, asked);
+  findInDomains(summary, asked);
 }

@@ -124,9 +124,7 @@ planVariantsOn(const std::vector<ServiceVariant> &variants,
     return planService(variants[numbers.front()].scenario, request);
   }
   ServiceSummary found = contest.summary(all);
-  if (engine.empty())
-    findFree(found, all[found.variant]);
-  findInDomains(found, all[found.variant]);
+  findOthers(found, all[found.variant]);
   found.variant = numbers[found.variant];
   return found;
 }

@@ -104,8 +104,8 @@ inline constexpr const char *anyEngine = "any";
 /// Where no engine is asked for, and that whose times plans have which no
 /// engine has to run.
 inline constexpr Engine usualEngine = Engine::Vllm;
-/// The share of the goal that a plan which the usual engine runs may lose
-/// against the optimum over any sharding, and be taken.
+/// The share of the goal that a plan which an engine runs may lose against the
+/// optimum over any sharding, and be taken; of a phase or a service.
 inline constexpr double runnableLoss = 0.01;
 
 struct ServiceRequest {
@@ -227,7 +227,7 @@ struct ServiceShortage {
 
 /// What an engine attains where several are compared.
 struct EngineOutcome {
-  Runner engine = usualEngine;
+  Engine engine = usualEngine;
   std::optional<ServicePlan> plan;
   std::string why; ///< there is no plan
   double cost = 0; ///< at a rate

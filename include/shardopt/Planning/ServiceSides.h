@@ -68,6 +68,7 @@ struct Asked {
   ServiceSummary summary; ///< without plans
   Sides sides;
   std::optional<ServiceMode> mode; ///< that is asked for
+  bool isEngineAsked = true;
 };
 
 /// Whether the plan of `a` is better than that of `b`, under one goal.
@@ -92,13 +93,11 @@ nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
              cost::ServingTime cost::ServingTimes::*time,
              int64_t mostEffort = 0);
 
-/// Searches whatever engines run, for what is better than the plans of
-/// `summary`; it takes their place if it gains more than `runnableLoss`.
-void findFree(ServiceSummary &summary, const Asked &asked);
-
-/// Where workers of the plan of `summary` span domains, fills in the best plan
+/// Fills in what the plan of `summary` is compared with: where no engine was
+/// asked for, the optimum over any sharding, which takes its place if it gains
+/// more than `runnableLoss`; and where its workers span domains, the best plan
 /// whose workers do not.
-void findInDomains(ServiceSummary &summary, const Asked &asked);
+void findOthers(ServiceSummary &summary, const Asked &asked);
 
 /// Completes `shortage`, what a search without a plan has learned; with the
 /// devices that would do if `seeksDevices`.
