@@ -5,6 +5,8 @@ _T = TypeVar("_T")
 version: str
 degrees: list[str]
 degree_table: list[tuple[str, bool, int | None, list[str]]]
+usual_engine: str
+runnable_loss: float
 requests: list[str]
 
 def fill_degrees(given: list[int | None], /) -> list[int]: ...

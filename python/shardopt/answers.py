@@ -10,11 +10,13 @@ import textwrap
 from pathlib import Path
 from typing import Any, Sequence
 
+from ._native import native
 from .border import check_outputs
 from .exits import EXHAUSTED, FEASIBLE
-from .problem import FREE
+from .heads import export_words
 from .services import Service
 from .shell import as_path, command_line
+
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=1))
@@ -51,18 +53,13 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
-    words = ["shardopt", "export", as_path(path)]
-    if isinstance(plan, Service) and plan.engine == FREE:
-        return "the same with --engine vllm, for a plan that an engine runs"
+    words = export_words(plan, as_path(path))
+    if words:
+        return command_line(words)
     if isinstance(plan, Service):
-        return command_line([*words, "--target", "shell", "-o", "launch"])
-    if plan.problem.engine not in (None, FREE):
-        return command_line([*words, "--engine", plan.problem.engine])
-    engines = plan.report.get("engines") or {}
-    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
-    if engines and runner is None:
-        return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
-    return command_line([*words, "--engine", runner or "vllm"])
+        usual = native().usual_engine
+        return f"the same with --engine {usual}, for a plan that an engine runs"
+    return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
 
 
 def _resume(args: argparse.Namespace) -> str:

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any, Callable, Iterator, TextIO
 
+from ._native import native
 from .plans import Metrics
 from .problem import Problem
 from .searching import Search
@@ -50,7 +51,7 @@ def _spell_best(value: float, problem: Problem) -> str:
 def _waits_for(problem: Problem) -> str:
     """What a search waits for: "exec:./sim", "surrogate search", "service search, vllm"."""
     if problem.is_service:
-        return f"service search, {problem.engine or 'vllm'}"
+        return f"service search, {problem.engine or native().usual_engine}"
     if isinstance(problem.simulator, str) and problem.simulator.startswith(("exec:", "plugin:")):
         return problem.simulator[:_MOST_NAME]
     return f"{problem.searcher} search"

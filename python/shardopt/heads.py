@@ -7,8 +7,10 @@ import html
 import shlex
 from typing import Iterable, Sequence
 
+from ._native import native
 from .models import version
 from .plans import Plan
+from .problem import FREE
 from .service_tables import (
     Rows,
     cost_of,
@@ -20,6 +22,7 @@ from .service_tables import (
     three,
 )
 from .services import Service
+from .shell import command_line
 
 #: Of the head alone, so that a notebook's own text keeps its look. On narrow screens a row
 #: of a table is a list of its cells, each with the name of its column.
@@ -85,8 +88,21 @@ def _table(rows: Rows) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _launch(words: str) -> str:
-    return f'<pre class="launch">{html.escape(words)}</pre>' if words else ""
+def export_words(plan: "Plan | Service", file: str) -> list[str]:
+    """The command that exports the plan in `file`; empty if no engine runs the plan."""
+    words = ["shardopt", "export", file]
+    if isinstance(plan, Service):
+        return [] if plan.engine == FREE else [*words, "--target", "shell", "-o", "launch"]
+    if plan.problem.engine not in (None, FREE):
+        return [*words, "--engine", plan.problem.engine]
+    engines = plan.report.get("engines") or {native().usual_engine: {"runs_plan": True}}
+    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
+    return [*words, "--engine", runner] if runner else []
+
+
+def _launch(plan: "Plan | Service", file: str) -> str:
+    words = export_words(plan, file)
+    return f'<pre class="launch">{html.escape(command_line(words))}</pre>' if words else ""
 
 
 def _made_by(plan: "Plan | Service") -> list[tuple[str, str]]:
@@ -115,20 +131,12 @@ def _service_cards(service: Service) -> list[Card]:
 def _of_service(service: Service, file: str) -> str:
     return (
         _cards(_service_cards(service))
-        + _launch(f"shardopt export {file} --target shell -o launch")
+        + _launch(service, file)
         + _facts(facts_of(service))
         + _table(role_rows(service))
         + _table(slo_rows(service))
         + _facts([*results_of(service), *_made_by(service)])
     )
-
-
-def _export_words(plan: Plan, file: str) -> str:
-    """The command that exports a plan of a phase, if an engine runs it."""
-    engines = plan.report.get("engines") or {}
-    runner = next((name for name, row in engines.items() if row["runs_plan"]), None)
-    engine = plan.problem.engine or runner
-    return f"shardopt export {file} --engine {engine}" if engine else ""
 
 
 def _of_phase(plan: Plan, file: str) -> str:
@@ -150,7 +158,7 @@ def _of_phase(plan: Plan, file: str) -> str:
         ("search", "proved optimal" if plan.proved else "best found"),
         *_made_by(plan),
     ]
-    return _cards(cards) + _launch(_export_words(plan, file)) + _facts(facts)
+    return _cards(cards) + _launch(plan, file) + _facts(facts)
 
 
 def head_of(plan: "Plan | Service", file: str) -> str:

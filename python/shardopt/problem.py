@@ -30,9 +30,8 @@ from .models import Decode, Model, model_of_text, parameters_for
 #: Milliseconds of a limit of a service at most: none.
 MOST_LIMIT = 1e9
 
-#: The engine of plans that no engine has to run, and the share of the goal that a plan
-#: of a phase may lose which one runs.
-FREE, RUNNABLE_LOSS = "none", 0.01
+#: The engine of plans that no engine has to run.
+FREE = "none"
 
 #: Settings of a service alone.
 _OF_SERVICES = (
@@ -382,7 +381,7 @@ class Problem:
             "space": self.space,
             "objective": self.objective,
             "engine": "" if self.engine in unasked else self.engine,
-            "runnable_loss": RUNNABLE_LOSS if self._prefers_engines else 0.0,
+            "runnable_loss": native().runnable_loss if self._prefers_engines else 0.0,
             "searcher": self.searcher or "",
             "budget": self.budget,
             "seed": self.seed,

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ._native import native
 from .checks import _check_kind
 from .engine_table import table as engine_rows
 from .errors import Infeasible, ShardoptError
@@ -113,7 +114,7 @@ def _changes_of_service(problem: Problem) -> list[tuple[str, Problem]]:
         if other is not None:
             found.append((f"{name} {kind}", other))
     for engine in engine_rows():
-        if problem.engine != "any" and engine != (problem.engine or "vllm"):
+        if problem.engine != "any" and engine != (problem.engine or native().usual_engine):
             add("engine", engine)
     for slo, usual in DEFAULT_TARGETS.items():
         limit = getattr(problem, slo) or usual

@@ -522,6 +522,8 @@ PYBIND11_MODULE(_shardopt, module) {
   module.doc() = "The planner, behind shardopt's classes.";
   module.attr("version") = SHARDOPT_VERSION;
   addDegrees(module);
+  module.attr("usual_engine") = spell(usualEngine);
+  module.attr("runnable_loss") = runnableLoss;
   module.attr("requests") = requestFieldNames();
   module.def("machines", &knownMachines);
   module.def("constants_of", &constantsOf);

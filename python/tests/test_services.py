@@ -640,6 +640,7 @@ class FreeTest(FolderTest):
                 self.assertIn(f"gains {100 * gain:.2f} %", plan.report["optimum"])
                 for text in (plan.table, plan._repr_html_()):
                     self.assertIn(plan.report["optimum"], text)
+                self.assertEqual("shardopt export" in plan._repr_html_(), engine != "none")
                 self.assertEqual(evaluate_service(plan).metrics, plan.metrics)
         self.assertIsNotNone(free.engines["vllm"])
         code, out, err = run("export", self.kept(free), "--target", "shell", "-o", self.folder)
@@ -647,6 +648,14 @@ class FreeTest(FolderTest):
         self.assertIn("the plan names no engine", err)
         code, _, err = run("evaluate", self.kept(free))
         self.assertEqual((code, err), (0, ""))
+
+    def test_within_domains_the_rules_are_those_of_the_plan(self):
+        plan, free = (
+            so.plan(self.qwen(devices=14, tpot_ms=20, engine=name)) for name in (None, "none")
+        )
+        self.assertEqual(plan.engine, "none")
+        self.assertEqual(plan.report["in_domains"], free.report["in_domains"])
+
 
 
 class BadInputTest(FolderTest):
