@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from .checks import _check_kind, _text
 from .engine_table import devices_per_node_of
@@ -52,7 +52,7 @@ def compared(plan: Plan) -> dict[str, Plan]:
 
 
 def marked(x: float, text: str, side: str = "left") -> list[Spec]:
-    """Layers with a line at `x`, and what it is, written to the `side` of it."""
+    """Layers with a line at `x`, and what it is, written on its `side`."""
     data, where = {"values": [{"x": x}]}, {"field": "x", "type": "quantitative"}
     rule = {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"}
     label = {"type": "text", "text": text, "color": "firebrick", "baseline": "top",
@@ -373,8 +373,23 @@ def searched(plan: Plan) -> Search:
     return search
 
 
-def improvements_chart(values: list[dict[str, Any]], goal: str) -> Spec:
-    """The best of a search over its evaluations: rows of `evaluations` and `best`."""
+def improved(values: Iterable[float | None], is_latency: bool) -> list[tuple[int, float]]:
+    """The values that are better than all before them, each with its place from 1; None
+    is of an evaluation that is not valid."""
+    found: list[tuple[int, float]] = []
+    for number, value in enumerate(values, 1):
+        if value is None:
+            continue
+        if not found or (value < found[-1][1] if is_latency else value > found[-1][1]):
+            found.append((number, value))
+    return found
+
+
+def improvements_chart(found: Sequence[tuple[int, float]], count: int, goal: str) -> Spec:
+    """The best so far of `count` evaluations, from what `improved` gives."""
+    values = [{"evaluations": number, "best": best} for number, best in found]
+    if values and found[-1][0] < count:
+        values.append({"evaluations": count, "best": found[-1][1]})
     x = {"field": "evaluations", "type": "quantitative",
          "scale": {"type": "log", "nice": False}}
     y = {"field": "best", "type": "quantitative", "title": goal, "scale": {"zero": False}}
@@ -388,21 +403,16 @@ def improvements_chart(values: list[dict[str, Any]], goal: str) -> Spec:
 def convergence(plan: Plan, search: Search) -> Spec:
     """The best that a search had after each evaluation, with the bound."""
     is_latency = plan.problem.objective == "latency"
-    values: list[dict[str, Any]] = []
-    best = None
-    for number, (_, metrics) in enumerate(search.history, 1):
-        if metrics.valid:
-            value = metrics.latency_ms if is_latency else metrics.throughput
-            if best is None or (value < best if is_latency else value > best):
-                best = value
-                values.append({"evaluations": number, "best": best})
-    if best is not None and values[-1]["evaluations"] < len(search.history):
-        values.append({"evaluations": len(search.history), "best": best})
+    told = [metrics for _, metrics in search.history]
+    better = improved(
+        ((one.latency_ms if is_latency else one.throughput) if one.valid else None for one in told),
+        is_latency,
+    )
     goal = _latency_name(plan) if is_latency else "tokens/s per GPU"
     found = {"evaluations": plan.report["evaluations"], "best": plan.metrics.throughput}
     if is_latency:
         found["best"] = plan.metrics.latency_ms
-    line = improvements_chart(values, goal)
+    line = improvements_chart(better, len(told), goal)
     point = {"type": "point", "filled": True, "size": 120, "color": "seagreen"}
     layers: list[Spec] = [line, {**line, "data": {"values": [found]}, "mark": point}]
     if plan.bound is not None:

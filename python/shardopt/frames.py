@@ -103,10 +103,10 @@ def _degrees_of(
         if row.is_required or default is not None:
             usual: Any = default
         else:
-            required = [(each.name, found[each.name]) for each in table() if each.is_required]
-            names = [name for name, _ in required]
-            rows = zip(*(column for _, column in required))
-            usual = [usual_of(dict(zip(names, each)))[row.name] for each in rows]
+            names = [each.name for each in table() if each.is_required]
+            rows = list(zip(*(found[name] for name in names)))
+            by_row = {each: usual_of(dict(zip(names, each)))[row.name] for each in set(rows)}
+            usual = [by_row[each] for each in rows]
         if values is None and not row.is_required:
             found[row.name] = usual if isinstance(usual, list) else [usual] * count
         else:

@@ -56,7 +56,7 @@ class _OfTable:
 
     def numbers(self) -> list[int]:
         """As the planner takes it: the degrees in its order, then the dims, then
-        the layers of the stages where they are said."""
+        the layers of the stages, if it has them."""
         said = self.degrees()
         numbers = [row.number_of(said[row.name]) for row in table()]
         numbers += [dim for _, dim in self.dims]

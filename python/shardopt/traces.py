@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any, Iterable, Mapping
 
 from .border import parse_json, read_text, shown, write_whole
 from .errors import ShardoptError, WrongValue
-from .figures import Spec, _spec, converter, improvements_chart
+from .figures import Spec, _spec, converter, improved, improvements_chart
 
 #: Endings of the files that a plot is written to.
 PLOTS = (".html", ".json", ".png", ".svg")
@@ -57,30 +56,24 @@ def _row(
 
 def improvements(rows: Iterable[Mapping[str, Any]], objective: str) -> list[dict[str, Any]]:
     """The evaluations that were better than all before them, with `best`."""
-    found, best = [], math.inf
-    for row in rows:
-        latency = row.get("tpot_ms", row.get("ttft_ms", row.get("latency_ms", math.inf)))
-        value = latency if objective == "latency" else row["throughput"]
-        key = value if objective == "latency" else -value
-        if row["valid"] and key < best:
-            best = key
-            found.append({**row, "best": value})
-    return found
+    all_rows, is_latency = list(rows), objective == "latency"
+
+    def value_of(row: Mapping[str, Any]) -> float | None:
+        latency = row.get("tpot_ms", row.get("ttft_ms", row.get("latency_ms")))
+        return (latency if is_latency else row["throughput"]) if row["valid"] else None
+
+    better = improved(map(value_of, all_rows), is_latency)
+    return [{**all_rows[number - 1], "best": value} for number, value in better]
 
 
 def trace_chart(rows: list[dict[str, Any]], objective: str = "throughput") -> Spec:
     """The best so far after each evaluation, as a Vega-Lite specification."""
     if objective not in ("throughput", "latency"):
         raise WrongValue(f"'objective' is {shown(objective)}, expected throughput or latency")
-    values = [
-        {"evaluations": row["evaluation"], "best": row["best"]}
-        for row in improvements(rows, objective)
-    ]
-    if values and values[-1]["evaluations"] < len(rows):
-        values.append({"evaluations": len(rows), "best": values[-1]["best"]})
+    found = [(row["evaluation"], row["best"]) for row in improvements(rows, objective)]
     goal = "latency, ms" if objective == "latency" else "tokens/s per GPU"
     return _spec(
-        f"Best of {len(rows)} evaluations", {**improvements_chart(values, goal), "height": 260}
+        f"Best of {len(rows)} evaluations", {**improvements_chart(found, len(rows), goal), "height": 260}
     )
 
 

@@ -64,7 +64,7 @@ def _show_cases(args: argparse.Namespace, cases: Sequence[Any]) -> int:
 def _answer_request(args: argparse.Namespace, request: Any) -> int:
     if args.model is None:
         raise ShardoptError(
-            f"'{args.what}' asks for a model, expected its config.json too, or the folder of it"
+            f"'{args.what}' asks for a model, expected its config.json too, or its folder"
         )
     found = answer(request, args.what, args.model)
     paths = found.write(args.output_dir) if args.output_dir else []

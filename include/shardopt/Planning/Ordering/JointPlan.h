@@ -101,8 +101,8 @@ std::vector<int64_t> usualInFlight(const cost::CostModel &costs,
 /// memory.
 ErrorOr<JointPlan> planJointly(const JointProblem &problem,
                                const JointOptions &options);
-/// The same of the model, times and memory of `costs`, beside `strategy`. An
-/// error, too, where they are those of prefill.
+/// The same with the model, times and memory of `costs`, and `strategy`. An
+/// error, too, if they are those of prefill.
 ErrorOr<JointPlan> planJointly(std::shared_ptr<const cost::CostModel> costs,
                                std::optional<double> skew,
                                const Strategy &strategy,
