@@ -197,6 +197,8 @@ def computed_in(dtype, folder, tokens, scratch):
 
     try:
         read = transformers.AutoConfig.from_pretrained(scratch)
+        # Youtu clears this token's embedding after the weights have been read.
+        read.get_text_config().pad_token_id = None
         sees = hasattr(read, "vision_config")
         auto = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
         model, loading = auto.from_pretrained(

@@ -59,10 +59,16 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
   std::vector<json::Value> elements = types.elements();
   if (!expectEntries(types, elements.size(), layers.size()))
     return;
+  // Classes that list windows by the flag have no width for others.
+  const bool off = window == 0 && (rule == WindowRule::LastLayers ||
+                                   rule == WindowRule::AlternatingFirst);
   for (size_t i = 0; i < layers.size(); ++i)
     if (rule == WindowRule::ByKeys &&
         elements[i].string() == "chunked_attention")
       layers[i].window = readSize(chunk);
+    else if (off && elements[i].string() == "sliding_attention")
+      elements[i].failExpected(
+          "full_attention, since use_sliding_window or sliding_window is off");
     else
       layers[i].window = elements[i].choice<int64_t>(
           {{"full_attention", 0},
