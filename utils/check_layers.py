@@ -27,7 +27,9 @@ STD_LAYERS = {
     "Search/Dims": ["Solvers/Selection", "Cost", "Model", "Support"],
     "Search/Agent": ["Search", "Support"],
     # The only user of LibTorch, a module that nothing links.
-    "Search/AgentTorch": ["Search/Agent", "Search", "Model", "Support"],
+    "Search/AgentTorch": ["Research", "Search/Agent", "Search", "Model", "Support"],
+    # Baselines, a module that nothing links.
+    "Research": ["Search/Agent", "Search", "Solvers/Selection", "Model", "Support"],
     "Search/BlackBox": ["Search", "Model/Machine", "Model", "Support"],
     # A step of a strategy as a graph of operators, ordered and replayed.
     "Planning/Ordering": [

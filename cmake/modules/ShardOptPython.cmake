@@ -56,6 +56,9 @@ target_compile_options(shardopt-python PRIVATE
   -Wall -Wextra -Wno-unused-parameter)
 target_link_libraries(shardopt-python PRIVATE ShardOptTarget ShardOptPlanning)
 
+# Beside the module in a wheel.
+add_dependencies(shardopt-python ShardOptResearchModule)
+
 # The manual page and the completion, out of the command's options.
 set(manual ${PROJECT_BINARY_DIR}/python/shardopt.1)
 set(completion ${PROJECT_BINARY_DIR}/python/completions/shardopt)
@@ -76,7 +79,8 @@ add_dependencies(shardopt-python shardopt-manual)
 
 # pip copies the sources itself, and makes the command.
 if(SKBUILD)
-  install(TARGETS shardopt-python DESTINATION shardopt COMPONENT Python)
+  install(TARGETS shardopt-python ShardOptResearchModule
+    DESTINATION shardopt COMPONENT Python)
   install(FILES ${manual} DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1
     COMPONENT Python)
   install(FILES ${completion}

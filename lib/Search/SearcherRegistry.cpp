@@ -7,6 +7,7 @@
 
 #include "shardopt/Search/SearcherRegistry.h"
 #include "Searchers.h"
+#include "shardopt/Search/ResearchModule.h"
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
@@ -45,24 +46,22 @@ SearcherRegistry SearcherRegistry::builtin() {
   addMegatron("megatron-sp", MegatronVariant::SequenceParallel,
               "Tries all degrees with the dims of Megatron's sequence "
               "parallelism.");
-  registry.add("random", makeRandom, {"Draws strategies uniformly."});
-  registry.add("random-walk", makeRandomWalk,
-               {"Redraws one variable a step and always accepts."});
-  registry.add("annealing", makeAnnealing,
-               {"Simulated annealing, on the logarithm of the objective unless "
-                "told otherwise.",
-                /*needsDecomposition=*/false,
-                {},
-                describeAnnealingConstants});
-  registry.add("genetic", makeGenetic,
-               {"A genetic algorithm: tournaments, uniform crossover, two "
-                "elites."});
-  registry.add("cross-entropy", makeCrossEntropy,
-               {"The cross-entropy method, one categorical distribution a "
-                "variable."});
-  registry.add("coordinate", makeCoordinate,
-               {"Coordinate descent from random starts, with moves of pairs of "
-                "degrees."});
+  addResearchSearcher(registry, "random", "Draws strategies uniformly.");
+  addResearchSearcher(registry, "random-walk",
+                      "Redraws one variable a step and always accepts.");
+  addResearchSearcher(registry, "annealing",
+                      "Simulated annealing, on the logarithm of the objective "
+                      "unless told otherwise.",
+                      /*hasConstants=*/true);
+  addResearchSearcher(registry, "genetic",
+                      "A genetic algorithm: tournaments, uniform crossover, "
+                      "two elites.");
+  addResearchSearcher(registry, "cross-entropy",
+                      "The cross-entropy method, one categorical distribution "
+                      "a variable.");
+  addResearchSearcher(registry, "coordinate",
+                      "Coordinate descent from random starts, with moves of "
+                      "pairs of degrees.");
   registry.add(
       "surrogate", makeSurrogate,
       {"Edits a MAP-Elites archive, untrained, and screens the "

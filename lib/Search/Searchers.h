@@ -23,30 +23,6 @@ SearcherPtr makeExact(const SearcherContext &context);
 SearcherPtr makeMegatron(MegatronVariant variant,
                          const SearcherContext &context);
 
-/// Independent uniform draws.
-SearcherPtr makeRandom(const SearcherContext &context);
-
-/// A walk that redraws one variable a step and always accepts.
-SearcherPtr makeRandomWalk(const SearcherContext &context);
-
-/// Simulated annealing, on the logarithm of the objective unless told
-/// otherwise.
-ErrorOr<SearcherPtr> makeAnnealing(const SearcherContext &context);
-
-/// Its constants and their ranges, as a table in Markdown.
-std::string describeAnnealingConstants();
-
-/// A genetic algorithm: tournaments, uniform crossover, two elites.
-SearcherPtr makeGenetic(const SearcherContext &context);
-
-/// The cross-entropy method: one categorical distribution a variable, moved
-/// towards the best of its draws.
-SearcherPtr makeCrossEntropy(const SearcherContext &context);
-
-/// Coordinate descent from random starts, with exhaustive moves of pairs of
-/// degrees where no single variable improves.
-SearcherPtr makeCoordinate(const SearcherContext &context);
-
 /// The uniform edit policy under a critic: no policy that learns.
 ErrorOr<SearcherPtr> makeSurrogate(const SearcherContext &context);
 

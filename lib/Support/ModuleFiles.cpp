@@ -1,4 +1,4 @@
-//===- ModuleFiles.cpp - Where modules that are opened on demand lie ------===//
+//===- ModuleFiles.cpp - Modules that are opened on demand ----------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -36,15 +37,16 @@ static std::vector<fs::path> ownFolders() {
   return folders;
 }
 
+/// Where modules lie seen from a program, a shared library and the Python
+/// package, in a build tree and installed.
+static const char *const places[] = {"../lib", ".", "../../lib",
+                                     "../" SHARDOPT_INSTALL_LIBDIR "/shardopt",
+                                     "shardopt"};
+
 std::vector<std::string> moduleCandidates(const std::string &file) {
-  // Of a program, of a shared library and of the Python package, in a build
-  // tree and installed.
-  const fs::path places[] = {
-      fs::path("..") / "lib", ".", fs::path("..") / ".." / "lib",
-      fs::path("..") / SHARDOPT_INSTALL_LIBDIR / "shardopt", "shardopt"};
   std::vector<std::string> candidates;
   for (const fs::path &folder : ownFolders())
-    for (const fs::path &place : places)
+    for (const char *place : places)
       candidates.push_back((folder / place / file).lexically_normal().string());
   return candidates;
 }
@@ -56,6 +58,48 @@ std::string findModule(const std::string &file) {
       return candidate;
   }
   return "";
+}
+
+/// What was searched: "., ../lib of /a and /b".
+static std::string searchedPlaces() {
+  std::string text;
+  for (const char *place : places)
+    text += (text.empty() ? "" : ", ") + std::string(place);
+  std::string folders;
+  for (const fs::path &folder : ownFolders())
+    folders += (folders.empty() ? " of " : " and ") + folder.string();
+  return text + folders;
+}
+
+ErrorOr<const void *> openModule(const ModuleFile &module,
+                                 const std::string &user) {
+  auto needs = [&](const std::string &problem) {
+    return Error{user + " needs the module " + module.file + ", " + problem};
+  };
+  const char *named = std::getenv(module.variable);
+  std::string file = named && *named ? named : findModule(module.file);
+  bool isFound = !file.empty();
+  if (!isFound)
+    file = module.file;
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library && !isFound)
+    return needs("which is not next to shardopt (searched: " +
+                 searchedPlaces() + "): " + module.remedy);
+  if (!library)
+    return needs("which cannot be opened: " + std::string(dlerror()));
+  auto entry =
+      reinterpret_cast<const void *(*)()>(dlsym(library, module.entry));
+  const void *found = entry ? entry() : nullptr;
+  if (!found)
+    return needs("which '" + file + "' is not: it " +
+                 (entry ? "gives nothing by " : "exports no ") + module.entry);
+  uint32_t version = *static_cast<const uint32_t *>(found);
+  if (version != module.version)
+    return needs("and '" + file + "' has version " + std::to_string(version) +
+                 " of its interface instead of " +
+                 std::to_string(module.version) +
+                 ": build both from the same sources");
+  return found;
 }
 
 } // namespace shardopt

@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(so.__file__).parent
 
 
-PPO = """
+PLAN = """
 import shardopt as so
 
 model = so.load_model("config.json", so.Decode(context=24))
 try:
-    so.plan(so.Problem(model, max_devices=4, simulator="roofline", searcher="ppo", budget=8))
-    print("planned by ppo")
+    so.plan(so.Problem(model, max_devices=4, simulator="roofline", searcher="{0}", budget=8))
+    print("planned by {0}")
 except so.ShardoptError as error:
     print(error)
 """
@@ -36,7 +36,7 @@ class WheelTest(unittest.TestCase):
     """Its module is that of this build: pip would compile it again."""
 
     def run_in(self, folder, *words, **more):
-        left_out = ("PYTHONPATH", "SHARDOPT_AGENT_TORCH")
+        left_out = ("PYTHONPATH", "SHARDOPT_AGENT_TORCH", "SHARDOPT_RESEARCH")
         env = {name: value for name, value in os.environ.items() if name not in left_out}
         env |= more
         done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True)
@@ -89,18 +89,30 @@ class WheelTest(unittest.TestCase):
             self.run_in(folder, str(clean / "bin/shardopt"), "--version"),
         )
         self.check_networks(folder, python)
+        self.check_baselines(folder, python)
 
     def check_networks(self, folder, python):
         """It has none, says where they come from, and takes those of a build tree."""
         self.assertRegex(
-            self.run_in(folder, python, "-c", PPO),
+            self.run_in(folder, python, "-c", PLAN.format("ppo")),
             "which is not next to shardopt.* './dev build ShardOptAgentTorch'"
             ".* set SHARDOPT_AGENT_TORCH to ",
         )
         module = PACKAGE.parents[1] / "lib/libShardOptAgentTorch.so"
         if module.exists():
-            found = self.run_in(folder, python, "-c", PPO, SHARDOPT_AGENT_TORCH=str(module))
+            code = PLAN.format("ppo")
+            found = self.run_in(folder, python, "-c", code, SHARDOPT_AGENT_TORCH=str(module))
             self.assertEqual(found, "planned by ppo\n")
+
+    def check_baselines(self, folder, python):
+        """They are in a module beside `_shardopt`, where CMake installs it."""
+        code = PLAN.format("genetic")
+        error = self.run_in(folder, python, "-c", code)
+        self.assertRegex(error, "libShardOptResearch.so, which is not next to shardopt .searched: ")
+        self.assertRegex(error, "'pip install shardopt'.* or set SHARDOPT_RESEARCH to the file")
+        (package,) = folder.glob("clean/lib/python*/site-packages/shardopt")
+        shutil.copy(PACKAGE.parents[1] / "lib/libShardOptResearch.so", package)
+        self.assertEqual(self.run_in(folder, python, "-c", code), "planned by genetic\n")
 
 
 class BuildTest(unittest.TestCase):

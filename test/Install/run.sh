@@ -35,6 +35,7 @@ cmake -G Ninja -S "$source/planning" -B "$scratch/planning" -DCMAKE_BUILD_TYPE=D
   -DCMAKE_PREFIX_PATH="$scratch/planning-prefix"
 cmake --build "$scratch/planning"
 "$scratch/planning/plan" | tee "$scratch/plan.txt" | grep "search    exact, proved optimal"
+grep "search    genetic" "$scratch/plan.txt"
 "$scratch/prefix/bin/shard-translate" --phase=decode --context=8192 \
   --import-hf "$source/../../examples/configs/llama-3.1-70b.json" -o "$scratch/llama.mlir"
 "$scratch/build/embed-passes" "$scratch/llama.mlir" >"$scratch/embedded.txt"

@@ -18,10 +18,12 @@
 #include "shardopt/Solvers/Selection/ProblemReader.h"
 #include "shardopt/Solvers/Selection/Solver.h"
 #include "shardopt/Support/FileRoles.h"
+#include "shardopt/Support/ResearchFile.h"
 #include "shardopt/Support/RunTool.h"
 #include "shardopt/Support/Signals.h"
 #include "shardopt/Support/WriteFile.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -124,8 +126,6 @@ static SolverOptions solverOptions(const Options &options) {
   result.threads = int(options.threads);
   result.seed = uint64_t(options.seed);
   result.gap = options.gap;
-  if (options.method == "penalties")
-    result.method = Method::Penalties;
   for (const std::string &part : options.without) {
     result.withoutReductions |= part == "reductions";
     result.withoutMessages |= part == "messages";
@@ -133,10 +133,27 @@ static SolverOptions solverOptions(const Options &options) {
     result.withoutFixing |= part == "fixing";
     result.withoutTree |= part == "tree";
     result.withoutRestarts |= part == "restarts";
-    result.withoutPolishing |= part == "polishing";
   }
   result.stop = &stopToken;
   return result;
+}
+
+/// Takes the method that is named, of the research module if it is another one.
+static std::optional<Error> chooseMethod(const Options &options,
+                                         SolverOptions &solver) {
+  if (options.method == "multipliers")
+    return std::nullopt;
+  auto research = openResearch<ResearchMethods>("--method=" + options.method);
+  if (!research)
+    return research.error();
+  bool polishes = std::find(options.without.begin(), options.without.end(),
+                            "polishing") == options.without.end();
+  solver.otherMethod = {"penalties",
+                        [make = (*research)->penalties,
+                         polishes](const Network &network, uint64_t seed) {
+                          return make(network, seed, polishes);
+                        }};
+  return std::nullopt;
 }
 
 /// Writes what was found where it is wanted, and prints it.
@@ -159,6 +176,8 @@ static std::optional<Error> writeSolution(const Options &options,
 
 static int search(const Options &options, const Problem &problem) {
   SolverOptions solver = solverOptions(options);
+  if (std::optional<Error> error = chooseMethod(options, solver))
+    return fail(error->message);
   double readingSeconds = secondsSinceStart();
   solver.secondsBefore = readingSeconds;
   ErrorOr<std::optional<OutputFile>> opened = openIfNamed(options.trace);

@@ -8,49 +8,18 @@
 #include "shardopt/Search/Agent/ModuleLoader.h"
 #include "shardopt/Support/ModuleFiles.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 namespace shardopt::agent {
 
-/// The file to open; empty if there is none.
-static std::string findNetworks() {
-  if (const char *named = std::getenv(moduleVariable); named && *named)
-    return named;
-  return findModule(moduleFile);
-}
-
-static Error needs(const std::string &user, const std::string &problem) {
-  return {"searcher '" + user + "' needs the module " + moduleFile + ", " +
-          problem};
-}
-
 ErrorOr<const Module *> loadModule(const std::string &user) {
-  std::string file = findNetworks();
-  if (file.empty())
-    return needs(user,
-                 "which is not next to shardopt: install LibTorch "
-                 "(libtorch-dev) in a checkout of this version, run './dev "
-                 "build ShardOptAgentTorch', and set " +
-                     std::string(moduleVariable) + " to its build/lib/" +
-                     moduleFile);
-  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return needs(user, "which cannot be opened: " + std::string(dlerror()));
-  auto entry = reinterpret_cast<ModuleEntry *>(dlsym(library, moduleEntryName));
-  const Module *module = entry ? entry() : nullptr;
+  const ModuleFile networks = {
+      moduleFile, moduleVariable, moduleEntryName, interfaceVersion,
+      "install LibTorch (libtorch-dev) in a checkout of this version, run "
+      "'./dev build ShardOptAgentTorch', and set SHARDOPT_AGENT_TORCH to its "
+      "build/lib/libShardOptAgentTorch.so"};
+  auto module = openModule(networks, "searcher '" + user + "'");
   if (!module)
-    return needs(user, "which '" + file + "' is not: it " +
-                           (entry ? "gives nothing by " : "exports no ") +
-                           std::string(moduleEntryName));
-  if (module->interfaceVersion != interfaceVersion)
-    return needs(user, "and '" + file + "' has version " +
-                           std::to_string(module->interfaceVersion) +
-                           " of its interface instead of " +
-                           std::to_string(interfaceVersion) +
-                           ": build both from the same sources");
-  return module;
+    return module.error();
+  return static_cast<const Module *>(*module);
 }
 
 Error moduleError(const std::string &user, Failure failure) {

@@ -9,7 +9,7 @@
 #include "shardopt/Search/Agent/EditSearcher.h"
 #include "shardopt/Search/Agent/Encoding.h"
 #include "shardopt/Search/Agent/ModuleLoader.h"
-#include "shardopt/Search/Agent/PaperSearcher.h"
+#include "shardopt/Search/ResearchModule.h"
 
 namespace shardopt::agent {
 
@@ -17,19 +17,6 @@ using SearcherOr = ErrorOr<std::unique_ptr<search::Searcher>>;
 
 static constexpr const char ppoName[] = "ppo";
 static constexpr const char paperName[] = "ppo-paper";
-
-static SearcherOr makePaper(const search::SearcherContext &context) {
-  PaperConstants constants;
-  if (auto error = constants.table().set(context.options.constants))
-    return *error;
-  std::vector<uint32_t> choices = choicesOf(*context.space);
-  auto network =
-      createHistoryNetwork(paperName, PaperSearcher::shape(constants, choices));
-  if (!network)
-    return network.error();
-  return std::unique_ptr<search::Searcher>(
-      std::make_unique<PaperSearcher>(context, constants, std::move(*network)));
-}
 
 static SearcherOr makePpo(const search::SearcherContext &context) {
   EditSearcherConstants constants;
@@ -53,11 +40,10 @@ void addAgentSearchers(search::SearcherRegistry &registry) {
   ppo.constants = [] { return EditSearcherConstants().table().markdown(); };
   registry.add(ppoName, makePpo, std::move(ppo));
 
-  search::SearcherTraits paper;
-  paper.summary = "The agent of Learning to Shard, arXiv 2509.00217 (needs "
-                  "LibTorch).";
-  paper.constants = [] { return PaperConstants().table().markdown(); };
-  registry.add(paperName, makePaper, std::move(paper));
+  search::addResearchSearcher(
+      registry, paperName,
+      "The agent of Learning to Shard, arXiv 2509.00217 (needs LibTorch).",
+      /*hasConstants=*/true);
 }
 
 void openNetworks(const std::string &searcher) {

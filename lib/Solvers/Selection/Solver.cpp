@@ -240,8 +240,7 @@ void Search::searchGraph(Graph &graph) {
   auto network = std::make_unique<Network>(graph);
   std::unique_ptr<Team> team;
   std::optional<Certificate> certificate;
-  bool penalties = options.method == Method::Penalties;
-  beginPhase(penalties ? "penalties" : "multipliers");
+  beginPhase(options.otherMethod.name);
   while (!isOver()) {
     if (network->numNodes() == 0) { // the reductions decided everything
       foundCost = std::min(foundCost, network->constant);
@@ -250,7 +249,7 @@ void Search::searchGraph(Graph &graph) {
     }
     if (!team) {
       team = std::make_unique<Team>(graph, *network, options);
-      if (!options.withoutMessages && !penalties)
+      if (!options.withoutMessages && !options.otherMethod)
         chooseSchedule(team->descent());
     }
     bool wasDescending = team->isDescending();

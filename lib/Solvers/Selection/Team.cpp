@@ -47,7 +47,7 @@ void Team::run(uint64_t budget, const std::function<double()> &timeSpent) {
   parallelFor(workers.size(), unsigned(std::max(1, options.threads)),
               [&](size_t w) { workers[w]->run(budget, timeSpent); });
   share();
-  if (options.method == Method::Penalties)
+  if (options.otherMethod)
     return;
   if (wasDescending &&
       (descent().stepsDone() >= firstUsefulStep || !isDescending()))
@@ -136,7 +136,7 @@ std::optional<Int128> Team::treeBound() const {
 }
 
 bool Team::isIdle() const {
-  if (isDescending() || workers[0]->hasPenalties())
+  if (isDescending() || workers[0]->hasOther())
     return false;
   const TreeSearch *tree = workers[0]->tree();
   if (tree && !tree->isDone())

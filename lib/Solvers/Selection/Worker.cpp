@@ -24,9 +24,8 @@ Worker::Worker(const Network &network, const SolverOptions &options, int number)
   constexpr int64_t shortSchedule = 60;
   prices.setSchedule(options.withoutMessages ? 1 : shortSchedule);
   prices.aimAtBound(number == 0);
-  if (options.method == Method::Penalties)
-    penalties = std::make_unique<PenaltySearch>(
-        network, seedOf(options, number), !options.withoutPolishing);
+  if (options.otherMethod)
+    other = options.otherMethod.make(network, seedOf(options, number));
 }
 
 Worker::Worker(const Network &network, const Worker &before, const Network &old)
@@ -62,10 +61,10 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
     double spent = timeSpent();
     if (spent >= 1)
       return;
-    if (penalties) {
-      uint64_t before = penalties->work();
-      penalties->step(incumbent());
-      visited += penalties->work() - before;
+    if (other) {
+      uint64_t before = other->work();
+      other->step(incumbent());
+      visited += other->work() - before;
       continue;
     }
     if (isDescending()) {

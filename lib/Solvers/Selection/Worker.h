@@ -10,7 +10,7 @@
 
 #include "shardopt/Solvers/Selection/Descent.h"
 #include "shardopt/Solvers/Selection/LargeNeighbourhood.h"
-#include "shardopt/Solvers/Selection/PenaltySearch.h"
+#include "shardopt/Solvers/Selection/OtherMethod.h"
 #include "shardopt/Solvers/Selection/TreeSearch.h"
 
 #include <functional>
@@ -34,9 +34,9 @@ public:
 
   Incumbent &incumbent() { return regions.incumbent(); }
   Descent &descent() { return prices; }
-  bool isDescending() const { return !penalties && !prices.isDone(); }
-  /// Whether it is a search by penalties, which goes on for ever.
-  bool hasPenalties() const { return penalties != nullptr; }
+  bool isDescending() const { return !other && !prices.isDone(); }
+  /// Whether another method runs, which goes on until it is stopped.
+  bool hasOther() const { return other != nullptr; }
   /// What memory costs in regions, and what strategies cost above the best
   /// one of their node, as a descent has them.
   void setPrices(std::vector<double> strategyPrices,
@@ -68,7 +68,7 @@ private:
   Descent prices;
   LargeNeighbourhood regions;
   std::unique_ptr<TreeSearch> search;
-  std::unique_ptr<PenaltySearch> penalties;
+  std::unique_ptr<OtherMethod> other;
   Rng rng;
   uint64_t visited = 0;
   int64_t alone = 0; ///< rounds

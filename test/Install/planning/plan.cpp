@@ -124,6 +124,12 @@ int main() {
   if (auto failure = failureOf(*summary))
     return fail(*failure);
   std::printf("%s", planTable(*summary).c_str());
+  // A searcher of the module that is installed beside the libraries.
+  request.searcher = "genetic";
+  ErrorOr<PlanSummary> compared = makePlan(*scenario, request);
+  if (!compared)
+    return fail(compared.error());
+  std::printf("%s", planTable(*compared).c_str());
   std::printf("throughput %.17g, proved %d\n",
               summary->plan->evaluation.throughput, summary->search.proved);
 }

@@ -6,37 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Search/Agent/ModuleLoader.h"
+#include "Environment.h"
 #include "shardopt/Support/ModuleFiles.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 using namespace shardopt;
 using namespace shardopt::agent;
 
-/// Sets the environment variable of the module for one test.
-class ModuleVariable {
-public:
-  explicit ModuleVariable(const std::string &value) {
-    if (const char *before = std::getenv(moduleVariable))
-      saved = before;
-    setenv(moduleVariable, value.c_str(), 1);
-  }
-  ~ModuleVariable() {
-    if (saved.empty())
-      unsetenv(moduleVariable);
-    else
-      setenv(moduleVariable, saved.c_str(), 1);
-  }
-
-private:
-  std::string saved;
-};
-
 static std::string errorFor(const std::string &file) {
-  ModuleVariable variable(file);
+  Environment environment(moduleVariable, file);
   auto module = loadModule("ppo");
   return module ? "" : module.error().message;
 }

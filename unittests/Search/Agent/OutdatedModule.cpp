@@ -14,3 +14,8 @@ extern "C" const Module *shardoptAgentModule() {
                              nullptr};
   return &module;
 }
+
+extern "C" const uint32_t *shardoptResearchSearchers() {
+  static const uint32_t version = 7;
+  return &version;
+}

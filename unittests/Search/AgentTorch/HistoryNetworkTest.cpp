@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "NetworkTesting.h"
+#include "shardopt/Research/Ppo.h"
 #include "shardopt/Search/Agent/ModuleLoader.h"
-#include "shardopt/Search/Agent/Ppo.h"
 #include "shardopt/Support/Json.h"
 
 #include <numeric>

@@ -7,6 +7,7 @@
 
 #include "shardopt/Solvers/Selection/Solver.h"
 #include "RandomProblem.h"
+#include "shardopt/Support/ResearchFile.h"
 
 #include <gtest/gtest.h>
 
@@ -82,12 +83,16 @@ TEST(Solver, IsHonestWithPenalties) {
   RandomProblemOptions random;
   random.forbiddenPercent = 1;
   random.equalityPercent = 0;
+  auto research = openResearch<ResearchMethods>("the test");
+  ASSERT_TRUE(research) << research.error().message;
   size_t optimal = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Problem problem = makeRandomProblem(seed, random);
     SolverOptions options = withRounds(1);
-    options.method = Method::Penalties;
-    options.withoutPolishing = seed % 4 == 0;
+    options.otherMethod = {
+        "penalties", [&](const Network &network, uint64_t number) {
+          return (*research)->penalties(network, number, seed % 4 != 0);
+        }};
     SolverResult result = solve::solve(problem, options);
     Int128 optimum = *findOptimum(problem);
     expectHonest(problem, result, optimum);

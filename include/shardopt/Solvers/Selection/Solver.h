@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_SOLVERS_SELECTION_SOLVER_H
 #define SHARDOPT_SOLVERS_SELECTION_SOLVER_H
 
+#include "shardopt/Solvers/Selection/OtherMethod.h"
 #include "shardopt/Solvers/Selection/Verify.h"
 #include "shardopt/Support/Stop.h"
 
@@ -25,14 +26,8 @@ struct Progress {
   bool isForbidden = false;
 };
 
-/// How costs and memory are brought together.
-enum class Method {
-  Multipliers, ///< prices of memory over time, and all that builds on them
-  Penalties    ///< PenaltySearch.h, to compare with; it gives no bound
-};
-
 struct SolverOptions {
-  Method method = Method::Multipliers;
+  MethodMaker otherMethod = {}; ///< if any
   /// Seconds, from `secondsBefore` before the call; 0 for none.
   double timeLimit = 60;
   /// What the time limit counts that was spent before.
@@ -54,7 +49,6 @@ struct SolverOptions {
   bool withoutFixing = false;
   bool withoutTree = false;
   bool withoutRestarts = false;
-  bool withoutPolishing = false; ///< of penalties
 
   const StopToken *stop = nullptr;
   /// Called from the thread of the caller, after each round.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Searchers.h"
 #include "GenerationSearcher.h"
+#include "Searchers.h"
 
 namespace shardopt::search {
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_SEARCH_BASELINES_MOVES_H
-#define SHARDOPT_LIB_SEARCH_BASELINES_MOVES_H
+#ifndef SHARDOPT_LIB_RESEARCH_MOVES_H
+#define SHARDOPT_LIB_RESEARCH_MOVES_H
 
 #include "shardopt/Search/StrategySpace.h"
 
@@ -28,4 +28,4 @@ void redraw(const StrategySpace &space, size_t variable, Point &point,
 
 } // namespace shardopt::search
 
-#endif // SHARDOPT_LIB_SEARCH_BASELINES_MOVES_H
+#endif // SHARDOPT_LIB_RESEARCH_MOVES_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SOLVERS_SELECTION_PENALTYSEARCH_H
-#define SHARDOPT_SOLVERS_SELECTION_PENALTYSEARCH_H
+#ifndef SHARDOPT_RESEARCH_PENALTYSEARCH_H
+#define SHARDOPT_RESEARCH_PENALTYSEARCH_H
 
-#include "shardopt/Solvers/Selection/Incumbent.h"
+#include "shardopt/Solvers/Selection/OtherMethod.h"
 #include "shardopt/Solvers/Selection/TreeReweighted.h"
 #include "shardopt/Support/Rng.h"
 
@@ -22,16 +22,15 @@ namespace shardopt::solve {
 ///
 /// The relaxation is not solved by a cost function network here, but by some
 /// sweeps of messages, whose cheapest choice is taken.
-class PenaltySearch {
+class PenaltySearch final : public OtherMethod {
 public:
   /// With `polishes`, strategies of single nodes are then exchanged as long as
   /// that helps.
   PenaltySearch(const Network &network, uint64_t seed, bool polishes);
 
   /// Solves one relaxation and adapts the weights.
-  void step(Incumbent &incumbent);
-  /// Table entries visited so far.
-  uint64_t work() const { return visited; }
+  void step(Incumbent &incumbent) override;
+  uint64_t work() const override { return visited; }
 
 private:
   void setWeights(double scale);
@@ -56,4 +55,4 @@ private:
 
 } // namespace shardopt::solve
 
-#endif // SHARDOPT_SOLVERS_SELECTION_PENALTYSEARCH_H
+#endif // SHARDOPT_RESEARCH_PENALTYSEARCH_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Solvers/Selection/PenaltySearch.h"
+#include "shardopt/Research/PenaltySearch.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SEARCH_AGENT_ELITEHISTORY_H
-#define SHARDOPT_SEARCH_AGENT_ELITEHISTORY_H
+#ifndef SHARDOPT_RESEARCH_ELITEHISTORY_H
+#define SHARDOPT_RESEARCH_ELITEHISTORY_H
 
 #include "shardopt/Search/StrategySpace.h"
 
@@ -44,4 +44,4 @@ private:
 
 } // namespace shardopt::agent
 
-#endif // SHARDOPT_SEARCH_AGENT_ELITEHISTORY_H
+#endif // SHARDOPT_RESEARCH_ELITEHISTORY_H

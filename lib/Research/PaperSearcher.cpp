@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Agent/PaperSearcher.h"
+#include "shardopt/Research/PaperSearcher.h"
 #include "shardopt/Search/Agent/Encoding.h"
 #include "shardopt/Search/RawPerformance.h"
 

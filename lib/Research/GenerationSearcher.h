@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_LIB_SEARCH_BASELINES_GENERATIONSEARCHER_H
-#define SHARDOPT_LIB_SEARCH_BASELINES_GENERATIONSEARCHER_H
+#ifndef SHARDOPT_LIB_RESEARCH_GENERATIONSEARCHER_H
+#define SHARDOPT_LIB_RESEARCH_GENERATIONSEARCHER_H
 
 #include "shardopt/Search/PendingSet.h"
 #include "shardopt/Search/Searcher.h"
@@ -74,4 +74,4 @@ private:
 
 } // namespace shardopt::search
 
-#endif // SHARDOPT_LIB_SEARCH_BASELINES_GENERATIONSEARCHER_H
+#endif // SHARDOPT_LIB_RESEARCH_GENERATIONSEARCHER_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SEARCH_AGENT_PPO_H
-#define SHARDOPT_SEARCH_AGENT_PPO_H
+#ifndef SHARDOPT_RESEARCH_PPO_H
+#define SHARDOPT_RESEARCH_PPO_H
 
 #include "shardopt/Search/Objective.h"
 #include "shardopt/Support/Rng.h"
@@ -60,4 +60,4 @@ private:
 
 } // namespace shardopt::agent
 
-#endif // SHARDOPT_SEARCH_AGENT_PPO_H
+#endif // SHARDOPT_RESEARCH_PPO_H

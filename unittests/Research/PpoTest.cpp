@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Agent/Ppo.h"
+#include "shardopt/Research/Ppo.h"
 #include "shardopt/Search/RawPerformance.h"
 
 #include <gtest/gtest.h>

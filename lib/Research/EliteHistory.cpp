@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Search/Agent/EliteHistory.h"
+#include "shardopt/Research/EliteHistory.h"
 
 #include <algorithm>
 

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_SEARCH_AGENT_PAPERSEARCHER_H
-#define SHARDOPT_SEARCH_AGENT_PAPERSEARCHER_H
+#ifndef SHARDOPT_RESEARCH_PAPERSEARCHER_H
+#define SHARDOPT_RESEARCH_PAPERSEARCHER_H
 
-#include "shardopt/Search/Agent/EliteHistory.h"
+#include "shardopt/Research/EliteHistory.h"
+#include "shardopt/Research/Ppo.h"
 #include "shardopt/Search/Agent/Network.h"
-#include "shardopt/Search/Agent/Ppo.h"
 #include "shardopt/Search/PendingSet.h"
 #include "shardopt/Search/Searcher.h"
 #include "shardopt/Search/SearcherRegistry.h"
@@ -144,4 +144,4 @@ private:
 
 } // namespace shardopt::agent
 
-#endif // SHARDOPT_SEARCH_AGENT_PAPERSEARCHER_H
+#endif // SHARDOPT_RESEARCH_PAPERSEARCHER_H

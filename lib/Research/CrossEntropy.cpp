@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Searchers.h"
 #include "GenerationSearcher.h"
+#include "Searchers.h"
 
 #include <algorithm>
 #include <numeric>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Searchers.h"
 #include "GenerationSearcher.h"
 #include "Moves.h"
+#include "Searchers.h"
 
 #include <utility>
 
