@@ -1,7 +1,9 @@
 """Serving runs of models that nothing was chosen with: for each model the
 constants of engines are found again from the runs of all others, and in a second
-round every switch too, beginning with kernels as they were measured alone."""
+round every switch too, beginning with kernels as they were measured alone. Few
+runs do not decide alone: `gains` and `Runs.first_token_pairs` hold them back."""
 
+import itertools
 import pathlib
 import tempfile
 
@@ -21,8 +23,12 @@ CONSTANTS = {
     "sglang": {"step_us": (0, 200, 430, 650, 900), "sequence_us": (0, 6, 12, 18)},
 }
 THIN = 3
-FIRST_TOKEN_MS = (0, 10, 20, 31, 50, 75, 106, 155, 220)
-BURST_SHARE = (0, 0.06, 0.12, 0.15, 0.2, 0.33, 1)
+# Pairs of first_token_ms and burst_share.
+FIRST_TOKEN = tuple(
+    itertools.product((0, 10, 20, 31, 50, 75, 106, 155, 220), (0, 0.06, 0.12, 0.15, 0.2, 0.33, 1))
+)
+# As how many runs of a group all others of its engine count.
+OTHERS = (1, 25, 50, 100, 200)
 SHARED = {
     "rank_skew_us": (0, 1, 2),
     "expert_layer_us": (0, 5, 10),
@@ -71,6 +77,9 @@ class Runs:
             group: np.array([i for i, row in enumerate(rows) if (row["backend"], version_of(row)) == group])
             for group in self.groups
         }
+        self.group_of = np.array([self.groups.index((row["backend"], version_of(row))) for row in rows])
+        self.engine_of = np.array([row["backend"] for row in rows])
+        self.models = np.array([model_of(row) for row in rows])
         self.measured = {
             what: np.array([float(row[f"{what}_ms"]) for row in rows]) for what in ("tpot", "ttft")
         }
@@ -102,34 +111,58 @@ class Runs:
             errors[self.members[group]] = np.abs(self.of_group(group, choice[group])[0] - 1)
         return errors
 
-    def first_token_errors(self, choice, train=None):
-        """The same of TTFT; with the two constants that suit `train` best, of
-        which it is a linear function. A group without a run in it takes those of
-        all of its engine."""
+    def first_token_errors(self, choice, pairs=None):
+        """The same of TTFT; with the two constants of `pairs`, by group."""
         errors = np.zeros(len(self.rows))
-        if train is None:
-            for group in self.groups:
-                errors[self.members[group]] = np.abs(self.of_group(group, choice[group])[1] - 1)
-            return errors
-        at = np.zeros((3, len(self.rows)))  # of 0 ms and no burst, of 1 ms, of the whole burst
         for group in self.groups:
-            members = self.members[group]
-            for i, share in ((0, 0), (2, 1)):
-                options = dict(choice[group], first_token_ms=0, burst_share=share)
-                at[i, members] = self.of_group(group, options)[1]
-            at[1, members] = 1 / self.measured["ttft"][members]
-        for group in self.groups:
-            members = self.members[group]
-            chosen = members[train[members]]
-            if not len(chosen):
-                chosen = np.array([i for i, row in enumerate(self.rows) if row["backend"] == group[0] and train[i]])
-            of = lambda rows, ms, share: np.abs(
-                at[0, rows] + ms * at[1, rows] + share * (at[2, rows] - at[0, rows]) - 1
-            )
-            pairs = [(ms, share) for ms in FIRST_TOKEN_MS for share in BURST_SHARE]
-            best = min(pairs, key=lambda pair: np.mean(np.minimum(of(chosen, *pair), 1)))
-            errors[members] = of(members, *best)
+            options = dict(choice[group])
+            if pairs:
+                options["first_token_ms"], options["burst_share"] = pairs[group]
+            errors[self.members[group]] = np.abs(self.of_group(group, options)[1] - 1)
         return errors
+
+    def first_token_losses(self, choice):
+        """What is lost of TTFT in all runs, by pair of constants. Unless prompts
+        take longer than answers, TTFT is a linear function of both."""
+        at = np.zeros((2, len(self.rows)))  # of no burst, and of the whole one
+        for group in self.groups:
+            for share in (0, 1):
+                options = dict(choice[group], first_token_ms=0, burst_share=share)
+                at[share, self.members[group]] = self.of_group(group, options)[1]
+        ratios = [at[0] + ms / self.measured["ttft"] + share * (at[1] - at[0]) for ms, share in FIRST_TOKEN]
+        return np.minimum(np.abs(np.array(ratios) - 1), 1)
+
+    def first_token_picks(self, losses, train, weight):
+        """Which pair suits the runs of each group that are in `train` best, where
+        the others of its engine count as `weight` of them."""
+        picks = {}
+        for group in self.groups:
+            own = train & self.is_of(group)
+            others = train & (self.engine_of == group[0]) & ~own
+            lost = losses[:, own].sum(axis=1)
+            if others.any():
+                lost = lost + weight * losses[:, others].mean(axis=1)
+            picks[group] = int(np.argmin(lost))
+        return picks
+
+    def first_token_pairs(self, choice, train):
+        """The pairs of constants that suit `train`. How much runs of other groups
+        count is what suits best if models of `train` are left out in turn."""
+        losses = self.first_token_losses(choice)
+
+        def lost(weight):
+            left = 0
+            for model in sorted(set(self.models[train])):
+                out = train & (self.models == model)
+                picks = self.first_token_picks(losses, train & ~out, weight)
+                left += sum(losses[pick, out & self.is_of(group)].sum() for group, pick in picks.items())
+            return left
+
+        picks = self.first_token_picks(losses, train, min(OTHERS, key=lost))
+        return {group: FIRST_TOKEN[pick] for group, pick in picks.items()}
+
+    def is_of(self, group):
+        return self.group_of == self.groups.index(group)
 
 
 def with_option(choice, groups, name, value):
@@ -140,12 +173,19 @@ def without_option(choice, groups, name):
     return {g: {n: v for n, v in o.items() if n != name} if g in groups else o for g, o in choice.items()}
 
 
+def gains(before, after):
+    """Whether losses are less by more than their noise: a standard error of the
+    mean of what changes."""
+    change = (before - after)[before != after]
+    return len(change) > 1 and change.mean() > change.std(ddof=1) / len(change) ** 0.5
+
+
 def descend(runs, train, choice, moves, rounds=2):
     """The best of `choice` by one move after another, as long as one gains. What
     no run of `train` tells stays as the engine has it."""
 
     def lost(candidate):
-        return np.mean(np.minimum(runs.errors(candidate)[train], 1))
+        return np.minimum(runs.errors(candidate)[train], 1)
 
     best = lost(choice)
     for _ in range(rounds):
@@ -153,12 +193,14 @@ def descend(runs, train, choice, moves, rounds=2):
         for groups, name, values in moves:
             candidates = [with_option(choice, groups, name, value) for value in values]
             losses = [lost(candidate) for candidate in candidates]
-            if max(losses) - min(losses) < 1e-9:
+            means = [loss.mean() for loss in losses]
+            least = means.index(min(means))
+            if max(means) - min(means) < 1e-9:
                 choice = without_option(choice, groups, name)
-            elif min(losses) < best - 1e-6:
-                best = min(losses)
-                choice = candidates[losses.index(best)]
-        if best > before - 1e-4:
+            elif gains(best, losses[least]):
+                best = losses[least]
+                choice = candidates[least]
+        if best is before:
             break
     return choice
 
@@ -189,7 +231,7 @@ def fold(runs, train, has_switches):
         start = {group: PLAIN | none for group in runs.groups}
         few, few_train = runs.thinned(), train[::THIN]
     choice = descend(few, few_train, start, moves_of(runs, has_switches))
-    return runs.errors(choice), runs.first_token_errors(choice, train)
+    return runs.errors(choice), runs.first_token_errors(choice, runs.first_token_pairs(choice, train))
 
 
 def model_of(row):
