@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import re
-import textwrap
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -16,6 +14,7 @@ from .exits import EXHAUSTED, FEASIBLE
 from .heads import export_words
 from .services import Service
 from .shell import as_path, command_line
+from .tables import fitted
 
 
 def print_json(value: Any) -> None:
@@ -83,34 +82,14 @@ def show(plans: Sequence[Any], args: argparse.Namespace) -> int:
     return EXHAUSTED if any(plan.interrupted for plan in plans) else FEASIBLE
 
 
-#: Columns of what is printed; longer values continue below their first word.
-WIDTH = 100
-_NAMED = re.compile(r"  (?:\S+ )*\S+ {2,}|  \S.{10} |  \S.{8} ")
-
-
-def fitted(text: str) -> str:
-    """`text` with lines of `  name  value` broken between words at `WIDTH`."""
-    lines = []
-    for line in text.split("\n"):
-        found = _NAMED.match(line)
-        if len(line) <= WIDTH or not found:
-            lines.append(line)
-            continue
-        lines += textwrap.wrap(
-            line, WIDTH, initial_indent="", subsequent_indent=" " * found.end(),
-            break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
-        )
-    return "\n".join(lines)
-
-
 def _table(plan: Any, args: argparse.Namespace) -> str:
     """The table, and of a service with --ops what ops of each phase are sharded on and
     take."""
     if not isinstance(plan, Service):
-        return str(plan.table)  # that of the pass, to the byte
+        return fitted(plan.table)
     is_long = getattr(args, "ops", False)
     phases = [plan.phase_plan(phase).table for phase in ("prefill", "decode") if is_long]
-    return "\n".join([fitted(plan.table), *phases])
+    return "\n".join(map(fitted, [plan.table, *phases]))
 
 
 def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namespace) -> None:

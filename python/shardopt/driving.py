@@ -12,6 +12,7 @@ from .border import list_known, shown
 from .errors import ClusterLost, ShardoptError, SimulatorLost, UnknownName, WrongValue
 from .plans import Metrics, Strategy
 from .problem import _seconds
+from .tables import counted
 from .trials import Failed, Trial, read_metrics
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class Driven:
     """The file that has all of it."""
 
     def __str__(self) -> str:
-        lines = [f"{self.evaluations} evaluations in {self.seconds:.3g} s, {self.busy:.0%} busy"]
+        evaluations = counted(self.evaluations, "evaluation")
+        lines = [f"{evaluations} in {self.seconds:.3g} s, {self.busy:.0%} busy"]
         if self.failures:
             counts = (f"{count} {why}" for why, count in self.failures.items())
             lines.append("failures: " + ", ".join(counts))
@@ -55,7 +57,8 @@ class Driven:
             how = "run the search again"
             if self.checkpoint:
                 how += f", or open it with checkpoint={self.checkpoint!r}"
-            lines.append(f"to go on: {how}; {self.pending} evaluations come first")
+            first = counted(self.pending, "evaluation comes", "evaluations come")
+            lines.append(f"to go on: {how}; {first} first")
         return "\n".join(lines)
 
 

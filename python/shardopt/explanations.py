@@ -11,7 +11,9 @@ from .border import list_known
 from .errors import UnknownName, WrongPlan
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
+from .service_tables import part_of
 from .services import Service
+from .tables import said_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Difference:
         def cell(value: Any) -> str:
             return f"{value:.6g}" if isinstance(value, float) else str(value)
 
-        lines = [f"  {name:<22}{cell(a):>14}{cell(b):>14}" for name, a, b in self.summary]
+        said = [(said_of(name), cell(a), cell(b)) for name, a, b in self.summary]
+        lines = [f"  {name:<22}{a:>14}{b:>14}" for name, a, b in said]
         if not self.ops:
             return "\n".join(
                 line + ("" if a == b else " *") for line, (_, a, b) in zip(lines, self.summary)
@@ -138,7 +141,7 @@ def diff(first: "Plan | Service", second: "Plan | Service") -> Difference:
         )
     one, other = first.strategy, second.strategy
     summary: list[tuple[str, Any, Any]] = [
-        ("replicas" if name == "dp" else name, value, other.degrees()[name])
+        (name, value, other.degrees()[name])
         for name, value in one.degrees().items()
     ]
     summary.append(("devices", one.devices, other.devices))
@@ -186,5 +189,5 @@ def _values_of(service: Service) -> dict[str, Any]:
             **{f"{part}, GB": gb for part, gb in role.memory.items()},
         }
         found.update({f"{role.name} {name}": value for name, value in values.items()})
-    found.update({f"step {part}, us": us for part, us in service.step_us.items()})
+    found.update({f"step {part_of(part)}, us": us for part, us in service.step_us.items()})
     return found

@@ -155,18 +155,3 @@ def html_of(rows: Sequence[Row]) -> str:
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def rows_as_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of one shape as a table."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-
-    def cell(value: Any) -> str:
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-    lines = [names] + [[cell(row.get(name, "-")) for name in names] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
-    return "\n".join(
-        "  " + "  ".join(text.rjust(width) for text, width in zip(line, widths))
-        for line in lines
-    )

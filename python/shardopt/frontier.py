@@ -41,11 +41,11 @@ class Frontier(Sequence["Plan | Service"]):
         return all(point.proved for point in self.plans)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a plan: metrics, then degrees or roles."""
+        """A row a plan: metrics, then degrees, or roles and what may be listed."""
         found = []
         for point in self.plans:
             if isinstance(point, Service):
-                found.append({**point.to_row(), "proved": point.proved})
+                found.append({**point.to_row(), **_choices_of(point), "proved": point.proved})
                 continue
             row = point.metrics.to_dict()
             strategy = point.strategy.to_dict()
@@ -60,6 +60,17 @@ class Frontier(Sequence["Plan | Service"]):
 
     def _repr_html_(self) -> str:
         return html_of(self.rows())
+
+
+def _choices_of(service: Service) -> dict[str, Any]:
+    """What the planner may have chosen of a list."""
+    problem = service.problem
+    choices = {
+        "engine": service.engine, "weight_type": problem.model.weight_type,
+        "kv_type": problem.model.kv_type, "chunk": problem.chunk,
+        "draft_tokens": problem.draft_tokens,
+    }
+    return {name: value for name, value in choices.items() if value is not None}
 
 
 def pareto(problem: Problem, step: float = 0.1) -> Frontier:

@@ -15,6 +15,7 @@ from .errors import ShardoptError
 from .plans import Plan, Strategy
 from .models import Model
 from .shrinking import shrink
+from .tables import counted
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Verification:
         what = "a small model of the same ops" if self.small else "the model"
         how = "ok" if self.ok else "FAILED"
         return (
-            f"  verify    {how}: {what}, {self.devices} devices against one\n"
+            f"  verify    {how}: {what}, {counted(self.devices, 'device')} against one\n"
             f"            {self.verdict}"
         )
 

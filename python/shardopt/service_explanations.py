@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from .frames import html_of, rows_as_table
+from .frames import html_of
 from .service_parts import Role
 from .service_tables import three
 from .services import Service, evaluate_roles, given_role, given_roles, spell
+from .tables import fitted, rows_as_table
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class ServiceExplanation:
         ]
         names = list(dict.fromkeys(name for row in rows for name in row if name != "breaks"))
         rows = [{name: row.get(name, "-") for name in (*names, "breaks")} for row in rows]
-        bound = f"  bound by    {self.service.binding['why']}\n\n"
+        bound = fitted(f"  bound by    {self.service.binding['why']}\n\n")
         return bound + (rows_as_table(rows) if rows else "  no other roles of as many GPUs")
 
     def _repr_html_(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 from .problem import FREE, MOST_LIMIT, Problem
 from .service_parts import grid_of
+from .tables import counted
 
 if TYPE_CHECKING:
     from .services import Role, Service, Slo
@@ -56,7 +57,7 @@ def _machine_names(service: Service) -> tuple[str, str]:
 def _gpus_of(service: Service) -> str:
     """"8 GPUs of h100_sxm and 4 of b200_sxm"."""
     decode, prefill = _machine_names(service)
-    text = f"{service.report['devices']} GPUs of {decode}"
+    text = f"{counted(service.report['devices'], 'GPU')} of {decode}"
     apart = service.report.get("prefill_devices")
     if apart:
         return f"{text} and {apart} of {prefill}"
@@ -131,7 +132,8 @@ def throughput_of(service: Service) -> str:
 def load_of(service: Service) -> str:
     metrics = service.metrics
     in_flight = number(round(metrics.in_flight, 0 if metrics.in_flight >= 100 else 1))
-    return f"{in_flight} requests in flight on {metrics.gpus} of {service.gpus_available} GPUs"
+    gpus = counted(service.gpus_available, "GPU")
+    return f"{counted(in_flight, 'request')} in flight on {metrics.gpus} of {gpus}"
 
 
 def step_shares(service: Service) -> list[tuple[str, float, float]]:
@@ -170,7 +172,7 @@ def other_mode(service: Service) -> str:
     return (
         f"{mode}: {three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU ({share:+.1%}), "
         f"TPOT {three(metrics.tpot_ms)} ms, TTFT {three(metrics.ttft_ms)} ms, "
-        f"{three(metrics.requests_per_s)} req/s on {metrics.gpus} GPUs"
+        f"{three(metrics.requests_per_s)} req/s on {counted(metrics.gpus, 'GPU')}"
     )
 
 
@@ -190,7 +192,7 @@ def _compared_line(service: Service, row: Mapping[str, Any]) -> str:
     if row["mode"] is None:
         return f"{engine}: {row['why']}"
     own, gpus = row["tokens_per_s_per_device"], row["devices"]
-    text = f"{engine} {three(own)} tokens/s per GPU on {gpus} GPUs"
+    text = f"{engine} {three(own)} tokens/s per GPU on {counted(gpus, 'GPU')}"
     if engine == service.engine:
         return f"{text}, recommended"
     return f"{text} ({own / service.metrics.tokens_per_s_per_gpu - 1:+.1%})"
@@ -210,10 +212,10 @@ def cost_of(service: Service) -> str:
 def proof_of(service: Service) -> str:
     proof = service.proof
     counts = [
-        f"{proof[name]} {text}"
-        for name, text in (
-            ("layouts", "layouts"), ("pairs", "pairs of roles"),
-            ("evaluations", "loads evaluated"), ("intervals", "intervals bounded"),
+        counted(proof[name], f"{one}{text}", f"{one}s{text}")
+        for name, one, text in (
+            ("layouts", "layout", ""), ("pairs", "pair", " of roles"),
+            ("evaluations", "load", " evaluated"), ("intervals", "interval", " bounded"),
         )
         if name in proof
     ]
@@ -278,7 +280,7 @@ def results_of(service: Service) -> list[tuple[str, str]]:
 
 _CHANGES = {
     "tpot_ms": "a TPOT SLO of {} ms", "ttft_ms": "a TTFT SLO of {} ms", "rate": "{} req/s",
-    "devices": "{} GPUs", "machine": "{}", "engine": "{}", "weight_type": "{} weights",
+    "machine": "{}", "engine": "{}", "weight_type": "{} weights",
     "kv_type": "a KV cache in {}",
 }
 
@@ -290,16 +292,19 @@ def lines_of_advice(advice: Mapping[str, Any], service: Service | None) -> list[
     for option in advice["options"]:
         value = option["value"]
         text = value if isinstance(value, str) else number(float(f"{value:.4g}"))
-        name = _CHANGES[option["what"]].format(text)
+        if option["what"] == "devices":
+            name = counted(text, "GPU")
+        else:
+            name = _CHANGES[option["what"]].format(text)
         own = option["tokens_per_s_per_device"]
         attained = f"{three(own)} tokens/s per GPU"
         if service is None:
-            found.append((0.0, f"{name}: {attained} on {option['devices']} GPUs"))
+            found.append((0.0, f"{name}: {attained} on {counted(option['devices'], 'GPU')}"))
             continue
         metrics = service.metrics
         if service.problem.rate is not None:
             gain, gpus = metrics.gpus / option["devices"] - 1, option["devices"]
-            change = f"{gpus} GPUs instead of {metrics.gpus}"
+            change = f"{counted(gpus, 'GPU')} instead of {metrics.gpus}"
         else:
             gain = option["requests_per_s"] / metrics.requests_per_s - 1
             change = f"{gain:+.1%} req/s, {attained}"
@@ -336,8 +341,8 @@ def shortage_table(problem: Problem, report: Mapping[str, Any]) -> str:
     """What is printed where no service meets the SLOs."""
     shortage = report.get("infeasible") or {}
     found = [
-        ("service", f"{problem.model.name}, {report['engine']} on {report['devices']} GPUs of "
-                    f"{report['machine']}"),
+        ("service", f"{problem.model.name}, {report['engine']} on "
+                    f"{counted(report['devices'], 'GPU')} of {report['machine']}"),
         ("requests", requests_of(report)),
         ("plan", f"none; bound by {shortage.get('binding', 'SLOs')}"),
     ]
@@ -357,7 +362,7 @@ def shortage_table(problem: Problem, report: Mapping[str, Any]) -> str:
         most = three(shortage["most_requests_per_s"])
         found.append(("most", f"{most} req/s within the SLOs"))
     if shortage.get("fewest_devices"):
-        found.append(("fewest", f"{shortage['fewest_devices']} GPUs would do"))
+        found.append(("fewest", f"{counted(shortage['fewest_devices'], 'GPU')} would do"))
     if binding == "memory":
         found.append(("memory", f"{three(shortage['least_gb'])} GB of a GPU's "
                                 f"{three(shortage['capacity_gb'])} GB for weights and one request"))

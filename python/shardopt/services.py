@@ -241,6 +241,8 @@ class Service:
     def to_row(self) -> dict[str, Any]:
         """A flat row of a table of services: metrics, then roles."""
         row = self.metrics.to_dict()
+        if "dollars_per_hour" in self.found:
+            row["dollars_per_hour"] = float(self.found["dollars_per_hour"])
         row["mode"] = self.mode
         for role in self.roles:
             row[role.name] = f"{role.workers} x {layout_of(role.strategy)}"

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping
 from .border import parse_json, read_text, shown, write_whole
 from .errors import ShardoptError, WrongValue
 from .figures import Spec, _spec, converter, improved, improvements_chart
+from .tables import counted
 
 #: Endings of the files that a plot is written to.
 PLOTS = (".html", ".json", ".png", ".svg")
@@ -73,7 +74,7 @@ def trace_chart(rows: list[dict[str, Any]], objective: str = "throughput") -> Sp
     found = [(row["evaluation"], row["best"]) for row in improvements(rows, objective)]
     goal = "latency, ms" if objective == "latency" else "tokens/s per GPU"
     return _spec(
-        f"Best of {len(rows)} evaluations", {**improvements_chart(found, len(rows), goal), "height": 260}
+        f"Best of {counted(len(rows), 'evaluation')}", {**improvements_chart(found, len(rows), goal), "height": 260}
     )
 
 

@@ -352,7 +352,7 @@ class CommandTest(unittest.TestCase):
         self.assertGreaterEqual(rows["context 12"]["throughput"], rows["none"]["throughput"])
         code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"1 GPUs reach [0-9.e+]+ tokens/s \(target 1000\). Fewer do not.")
+        self.assertRegex(out, r"1 GPU reaches [0-9.e+]+ tokens/s \(target 1000\). Fewer do not.")
         prices = ["--price", "h200_sxm=9", "--price", "h100_sxm=2.5"]
         code, out, _ = run("size", MOE, "--context", 24, "--rate", 1000, *prices)
         self.assertEqual(code, 0)

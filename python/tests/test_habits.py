@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from shardopt.answers import fitted
+from shardopt.tables import fitted
 from shardopt.arguments import make_parser
 from shardopt.setting_help import TEXTS
 from shardopt.settings import KEYS

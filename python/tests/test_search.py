@@ -180,7 +180,7 @@ class RunTest(unittest.TestCase):
         result = search.run(interrupted)
         self.assertEqual((result.evaluations, result.stopped), (2, "interrupted"))
         self.assertIn("ended early: interrupted", str(result))
-        self.assertIn("to go on: run the search again; 1 evaluations come first", str(result))
+        self.assertIn("to go on: run the search again; 1 evaluation comes first", str(result))
         self.assertEqual([trial.strategy for trial in search.pending], calls[2:])
 
 

@@ -500,7 +500,7 @@ class LawTest(FolderTest):
         code, out, _ = run("pareto", path, "--step", 0.7, "--format", "json")
         front = json.loads(out)
         self.assertEqual(code, 0)
-        self.assertEqual(front[0], {**row, "proved": True})
+        self.assertEqual(front[0] | {**row, "engine": service.engine, "proved": True}, front[0])
         speeds = [each["tokens_per_s_per_user"] for each in front]
         self.assertEqual(speeds, sorted(speeds))
         self.assertEqual(so.diff(service, service).summary[0][1:], (service.mode,) * 2)

@@ -17,6 +17,7 @@ from ..plans import Plan
 from ..problem import Problem, _check_kind, _text
 from ..services import Service
 from ..services import plan as find_plan
+from ..tables import counted
 from .changes import Change, best_change
 from .documents import read_stated
 from .findings import DIFFERS, Finding, differs, illegal, note
@@ -109,7 +110,7 @@ def role_line(role: Role) -> str:
         f", {what} {kind}" for what, kind in
         (("KV cache", role.cache_type), ("weights", role.quantization)) if kind
     )
-    cap = f", at most {role.in_flight} sequences each" if role.in_flight else ""
+    cap = f", at most {counted(role.in_flight, 'sequence')} each" if role.in_flight else ""
     gpus = "GPU" if role.devices == 1 else "GPUs"
     return f"{role.name} {role.workers} x {role.devices} {gpus} ({degrees}{types}){cap}"
 

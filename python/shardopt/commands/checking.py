@@ -16,7 +16,7 @@ from ..checking.recipes import case_row
 from ..deployments import next_step
 from ..errors import Contradiction, ShardoptError
 from ..exits import DIFFERENT, FEASIBLE, INFEASIBLE
-from ..frames import rows_as_table
+from ..tables import rows_as_table
 
 
 def check_verb(args: argparse.Namespace) -> int:

@@ -9,15 +9,16 @@ from ..answers import check_places, print_json, show
 from ..arguments import positive
 from ..asked import asked_problems, one_problem
 from ..bars import searching
+from ..brief_tables import changes_table, frontier_table, offers_table
 from ..errors import Infeasible, ShardoptError, WrongValue
 from ..exits import FEASIBLE, INFEASIBLE
-from ..frames import rows_as_table
 from ..frontier import least_cost, min_devices, pareto
 from ..sensitivity import sweep
 from ..service_advice import advise, advised
 from ..service_tables import lines_of_advice
-from ..services import Service, headline_of, plan, plan_service
+from ..services import Service, plan, plan_service
 from ..simplicity import parse_share, simplest
+from ..tables import counted
 
 
 def plan_verb(args: argparse.Namespace) -> int:
@@ -59,11 +60,12 @@ def _advised(problem: Any, progress: Any) -> Any:
 
 
 def pareto_verb(args: argparse.Namespace) -> int:
-    front = pareto(one_problem(args), step=args.step)
+    problem = one_problem(args)
+    front = pareto(problem, step=args.step)
     if args.format == "json":
         print_json(front.rows())
     else:
-        print(rows_as_table([headline_of(row) for row in front.rows()]))
+        print(frontier_table(front, problem))
     return FEASIBLE
 
 
@@ -83,17 +85,6 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
     return prices
 
 
-def _offer_row(offer: Any) -> dict[str, Any]:
-    if offer.plan is None:
-        return {"machine": offer.machine, "price": "infeasible"}
-    row = {"machine": offer.machine, "price": offer.price}
-    if offer.plan.problem.is_service:
-        return {**row, **headline_of(offer.plan.to_row())}
-    row.update(devices=offer.plan.problem.devices, **offer.plan.strategy.to_dict())
-    del row["dims"]
-    return row
-
-
 def size_verb(args: argparse.Namespace) -> int:
     prices = _prices(args.prices)
     problem = one_problem(args)
@@ -110,8 +101,7 @@ def size_verb(args: argparse.Namespace) -> int:
     else:
         offers = least_cost(problem, args.tokens, prices)
         if args.format == "table":
-            rows = [_offer_row(offer) for offer in offers]
-            print(rows_as_table(rows), end="\n\n")
+            print(offers_table(offers), end="\n\n")
         if offers[0].plan is None:
             return INFEASIBLE
         plan = offers[0].plan
@@ -125,20 +115,22 @@ def _sized(plan: Any, tokens: float | None) -> str:
     if plan.problem.is_service:
         metrics = plan.metrics
         return (
-            f"{metrics.gpus} GPUs serve {plan.problem.rate:.6g} req/s "
+            f"{counted(metrics.gpus, 'GPU')} serve{'s' * (metrics.gpus == 1)} {plan.problem.rate:.6g} req/s "
             f"({plan.problem.rate * plan.problem.osl:.6g} output tokens/s) within the SLOs"
         )
     total = plan.metrics.throughput * (plan.problem.devices or 0)
-    return f"{plan.problem.devices} GPUs reach {total:.6g} tokens/s (target {tokens:.6g})"
+    gpus = plan.problem.devices
+    verb = "reaches" if gpus == 1 else "reach"
+    return f"{counted(gpus, 'GPU')} {verb} {total:.6g} tokens/s (target {tokens:.6g})"
 
 
 def sweep_verb(args: argparse.Namespace) -> int:
-    found = sweep(one_problem(args))
+    problem = one_problem(args)
+    found = sweep(problem)
     base = found[0].plan
     assert base is not None
-    rows = [change.row(base) for change in found]
     if args.format == "json":
-        print_json(rows)
+        print_json([change.row(base) for change in found])
     else:
-        print(rows_as_table(rows))
+        print(changes_table(found, problem))
     return FEASIBLE

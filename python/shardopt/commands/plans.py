@@ -12,10 +12,10 @@ from ..border import check_outputs, parse_json, read_text, write_whole
 from ..errors import ShardoptError
 from ..exits import DIFFERENT, FEASIBLE
 from ..explanations import diff, explain
-from ..frames import rows_as_table
 from ..plans import Strategy, evaluate, given
 from ..programs import lower, verify
 from ..services import Service, evaluate_service
+from ..tables import rows_as_table
 
 
 def evaluate_verb(args: argparse.Namespace) -> int:

@@ -11,11 +11,11 @@ from ..border import check_outputs, write_whole
 from ..errors import ShardoptError
 from ..exits import FEASIBLE
 from ..figures import searched, timeline
-from ..frames import rows_as_table
 from ..frontier import pareto
 from ..pages import report
 from ..sensitivity import sweep
 from ..services import Service
+from ..tables import counted, rows_as_table
 from ..traces import improvements, read_trace, trace_chart, write_chart
 
 
@@ -56,7 +56,8 @@ def trace_verb(args: argparse.Namespace) -> int:
     if found:
         print(rows_as_table(found), end="\n\n")
     valid = sum(row["valid"] for row in rows)
-    print(f"  {len(rows)} evaluations, {valid} valid, {len(found)} improvements")
+    evaluations = counted(len(rows), "evaluation")
+    print(f"  {evaluations}, {valid} valid, {counted(len(found), 'improvement')}")
     if args.plot:
         print(f"  plot  {args.plot}")
     return FEASIBLE

@@ -20,6 +20,7 @@ from ..hardware import Hardware, hardware_of
 from ..launches import Command, command_of
 from ..server_memory import ServerMemory
 from ..services import DECODE, PREFILL, SERVE
+from ..tables import counted
 from .pairs import why_not_paired
 
 @dataclass(frozen=True)
@@ -182,8 +183,8 @@ class Deployment:
             nodes = self.nodes(role)
             spread = f" on {nodes} nodes" if nodes > 1 else ""
             lines.append(
-                f"{role.name:9} {role.workers} x {role.devices} GPUs{spread} ({degrees}), "
-                f"{role.in_flight} requests in flight each"
+                f"{role.name:9} {role.workers} x {counted(role.devices, 'GPU')}{spread} "
+                f"({degrees}), {counted(role.in_flight, 'request')} in flight each"
             )
         lines.append(f"load      {load.isl} + {load.osl} tokens, {rate}")
         lines += [f"needs     {note}" for note in self.notes]
