@@ -119,4 +119,48 @@ def OptimizeCollectivesPass : Pass<"llm-optimize-collectives", "::mlir::ModuleOp
     "::mlir::tensor::TensorDialect"];
 }
 
+def ExportShardingsPass : Pass<"llm-export-shardings", "::mlir::ModuleOp"> {
+  let summary = "Write how each tensor of the checkpoint is sharded";
+  let description = [{
+    Writes to `shardings`, as JSON, what other partitioners can be told of a
+    module of `--llm-insert-collectives`: the sizes of the grid, its axes in
+    each group of devices, each tensor of the checkpoint, and the layout of the
+    result of each op. The module is not changed.
+
+    A tensor has its `name`, in which `{layer}` and `{expert}` stand for
+    numbers, the `layers` that have it, and its dims as the checkpoint has them.
+    Experts with tensors of their own are the first dim. A dim has its `size`
+    and, unless every device has all of it, the `axis`, and how the devices
+    along it hold it (`held`):
+
+    - `blocks`: `ways` groups of neighbours, an even block each, in order;
+    - `mixed`: as many entries as in even blocks, but others, as in a tensor
+      that joins several;
+    - `first`: the first device has everything, since it adds a summand;
+    - `uneven`: anything else.
+
+    Input:
+
+    ```mlir
+    module attributes {shardopt.strategy = {batch = 8 : i64, ep = 1 : i64, pp = 1 : i64, tp = 2 : i64}} {
+      shard.grid @grid(shape = 1x1x2)
+      func.func @f() -> tensor<32x40xbf16> {
+        %0 = llm.param @ffn_up : tensor<32x40xbf16> from "up_proj.weight" transposed {shardopt.slice = {dims = [{}, {axis = "tp", runs = [[array<i64: 0, 40, 1>], [array<i64: 40, 40, 1>]]} ], name = "ffn_up", shape = array<i64: 32, 80>}}
+        return %0 : tensor<32x40xbf16>
+      }
+    }
+    ```
+
+    Output:
+
+    ```json
+    {"name": "up_proj.weight", "layers": [], "dims": [{"size": 80, "axis": "tp", "held": "blocks", "ways": 2}, {"size": 32} ]}
+    ```
+  }];
+  let options = [
+    Option<"shardings", "shardings", "std::string", [{""}],
+      "File to write, as JSON; - for standard output">,
+  ];
+}
+
 #endif // SHARDOPT_DIALECT_LLM_TRANSFORMS_COLLECTIVEPASSES_TD
