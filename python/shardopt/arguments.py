@@ -187,7 +187,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     _add_trust(parser)
 
 
-def _add_role(parser: argparse.ArgumentParser) -> None:
+def _add_role(parser: Any) -> None:
     parser.add_argument(
         "--role",
         choices=("decode", "prefill"),
@@ -214,6 +214,9 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     add("--partition", action="append", metavar="[ROLE:]NAME", help="of Slurm")
     add("--account", help="of Slurm")
     add("--time", help="of Slurm (default: 04:00:00)")
+    group = parser.add_argument_group("shardings for other compilers (--target jax, dtensor or sdy)")
+    group.add_argument("--module", metavar="FILE", help="StableHLO whose arguments sdy shards")
+    _add_role(group)
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

@@ -41,13 +41,16 @@ class Verification:
 
 #: Files of the folder that a tool runs in: so that options have no path in them.
 _MODULE, _STRATEGIES = "model.mlir", "strategy.jsonl"
+#: The passes of `shard-opt` from these files to the per-rank program.
+LOWERING = (f"--llm-apply-strategy=strategies={_STRATEGIES}", "--llm-insert-collectives")
 
 
-def _write(folder: str, model: Model, strategy: Strategy) -> None:
-    """The module and a list of one strategy, as files."""
+def write_inputs(folder: str, model: Model, strategy: Strategy) -> str:
+    """Writes the module and a list of one strategy; returns the name of the first."""
     Path(folder, _MODULE).write_text(model.mlir, encoding="utf-8")
     listed = json.dumps(strategy.to_dict()) + "\n"
     Path(folder, _STRATEGIES).write_text(listed, encoding="utf-8")
+    return _MODULE
 
 
 def lower(plan: Plan, split_stages: bool = False) -> str:
@@ -55,15 +58,11 @@ def lower(plan: Plan, split_stages: bool = False) -> str:
     `split_stages` each pipeline stage is a function of its own."""
     _check_kind(Plan, "plan", plan)
     with tempfile.TemporaryDirectory() as folder:
-        _write(folder, plan.problem.model, plan.strategy)
-        passes = [
-            f"--llm-apply-strategy=strategies={_STRATEGIES}",
-            "--llm-insert-collectives",
-            "--llm-optimize-collectives",
-        ]
+        module = write_inputs(folder, plan.problem.model, plan.strategy)
+        passes = [*LOWERING, "--llm-optimize-collectives"]
         if split_stages:
             passes.append("--llm-split-stages")
-        done = run_tool("shard-opt", [_MODULE, *passes, "-o", "-"], folder)
+        done = run_tool("shard-opt", [module, *passes, "-o", "-"], folder)
     if done.returncode != 0:
         raise ShardoptError(f"the plan cannot be lowered: {complaint(done)}")
     return done.stdout
@@ -84,8 +83,8 @@ def verify(
     if not whole and model.config is not None:
         model, strategy = shrink(model, strategy)
     with tempfile.TemporaryDirectory() as folder:
-        _write(folder, model, strategy)
-        words = ["--verify", _MODULE, f"--strategies={_STRATEGIES}"]
+        module = write_inputs(folder, model, strategy)
+        words = ["--verify", module, f"--strategies={_STRATEGIES}"]
         words += [f"--steps={steps}", f"--seed={seed}", "--optimize-collectives"]
         done = run_tool("shard-run", words, folder)
     found = re.search(r"^verify: (OK|FAILED)(.*?)(?: line=0)?$", done.stdout, re.M)

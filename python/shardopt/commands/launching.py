@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from typing import Any
+from typing import Any, Iterable
 
+from .. import shardings
 from ..answers import inputs_of, print_json
-from ..asked import plan_of
-from ..deployments import Settings, deployment_of, next_step, write
-from ..errors import ShardoptError
+from ..asked import phase_of, plan_of
+from ..border import list_known
+from ..deployments import TARGETS, Settings, deployment_of, next_step, write
+from ..errors import ShardoptError, UnknownName
 from ..exits import FEASIBLE
 from ..launches import engine_of, export
 from ..services import Service
 
 
 def export_verb(args: argparse.Namespace) -> int:
+    known = (*TARGETS, *shardings.TARGETS)
+    if args.target is not None and args.target not in known:
+        raise UnknownName(f"unknown target '{args.target}'; " + list_known(args.target, known))
+    if args.target in shardings.TARGETS:
+        return _export_shardings(args)
+    _refuse(args, _OF_SHARDINGS, "of shardings", "--target " + ", ".join(shardings.TARGETS))
     plan = plan_of(args)
     if isinstance(plan, Service) and args.output_dir and not args.target:
         args.target = "shell"
@@ -54,11 +62,35 @@ _OF_TARGETS = (
 _OF_SERVICES = ("name", "model")
 
 
-def _refuse_settings_alone(args: argparse.Namespace) -> None:
-    for name in (*_OF_SERVICES, *_OF_TARGETS):
+# What it takes for shardings alone.
+_OF_SHARDINGS = ("module", "role")
+
+
+def _refuse(args: argparse.Namespace, names: Iterable[str], what: str, wanted: str) -> None:
+    """Refuses options of something else."""
+    for name in names:
         if getattr(args, name) is not None:
             flag = name.replace("_", "-")
-            raise ShardoptError(f"'--{flag}' is of a whole service, expected --target too")
+            raise ShardoptError(f"'--{flag}' is {what}, expected {wanted}")
+
+
+def _refuse_settings_alone(args: argparse.Namespace) -> None:
+    _refuse(args, (*_OF_SERVICES, *_OF_TARGETS), "of a whole service", "--target too")
+
+
+def _export_shardings(args: argparse.Namespace) -> int:
+    servers = (*_OF_SERVICES, *_OF_TARGETS, "engine", "devices_per_node", "max_length")
+    _refuse(args, servers, "of servers", f"no such option with --target {args.target}")
+    if not args.output_dir:
+        raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
+    plan = phase_of(args)
+    paths = shardings.write(plan, args.target, args.output_dir, args.module)
+    if args.format == "json":
+        print_json({"target": args.target, "files": [str(path) for path in paths]})
+        return FEASIBLE
+    for path in paths:
+        print(f"  written   {path}")
+    return FEASIBLE
 
 
 def _export_service(args: argparse.Namespace, plan: Any) -> int:
