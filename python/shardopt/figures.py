@@ -52,12 +52,14 @@ def compared(plan: Plan) -> dict[str, Plan]:
 
 
 def marked(x: float, text: str, side: str = "left") -> list[Spec]:
-    """Layers with a line at `x`, and what it is, written on its `side`."""
+    """Layers with a line at `x`, and what it is, written at the foot of its `side`, or
+    "above" the chart, where bars leave no room."""
     data, where = {"values": [{"x": x}]}, {"field": "x", "type": "quantitative"}
     rule = {"type": "rule", "strokeDash": [6, 4], "color": "firebrick"}
-    label = {"type": "text", "text": text, "color": "firebrick", "baseline": "top",
-             "align": "right" if side == "left" else "left", "y": 2,
-             "dx": -4 if side == "left" else 4}
+    label = {"type": "text", "text": text, "color": "firebrick", "baseline": "bottom",
+             "align": "left" if side == "right" else "right",
+             "y": -2 if side == "above" else {"expr": "height - 4"},
+             "dx": {"left": -4, "right": 4, "above": 0}[side]}
     return [
         {"data": data, "mark": rule, "encoding": {"x": where}},
         {"data": data, "mark": label, "encoding": {"x": where}},
@@ -142,7 +144,7 @@ def memory(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
                         "tooltip": [{"field": name} for name in ("plan", "part", "GB")],
                     },
                 },
-                *marked(capacity, f"budget {capacity:.4g} GB"),
+                *marked(capacity, f"budget {capacity:.4g} GB", "above"),
             ],
             "height": {"step": 26},
         },
@@ -226,6 +228,16 @@ def layer(plan: Plan) -> Spec:
     )
 
 
+#: A grid of plans on a telephone, whose names stand askew and texts are small.
+_IS_NARROW = "width < 320"
+_NAMES_ABOVE: Spec = {
+    "orient": "top", "labelOverlap": False, "labelLimit": 110,
+    "labelAngle": {"expr": f"{_IS_NARROW} ? -35 : 0"},
+    "labelAlign": {"expr": f"{_IS_NARROW} ? 'left' : 'center'"},
+    "labelBaseline": {"expr": f"{_IS_NARROW} ? 'middle' : 'bottom'"},
+}
+
+
 def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
     """What each plan cuts of every op, and the layout that results."""
     ops = plan.problem.model.ops
@@ -248,7 +260,7 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
             "field": "plan",
             "sort": list(plans),
             "title": None,
-            "axis": {"orient": "top", "labelAngle": 0},
+            "axis": _NAMES_ABOVE,
         },
     }
     color = {"field": "layout", "type": "nominal", "title": "layout"}
@@ -267,7 +279,8 @@ def sharding(plan: Plan, plans: Mapping[str, Plan]) -> Spec:
                         ],
                     },
                 },
-                {"mark": "text", "encoding": {"text": {"field": "sharding"}}},
+                {"mark": {"type": "text", "fontSize": {"expr": f"{_IS_NARROW} ? 8 : 11"}},
+                 "encoding": {"text": {"field": "sharding"}}},
             ],
             "height": {"step": 20},
         },

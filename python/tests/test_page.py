@@ -46,8 +46,18 @@ setTimeout(() => {
     if (one.ownerSVGElement && one.tagName != "text") return false;
     return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1);
   });
+  // Texts in cells, and names of columns that do not stand askew, too near to each other.
+  const groups = document.querySelectorAll(".mark-text.role-mark, .mark-text.role-axis-label");
+  const over = [...groups].flatMap(group => {
+    const texts = [...group.querySelectorAll("text")].filter(
+      one => /[a-z]/.test(one.textContent) && !/rotate\(-?[1-9]/.test(one.getAttribute("transform")));
+    const boxes = texts.map(one => one.getBoundingClientRect());
+    return texts.filter((one, i) => boxes.some((box, j) => j < i && box.width > 0 &&
+      box.left < boxes[i].right + 1 && boxes[i].left < box.right + 1 &&
+      box.top < boxes[i].bottom - 4 && boxes[i].top < box.bottom - 4));
+  });
   parent.postMessage({width: document.documentElement.scrollWidth,
-    beyond: beyond.slice(0, 4).map(one => `${one.tagName} ${one.textContent.slice(0, 60)}`)}, "*");
+    over: over.slice(0, 4).map(one => one.textContent), beyond: beyond.slice(0, 4).map(one => `${one.tagName} ${one.textContent.slice(0, 60)}`)}, "*");
 }, 8000);
 """
 
@@ -258,7 +268,7 @@ class PageTest(unittest.TestCase):
             for width in (1280, 390):
                 with self.subTest(name, width=width):
                     found = self.shot(output / f"page-{name}-{width}.png", width, *shown)
-                    self.assertEqual(found, {"width": width, "beyond": []})
+                    self.assertEqual(found, {"width": width, "beyond": [], "over": []})
 
     def shot(self, picture, width, *shown):
         """A picture of a page in a window of `width` pixels, and what lies beyond its
