@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from typing import Sequence
@@ -64,8 +65,16 @@ def _run(words: list[str]) -> int:
     return int(getattr(importlib.import_module(home, __package__), verb)(args))
 
 
+def _spell_all() -> None:
+    """Text that the encoding of a terminal lacks is spelled with backslashes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command line; returns the exit code."""
+    _spell_all()
     try:
         return _run(list(sys.argv[1:] if words is None else words))
     except BrokenPipeError:

@@ -112,6 +112,14 @@ class OutputTest(unittest.TestCase):
                 self.assertEqual((found.returncode, found.stderr), (0, ""))
                 self.assertEqual(found.stdout, usual.stdout)
 
+    def test_a_locale_without_unicode_prints_all(self):
+        plain = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+        for words in (["plan", "--help-all"], ["--help"], PLAN):
+            usual, found = run(*words), run(*words, env=plain)
+            self.assertEqual((found.returncode, found.stderr), (0, ""), words)
+            told = usual.stdout.encode("ascii", "backslashreplace").decode()
+            self.assertEqual(found.stdout, told)
+
     def test_a_pipe_that_closes_ends_a_command_without_a_traceback(self):
         with subprocess.Popen(
             [sys.executable, "-m", "shardopt", *SERVICE],

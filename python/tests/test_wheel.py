@@ -126,6 +126,21 @@ class BuildTest(unittest.TestCase):
             said = " ".join(done.stderr.split())
             self.assertIn(f"is not installed. On Debian 12: apt-get install {names}", said)
 
+    def test_a_missing_compiler_is_named_with_its_packages(self):
+        """pip names the compiler of its interpreter, which need not be there."""
+        for changes, said in (({"CC": "gcc", "PATH": "/none"}, "The compiler 'gcc', which CC names,"),
+                              ({"CXX": "no-such-g++ -m64"}, "The compiler 'no-such-g++', which CXX")):
+            with self.subTest(changes), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [shutil.which("cmake"), "-S", str(ROOT), "-B", folder,
+                     "-DCMAKE_MAKE_PROGRAM=make"],
+                    capture_output=True, text=True, env={**os.environ, **changes},
+                )
+                self.assertNotEqual(done.returncode, 0)
+                text = " ".join(done.stderr.split())
+                self.assertIn(said, text)
+                self.assertIn("apt-get install g++ cmake", text)
+
 
 if __name__ == "__main__":
     unittest.main()
