@@ -91,6 +91,14 @@ static Value half(LoopBuilder &b, Value x, int64_t which) {
   return slice(b, x, offsets, sizes);
 }
 
+Value llm::activateGated(LoopBuilder &b, Value gate, Value up,
+                         ActivationAttr activation) {
+  return map(b, sizesOf(b, gate), b.getF32Type(), {whole(gate), whole(up)},
+             [&](LoopBuilder &b, ValueRange e) {
+               return applyGated(b, e[0], e[1], activation);
+             });
+}
+
 Value llm::activate(LoopBuilder &b, Value x, ActivationAttr activation,
                     int64_t blocks) {
   if (!activation.getGated())
@@ -99,12 +107,7 @@ Value llm::activate(LoopBuilder &b, Value x, ActivationAttr activation,
                  return apply(b, e[0], activation);
                });
   x = splitLast(b, x, {blocks, 2, staticSize(x, 1) / 2 / blocks});
-  Value gate = half(b, x, 0), up = half(b, x, 1);
-  Value gated =
-      map(b, sizesOf(b, gate), b.getF32Type(), {whole(gate), whole(up)},
-          [&](LoopBuilder &b, ValueRange e) {
-            return applyGated(b, e[0], e[1], activation);
-          });
+  Value gated = activateGated(b, half(b, x, 0), half(b, x, 1), activation);
   return mergeLast(b, mergeLast(b, gated));
 }
 

@@ -123,6 +123,10 @@ Value sigmoid(LoopBuilder &b, Value x);
 Value activate(LoopBuilder &b, Value x, ActivationAttr activation,
                int64_t blocks);
 
+/// The same of gates and ups that are tensors of their own.
+Value activateGated(LoopBuilder &b, Value gate, Value up,
+                    ActivationAttr activation);
+
 /// cap * tanh(x / cap) of an element, or x where the cap is 0.
 Value softCap(LoopBuilder &b, Value x, double cap);
 

@@ -63,4 +63,54 @@ def ConvertLLMToLinalgPass : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def AnnotateShardPass : Pass<"llm-annotate-shard", "::mlir::ModuleOp"> {
+  let summary = "Write dense ops as linalg with annotations of the shard dialect";
+  let description = [{
+    Replaces an annotated program by functions that upstream's
+    `sharding-propagation` and `shard-partition` take. Each is a run of GEMMs, norms
+    and sums, unsharded, of f32 and a known number of rows. `shard.shard`
+    says the layout of each argument, of what ops read and make, and of each result;
+    `shard.grid` is that of `--llm-insert-collectives`.
+
+    Gate and up, and queries, keys and values are arguments and results of their own, as
+    no layout of the joined matrix is even blocks. Arguments have a
+    `shardopt.slice`, so that the partitioned function can be executed, and in
+    `shardopt.tensor` the name of the checkpoint's tensor.
+
+    Attention, routing, experts, the embedding and the head are left out. A remark
+    names each of them, and each op that stays replicated since tp does not divide it.
+
+    Input:
+
+    ```mlir
+    module attributes {llm.strategy = #llm.strategy<tp = 2, ep = 1, pp = 1, batch = 8>} {
+      func.func @f(%x: tensor<?x32xf32>, %w: tensor<80x32xf32>, %a: tensor<?x80xf32>) -> tensor<?x32xf32> {
+        %0 = llm.ffn_down "ffn_down" dim<0> %a, %w : tensor<?x80xf32> -> tensor<?x32xf32>
+        return %0 : tensor<?x32xf32>
+      }
+    }
+    ```
+
+    Output (shortened):
+
+    ```
+    shard.grid @grid(shape = 1x1x2)
+    func.func @ffn_down(%x0: tensor<8x80xf32>, %w1: tensor<80x32xf32>) -> tensor<8x32xf32> {
+      %s = shard.sharding @grid split_axes = [[], [2]] : !shard.sharding
+      %a = shard.shard %x0 to %s annotate_for_users : tensor<8x80xf32>
+      ...
+      %y = linalg.matmul ins(%a, %w : ...) outs(%zeros : ...) -> tensor<8x32xf32>
+    ```
+  }];
+  let options = [
+    Option<"rows", "rows", "int64_t", "0",
+      "Rows of a function (default: those of a micro-batch of one replica)">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 #endif // SHARDOPT_CONVERSION_LLMTOLINALG_PASSES_TD
