@@ -57,6 +57,10 @@ for mpi, options in (("openmpi", " --oversubscribe"), ("mpich", "")):
         config.available_features.add(mpi)
         config.substitutions.append((f"%mpirun_{mpi}", mpirun + options))
 
+# Tests that share out what they run among them run all of it at night.
+if os.environ.get("SHARDOPT_NIGHTLY"):
+    config.environment["SHARDOPT_NIGHTLY"] = "1"
+
 # What shard-schedule was built with: cadical, cbc.
 config.available_features.update(filter(None, config.schedule_solvers))
 

@@ -4,7 +4,7 @@
     utils/slowest_tests.py BUILD [--most 10]
 
 Tests are those of lit, by file, and the others of ctest. lit keeps its seconds in
-BUILD/test/.lit_test_times, ctest in BUILD/Testing/Temporary/LastTest.log.
+BUILD/test/.lit_test_times.txt, ctest in BUILD/Testing/Temporary/LastTest.log.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> int:
         return 1
     ran = read_ctest(log.read_text(errors="replace"))
     times = {name: seconds for name, (seconds, _) in ran.items()}
-    kept = args.build / "test/.lit_test_times"
+    kept = args.build / "test/.lit_test_times.txt"
     if kept.is_file():
         suites = {name for name in times if name.startswith("lit/")}
         for name, seconds in read_lit(kept.read_text()).items():

@@ -7,9 +7,12 @@
 One mpirun a model: 20 strategies of a small model against the unsharded
 program, and three strategies of each model of $SHARDOPT_DATA/hf-tiny against
 the logits of Transformers. Programs of fewer ranks run on the first ones.
+Processes take turns on two cores, so that tests share out the models (--only);
+`./dev nightly` runs all of them on both.
 """
 
 import argparse
+import os
 import pathlib
 import shlex
 import sys
@@ -43,10 +46,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--mpirun", required=True, help="with the number of processes")
+    parser.add_argument("--only", type=lambda text: text.split(","), help="these models")
     args = parser.parse_args()
     models = sorted(path.parent for path in (DATA / "hf-tiny").glob("*/io.safetensors"))
     if not models:
         print(f"skipped: no models in {DATA / 'hf-tiny'}")
+    if args.only and "SHARDOPT_NIGHTLY" not in os.environ:
+        models = [model for model in models if model.name in args.only]
+        if len(models) < len(args.only):
+            parser.error(f"no {args.only} in {DATA / 'hf-tiny'}, but {[m.name for m in models]}")
     fine = True
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

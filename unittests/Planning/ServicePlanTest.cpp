@@ -29,7 +29,7 @@ ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
 } // namespace
 
 TEST(ServiceSearch, FindsWhatEnumerationFinds) {
-  const int cases = numServiceCases(100);
+  const int cases = numServiceCases(40);
   const std::string machine = smallMachine(3.3);
   int plans = 0, none = 0;
   for (int seed = 0; seed < cases; ++seed) {
