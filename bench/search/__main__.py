@@ -54,6 +54,7 @@ def parse():
     )
     parser.add_argument("--ffn", action="store_true", help="cost the plans of Figure 4")
     parser.add_argument("--page", action="store_true", help="write the page of docs")
+    parser.add_argument("--pack", action="store_true", help="pack the table of results")
     parser.add_argument("--check", action="store_true", help="with --page: compare only")
     parser.add_argument(
         "--no-figures", action="store_true", help="with --page: keep the figures"
@@ -125,6 +126,9 @@ def main():
     references = reference.References(results, known)
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
         paths = tools.Paths.find(args.build, scratch)
+        if args.pack:
+            results.pack()
+            return 0
         if args.list:
             list_plan(plan, limits, args, results)
             return 0

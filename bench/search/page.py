@@ -14,7 +14,7 @@ from .workloads import GROUPS
 NAME = "SearchComparison.md"
 
 NOTE = (
-    "<!-- Generated from bench/search/results.csv by ./dev bench search --page."
+    "<!-- Generated from bench/search/results.csv.xz by ./dev bench search --page."
     " Do not edit. -->"
 )
 

@@ -51,7 +51,7 @@ def figure_3(facts):
     return markdown.table(header, rows)
 
 
-HEAD = """<!-- Generated from bench/search/results.csv by ./dev bench search --page. Do not edit. -->
+HEAD = """<!-- Generated from bench/search/results.csv.xz by ./dev bench search --page. Do not edit. -->
 
 # The paper, claim by claim
 

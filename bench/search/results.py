@@ -1,7 +1,13 @@
-"""The table of results: one row a run, appended as it is measured."""
+"""The table of results: one row a run, appended as it is measured.
+
+What is under version control is packed, NAME.csv.xz; new rows go to NAME.csv beside it
+until `./dev bench search --pack` adds them.
+"""
 
 import csv
 import dataclasses
+import io
+import lzma
 import os
 
 # Order is that of the file. `optimum`, `ratio` and `calls_to_99` are as known
@@ -35,6 +41,11 @@ FIELDS = (
 KEY_FIELDS = FIELDS[:8]
 
 
+def packed(path):
+    """The packed file of a table."""
+    return path.with_name(path.name + ".xz")
+
+
 def key_of(row):
     """What identifies a row: a second row of the same key replaces the first."""
     return tuple(row[field] for field in KEY_FIELDS)
@@ -59,18 +70,34 @@ class Results:
 
     @classmethod
     def load(cls, path):
-        """Reads a file; a missing one is empty, and so is a last line that a
-        killed bench left without its end."""
+        """Reads a file after its packed one; a missing one is empty, and so is a last
+        line that a killed bench left without its end."""
+        rows = cls._read(path)
+        for twin in filter(None, map(as_asked, tuple(rows.values()))):
+            rows.setdefault(key_of(twin), twin)
+        return cls(path, rows)
+
+    @staticmethod
+    def _read(path):
         rows = {}
-        if path.exists():
-            with open(path, newline="") as file:
+        for part, opened in ((packed(path), lzma.open), (path, open)):
+            if not part.exists():
+                continue
+            with opened(part, "rt", newline="") as file:
                 whole = [line for line in file if line.endswith("\n")]
             for row in csv.DictReader(whole, restval=""):
                 rows.pop(key_of(row), None)
                 rows[key_of(row)] = row
-        for twin in filter(None, map(as_asked, tuple(rows.values()))):
-            rows.setdefault(key_of(twin), twin)
-        return cls(path, rows)
+        return rows
+
+    def pack(self):
+        """Writes the rows of both files into the packed one, and drops the other."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self._read(self.path).values())
+        packed(self.path).write_bytes(lzma.compress(text.getvalue().encode(), preset=9))
+        self.path.unlink(missing_ok=True)
 
     def append(self, row):
         """Writes a row through to the disk. Values are written as they print."""

@@ -69,6 +69,20 @@ class Table(unittest.TestCase):
         self.assertTrue(bench.is_measured(asked, Results.load(self.path)))
         self.assertEqual(len(self.path.read_text().splitlines()), 3)
 
+    def test_packing_keeps_every_row_and_new_ones_follow(self):
+        results = Results.load(self.path)
+        for seed in (0, 1):
+            results.append(row(job(seed=seed), evaluations=8, charged=8, version="v1"))
+        before = Results.load(self.path).rows
+        results.pack()
+        self.assertFalse(self.path.exists())
+        self.assertEqual(Results.load(self.path).rows, before)
+        results.append(row(job(seed=0), version="v2"))
+        results.pack()
+        rows = Results.load(self.path).rows
+        self.assertEqual(rows[next(job(seed=0).keys())]["version"], "v2")
+        self.assertEqual(rows[next(job(seed=1).keys())]["version"], "v1")
+
     def test_a_torn_line_is_dropped(self):
         results = Results.load(self.path)
         results.append(row(job(seed=0)))
