@@ -8,6 +8,7 @@
 #include "TextTable.h"
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Model/StageGrid.h"
+#include "shardopt/Planning/OpCuts.h"
 #include "shardopt/Planning/Plan.h"
 
 #include <algorithm>
@@ -39,17 +40,15 @@ static std::string threeDigits(double value) {
 // Words
 //===----------------------------------------------------------------------===//
 
-/// Whether devices have parts of `node`: of what reads experts, over etp.
-static bool isCut(const cost::Node &node, const Degrees &degrees) {
+bool shardopt::isCut(const cost::Node &node, const Degrees &degrees) {
   const cost::Reads reads = node.op->reads();
   const bool isOfExperts =
       reads != cost::Reads::Rows && reads != cost::Reads::Sequences;
   return degrees.tp > 1 || (isOfExperts && StageGrid(degrees).etp() > 1);
 }
 
-/// What `dim` cuts of `node`; "-" where there is one device to have it.
-static std::string spellCut(const cost::Node &node, const Degrees &degrees,
-                            Dim dim) {
+std::string shardopt::spellCut(const cost::Node &node, const Degrees &degrees,
+                               Dim dim) {
   if (!isCut(node, degrees))
     return "-";
   for (const cost::DimChoice &choice : node.op->choices())

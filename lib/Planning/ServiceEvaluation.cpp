@@ -180,9 +180,9 @@ private:
 std::optional<Layout> Judging::layoutOf(const GivenRole &role, const Side &side,
                                         bool isPrefill) {
   const char *name = isPrefill ? "prefill" : decodeName();
-  ErrorOr<Layout> layout =
-      side.layout(summary.engine, role.degrees,
-                  isPrefill ? cost::Phase::Prefill : cost::Phase::Decode);
+  ErrorOr<Layout> layout = side.layout(
+      summary.engine, role.degrees,
+      isPrefill ? cost::Phase::Prefill : cost::Phase::Decode, role.dims);
   if (!layout) {
     breach("structure", name, layout.error().message);
     return std::nullopt;
@@ -321,6 +321,13 @@ void Judging::run() {
   (prefill ? summary.disaggregated : summary.aggregated) = std::move(plan);
 }
 
+void service::judgeService(ServiceSummary &summary, const Sides &sides,
+                           const GivenService &given) {
+  summary.breaches.emplace();
+  summary.mode.reset();
+  Judging(summary, sides, given).run();
+}
+
 ErrorOr<ServiceSummary>
 shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
                           const ServiceRequest &request,
@@ -333,8 +340,7 @@ shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
   ErrorOr<Sides> sides = sidesOf(*summary);
   if (!sides)
     return sides.error();
-  summary->breaches.emplace();
-  Judging(*summary, *sides, given).run();
+  judgeService(*summary, *sides, given);
   return summary;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Planning/ServiceSearch.h"
+#include "shardopt/Search/Dims/OptimalDims.h"
 
 #include <algorithm>
 #include <limits>
@@ -89,10 +90,10 @@ Side::create(const Scenario &scenario, const cost::ServingEngine &engine,
 }
 
 Side::Side(const Scenario &scenario,
-           std::shared_ptr<const cost::EngineClock> clock,
+           std::shared_ptr<const cost::EngineClock> given,
            const cost::ServingEngine &engine, const cost::ServingTraits &traits)
-    : machineName(scenario.machine().name),
-      model(scenario.model(), std::move(clock),
+    : machineName(scenario.machine().name), clock(std::move(given)),
+      model(scenario.model(), clock,
             traits.skew > 0 ? std::optional(traits.skew) : std::nullopt,
             cost::Limits()),
       skew(traits.skew > 0 ? std::optional(traits.skew) : std::nullopt),
@@ -156,33 +157,62 @@ double Layout::leastBytes(double context) const {
   return bytes;
 }
 
-Layout Side::make(Runner runner, const Degrees &degrees,
-                  const EngineFacts &facts, KnownLayers &known) const {
-  Degrees stage = degrees;
-  stage.pp = stage.batch = 1;
-  std::shared_ptr<const cost::LayerTimes> &layers = known[stage];
-  if (!layers) {
-    Strategy strategy;
-    strategy.degrees = stage;
-    for (size_t op = 0; op < facts.ops.size(); ++op)
-      strategy.dims.push_back(engineDim(runner, stage, op, facts));
-    layers = std::make_shared<const cost::LayerTimes>(
-        model, std::move(strategy), skew, reach, spread);
-  }
+static std::vector<Dim> engineDims(Runner runner, const Degrees &degrees,
+                                   const EngineFacts &facts) {
+  std::vector<Dim> dims;
+  for (size_t op = 0; op < facts.ops.size(); ++op)
+    dims.push_back(engineDim(runner, degrees, op, facts));
+  return dims;
+}
+
+std::vector<Dim> Side::dimsOf(Runner runner, const Degrees &degrees) const {
+  return engineDims(runner, degrees, EngineFacts(model.model()));
+}
+
+std::optional<std::vector<Dim>> Side::leastDims(Degrees degrees,
+                                                const cost::Workload &workload,
+                                                int64_t each) const {
+  cost::Model program = model.model();
+  program.workload = workload;
+  cost::Limits limits;
+  limits.memoryBytes = memoryBytes;
+  limits.latencySeconds = std::numeric_limits<double>::infinity();
+  const cost::CostModel costs(std::move(program), clock, skew, limits);
+  if (!costs.hasTrellises())
+    return std::nullopt;
+  degrees.batch = each * degrees.dp;
+  const std::vector<cost::DimSet> domains(costs.model().numVariables(),
+                                          cost::allDims);
+  auto best = cost::optimalDims(cost::Tables(costs, degrees), domains,
+                                Goal::Throughput);
+  return best ? std::optional(best->dims) : std::nullopt;
+}
+
+Layout Side::made(const Degrees &degrees,
+                  std::shared_ptr<const cost::LayerTimes> layers) const {
   Layout layout{
-      degrees, std::make_unique<const cost::StepTimes>(layers, degrees), {}};
+      degrees,
+      std::make_unique<const cost::StepTimes>(std::move(layers), degrees),
+      {}};
   layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
   return layout;
 }
 
+Layout Side::layout(const Degrees &degrees, std::vector<Dim> dims) const {
+  return made(degrees, std::make_shared<const cost::LayerTimes>(
+                           model, Strategy{degrees, std::move(dims)}, skew,
+                           reach, spread));
+}
+
 ErrorOr<Layout> Side::layout(Runner runner, const Degrees &degrees,
-                             cost::Phase phase) const {
+                             cost::Phase phase,
+                             const std::vector<Dim> &dims) const {
   if (auto why = model.structuralError(degrees))
     return Error{*why};
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
-  KnownLayers known;
-  Layout layout = make(runner, degrees, facts, known);
+  Layout layout = this->layout(
+      degrees, dims.empty() ? engineDims(runner, degrees, facts) : dims);
   if (!layout.steps->isLegal())
     return Error{"the model cannot be sharded with the dims that '" +
                  std::string(spell(runner)) + "' gives to its ops"};
@@ -199,7 +229,8 @@ std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
   if (phase == cost::Phase::Decode)
     addContextParallel(candidates);
   std::vector<Layout> all;
-  KnownLayers known;
+  // Layers that are made, by degrees without stages.
+  std::map<Degrees, std::shared_ptr<const cost::LayerTimes>> known;
   bool isRun = false;
   for (const Degrees &degrees : candidates) {
     if (model.structuralError(degrees))
@@ -210,7 +241,14 @@ std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
       continue;
     }
     isRun = true;
-    Layout layout = make(runner, degrees, facts, known);
+    Degrees stage = degrees;
+    stage.pp = stage.batch = 1;
+    std::shared_ptr<const cost::LayerTimes> &layers = known[stage];
+    if (!layers)
+      layers = std::make_shared<const cost::LayerTimes>(
+          model, Strategy{stage, engineDims(runner, stage, facts)}, skew, reach,
+          spread);
+    Layout layout = made(degrees, layers);
     if (!layout.steps->isLegal())
       continue;
     if (layout.worker.room(context) > 0) {

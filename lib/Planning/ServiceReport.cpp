@@ -316,6 +316,21 @@ static void writeFree(json::Writer &json, const ServiceSummary &summary) {
     json.member("gain", gainOf(best, *summary.runnable, summary.goal));
     json.endObject();
   }
+  if (!summary.dims)
+    return;
+  json.key("free_dims").beginObject();
+  writeOutcome(json, &summary.dims->plan);
+  json.member("gain", summary.dims->gain);
+  json.key("dims").beginArray();
+  for (const FreeDims::Changed &one : summary.dims->changed) {
+    json.beginObject();
+    json.member("role", one.role);
+    json.member("op", one.op);
+    json.member("dim", one.dim);
+    json.endObject();
+  }
+  json.endArray();
+  json.endObject();
 }
 
 /// What was asked, of what.

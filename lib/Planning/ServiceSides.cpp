@@ -313,5 +313,8 @@ static void findInDomains(ServiceSummary &summary, const Asked &asked) {
 void service::findOthers(ServiceSummary &summary, const Asked &asked) {
   if (!asked.isEngineAsked)
     findFree(summary, asked);
+  if (summary.best() && (!asked.isEngineAsked || !summary.engine))
+    summary.dims = freeDims(summary, asked.sides,
+                            summary.free ? *summary.free : *summary.best());
   findInDomains(summary, asked);
 }

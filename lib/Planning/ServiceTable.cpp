@@ -179,19 +179,41 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
          percent(other->tokensPerDevice, best->tokensPerDevice);
 }
 
+/// "serve: attn_norm tokens, embed replicated", of dims that are not
+/// Megatron's.
+static std::string changesOf(const FreeDims &dims) {
+  std::string text, role;
+  for (const FreeDims::Changed &one : dims.changed) {
+    if (one.role == role)
+      text += ", ";
+    else
+      text += (text.empty() ? "" : "; ") + one.role + ": ";
+    text += one.op + " " + one.dim;
+    role = one.role;
+  }
+  return text;
+}
+
 std::string shardopt::freeOptimum(const ServiceSummary &summary) {
   const ServicePlan *best = summary.best();
-  if (!best || (!summary.free && !summary.runnable))
+  if (!best)
     return "";
-  auto gain = [&](const ServicePlan &plan, const ServicePlan &other) {
-    return fixed(100 * gainOf(plan, other, summary.goal), 2) + " %";
-  };
+  auto percent = [](double share) { return fixed(100 * share, 2) + " %"; };
+  const std::string usual = spell(usualEngine);
+  std::string text;
   if (summary.runnable)
-    return "the plan, which gains " + gain(*best, *summary.runnable) +
-           " over the best that " + spell(usualEngine) + " runs (engine " +
-           spell(usualEngine) + ")";
-  return "a sharding that " + std::string(spell(usualEngine)) +
-         " does not run gains " + gain(*summary.free, *best) + " (engine none)";
+    text = "the plan, which gains " +
+           percent(gainOf(*best, *summary.runnable, summary.goal)) +
+           " over the best that " + usual + " runs (engine " + usual + ")";
+  else if (summary.free)
+    text = "a sharding that " + usual + " does not run gains " +
+           percent(gainOf(*summary.free, *best, summary.goal)) +
+           " (engine none)";
+  if (summary.dims)
+    text += (text.empty() ? "other dims of the same workers gain "
+                          : ", and other dims of its workers ") +
+            percent(summary.dims->gain) + " (" + changesOf(*summary.dims) + ")";
+  return text;
 }
 
 /// ", 3.7 % less", of another one than the best.

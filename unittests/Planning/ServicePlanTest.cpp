@@ -164,6 +164,7 @@ std::string spelled(ServiceSummary summary, ServiceMode mode) {
   (mode == ServiceMode::Aggregated ? summary.disaggregated : summary.aggregated)
       .reset();
   summary.proof = {};
+  summary.dims.reset();
   summary.breaches.reset();
   return serviceJson(summary);
 }

@@ -22,6 +22,7 @@ namespace shardopt {
 struct GivenRole {
   Degrees degrees;
   int64_t workers = 1;
+  std::vector<Dim> dims = {}; ///< of all ops; empty: those of the engine
 };
 
 /// A service of the user's.

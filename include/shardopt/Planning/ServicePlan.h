@@ -233,6 +233,17 @@ struct EngineOutcome {
   double cost = 0; ///< at a rate
 };
 
+/// A plan whose workers have dims that no engine gives to their ops.
+struct FreeDims {
+  /// A dim that is not as Megatron has it.
+  struct Changed {
+    std::string role, op, dim; ///< "serve", "attn_norm", "tokens"
+  };
+  ServicePlan plan;
+  std::vector<Changed> changed;
+  double gain = 0; ///< over the same workers with Megatron's dims
+};
+
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
   /// The same on the machine that may compute prompts; null: there is no other.
@@ -260,6 +271,9 @@ struct ServiceSummary {
   /// Where no engine was asked for: the optimum over any sharding, if it gains
   /// more than a tie; where it is the plan, the best of the usual engine.
   std::optional<ServicePlan> free, runnable;
+  /// The same workers, of `free` or of the plan, with other dims, if that
+  /// gains.
+  std::optional<FreeDims> dims;
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 

@@ -41,24 +41,34 @@ public:
                               ServiceShortage &shortage) const;
 
   /// The one with `degrees`, whatever `runner` makes of them, and with whatever
-  /// room; an error where the model has none with these.
+  /// room; an error where the model has none with these. `dims` are those of
+  /// all ops; empty: as `runner` has them.
   ErrorOr<Layout> layout(Runner runner, const Degrees &degrees,
-                         cost::Phase phase) const;
+                         cost::Phase phase,
+                         const std::vector<Dim> &dims = {}) const;
+  /// The same of degrees that the model has; its steps may be illegal.
+  Layout layout(const Degrees &degrees, std::vector<Dim> dims) const;
+
+  /// The dims that `runner` gives to the ops.
+  std::vector<Dim> dimsOf(Runner runner, const Degrees &degrees) const;
+  /// Those with which a step of `workload` takes least, exactly, with `each`
+  /// sequences in a group; none where the model is too large for that.
+  std::optional<std::vector<Dim>> leastDims(Degrees degrees,
+                                            const cost::Workload &workload,
+                                            int64_t each) const;
 
   const std::string &name() const { return machineName; }
   int64_t domainSize() const { return domain; }
   const cost::CostModel &costs() const { return model; }
 
 private:
-  /// Layers that are made, by degrees without stages.
-  using KnownLayers =
-      std::map<Degrees, std::shared_ptr<const cost::LayerTimes>>;
-  Layout make(Runner runner, const Degrees &degrees, const EngineFacts &facts,
-              KnownLayers &known) const;
+  Layout made(const Degrees &degrees,
+              std::shared_ptr<const cost::LayerTimes> layers) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
 
   std::string machineName;
+  std::shared_ptr<const cost::EngineClock> clock;
   cost::CostModel model;
   std::optional<double> skew;
   double reach, spread, memoryBytes, networkBytesPerS;

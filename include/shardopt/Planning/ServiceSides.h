@@ -12,6 +12,10 @@
 
 #include <functional>
 
+namespace shardopt {
+struct GivenService;
+} // namespace shardopt
+
 namespace shardopt::service {
 
 /// What services are searched on, and evaluated.
@@ -98,6 +102,18 @@ nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
 /// more than `runnableLoss`; and where its workers span domains, the best plan
 /// whose workers do not.
 void findOthers(ServiceSummary &summary, const Asked &asked);
+
+/// Fills in `summary`, which is as asked, with the service that is given: what
+/// it attains, and what it does not keep.
+void judgeService(ServiceSummary &summary, const Sides &sides,
+                  const GivenService &given);
+
+/// The workers of `plan` with dims of their own, if these serve more by more
+/// than a tie: from Megatron's dims, and from those of the least step of a
+/// phase, that of one op after the other is changed, as long as one gains. None
+/// at a rate, or where the plan is not proved.
+std::optional<FreeDims> freeDims(const ServiceSummary &summary,
+                                 const Sides &sides, const ServicePlan &plan);
 
 /// Completes `shortage`, what a search without a plan has learned; with the
 /// devices that would do if `seeksDevices`.

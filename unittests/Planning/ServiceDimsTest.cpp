@@ -1,0 +1,152 @@
+//===- ServiceDimsTest.cpp - Services with dims of their own --------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Planning/OpCuts.h"
+#include "shardopt/Planning/ServiceEvaluation.h"
+
+#include "ServiceCases.h"
+
+using namespace shardopt;
+using namespace shardopt::test;
+
+namespace {
+
+/// Small services of any layout, without a rate.
+ServiceCase freeCase(unsigned seed) {
+  ServiceCase one(seed);
+  one.request.engine = "none";
+  one.request.load[RequestField::Rate] = std::nullopt;
+  return one;
+}
+
+/// What `given` attains; 0 where it breaks something.
+double served(const ServiceSummary &asked, const service::Sides &sides,
+              const GivenService &given) {
+  ServiceSummary summary = asked;
+  service::judgeService(summary, sides, given);
+  return summary.best() && summary.breaches->empty()
+             ? summary.best()->tokensPerDevice
+             : 0;
+}
+
+/// The most that the workers of `plan` attain with any dims, those of embedding
+/// and head as they are `found`.
+double mostOfAll(const ServiceSummary &summary, const service::Sides &sides,
+                 const ServicePlan &plan, const std::vector<Dim> &found) {
+  GivenService given = givenBy(plan);
+  given.concurrency = 0;
+  const auto nodes = sides.decode->costs().model().nodesByVariable();
+  std::vector<Dim> dims = found;
+  double most = 0;
+  std::function<void(size_t)> choose = [&](size_t op) {
+    if (op + 1 == nodes.size()) {
+      given.decode.dims = dims;
+      most = std::max(most, served(summary, sides, given));
+      return;
+    }
+    for (const cost::DimChoice &choice : nodes[op]->op->choices()) {
+      dims[op] = choice.dim;
+      choose(op + 1);
+    }
+  };
+  choose(1);
+  return most;
+}
+
+/// The dims of the workers that decode.
+std::vector<Dim> dimsOf(const ServiceSummary &summary,
+                        const service::Sides &sides) {
+  const cost::Model &model = sides.decode->costs().model();
+  const Degrees &degrees = summary.best()->decode.degrees;
+  std::vector<Dim> dims = sides.decode->dimsOf(std::nullopt, degrees);
+  if (!summary.dims)
+    return dims;
+  const auto nodes = model.nodesByVariable();
+  const std::vector<std::string> ops = model.opNames();
+  for (const FreeDims::Changed &changed : summary.dims->changed)
+    for (size_t op = 0; op < ops.size(); ++op)
+      for (const cost::DimChoice &choice : nodes[op]->op->choices())
+        if (ops[op] == changed.op && changed.role != "prefill" &&
+            spellCut(*nodes[op], degrees, choice.dim) == changed.dim)
+          dims[op] = choice.dim;
+  return dims;
+}
+
+} // namespace
+
+TEST(ServiceDims, NoRandomDimsServeMore) {
+  const std::string machine = smallMachine(3.3);
+  int gaining = 0, legal = 0;
+  for (int seed = 4000; seed < 4040; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ServiceCase one = freeCase(seed);
+    auto summary = planService(
+        scenarioOn(machine, one.config, cost::Phase::Decode), one.request);
+    ASSERT_TRUE(summary) << summary.error().message;
+    if (!summary->best())
+      continue;
+    auto sides = service::sidesOf(*summary);
+    ASSERT_TRUE(sides);
+    double best = summary->best()->tokensPerDevice;
+    if (summary->dims) {
+      ++gaining;
+      EXPECT_GT(summary->dims->gain, service::usualTie);
+      EXPECT_NEAR(summary->dims->plan.tokensPerDevice,
+                  best * (1 + summary->dims->gain), 1e-9 * best);
+      EXPECT_NE(freeOptimum(*summary), "");
+      best = summary->dims->plan.tokensPerDevice;
+    }
+    GivenService given = givenBy(*summary->best());
+    given.concurrency = 0;
+    const auto nodes = sides->decode->costs().model().nodesByVariable();
+    for (int i = 0; i < 60; ++i) {
+      for (GivenRole *role :
+           {&given.decode, given.prefill ? &*given.prefill : nullptr}) {
+        if (!role)
+          continue;
+        role->dims = sides->decode->dimsOf(std::nullopt, role->degrees);
+        for (size_t op = 0; op < nodes.size(); ++op)
+          if (one.pick({0, 1, 2}) == 0) {
+            const auto choices = nodes[op]->op->choices();
+            role->dims[op] = choices[one.random() % choices.size()].dim;
+          }
+      }
+      const double other = served(*summary, *sides, given);
+      legal += other > 0;
+      EXPECT_LE(other, best * (1 + 2e-3));
+    }
+  }
+  EXPECT_GT(gaining, 0);
+  EXPECT_GT(legal, 100);
+}
+
+TEST(ServiceDims, AreWhatEnumerationFinds) {
+  const std::string machine = smallMachine(3.3);
+  int compared = 0;
+  for (int seed = 4100; seed < 4106; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ServiceCase one = freeCase(seed);
+    one.config.experts = 0;
+    one.config.layers = 4;
+    one.request.mode = ServiceMode::Aggregated;
+    one.request.pins = {{"tp", "2"}};
+    auto summary = planService(
+        scenarioOn(machine, one.config, cost::Phase::Decode), one.request);
+    if (!summary || !summary->best())
+      continue;
+    auto sides = service::sidesOf(*summary);
+    ASSERT_TRUE(sides);
+    const double found = summary->dims ? summary->dims->plan.tokensPerDevice
+                                       : summary->best()->tokensPerDevice;
+    const double most =
+        mostOfAll(*summary, *sides, *summary->best(), dimsOf(*summary, *sides));
+    EXPECT_LE(most, found * (1 + service::usualTie));
+    EXPECT_GE(most, found * (1 - 1e-9));
+    ++compared;
+  }
+  EXPECT_GT(compared, 3);
+}
