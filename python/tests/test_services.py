@@ -649,6 +649,22 @@ class FreeTest(FolderTest):
         code, _, err = run("evaluate", self.kept(free))
         self.assertEqual((code, err), (0, ""))
 
+    def test_other_dims_of_the_plan_are_told_beside_it(self):
+        problem = so.Problem(
+            so.load_model(ROOT / "examples/configs/llama-3.1-70b.json"),
+            machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30,
+        )
+        plan, vllm = so.plan(problem), so.plan(problem.replace(engine="vllm"))
+        free = plan.report["free_dims"]
+        self.assertEqual((plan.engine, plan.metrics), ("vllm", vllm.metrics))
+        self.assertNotIn("free_dims", vllm.report)
+        self.assertAlmostEqual(
+            free["tokens_per_s_per_device"],
+            plan.metrics.tokens_per_s_per_gpu * (1 + free["gain"]),
+        )
+        self.assertIn(f"gain {100 * free['gain']:.2f} %", plan.report["optimum"])
+        self.assertEqual({one["role"] for one in free["dims"]} - {"prefill", "decode"}, set())
+
     def test_within_domains_the_rules_are_those_of_the_plan(self):
         plan, free = (
             so.plan(self.qwen(devices=14, tpot_ms=20, engine=name)) for name in (None, "none")
