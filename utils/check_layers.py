@@ -82,7 +82,16 @@ MLIR_LAYERS = {
         "Model",
         "Support",
     ],
-    "Conversion": ["Dialect/LLM/Transforms", "Dialect/LLM/IR", "Support"],
+    "Conversion": ["Conversion/Graphs", "Dialect/LLM/Transforms", "Dialect/LLM/IR", "Support"],
+    # Functions that another compiler made.
+    "Conversion/Graphs": [
+        "Conversion",
+        "Solvers/Selection",
+        "Cost",
+        "Model/Machine",
+        "Model",
+        "Support",
+    ],
     "Target": [
         "Dialect/LLM/Analysis",
         "Dialect/LLM/IR",

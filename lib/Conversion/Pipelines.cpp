@@ -8,6 +8,7 @@
 #include "shardopt/Conversion/Pipelines.h"
 
 #include "shardopt/Conversion/Entries/Passes.h"
+#include "shardopt/Conversion/Graphs/Passes.h"
 #include "shardopt/Conversion/LLMToLinalg/Passes.h"
 #include "shardopt/Conversion/ShardToRuntime/Passes.h"
 #include "shardopt/Dialect/LLM/Transforms/ExecutionPasses.h"
@@ -95,6 +96,7 @@ void shardopt::addLLVMPasses(OpPassManager &manager) {
 }
 
 void shardopt::registerExecutionPasses() {
+  graphs::registerGraphsPasses();
   llm::registerEntriesPasses();
   llm::registerLLMToLinalgPasses();
   llm::registerShardToRuntimePasses();

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "shardopt/Conversion/ShardAnnotation.h"
 #include "shardopt/Dialect/LLM/IR/ArgumentAttributes.h"
 #include "shardopt/Dialect/LLM/IR/LoweredAttributes.h"
 #include "shardopt/Dialect/LLM/IR/ModuleAttributes.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
-#include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
@@ -126,13 +126,7 @@ static int64_t shardedDim(Layout layout) {
 }
 
 Value RunWriter::lay(Value value, int64_t dim, bool forUsers) {
-  SmallVector<shard::GridAxesAttr> split;
-  for (int64_t i : llvm::seq(rankOf(value)))
-    split.push_back(shard::GridAxesAttr::get(
-        b.getContext(),
-        i == dim ? ArrayRef<int16_t>(target.axes) : ArrayRef<int16_t>()));
-  Value sharding = shard::ShardingOp::create(b, target.grid, split);
-  return shard::ShardOp::create(b, value, sharding, forUsers);
+  return annotateShard(b, value, target.grid, target.axes, dim, forUsers);
 }
 
 Value RunWriter::annotate(Value value, Layout layout, bool forUsers) {

@@ -1,0 +1,70 @@
+//===- Passes.td - Shardings of foreign graphs -*- tablegen -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_CONVERSION_GRAPHS_PASSES_TD
+#define SHARDOPT_CONVERSION_GRAPHS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
+  let summary = "Choose the sharding of linalg functions and annotate it";
+  let description = [{
+    Takes functions that another compiler made, of linalg on tensors of static sizes, and
+    chooses how each op is sharded over one axis of `devices`. The module gets a `shard.grid`
+    and, on every value and operand, `shard.shard`, which upstream's
+    `sharding-propagation` and `shard-partition` read.
+
+    A strategy of a linalg op shards one of its loops, or none. An operand or result is
+    sharded on the dim that follows the loop, and replicated if none does; a sum over a sharded
+    loop is all-reduced. Arguments may be sharded on any dim, or replicated. Those with the
+    attribute `shardopt.replicated` are replicated, and so are the results of the
+    function. A strategy costs the time of its kernel on one device (roofline) and
+    of its all-reduce. A value costs the reshards to all layouts in which it is read: an
+    all-gather or an all-to-all; a slice is free.
+
+    That is a strategy-selection problem, which is solved as by `shard-solve`: the
+    cost is the least, or a remark says how near it is. Memory is that of arguments and of
+    results that are still read, and has the limit `memory-gb`. `problem` gets the
+    instance, in the format of `shard-solve`.
+
+    An op whose maps are not projected permutations, or that is not linalg, is replicated,
+    and a remark names it. So is a loop whose size `devices` does not divide.
+
+    Input:
+
+    ```mlir
+    func.func @f(%x: tensor<8x4096xf32> {shardopt.replicated}, %w: tensor<4096x4096xf32>) -> tensor<8x4096xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<8x4096xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x4096xf32>) -> tensor<8x4096xf32>
+      %y = linalg.matmul ins(%x, %w : tensor<8x4096xf32>, tensor<4096x4096xf32>) outs(%z : tensor<8x4096xf32>) -> tensor<8x4096xf32>
+      return %y : tensor<8x4096xf32>
+    }
+    ```
+
+    Output (shortened): the columns of the weight are sharded, and `%y` is gathered.
+
+    ```
+    shard.grid @grid(shape = 8)
+    %columns = shard.sharding @grid split_axes = [[], [0]] : !shard.sharding
+    %w1 = shard.shard %w to %columns : tensor<4096x4096xf32>
+    ```
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", [{"h100_sxm"}],
+      "Name of a machine, or path of a JSON file">,
+    Option<"devices", "devices", "int64_t", "8", "Devices of the axis">,
+    Option<"memoryGb", "memory-gb", "double", "0",
+      "Memory of a device in 1e9 bytes (default: the machine's)">,
+    Option<"problem", "problem", "std::string", [{""}],
+      "File for the instance of shard-solve; of a module with one function">,
+    Option<"timeLimit", "time-limit", "double", "60", "Seconds of the search, 0 for no limit">,
+  ];
+  let dependentDialects = ["::mlir::shard::ShardDialect"];
+}
+
+#endif // SHARDOPT_CONVERSION_GRAPHS_PASSES_TD

@@ -1,0 +1,184 @@
+//===- AutoAnnotate.cpp - Choose the sharding of linalg functions ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgGraph.h"
+#include "shardopt/Conversion/Graphs/Passes.h"
+#include "shardopt/Conversion/ShardAnnotation.h"
+#include "shardopt/Cost/Roofline.h"
+#include "shardopt/Model/Machine/Machine.h"
+#include "shardopt/Solvers/Selection/ProblemReader.h"
+#include "shardopt/Solvers/Selection/Solver.h"
+#include "shardopt/Support/WriteFile.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+
+namespace shardopt::graphs {
+#define GEN_PASS_DEF_AUTOANNOTATEPASS
+#include "shardopt/Conversion/Graphs/Passes.h.inc"
+} // namespace shardopt::graphs
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::graphs;
+
+namespace {
+
+class AutoAnnotatePass
+    : public graphs::impl::AutoAnnotatePassBase<AutoAnnotatePass> {
+public:
+  using AutoAnnotatePassBase::AutoAnnotatePassBase;
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run();
+  LogicalResult checkOptions();
+  LogicalResult checkFunction(func::FuncOp func);
+  LogicalResult annotate(func::FuncOp func, const cost::TimeModel &time,
+                         double bytes, FlatSymbolRefAttr grid);
+  remark::RemarkOpts named(StringRef name) {
+    return remark::RemarkOpts::name(name).category(getArgument());
+  }
+};
+
+} // namespace
+
+/// Whether a value is no tensor, or one of numbers with known sizes.
+static bool isKnown(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return true;
+  return isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
+         tensor.getElementType().isIntOrFloat();
+}
+
+/// Linalg on tensors whose sizes are known, in one block, not yet annotated.
+LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
+  if (!llvm::hasSingleElement(func.getBody()))
+    return func.emitOpError("has several blocks, expected one");
+  for (Type type : func.getArgumentTypes())
+    if (!isKnown(type))
+      return func.emitOpError("takes ")
+             << type << ", expected static sizes of numbers";
+  for (Operation &op : func.getBody().front()) {
+    if (isa<shard::ShardOp>(op))
+      return op.emitOpError(
+          "is an annotation already, expected a function without");
+    if (op.getNumRegions() != 0 && !isa<linalg::LinalgOp, tensor::PadOp>(op))
+      return op.emitOpError(
+          "has a region, expected ops of linalg in one block");
+    for (Type type : op.getResultTypes())
+      if (!isKnown(type))
+        return op.emitOpError("makes ")
+               << type << ", expected static sizes of numbers";
+  }
+  return success();
+}
+
+/// Writes a layout on every value and operand of the chosen strategies.
+static void write(const LinalgGraph &graph, const solve::Solution &solution,
+                  FlatSymbolRefAttr grid) {
+  const int16_t axis = 0;
+  llvm::DenseMap<Value, Value> laid;
+  for (auto [node, choice] : llvm::zip_equal(graph.nodes(), solution)) {
+    const NodeStrategy &strategy = node.strategies[choice];
+    for (auto [operand, dim] : llvm::zip_equal(node.reads, strategy.operands)) {
+      ImplicitLocOpBuilder b(node.op->getLoc(), node.op);
+      operand->set(annotateShard(b, laid.lookup(operand->get()), grid, axis,
+                                 dim,
+                                 /*forUsers=*/true));
+    }
+    for (auto [value, dim] : llvm::zip_equal(node.makes, strategy.results)) {
+      ImplicitLocOpBuilder b(value.getLoc(), value.getContext());
+      b.setInsertionPointAfterValue(value);
+      laid[value] =
+          annotateShard(b, value, grid, axis, dim, /*forUsers=*/false);
+    }
+  }
+}
+
+LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
+                                         const cost::TimeModel &time,
+                                         double bytes, FlatSymbolRefAttr grid) {
+  if (failed(checkFunction(func)))
+    return failure();
+  const LinalgGraph graph(
+      func, time, devices, [&](Operation *op, StringRef why) {
+        remark::missed(op->getLoc(), named("replicated"))
+            << (op->getName().getStringRef() + " is replicated: " + why).str();
+      });
+  const solve::Problem instance = graph.problem(bytes);
+  if (!problem.empty())
+    if (auto error = writeFile(problem, solve::toJson(instance)))
+      return func.emitOpError(error->message);
+  solve::SolverOptions options;
+  options.timeLimit = timeLimit;
+  const solve::SolverResult result = solve::solve(instance, options);
+  if (!result.solution) {
+    InFlightDiagnostic error = func.emitOpError("does not fit");
+    if (result.shortage)
+      error << ": every sharding takes at least "
+            << int64_t(result.shortage->smallest)
+            << " bytes of a device, which has " << int64_t(bytes);
+    return error;
+  }
+  remark::passed(func.getLoc(), named("annotated"))
+      << remark::metric("microseconds", double(result.cost) / 1e6)
+      << remark::metric("bound",
+                        result.bound ? double(*result.bound) / 1e6 : 0.)
+      << remark::metric("proved", result.proved);
+  write(graph, *result.solution, grid);
+  return success();
+}
+
+LogicalResult AutoAnnotatePass::checkOptions() {
+  Location loc = getOperation().getLoc();
+  if (devices < 1 || devices > (1 << 20))
+    return emitError(loc, "'devices' is ")
+           << devices.getValue() << ", expected 1 to " << (1 << 20);
+  if (!(memoryGb >= 0))
+    return emitError(loc, "'memory-gb' is ")
+           << std::to_string(memoryGb) << ", expected 1e9 bytes of at least 0";
+  if (!(timeLimit >= 0))
+    return emitError(loc, "'time-limit' is ")
+           << std::to_string(timeLimit) << ", expected seconds of at least 0";
+  return success();
+}
+
+LogicalResult AutoAnnotatePass::run() {
+  ModuleOp module = getOperation();
+  if (failed(checkOptions()))
+    return failure();
+  ErrorOr<Machine> loaded = loadMachine(machine);
+  if (!loaded)
+    return emitError(module.getLoc(), loaded.error().message);
+  SmallVector<func::FuncOp> functions;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isDeclaration())
+      functions.push_back(func);
+  if (!problem.empty() && functions.size() != 1)
+    return emitError(module.getLoc(), "'problem' is the instance of one "
+                                      "function, and the module has ")
+           << functions.size();
+  const cost::Roofline time(*loaded);
+  const double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
+  OpBuilder builder(module.getContext());
+  auto grid = shard::GridOp::create(builder, module.getLoc(), "grid",
+                                    ArrayRef<int64_t>(devices.getValue()));
+  const auto name = FlatSymbolRefAttr::get(
+      SymbolTable(module).insert(grid, module.getBody()->begin()));
+  for (func::FuncOp func : functions)
+    if (failed(annotate(func, time, bytes, name)))
+      return failure();
+  return success();
+}
