@@ -43,6 +43,9 @@ public:
 private:
   LogicalResult run();
   LogicalResult checkOptions();
+  LogicalResult checkPin(func::FuncOp func, const Twine &what, Type type,
+                         DictionaryAttr attributes);
+  LogicalResult checkPins(func::FuncOp func);
   LogicalResult checkFunction(func::FuncOp func);
   LogicalResult annotate(func::FuncOp func, const cost::TimeModel &time,
                          double bytes, FlatSymbolRefAttr grid);
@@ -60,6 +63,42 @@ static bool isKnown(Type type) {
     return true;
   return isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
          tensor.getElementType().isIntOrFloat();
+}
+
+/// That what a caller says of a value can be.
+LogicalResult AutoAnnotatePass::checkPin(func::FuncOp func, const Twine &what,
+                                         Type type, DictionaryAttr attributes) {
+  if (!attributes || !attributes.contains(shardedAttrName))
+    return success();
+  if (attributes.contains(replicatedAttrName))
+    return func.emitOpError()
+           << what << " has '" << replicatedAttrName << "' and '"
+           << shardedAttrName << "', expected one of them";
+  auto dim = attributes.getAs<IntegerAttr>(shardedAttrName);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!dim || !tensor || dim.getInt() < 0 || dim.getInt() >= tensor.getRank())
+    return func.emitOpError()
+           << what << ": '" << shardedAttrName << "' is "
+           << attributes.get(shardedAttrName) << ", expected a dim of " << type;
+  const int64_t size = tensor.getDimSize(dim.getInt());
+  if (size % devices != 0)
+    return func.emitOpError()
+           << what << ": '" << shardedAttrName << "' is " << dim.getInt()
+           << ", whose size " << size << " is not divided by "
+           << devices.getValue() << " devices";
+  return success();
+}
+
+LogicalResult AutoAnnotatePass::checkPins(func::FuncOp func) {
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (failed(checkPin(func, "argument " + Twine(i), type,
+                        func.getArgAttrDict(i))))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+    if (failed(checkPin(func, "result " + Twine(i), type,
+                        func.getResultAttrDict(i))))
+      return failure();
+  return success();
 }
 
 /// Linalg on tensors whose sizes are known, in one block, not yet annotated.
@@ -110,7 +149,7 @@ static void write(const LinalgGraph &graph, const solve::Solution &solution,
 LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          const cost::TimeModel &time,
                                          double bytes, FlatSymbolRefAttr grid) {
-  if (failed(checkFunction(func)))
+  if (failed(checkFunction(func)) || failed(checkPins(func)))
     return failure();
   const LinalgGraph graph(
       func, time, devices, [&](Operation *op, StringRef why) {

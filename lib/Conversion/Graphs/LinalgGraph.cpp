@@ -60,16 +60,18 @@ LinalgGraph::LinalgGraph(
     : time(time), devices(devices) {
   for (BlockArgument argument : func.getArguments())
     if (isTensor(argument))
-      addArgument(argument, bool(func.getArgAttr(argument.getArgNumber(),
-                                                 "shardopt.replicated")));
+      addArgument(func, argument);
   for (Operation &op : func.getBody().front()) {
     if (op.hasTrait<OpTrait::ReturnLike>())
-      addReturn(op);
+      addReturn(func, op);
     else if (llvm::any_of(op.getResults(), [](Value value) {
                return isTensor(value) && !isFree(value);
              }))
       addOp(op, remark);
   }
+  for (size_t i = 0; i < all.size(); ++i)
+    for (auto [slot, operand] : llvm::enumerate(all[i].reads))
+      readersOf[operand->get()].push_back({i, slot});
 }
 
 double LinalgGraph::bytesOf(Value value, ShardedDim dim) const {
@@ -98,26 +100,44 @@ double LinalgGraph::reshard(Value value, ShardedDim from, ShardedDim to) const {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-void LinalgGraph::addArgument(BlockArgument argument, bool isReplicated) {
+std::optional<ShardedDim> graphs::pinOf(DictionaryAttr attributes) {
+  if (!attributes)
+    return std::nullopt;
+  if (attributes.contains(replicatedAttrName))
+    return -1;
+  if (auto dim = attributes.getAs<IntegerAttr>(shardedAttrName))
+    return ShardedDim(dim.getInt());
+  return std::nullopt;
+}
+
+void LinalgGraph::addArgument(func::FuncOp func, BlockArgument argument) {
   GraphNode node;
   node.makes = {argument};
-  // Of two equally fast shardings the one that holds less.
-  node.strategies.push_back({isReplicated ? 0 : 1e-12, {}, {-1}});
-  for (auto [dim, size] : llvm::enumerate(typeOf(argument).getShape()))
-    if (!isReplicated && size % devices == 0)
-      node.strategies.push_back({0, {}, {ShardedDim(dim)}});
   makers[argument] = all.size();
+  if (auto pin = pinOf(func.getArgAttrDict(argument.getArgNumber()))) {
+    node.strategies.push_back({0, {}, {*pin}});
+    return all.push_back(std::move(node));
+  }
+  // Of two equally fast shardings the one that holds less.
+  node.strategies.push_back({1e-12, {}, {-1}});
+  for (auto [dim, size] : llvm::enumerate(typeOf(argument).getShape()))
+    if (size % devices == 0)
+      node.strategies.push_back({0, {}, {ShardedDim(dim)}});
   all.push_back(std::move(node));
 }
 
-void LinalgGraph::addReturn(Operation &op) {
+void LinalgGraph::addReturn(func::FuncOp func, Operation &op) {
   GraphNode node;
   node.op = &op;
+  NodeStrategy strategy;
   for (OpOperand &operand : op.getOpOperands())
-    if (isTensor(operand.get()) && !isFree(operand.get()))
+    if (isTensor(operand.get()) && !isFree(operand.get())) {
       node.reads.push_back(&operand);
-  node.strategies.push_back(
-      {0, std::vector<ShardedDim>(node.reads.size(), -1), {}});
+      strategy.operands.push_back(
+          pinOf(func.getResultAttrDict(operand.getOperandNumber()))
+              .value_or(-1));
+    }
+  node.strategies.push_back(std::move(strategy));
   all.push_back(std::move(node));
 }
 
@@ -195,17 +215,11 @@ void LinalgGraph::addOp(
 /// Charges each layout of `value` that a reader wants, once: readers share what
 /// was gathered.
 void LinalgGraph::addEdge(solve::Problem &problem, Value value) const {
-  struct Reader {
-    size_t node, slot;
-  };
   const size_t maker = makers.lookup(value);
-  std::vector<Reader> readers;
-  for (size_t i = 0; i < all.size(); ++i)
-    for (auto [slot, operand] : llvm::enumerate(all[i].reads))
-      if (operand->get() == value)
-        readers.push_back({i, slot});
-  if (readers.empty())
+  const auto found = readersOf.find(value);
+  if (found == readersOf.end())
     return;
+  const std::vector<Reader> &readers = found->second;
   const size_t made =
       size_t(llvm::find(all[maker].makes, value) - all[maker].makes.begin());
   auto charge = [&](ArrayRef<Reader> of) {

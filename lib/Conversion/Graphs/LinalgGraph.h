@@ -38,6 +38,14 @@ struct GraphNode {
   std::vector<NodeStrategy> strategies;
 };
 
+/// What a caller says of an argument or a result: a unit attribute, and the
+/// number of a dim.
+inline constexpr ::llvm::StringLiteral replicatedAttrName =
+    "shardopt.replicated";
+inline constexpr ::llvm::StringLiteral shardedAttrName = "shardopt.sharded";
+/// The layout that they say, if any.
+std::optional<ShardedDim> pinOf(mlir::DictionaryAttr attributes);
+
 /// Whether a value has no layout of its own: zeros and empty tensors, which
 /// each device makes as it needs them.
 bool isFree(mlir::Value value);
@@ -55,11 +63,15 @@ public:
   solve::Problem problem(double bytes) const;
 
 private:
-  void addArgument(mlir::BlockArgument argument, bool isReplicated);
+  struct Reader {
+    size_t node, slot; ///< in `GraphNode::reads`
+  };
+
+  void addArgument(mlir::func::FuncOp func, mlir::BlockArgument argument);
   void
   addOp(mlir::Operation &op,
         llvm::function_ref<void(mlir::Operation *, llvm::StringRef)> remark);
-  void addReturn(mlir::Operation &op);
+  void addReturn(mlir::func::FuncOp func, mlir::Operation &op);
   double collective(cost::CollectiveKind kind, double bytes) const;
   double reshard(mlir::Value value, ShardedDim from, ShardedDim to) const;
   double bytesOf(mlir::Value value, ShardedDim dim) const;
@@ -69,6 +81,7 @@ private:
   int64_t devices;
   std::vector<GraphNode> all;
   llvm::DenseMap<mlir::Value, size_t> makers; ///< node of each value
+  llvm::DenseMap<mlir::Value, std::vector<Reader>> readersOf;
 };
 
 } // namespace shardopt::graphs

@@ -12,6 +12,11 @@
 // RUN: not shard-opt %t/dynamic.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not shard-opt %t/blocks.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: not shard-opt %t/loop.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: shard-opt %t/attention.mlir --shard-auto-annotate | mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' | FileCheck %t/attention.mlir
+// RUN: shard-opt %t/pins.mlir --shard-auto-annotate=devices=2 | mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' | FileCheck %t/pins.mlir
+// RUN: not shard-opt %t/pins.mlir --shard-auto-annotate=devices=8 2>&1 | FileCheck %s --check-prefix=PIN
+// RUN: not shard-opt %t/both.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not shard-opt %t/no-dim.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=DIM
 // RUN: not shard-opt %t/odd.mlir --shard-auto-annotate=devices=0 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not shard-opt %t/odd.mlir --shard-auto-annotate=machine=h100 2>&1 | FileCheck %s --check-prefix=MACHINE
 // RUN: echo 'module {}' | shard-opt --shard-auto-annotate | FileCheck %s --check-prefix=EMPTY
@@ -21,6 +26,9 @@
 // DYNAMIC: error: 'func.func' op takes 'tensor<?x4xf32>', expected static sizes of numbers
 // BLOCKS: error: 'func.func' op has several blocks, expected one
 // LOOP: error: 'scf.for' op has a region, expected ops of linalg in one block
+// PIN: error: 'func.func' op argument 0: 'shardopt.sharded' is 0, whose size 4 is not divided by 8 devices
+// BOTH: error: 'func.func' op argument 0 has 'shardopt.replicated' and 'shardopt.sharded', expected one of them
+// DIM: error: 'func.func' op result 0: 'shardopt.sharded' is 2 : i64, expected a dim of 'tensor<4x4xf32>'
 // NONE: error: 'devices' is 0, expected 1 to 1048576
 // MACHINE: error: unknown machine 'h100'
 // EMPTY: shard.grid @grid(shape = 8)
@@ -89,4 +97,99 @@ func.func @f(%x: tensor<4x4xf32>, %n: index) -> tensor<4x4xf32> {
     scf.yield %z : tensor<4x4xf32>
   }
   return %y : tensor<4x4xf32>
+}
+
+//--- pins.mlir
+
+// The caller shards rows in and columns out, so they are exchanged.
+// CHECK: func.func @f(%[[X:.*]]: tensor<2x4xf32> {{.*}}) -> (tensor<4x2xf32>
+// CHECK: shard.all_to_all
+func.func @f(%x: tensor<4x4xf32> {shardopt.sharded = 0}) -> (tensor<4x4xf32> {shardopt.sharded = 1}) {
+  return %x : tensor<4x4xf32>
+}
+
+//--- both.mlir
+
+func.func @f(%x: tensor<8x4xf32> {shardopt.sharded = 0, shardopt.replicated}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+//--- no-dim.mlir
+
+func.func @f(%x: tensor<4x4xf32>) -> (tensor<4x4xf32> {shardopt.sharded = 2}) {
+  return %x : tensor<4x4xf32>
+}
+
+//--- attention.mlir
+
+// Megatron's: queries, caches and values by heads, rows of the output projection by heads, and
+// one all-reduce.
+// CHECK: func.func @attention(%[[X:.*]]: tensor<64x4096xf32> {{.*}}, %{{.*}}: tensor<4096x4x128xf32>, %{{.*}}: tensor<64x4x1024x128xf32>, %{{.*}}: tensor<64x4x1024x128xf32>, %{{.*}}: tensor<4x128x4096xf32>) -> tensor<64x4096xf32>
+// CHECK-NOT: shard.all
+// CHECK: shard.all_reduce {{.*}} tensor<64x4096xf32>
+// CHECK-NOT: shard.all
+#x = affine_map<(b, n, d, h) -> (b, h)>
+#wq = affine_map<(b, n, d, h) -> (h, n, d)>
+#q = affine_map<(b, n, d, h) -> (b, n, d)>
+#sq = affine_map<(b, n, l, d) -> (b, n, d)>
+#sk = affine_map<(b, n, l, d) -> (b, n, l, d)>
+#s = affine_map<(b, n, l, d) -> (b, n, l)>
+#e = affine_map<(b, n, l) -> (b, n, l)>
+#m = affine_map<(b, n, l) -> (b, n)>
+#o = affine_map<(b, n, d, l) -> (b, n, d)>
+#p = affine_map<(b, n, d, l) -> (b, n, l)>
+#v = affine_map<(b, n, d, l) -> (b, n, l, d)>
+#y = affine_map<(b, h, n, d) -> (b, h)>
+#yo = affine_map<(b, h, n, d) -> (b, n, d)>
+#wo = affine_map<(b, h, n, d) -> (n, d, h)>
+func.func @attention(%x: tensor<64x4096xf32> {shardopt.replicated}, %wq: tensor<4096x32x128xf32>, %k: tensor<64x32x1024x128xf32>, %v: tensor<64x32x1024x128xf32>, %wo: tensor<32x128x4096xf32>) -> tensor<64x4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %eq = tensor.empty() : tensor<64x32x128xf32>
+  %zq = linalg.fill ins(%zero : f32) outs(%eq : tensor<64x32x128xf32>) -> tensor<64x32x128xf32>
+  %es = tensor.empty() : tensor<64x32x1024xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<64x32x1024xf32>) -> tensor<64x32x1024xf32>
+  %em = tensor.empty() : tensor<64x32xf32>
+  %zm = linalg.fill ins(%zero : f32) outs(%em : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %ey = tensor.empty() : tensor<64x4096xf32>
+  %zy = linalg.fill ins(%zero : f32) outs(%ey : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  %q = linalg.generic {indexing_maps = [#x, #wq, #q], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %wq : tensor<64x4096xf32>, tensor<4096x32x128xf32>) outs(%zq : tensor<64x32x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x32x128xf32>
+  %s = linalg.generic {indexing_maps = [#sq, #sk, #s], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<64x32x128xf32>, tensor<64x32x1024x128xf32>) outs(%zs : tensor<64x32x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x32x1024xf32>
+  %e = linalg.generic {indexing_maps = [#e, #e], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s : tensor<64x32x1024xf32>) outs(%es : tensor<64x32x1024xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32x1024xf32>
+  %t = linalg.generic {indexing_maps = [#e, #m], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : tensor<64x32x1024xf32>) outs(%zm : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.addf %a, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32xf32>
+  %p = linalg.generic {indexing_maps = [#e, #m, #e], iterator_types = ["parallel", "parallel", "parallel"]} ins(%e, %t : tensor<64x32x1024xf32>, tensor<64x32xf32>) outs(%es : tensor<64x32x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64x32x1024xf32>
+  %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%p, %v : tensor<64x32x1024xf32>, tensor<64x32x1024x128xf32>) outs(%zq : tensor<64x32x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x32x128xf32>
+  %y = linalg.generic {indexing_maps = [#yo, #wo, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%o, %wo : tensor<64x32x128xf32>, tensor<32x128x4096xf32>) outs(%zy : tensor<64x4096xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x4096xf32>
+  return %y : tensor<64x4096xf32>
 }

@@ -20,9 +20,9 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
 
     A strategy of a linalg op shards one of its loops, or none. An operand or result is
     sharded on the dim that follows the loop, and replicated if none does; a sum over a sharded
-    loop is all-reduced. Arguments may be sharded on any dim, or replicated. Those with the
-    attribute `shardopt.replicated` are replicated, and so are the results of the
-    function. A strategy costs the time of its kernel on one device (roofline) and
+    loop is all-reduced. Arguments may be sharded on any dim, or replicated; results of the function are
+    replicated. The attribute `shardopt.replicated` of an argument, and
+    `shardopt.sharded = DIM` of an argument or a result say otherwise. A strategy costs the time of its kernel on one device (roofline) and
     of its all-reduce. A value costs the reshards to all layouts in which it is read: an
     all-gather or an all-to-all; a slice is free.
 
