@@ -95,6 +95,16 @@ def of_python_comments(text):
             said = []
 
 
+COMMENTS = re.compile(r"(?:^[ \t]*//.*\n)+|[^:\"\n]//[^\n\"]*$", re.M)
+
+
+def of_cpp_comments(text):
+    """Runs of comments on lines of their own, and those behind code, without code."""
+    for found in COMMENTS.finditer(text):
+        line = 1 + text.count("\n", 0, found.start())
+        yield line, re.sub(r"`[^`\n]*`", " ", re.sub(r"^[ \t]*///?<?", "", found.group(0), flags=re.M))
+
+
 def sources(root):
     """Yields (file, how to take its texts, whether these are comments)."""
     for file in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
@@ -107,6 +117,7 @@ def sources(root):
         for file in sorted((root / folder).rglob(pattern)):
             if str(file.relative_to(root)) not in EXCEPTED:
                 yield file, of_cpp, False
+            yield file, of_cpp_comments, True
     for file in sorted((root / "python/shardopt").rglob("*.py")):
         yield file, of_python, False
         yield file, of_python_comments, True

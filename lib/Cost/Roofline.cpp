@@ -54,7 +54,7 @@ double Roofline::seconds(const Collective &collective,
 }
 
 /// Groups never straddle a domain: a domain holds the largest divisor of their
-/// size for which it has room.
+/// size that it has room for.
 Roofline::Group Roofline::group(const AxisGroup &along) const {
   const int64_t n = along.size;
   int64_t inside =

@@ -36,7 +36,7 @@ Shape execution::resolveShape(const Operand &operand,
 }
 
 /// Whether a tensor that the user gives can be `operand`, resolved to `shape`.
-/// A whole one may have as many rows as it likes: nothing is cut by them.
+/// A whole one may have as many rows as it likes: nothing is sharded on them.
 static bool fits(const Operand &operand, const Tensor &tensor, Shape shape) {
   if (tensor.element() != operand.element ||
       tensor.shape().size() != shape.size())
@@ -85,8 +85,8 @@ static std::optional<int64_t> addBytes(std::optional<int64_t> total,
   return sum;
 }
 
-/// What a rank holds of its arguments, and of the largest as a whole, of which
-/// it takes its part.
+/// What a rank holds of its arguments, and of the largest as a whole. It takes
+/// its part of that.
 static std::optional<int64_t> countBytes(const ProgramInterface &interface,
                                          const RunRequest &request,
                                          int64_t rank) {

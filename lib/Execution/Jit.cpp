@@ -140,7 +140,7 @@ ErrorOr<LoadedProgram> LoadedProgram::load(const ObjectCode &object,
     return toError(jit.takeError(), "no compiled code can be loaded");
   llvm::orc::JITDylib &library = (*jit)->getMainJITDylib();
 
-  // The C library and libm, for which the process is searched.
+  // The C library and libm, which the process is searched for.
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       (*jit)->getDataLayout().getGlobalPrefix());
   if (!process)

@@ -198,7 +198,7 @@ private:
   /// Of the unpacked tensor before it is transposed, without dims of size 1
   /// that the op does not want.
   Shape storedSizes;
-  size_t cutAxis = 0; ///< of which entries from `begin` on are left
+  size_t cutAxis = 0; ///< whose entries from `begin` on are left
   int64_t begin = 0;
 };
 

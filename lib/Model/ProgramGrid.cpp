@@ -54,7 +54,7 @@ Axis shardopt::writtenAxis(Axis axis, const StageGrid &grid) {
 }
 
 ProgramGrid::ProgramGrid(const StageGrid &groups) : stage(groups) {
-  // Repeats are kept, so that there is an axis of 1 for each of tp and dp.
+  // Repeats are kept, so that tp and dp keep an axis of 1 each.
   std::vector<int64_t> cuts = {1, stage.size(Axis::Tp),
                                stage.size(Axis::Stage)};
   for (Axis axis : {Axis::Etp, Axis::Cp})

@@ -214,7 +214,7 @@ std::optional<std::string> shardopt::whyNoTransfer(Runner runner,
   return std::nullopt;
 }
 
-/// Rows that are gathered are whole, copies that are sent are cut by tokens.
+/// Gathered rows are replicated, copies that are sent are sharded on tokens.
 Dim shardopt::engineDim(Runner runner, const Degrees &degrees, size_t op,
                         const EngineFacts &facts) {
   const std::string &name = facts.ops[op];

@@ -17,7 +17,7 @@
 namespace shardopt {
 
 /// A simulator that says tokens/s per device used, asked for those per device
-/// of `available`: as many replicas of a plan as fit are at work.
+/// of `available`: as many workers as fit are busy.
 class IdleDevices final : public search::Simulator {
 public:
   IdleDevices(std::unique_ptr<const search::Simulator> simulator,

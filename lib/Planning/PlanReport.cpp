@@ -163,7 +163,7 @@ void ReportWriter::writeBest() {
   json.endObject();
 }
 
-/// The optimum in place of which a plan that an engine runs was taken.
+/// The optimum that a plan which an engine runs replaced.
 void ReportWriter::writeFree() {
   if (!summary.free)
     return;

@@ -44,7 +44,7 @@ private:
   bool isBrokenDown() const {
     return scenario.external() && scenario.external()->breakdown();
   }
-  /// Whether the searcher is told which degrees are hopeless.
+  /// Whether the searcher is told which degrees are infeasible.
   ErrorOr<bool> givesMask() const;
   ErrorOr<std::unique_ptr<search::Searcher>>
   makeSearcher(const search::StrategySpace &space);
@@ -89,7 +89,7 @@ private:
   /// What the search for the optimum bounded of the space; empty if there was
   /// none.
   search::BatchIntervals bounded;
-  /// The hopeless degrees; empty for a black box.
+  /// The infeasible degrees; empty for a black box.
   std::function<bool(const Degrees &)> isHopeless;
 };
 
@@ -342,7 +342,7 @@ void Planner::sayStages(std::optional<search::Plan> &plan) const {
         cost::chooseStages(scenario.costs(), plan->strategy);
 }
 
-/// What the plan is set beside: Megatron's, and where the degrees of engines
+/// What the plan is compared with: Megatron's, and where the degrees of engines
 /// are open, theirs. The searches know nothing of each other, and each is
 /// short: they share the threads.
 void Planner::findOthers(const search::StrategySpace &space) {

@@ -91,7 +91,7 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
             : cost::boundDims(cost::Tables(costs, request), sets, goal);
     return search::DegreeBound{found.infeasible, found.value};
   };
-  // In decode all sequences are whole. Nothing is cut by tokens over one
+  // In decode all sequences are whole. Nothing is sharded on tokens over one
   // device, or where cp asks for heads.
   const cost::Context context = costs.context(least);
   if (!context.isPrefill() || least.tp == 1 || least.cp > 1)

@@ -53,7 +53,7 @@ public:
   /// Of one sequence alone.
   double leastSeconds() const { return points.front().seconds; }
 
-  /// Requests a second of `count` workers beside `prefill`, at most.
+  /// Requests a second of `count` workers with `prefill`, at most.
   double bound(double count, const PrefillPower &prefill,
                const LoadLimits &limits) const {
     return top(count, prefill, limits).bound;
@@ -91,7 +91,7 @@ class PrefillReach {
 public:
   explicit PrefillReach(int64_t devices) : rates(size_t(devices) + 1) {}
 
-  /// One more layout, of which there are at most `most` workers.
+  /// One more layout, with at most `most` workers.
   void add(const PrefillPower &one, int64_t devicesEach, int64_t most);
   /// Once all are there.
   void finish();

@@ -210,8 +210,8 @@ std::optional<FreeDims> PlanDims::find() {
 std::optional<FreeDims> service::freeDims(const ServiceSummary &summary,
                                           const Sides &sides,
                                           const ServicePlan &plan) {
-  // At a rate devices count, of which dims spare none. Where many loads are as
-  // good, the best takes long to find.
+  // At a rate devices count, and dims spare none of them. Where many loads are
+  // as good, the best takes long to find.
   if (summary.goal.rate > 0 || summary.proof.gap > 0 ||
       summary.goal.isStopped())
     return std::nullopt;

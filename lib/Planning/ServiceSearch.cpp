@@ -30,8 +30,8 @@ using cost::DisaggregatedLoop;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A layout whose bound may be made closer: with how many workers, and beside
-/// what, it is reached.
+/// A layout whose bound may be made closer: with how many workers, and which
+/// others, it is reached.
 struct Open {
   double key = 0; ///< requests a second, or at a rate its cost, negative
   Decode *decode = nullptr;
@@ -118,7 +118,7 @@ private:
   std::optional<int64_t> leastPrefill(const AnswerCurve &curve, double workers,
                                       const Reach &reach, int64_t most) const;
   double keyOf(const Pair &pair, int64_t prefills, int64_t decodes) const;
-  /// Most decode workers that have a place beside `prefills` prefill workers.
+  /// Most decode workers that fit next to `prefills` prefill workers.
   int64_t decodesBeside(const Pair &pair, int64_t prefills) const;
   std::vector<Numbers> numbersOf(const Pair &pair) const;
   void tryDecode(const Open &open, const PrefillSpace &readers,

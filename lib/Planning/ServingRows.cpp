@@ -196,7 +196,7 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
                   readDegree(row, prefix + "moe_ep"), 1, 1);
   degrees.dp = readDegree(row, prefix + "attn_dp");
   if (!run.program.hasExperts())
-    degrees.ep = 1; // of which some rows speak all the same
+    degrees.ep = 1; // some rows speak of it all the same
   else
     degrees.exchange = exchangeGather;
   Role role;

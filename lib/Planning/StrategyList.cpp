@@ -21,7 +21,7 @@ public:
   Part(const Scenario &scenario, const std::string &path)
       : scenario(scenario), path(path), reader(dimReader(scenario.model())) {}
 
-  /// Evaluates `lines`, the first of which is number `first` of the file.
+  /// Evaluates `lines`, from number `first` of the file on.
   void run(Span<const std::string_view> lines, uint64_t first);
 
   std::string text; ///< the output

@@ -12,7 +12,7 @@
 
 namespace shardopt::search {
 
-/// The variables of which the space leaves a choice.
+/// The variables that the space leaves open.
 std::vector<size_t> freeVariables(const StrategySpace &space);
 
 /// Gives one variable of `variables` another value, both drawn uniformly. If

@@ -98,7 +98,7 @@ private:
   const size_t window;
 
   SearchResult result;
-  uint64_t newEvaluations = 0; ///< neither repeated nor hopeless
+  uint64_t newEvaluations = 0; ///< neither repeated nor infeasible
   EvaluationCache cache;
   std::deque<Pending> pending;
   std::unordered_set<Strategy, StrategyHash> inQueue;

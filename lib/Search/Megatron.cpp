@@ -22,7 +22,7 @@ struct MegatronDims {
 /// Column-parallel into a block, row-parallel out of it (arXiv 1909.08053,
 /// section 3); state spaces by heads (its Mamba mixer) and delta nets alike;
 /// the low-rank projections of MLA and of experts are replicated. Activations
-/// around it are replicated or cut by tokens.
+/// around it are replicated or sharded on tokens.
 static constexpr MegatronDims megatronDims[] = {
     // clang-format off
     // op          classic    slice      sequence parallel

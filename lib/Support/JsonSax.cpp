@@ -31,7 +31,7 @@ static std::string near(std::string_view text, size_t offset) {
 ///   error while parsing value - invalid literal; last read: 'sixty'; expected
 ///   string literal
 ///   [json.exception.out_of_range.406] number overflow parsing '1e999'
-/// of which the place is known better, and the text "last read" may be of any
+/// whose place is known better, and the text "last read" may be of any
 /// length and start before its token.
 std::string json::describeSyntaxError(const nlohmann::json::exception &error,
                                       std::string_view text, size_t offset) {

@@ -57,7 +57,7 @@ static std::optional<int> openDescriptor(const std::string &path) {
   return int(number);
 }
 
-/// Follows `path` through symbolic links, the last of which may lead to a file
+/// Follows `path` through symbolic links. The last one may lead to a file
 /// that does not exist yet. Returns an errno, or 0.
 static int followLinks(std::string &path) {
   constexpr int maxLinks = 40;

@@ -8,7 +8,7 @@
 //
 // The worker's side of the protocol of external simulators (docs/BlackBox.md),
 // and predictions for rows of measured kernels (docs/Calibration.md) and of
-// serving runs (docs/Serving.md), on the standard input and output.
+// serving runs (docs/ServingRuns.md), on the standard input and output.
 //
 //===----------------------------------------------------------------------===//
 

@@ -22,8 +22,8 @@ using namespace shardopt::llm;
 // Degrees
 //===----------------------------------------------------------------------===//
 
-/// Ways: the degrees from the last to the first, and the batch, each of which
-/// becomes 1; and the stages, which become even, as without pipelining.
+/// Ways: the degrees from the last to the first, and the batch, which all
+/// become 1; and the stages, which become even, as without pipelining.
 static bool dropDegree(Operation *op, unsigned way) {
   auto strategy = op->getAttrOfType<StrategyAttr>(strategyAttrName);
   if (!strategy)

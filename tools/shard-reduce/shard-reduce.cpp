@@ -7,7 +7,7 @@
 //
 // Tests are those of mlir-reduce: a command that gets the name of a file, and
 // exits with 0 where it is not interesting. Upstream's own reduction of
-// programs erases ops whose results are used, of which there are no others
+// programs erases ops whose results are used; there are no others
 // here.
 //
 //===----------------------------------------------------------------------===//

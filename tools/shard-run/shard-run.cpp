@@ -128,7 +128,7 @@ int run::fail(const std::string &message) {
 static constexpr int64_t mostPrompts = int64_t(1) << 16;
 static constexpr int64_t mostPositions = int64_t(1) << 20;
 
-/// What is wrong beside --then.
+/// What else is wrong with --then.
 static std::optional<std::string> checkThen() {
   if (options.verifies)
     return std::nullopt;

@@ -25,7 +25,7 @@ struct LayerExit {
   /// What brings the sum into the layout that the next layer, or the head,
   /// wants: reshards from each of `sources`, and one more read in each of the
   /// layouts `joins`: the norm that follows reads a residual and an output
-  /// itself, whatever is added beside them is read once more. Outputs that all
+  /// itself, whatever else is added is read once more. Outputs that all
   /// lie alike are added where they are, before they are moved to the residual;
   /// everything else where it is wanted.
   struct Moves {

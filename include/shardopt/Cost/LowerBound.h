@@ -30,7 +30,7 @@ private:
   double arithmetic(const Kernel &kernel) const;
 
   DataSheet sheet;
-  Roofline links; ///< of which collectives alone count
+  Roofline links; ///< only its collectives count
 };
 
 } // namespace shardopt::cost

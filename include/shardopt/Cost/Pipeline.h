@@ -13,17 +13,17 @@
 
 namespace shardopt::cost {
 
-/// What makes a strategy invalid beside its structure.
+/// What makes a strategy invalid, apart from its structure.
 struct Limits {
   int64_t maxDevices = 0;    ///< budget; 0: none
   double memoryBytes = 0;    ///< usable memory of a device
   double latencySeconds = 0; ///< SLO on TPOT (decode) or TTFT (prefill)
-  /// Devices that there are: throughput is per device of them, as many replicas
-  /// of a plan as fit at work; 0: per device that a plan takes.
+  /// Available devices: throughput is per available device, with as many
+  /// workers as fit; 0: per device that a plan takes.
   int64_t available = 0;
 };
 
-/// Replicas of a plan of `devices` devices among `available`.
+/// Workers of `devices` devices each that fit `available`.
 constexpr int64_t replicasOn(int64_t available, int64_t devices) {
   return available / devices;
 }

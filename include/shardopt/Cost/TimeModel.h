@@ -48,7 +48,7 @@ public:
 
   /// Seconds of a pass; 0 where it is fused into the kernels around it.
   virtual double seconds(const Pass &) const { return 0; }
-  /// Whether products of the same rows run as one.
+  /// Whether GEMMs on the same rows run as one.
   virtual bool multipliesAtOnce() const { return false; }
 
   /// Seconds of the kernels and then the collectives of an op, one after the
@@ -83,7 +83,7 @@ std::optional<Collective> reshardCollective(Layout from, Layout to, double rows,
 /// The collectives of a reshard.
 using Reshard = InlineVector<Collective, 2>;
 
-/// The same between all layouts. What is cut over q goes by way of T, but for
+/// The same between all layouts. What is sharded on q goes by way of T, but for
 /// three pairs that need no more than q: what is whole, H to T.H and back, and
 /// P to T.P.
 Reshard reshardCollectives(Layout from, Layout to, double rows, double rowBytes,

@@ -46,7 +46,7 @@ struct PartitionOptions {
   int64_t droppedAllReduce = -1;
 };
 
-/// Replaces an annotated module by the program of one device.
+/// Replaces an annotated module by the per-rank program.
 std::optional<Error> partition(mlir::ModuleOp module,
                                const PartitionOptions &options);
 

@@ -32,7 +32,7 @@ inline constexpr size_t maxOperandRank = 6;
 
 /// An argument or a result of a function.
 struct Operand {
-  /// Nothing for what hand-written functions take and return beside.
+  /// Nothing for what only hand-written functions take and return.
   std::optional<llm::Role> role;
   std::string name;
   tensors::Element element = tensors::Element::F32;

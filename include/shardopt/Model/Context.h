@@ -127,8 +127,8 @@ Context makeContext(const Workload &workload, const Degrees &degrees,
 /// in `ep` groups; each row visits `topK` of them. `skew` is the machine's
 /// systematic imbalance; none means that the load is taken as even (phi = 1).
 /// Each row but the first reaches `reach` as many new experts as a row that is
-/// independent of the others would. Beside the skew, the fullest group has
-/// `deviations` standard deviations more than the mean, where tokens choose
+/// independent of the others would. In addition to the skew, the fullest group
+/// has `deviations` standard deviations more than the mean, where tokens choose
 /// independently; 0: those of the highest of `ep` groups, if there is a skew.
 Routing makeRouting(int64_t experts, int64_t topK, double rows, int64_t dp,
                     int64_t ep, std::optional<double> skew, double reach = 1,

@@ -29,7 +29,7 @@
 namespace shardopt {
 
 /// The largest degree and batch that anything may ask for: far beyond any
-/// cluster, and small enough that products of them fit an int64.
+/// cluster, and small enough that their products fit an int64.
 constexpr int64_t maxDegree = int64_t(1) << 20;
 constexpr int64_t maxBatch = int64_t(1) << 31;
 
@@ -145,7 +145,7 @@ template <typename T> struct DegreeMap {
   }
 };
 
-/// Degrees of which some may not be given.
+/// Degrees; some may not be given.
 struct PartialDegrees : DegreeMap<std::optional<int64_t>> {
   StageCut stages; ///< empty: not given
 

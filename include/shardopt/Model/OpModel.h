@@ -41,7 +41,7 @@ struct OperandRule {
   };
 
   Placement required; ///< it is resharded to this first
-  double rows = 0;    ///< rows (global) for which that reshard is paid
+  double rows = 0;    ///< rows (global) that this reshard moves
   Copy copy = Copy::Required;
 };
 
@@ -65,16 +65,16 @@ struct Rule {
 
 struct OpCost {
   InlineVector<Kernel, 4> kernels; ///< in order
-  InlineVector<Pass, 5> passes;    ///< beside the kernels, in some engines
+  InlineVector<Pass, 5> passes; ///< in addition to the kernels, in some engines
   InlineVector<Collective, 3>
       collectives;        ///< inside the op, each of a name; no reshards
   double weightBytes = 0; ///< held by a device, per layer
   double cacheBytes = 0;  ///< held by a device, per layer, all micro-batches
 };
 
-/// What rule and cost of an op read of degrees and batch, beside tp, the rows
-/// of a micro-batch, and q and c where operands may be cut over q. Degrees that
-/// differ in nothing that an op reads share what is known of it.
+/// What rule and cost of an op read of degrees and batch, apart from tp, the
+/// rows of a micro-batch, and q and c where operands may be sharded on q.
+/// Degrees that differ in nothing that an op reads share what is known of it.
 enum class Reads : uint8_t {
   Rows,      ///< nothing else
   Sequences, ///< cp, and the sequences of a replica

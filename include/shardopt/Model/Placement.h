@@ -17,7 +17,7 @@ namespace shardopt::cost {
 
 /// Layout of an activation [rows, features] over a group. The last three are of
 /// groups that have a q and a c axis (StageGrid.h), both longer than 1: rows
-/// are cut over q, and over c the layout is that of the second letter. They
+/// are sharded on q, and over c the layout is that of the second letter. They
 /// exist between the exchange and what is on that side of it where the group is
 /// the larger one. T over both axes is T.
 enum class Layout : uint8_t {
@@ -37,7 +37,7 @@ inline constexpr Layout allLayouts[] = {Layout::R, Layout::T,  Layout::H,
 /// Those of a group as a whole.
 inline constexpr unsigned numWholeLayouts = 4;
 
-/// Whether rows are cut over q alone.
+/// Whether rows are sharded on q alone.
 constexpr bool isTwoAxis(Layout layout) {
   return size_t(layout) >= numWholeLayouts;
 }

@@ -60,8 +60,8 @@ std::string abbreviate(const StageCut &cut);
 /// Reads "8,8,7"; empty text is an empty cut.
 ErrorOr<StageCut> parseStageCut(std::string_view text);
 
-/// Why `cut` is none of `pp` stages (no value: of any number), each of which
-/// has layers.
+/// Why `cut` is none of `pp` stages (no value: of any number) that all have
+/// layers.
 std::optional<std::string> stageCutError(const StageCut &cut,
                                          std::optional<int64_t> pp);
 /// The same of a model of `numLayers` layers, which it has to divide.

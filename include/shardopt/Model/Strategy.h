@@ -22,7 +22,7 @@
 namespace shardopt {
 
 /// The sharding dim of an op, by number in the op's list of choices: which dim
-/// of its weight (weight ops) or of its activation (others) is cut over the
+/// of its weight (weight ops) or of its activation (others) is sharded on the
 /// tensor-parallel group, or none. An op may lack one of these, and have more.
 enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
 

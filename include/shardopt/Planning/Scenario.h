@@ -24,7 +24,7 @@
 
 namespace shardopt {
 
-/// What a scenario has beside its model, as users spell it.
+/// What a scenario has in addition to its model, as users spell it.
 /// Limits where none are given.
 inline constexpr double defaultTpotMs = 50, defaultTtftMs = 2000;
 
@@ -35,8 +35,8 @@ struct ScenarioOptions {
   double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
   std::string simulator = "roofline";
   std::string partition = "even"; ///< or "balanced"
-  /// Throughput is per device of `maxDevices`, as many replicas of a plan as
-  /// fit at work, and not per device that a plan takes.
+  /// Throughput is per device of `maxDevices`, with as many workers as
+  /// fit, and not per device that a plan takes.
   bool countIdle = false;
 
   // Of simulators in processes of their own.

@@ -84,8 +84,8 @@ struct ServiceGoal {
   double rate = 0;        ///< requests a second that arrive; 0: as many as can
   LatencyLimit tpot, ttft;
   int64_t devices = 8;
-  /// Devices of the machine for prefill beside `devices`; 0: `devices` are of
-  /// either machine.
+  /// Devices of the machine for prefill in addition to `devices`; 0: `devices`
+  /// are of either machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null
   ServiceWatch *watch = nullptr;   ///< may be null
@@ -114,12 +114,13 @@ struct ServiceRequest {
   /// engines run, timed as on the usual one; empty: what the usual one runs,
   /// unless another sharding gains more than `runnableLoss`.
   std::string engine = "vllm";
-  int64_t devices = 0;             ///< that there are; 0: a domain
-  std::optional<ServiceMode> mode; ///< none: the better one
+  int64_t devices = 0;             ///< available; 0: a domain
+  std::optional<ServiceMode> mode; ///< none: the recommended one
   /// Name or file of another machine, on which prompts may be computed; empty:
   /// none.
   std::string prefillMachine;
-  /// Devices of it beside `devices`; 0: `devices` are of either machine.
+  /// Devices of it in addition to `devices`; 0: `devices` are of either
+  /// machine.
   int64_t prefillDevices = 0;
   const StopToken *stop = nullptr; ///< may be null; a stop is an error
   ServiceWatch *watch = nullptr;   ///< may be null
@@ -257,7 +258,7 @@ struct ServiceSummary {
   std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
   ServiceProof proof;
   std::optional<ServiceShortage> shortage; ///< where there is no plan
-  /// Of a size that was searched: with how many devices, fewer of which do not.
+  /// Of a size that was searched: the fewest devices that suffice.
   int64_t sizedWithin = 0;
   /// Its machines are those of the request the other way round.
   bool isTurned = false;
@@ -298,7 +299,7 @@ struct ServiceVariant {
   ServiceRequest request;
 };
 
-/// The optimum over all variants, the first of which counts where others are
+/// The optimum over all variants. The first one counts where others are
 /// no more than a thousandth better. What one attains bounds the search of the
 /// next. Those that cannot be are left out; an error where none can.
 ErrorOr<ServiceSummary>

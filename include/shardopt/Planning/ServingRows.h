@@ -21,8 +21,8 @@ namespace shardopt {
 /// Loads a model, in decode, by the name that rows give it.
 using ProgramLoader = std::function<ErrorOr<cost::Model>(const std::string &)>;
 
-/// Rows of serving runs, as comma-separated values (docs/Serving.md), with a
-/// prediction behind each; `options` replace constants of engines. Messages
+/// Rows of serving runs, as comma-separated values (docs/ServingRuns.md), with
+/// a prediction behind each; `options` replace constants of engines. Messages
 /// name `fileName`.
 ErrorOr<std::string>
 predictServing(std::string_view text, const std::string &fileName,

@@ -39,7 +39,7 @@ ErrorOr<ListSummary> evaluateList(const Scenario &scenario,
 ErrorOr<Strategy> readListLine(const std::string &path, int64_t line,
                                const cost::Model &model);
 
-/// Reads dims by what the ops of `model`, which must live on, cut by them.
+/// Reads dims by what the ops of `model`, which must live on, shard with them.
 DimReader dimReader(const cost::Model &model);
 
 } // namespace shardopt

@@ -22,7 +22,7 @@ namespace shardopt {
 /// machine has constants.
 enum class TimeSource : uint8_t { Roofline, Calibrated, Auto };
 
-/// What times depend on beside the ops, as users spell it.
+/// What times depend on in addition to the ops, as users spell it.
 struct TimingOptions {
   std::string machine; ///< name or file; empty: h100_sxm
   std::string commModel = "fast";

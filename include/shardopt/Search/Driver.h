@@ -22,7 +22,7 @@ namespace shardopt::search {
 /// What is charged to the budget of a search.
 enum class Accounting : uint8_t {
   Asked, ///< every strategy that is asked for: valid or not, repeated or not
-  New,   ///< those that are neither repeated nor of hopeless degrees
+  New,   ///< those that are neither repeated nor of infeasible degrees
   Draws, ///< every strategy that is asked for, and every rejected draw
 };
 
@@ -82,7 +82,7 @@ struct SearchResult {
 
   uint64_t evaluations = 0;         ///< strategies that the searcher asked for
   uint64_t distinctEvaluations = 0; ///< of these, different ones
-  uint64_t hopelessEvaluations = 0; ///< repeated or not, of hopeless degrees
+  uint64_t hopelessEvaluations = 0; ///< repeated or not, of infeasible degrees
   uint64_t rejected = 0;     ///< draws that the searcher discarded itself
   std::vector<Count> counts; ///< what else it counts
   uint64_t charged = 0;      ///< to the budget

@@ -24,7 +24,7 @@ namespace shardopt::search {
 /// name, in a fixed order.
 using SearchIdentity = std::vector<std::pair<std::string, std::string>>;
 
-/// The checkpoint of a search: a file of JSON lines, of which the first says
+/// The checkpoint of a search: a file of JSON lines. The first says
 /// what the search is,
 ///
 ///   {"checkpoint": 2, "search": {"searcher": "genetic", "seed": "7", …}}

@@ -23,7 +23,7 @@ namespace shardopt::search {
 struct BindingConstraint {
   Reason kind = Reason::None;
   double value = 0; ///< GB (memory) or ms (SLO) that are needed; else 0
-  double limit = 0; ///< GB or ms that there are; else 0
+  double limit = 0; ///< GB or ms that are available; else 0
 };
 
 /// What binds an invalid strategy: the reason of its evaluation.
@@ -56,7 +56,7 @@ struct NextFeasible {
 using FeasibilityProbe = std::function<std::optional<Plan>(
     const StrategySpace &space, double sloMs, Goal goal)>;
 
-/// For a request of which nothing is feasible: the smallest single change, by
+/// For a request without a feasible plan: the smallest single change, by
 /// its factor, after which something is, and the plan that it allows. Of equal
 /// factors the SLO comes first, then the batch, then devices. None if no
 /// single change helps. `sloMs` is the SLO asked for, infinity for none.

@@ -40,7 +40,7 @@ class Decomposition {
 public:
   virtual ~Decomposition();
 
-  /// Bounds the goal over the dims in `domains`; cheap beside `solve`.
+  /// Bounds the goal over the dims in `domains`; cheap compared with `solve`.
   virtual DegreeBound bound(const Degrees &degrees, const DimDomains &domains,
                             Goal goal) const = 0;
 
@@ -75,9 +75,9 @@ public:
 /// than 0: what arithmetic on logarithms cannot stand.
 Evaluation withFiniteMetrics(const Evaluation &evaluation);
 
-/// Any oracle from a strategy to its metrics, which are finite. `evaluate` is
-/// pure and may be called from several threads at once; a strategy has one dim
-/// for every op.
+/// Any simulator, from a strategy to its metrics, which are finite. `evaluate`
+/// is pure and may be called from several threads at once; a strategy has one
+/// dim for every op.
 class Simulator {
 public:
   virtual ~Simulator();

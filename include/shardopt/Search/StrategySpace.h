@@ -34,7 +34,7 @@ struct SpaceFacts {
   std::function<double(int64_t tp, int64_t cp)> cacheShare;
 };
 
-/// Which degrees are open where nothing is said.
+/// Which degrees are open by default.
 enum class SpaceKind : uint8_t {
   /// Those of every strategy: ep is dp, cp 1, the exchange an all-to-all.
   Uniform,

@@ -53,7 +53,7 @@ public:
 
 private:
   union {
-    T elements[N]; ///< of which `count` are alive
+    T elements[N]; ///< the first `count` are alive
   };
   size_t count = 0;
 };

@@ -49,9 +49,9 @@ class Value;
 class Document {
 public:
   /// Parses `text`; `name` stands for the file in messages. Errors read
-  /// "name:line:column: message". Refused beside syntax errors: text that is
-  /// not UTF-8, a key given twice in an object, more than 128 levels, numbers
-  /// beyond double. A byte order mark is skipped.
+  /// "name:line:column: message". Refused in addition to syntax errors: text
+  /// that is not UTF-8, a key given twice in an object, more than 128 levels,
+  /// numbers beyond double. A byte order mark is skipped.
   static ErrorOr<Document> parse(std::string_view text, std::string name);
 
   /// Parses the file at `path`, of at most `limitBytes`.
@@ -193,7 +193,7 @@ enum class Layout : uint8_t {
 
 /// Appends JSON to a string. Members keep the order of the calls. Doubles take
 /// the fewest digits that give the same double back (up to 17); NaN and
-/// infinities, for which JSON has no number, become null. Strings are taken as
+/// infinities, which JSON has no number for, become null. Strings are taken as
 /// UTF-8; bytes that are not become U+FFFD.
 class Writer {
 public:

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Beyond anything that is built, and small enough that what a pass lists of a
-// dim fits into memory and that products of a few sizes fit an int64. Whatever
-// brings a size in checks it: verifiers, the importer, options of tools.
+// dim fits into memory and that the product of a few sizes fits an int64.
+// Whatever brings a size in checks it: verifiers, the importer, options of
+// tools.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@
 
 namespace shardopt {
 
-/// Where the module of that file name is looked for: beside the program or the
+/// Where the module of that file name is looked for: next to the program or the
 /// shared library that holds this code, as the build tree and as an
 /// installation have it.
 std::vector<std::string> moduleCandidates(const std::string &file);

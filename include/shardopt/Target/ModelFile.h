@@ -50,7 +50,7 @@ ErrorOr<LoadedModel> importConfigSizes(const std::string &path,
 /// diagnostics, one a line.
 ErrorOr<LoadedModel> readModuleFile(const std::string &path,
                                     const TypeChoice &types = {});
-/// The same of a text, for which `name` stands in messages.
+/// The same of a text; `name` stands for it in messages.
 ErrorOr<LoadedModel> readModuleText(std::string_view text,
                                     const std::string &name,
                                     const TypeChoice &types = {});

@@ -336,7 +336,7 @@ void RunWriter::writeUp(FfnUpOp op) {
   define(op.getResult(), made, contracted);
 }
 
-/// Heads of queries, keys and values, of which groups have complete ones.
+/// Heads of queries, keys and values; groups have complete ones.
 static SmallVector<int64_t> columnsOf(QkvProjOp op) {
   const int64_t size = op.getHeadDim();
   const int64_t others = int64_t(op.getKvHeads()) * size;

@@ -68,7 +68,7 @@ Value zeros(LoopBuilder &b, llvm::ArrayRef<mlir::OpFoldResult> sizes);
 /// The value at `indices`; an i32 comes as an index.
 Value at(LoopBuilder &b, Value tensor, ValueRange indices);
 
-/// A box of a tensor, of which only the last `rank` dims are kept: those before
+/// A box of a tensor; only the last `rank` dims are kept. Those before
 /// have size 1. All of its dims where `rank` is -1.
 Value slice(LoopBuilder &b, Value tensor,
             llvm::ArrayRef<mlir::OpFoldResult> offsets,
@@ -86,7 +86,7 @@ Value replacePart(LoopBuilder &b, Value part, Value tensor, Value i);
 /// Entries [offset, offset + size) of the last dim.
 Value columns(LoopBuilder &b, Value tensor, int64_t offset, int64_t size,
               int64_t stride = 1);
-/// Tensors beside each other along the last dim.
+/// Tensors next to each other along the last dim.
 Value beside(LoopBuilder &b, ValueRange tensors);
 
 /// The last dim as several, and the last two as one.

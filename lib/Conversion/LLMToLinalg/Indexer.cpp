@@ -8,7 +8,7 @@
 // Sparse attention of DeepSeek-V3.2 (arXiv 2512.02556, section 2.1): position s
 // counts for row t with the sum over heads h of gate[t, h] * relu(q[t, h] .
 // k[s]), and the `top_k` that count most are read. Factors that all scores
-// share leave their order as it is, so that there are none.
+// share leave their order as it is, so that none are made.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// x [rows, heads, dim], of which the first features are turned as attention
+/// x [rows, heads, dim], whose first features are turned as attention
 /// turns its own, in the indexer's style.
 static Value turnIndexed(LoopBuilder &b, Value x, AttentionOp op) {
   const std::optional<RopeAttr> rope = op.getRope();

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The keys and values of all heads are products of one cached latent with the
+// The keys and values of all heads are GEMMs of one cached latent and the
 // halves of kv_up. Neither is made: q . (latent * U) = (q * U^T) . latent, so
 // the queries are brought to the latent's space, all heads read the latent
 // itself, and what they take of it goes through the values' half afterwards

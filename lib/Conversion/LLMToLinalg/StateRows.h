@@ -29,7 +29,7 @@ struct NewState {
   Value kept, state, result;
 };
 
-/// New caches and all rows' results, of which those of padding are zeros as
+/// New caches and all rows' results; those of padding are zeros as
 /// `results` has them.
 struct MixedRows {
   Value convState, state, results;

@@ -64,7 +64,7 @@ static std::string spelling(Type type) {
   return text;
 }
 
-/// A tensor type of which only the rank and the element type are left.
+/// A tensor type with its rank and element type alone.
 static RankedTensorType dynamicType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return RankedTensorType::get(

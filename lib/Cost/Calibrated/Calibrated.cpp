@@ -15,7 +15,7 @@ using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
 
 // Shares of the data sheet, and microseconds, of what has no constants of its
-// own: elementwise kernels, and products of many small matrices.
+// own: elementwise kernels, and GEMMs with many small matrices.
 static constexpr double streamShare = 0.8, streamLaunch = 2;
 static constexpr double batchedShare = 0.75, batchedPeak = 0.5,
                         batchedLaunch = 3;

@@ -29,7 +29,7 @@ static CsvFields fieldsOf(std::string_view line) {
   CsvFields fields;
   for (;;) {
     const bool isQuoted = !line.empty() && line.front() == '"';
-    size_t close = 0; // what ends the quotes, of which two stand for one
+    size_t close = 0; // what ends the quotes; two stand for one
     if (isQuoted)
       for (close = line.find('"', 1); close != std::string_view::npos &&
                                       line.substr(close + 1, 1) == "\"";)

@@ -20,7 +20,7 @@ using namespace shardopt::cost;
 using namespace shardopt::cost::calibrated;
 
 // Shares of the data sheet, and microseconds, of what has no constants of its
-// own: passes over rows, products of many small matrices, and the scores of an
+// own: passes over rows, GEMMs with many small matrices, and the scores of an
 // indexer.
 static constexpr double streamShare = 0.8;
 static constexpr double batchedShare = 0.75, batchedPeak = 0.5,
@@ -243,7 +243,7 @@ double EngineClock::matrixProduct(const Kernel &kernel) const {
                   us - quantization->us(device(), kernel.rows, kernel.k));
 }
 
-/// Half of what the experts of a layer take beside their products, and one of
+/// Half of what the experts of a layer take without their GEMMs, and one of
 /// these; of the kernels that the engine may take the fastest.
 double EngineClock::routed(const Kernel &kernel) const {
   const bool isFirst = kernel.gates > 0;
@@ -270,7 +270,7 @@ double EngineClock::routed(const Kernel &kernel) const {
   return least + engine.expertLayerUs / 2;
 }
 
-/// Products of tokens are of bf16. Caches that no kernel multiplies with take
+/// GEMMs on tokens are of bf16. Caches that no kernel multiplies with take
 /// the time of bf16. Part of a prompt takes its part of the time.
 double EngineClock::attention(const Kernel &kernel) const {
   Kernel taken = kernel;
@@ -292,7 +292,7 @@ double EngineClock::ranking(const Kernel &kernel) const {
   const double columns = kernel.count * kernel.k;
   const double passes = rankingPasses * stream(3 * kernel.rows * columns);
   const double sequences = kernel.prompt > 0 ? 0 : kernel.rows / kernel.queries;
-  // Its keys and its weights of heads are products of their own.
+  // Its keys and its weights of heads are separate GEMMs.
   const double apart = 2 * products[at(WeightType::Bf16)].form.t0;
   return passes + apart + rankingLaunch + rankingSequence * sequences +
          std::max(kernel.bytes / (rankingShare * device().bandwidth),

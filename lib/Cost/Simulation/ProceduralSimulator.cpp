@@ -16,7 +16,7 @@
 using namespace shardopt;
 using namespace shardopt::simulation;
 
-/// How much longer a kernel takes beside a collective.
+/// How much longer a kernel takes during a collective.
 static constexpr double interference = 0.15;
 
 /// What a runtime chooses from, in order of chunks.
@@ -112,7 +112,7 @@ size_t ProceduralSimulator::Step::kindOfBody(unsigned body) const {
 //===----------------------------------------------------------------------===//
 
 /// What ops of the layers of `kind` see when `sequences` of the sequences of
-/// each group are computed at once, the first of which is number `begin`.
+/// each group are computed at once, from number `begin` on.
 LayerContext ProceduralSimulator::Step::context(size_t kind, int64_t begin,
                                                 int64_t sequences) const {
   cost::Context seen = outer;
@@ -208,7 +208,7 @@ void ProceduralSimulator::Step::measureBytes() {
 
   std::vector<double> layerBytes;
   for (size_t kind = 0; kind < kinds.size(); ++kind) {
-    // Caches of all sequences, of which ops see a micro-batch at a time.
+    // Caches of all sequences; ops see a micro-batch at a time.
     LayerContext all = context(kind, 0, outer.groupBatch);
     for (cost::Context *seen : {&all.whole, &all.cut}) {
       seen->microBatch = outer.microBatch;
@@ -272,7 +272,7 @@ double ProceduralSimulator::Step::stageSeconds(const cost::Stage &stage,
   return seconds + fill;
 }
 
-/// The step under `schedule`, for which `programs` are.
+/// The step under `schedule`, with its `programs`.
 ProceduralSimulator::Step::Outcome
 ProceduralSimulator::Step::simulate(const Schedule &schedule) {
   // The way of a micro-batch to the next stage, by kind of its first layer.

@@ -14,13 +14,13 @@ namespace shardopt::simulation {
 
 /// What a runtime may choose when it executes a strategy.
 struct Schedule {
-  bool overlaps = false; ///< communication runs beside computation
+  bool overlaps = false; ///< communication runs during computation
   /// Parts of a micro-batch that are computed in turns, so that one computes
   /// while another communicates.
   int64_t chunks = 1;
   /// Each chunk is half a layer behind the one before it, and not in step.
   bool isStaggered = false;
-  /// Parts of a kernel's result, each of which a collective that follows sends
+  /// Parts of a kernel's result. A collective that follows sends each of them
   /// as soon as it is made.
   int slices = 1;
 };

@@ -64,7 +64,7 @@ std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
 }
 
 OpKey OpKey::ofRun(uint32_t number, Reads reads, const Context &context) {
-  // Beside the numbers of variables.
+  // Apart from the numbers of variables.
   return make(uint64_t(1) << 31 | number, context.window, reads, context);
 }
 

@@ -179,7 +179,7 @@ public:
   }
 
 private:
-  /// Exchanges tensors, of which those that arrive have to be like `wanted`.
+  /// Exchanges tensors; those that arrive have to be like `wanted`.
   ErrorOr<std::vector<Shared>> exchangeAlike(const Group &group,
                                              std::vector<Shared> outgoing,
                                              const std::string &wanted) {

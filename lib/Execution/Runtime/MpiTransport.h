@@ -17,7 +17,7 @@
 
 namespace shardopt::runtime {
 
-/// The way of this process to the others. Time is cut into epochs, which all
+/// The way of this process to the others. Time has epochs, which all
 /// processes count alike: what a failed program left behind is of an earlier
 /// one and dropped.
 class MpiTransport final : public Transport {

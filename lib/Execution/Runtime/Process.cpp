@@ -41,7 +41,7 @@ const char *runtime::spell(Op op) {
   return "a gather of the host";
 }
 
-/// The counts of which the next call at `site` is part.
+/// The counts that include the next call at `site`.
 CallCounts &Statistics::next(int64_t site) {
   if (site >= static_cast<int64_t>(counts.size()))
     counts.resize(site + 1);

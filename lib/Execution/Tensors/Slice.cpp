@@ -16,7 +16,8 @@
 using namespace shardopt;
 using namespace shardopt::tensors;
 
-/// Part `index` of `count` parts of a range, cut by the ceiling of `size`.
+/// Part `index` of `count` parts of a range, each the ceiling of its share of
+/// `size`.
 static Range cut(Range range, int64_t index, int64_t count, int64_t size) {
   int64_t part = ceilDiv(size, count);
   int64_t begin = std::min(range.end, range.begin + index * part);

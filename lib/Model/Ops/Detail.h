@@ -73,7 +73,7 @@ inline Layout sequenceLayout(Layout incoming, const Context &context) {
                                                          : Layout::R;
 }
 
-/// What an op that caches makes of `incoming`, cut by heads in any dim but
+/// What an op that caches makes of `incoming`, sharded on heads in any dim but
 /// none.
 inline Layout headsLayout(Dim dim, Layout incoming, const Context &context) {
   return dim == Dim::None ? sequenceLayout(incoming, context) : Layout::H;
@@ -101,7 +101,7 @@ inline void addMerge(double sequences, double localHeads, double width,
       memoryKernel(sequences * localHeads * ((cp + 1) * rowBytes + 4 * cp)));
 }
 
-/// Pairs of tokens of one prompt of which the later attends to the earlier.
+/// Pairs of tokens of one prompt: the later one attends to the earlier one.
 inline double causalPairs(const Context &context) {
   const auto prompt = static_cast<double>(context.workload.context);
   const auto length = static_cast<double>(context.attendedLength());

@@ -17,12 +17,12 @@ static double globalRows(const Ffn &ffn, const Context &context) {
   return ffn.kind == FfnKind::Grouped ? context.routing.copies : context.rows;
 }
 
-/// What weights and activations are cut over.
+/// The axis that shards weights and activations.
 static Axis axisOf(const Ffn &ffn) {
   return ffn.kind == FfnKind::Grouped ? Axis::Etp : Axis::Tp;
 }
 
-/// [rows, k] x [k, n] of the experts, of which `columns` columns are written;
+/// [rows, k] x [k, n] of the experts; `columns` columns are written, and
 /// `share` is the share of every expert's weight that a rank holds.
 static OpCost product(const Ffn &ffn, double rows, double k, double n,
                       double columns, double expertWeights, double share,

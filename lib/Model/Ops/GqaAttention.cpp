@@ -63,7 +63,7 @@ static Kernel attend(const GqaAttention &op, double sequences,
   const double dh = static_cast<double>(op.headDim);
   const double cacheRow =
       2 * static_cast<double>(op.kvHeads) * dh * op.cacheBytes; // of a token
-  // Of a token; a gate is read beside the query.
+  // Of a token; a gate is read with the query.
   const double queryAndOutput =
       (op.gated ? 3 : 2) * queryHeads * dh * op.activationBytes * headShare;
 
@@ -152,7 +152,7 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
   addMerge(b, own, dh, op.activationBytes, context, cost);
 }
 
-/// By heads as without cp, but for the cache, of which a rank writes its
+/// By heads as without cp, but for the cache: a rank writes its
 /// positions of the heads of all cp.
 static void addSharedPrefill(const GqaAttention &op, Kernel kernel,
                              const ContextHeads &group, const Context &context,

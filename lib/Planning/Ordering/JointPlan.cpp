@@ -143,7 +143,7 @@ static double leastLatency(const cost::CostModel &costs,
   return best ? best->evaluation.latencyMs * 1e6 : none;
 }
 
-/// What any step takes that is cut into so many chunks: as long as its busiest
+/// What any step takes that has so many chunks: as long as its busiest
 /// stage computes, once for each chunk, and as a chunk takes through all.
 double JointSearch::boundFor(int64_t chunks) const {
   const cost::CostModel free = costsOf(0, StageDivision::Balanced);
@@ -231,7 +231,7 @@ JointSearch::ordersOf(const Strategy &strategy,
     return choices;
   }
   RingOptions wanted{solver, options.inFlight, options.chunks};
-  // What kernels lose beside transfers is no part of the bounds, and the least
+  // What kernels lose during transfers is no part of the bounds, and the least
   // planned is no longer all that is asked for.
   wanted.prunes = !atMost;
   wanted.atMost = atMost;

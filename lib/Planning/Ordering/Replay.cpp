@@ -49,7 +49,7 @@ public:
 
   /// Its task, which waits for `after`.
   int issue(int32_t op, const std::vector<int> &after);
-  /// A task beside all devices that ends so long after the one before.
+  /// A task on no device that ends so long after the one before.
   int tick(double nanoseconds);
 
   simulation::EventSimulation events;

@@ -107,7 +107,7 @@ static int64_t serialTurn(PlanGraph graph, int32_t groups) {
 }
 
 /// Takes the orders that are found for a frame if their turn is shorter. Those
-/// as written are tried whatever is left of `budget`, so that there is a turn.
+/// as written are tried whatever is left of `budget`, so that a turn is found.
 static std::optional<Error> improve(OrderedRing &ring,
                                     const SolverOptions &options,
                                     const Budget &budget, bool isStaggered) {

@@ -19,7 +19,7 @@ using cost::Layout;
 using schedule::MachineKind;
 using Part = StepOrigin::Part;
 
-/// The strategy of which a micro-batch has so many sequences.
+/// The strategy whose micro-batch has so many sequences.
 static Strategy withMicroBatch(const Strategy &whole, int64_t sequences) {
   Strategy part = whole;
   part.degrees.batch = whole.degrees.dp * whole.degrees.pp * sequences;

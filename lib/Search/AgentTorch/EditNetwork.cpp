@@ -1,4 +1,4 @@
-//===- EditNetwork.cpp - Which edit of which elite ------------------------===//
+//===- EditNetwork.cpp - Chooses an elite and its edit --------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

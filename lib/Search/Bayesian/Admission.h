@@ -29,7 +29,7 @@ struct PointHash {
 using PointSet = std::unordered_set<Point, PointHash>;
 
 /// Admits the strategies of a space that are neither proposed before, be they
-/// evaluated or pending, nor of hopeless degrees; and counts those that it
+/// evaluated or pending, nor of infeasible degrees; and counts those that it
 /// refuses.
 class Admission {
 public:
@@ -43,7 +43,7 @@ public:
 
   /// Whether it was proposed. Asking counts nothing.
   bool isKnown(const Point &point) const { return known.count(point); }
-  /// Whether its degrees are hopeless, which counts as little.
+  /// Whether its degrees are infeasible, which counts as little.
   bool isHopelessAt(const Point &point) const {
     return isHopeless && isHopeless(space.degreesAt(point));
   }
@@ -52,7 +52,7 @@ public:
   void add(const Point &point) { known.insert(point); }
 
   /// A strategy drawn uniformly of those that may be proposed; where most may
-  /// not, drawn from the degrees that are not hopeless; where all draws are
+  /// not, drawn from the degrees that are feasible; where all draws are
   /// known as well, the first of these degrees that is not known. None if there
   /// is none.
   std::optional<Point> drawUniform(Rng &rng);
@@ -66,7 +66,7 @@ private:
   const std::function<bool(const Degrees &)> isHopeless;
   PointSet known;
   uint64_t numRefused = 0;
-  /// The first strategy of every tuple of degrees that is not hopeless, once it
+  /// The first strategy of every tuple of degrees that is feasible, once it
   /// was needed.
   std::optional<std::vector<Point>> hopeful;
 };

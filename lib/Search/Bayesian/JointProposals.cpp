@@ -157,7 +157,7 @@ const Niche::Elite &JointProposals::drawElite(size_t number) {
 }
 
 /// Of edits that the policy draws of a parent, each with the other dims adapted
-/// by the critic, the one of which that expects most.
+/// by the critic: the one that it expects most of.
 void JointProposals::kickByPolicy() {
   const size_t parent = niches.drawParent(ranked, rng);
   const Niche::Elite elite = drawElite(parent);

@@ -73,7 +73,7 @@ private:
   std::vector<size_t> ranked;
   std::map<size_t, DimTables> tables; ///< by niche
   std::vector<size_t> looked;         ///< niches that were looked at
-  std::set<size_t> taken;             ///< niches of which the best was proposed
+  std::set<size_t> taken;             ///< niches whose best was proposed
   std::vector<Proposal> proposed;
   const NichedArchive *archive = nullptr;
 };

@@ -66,7 +66,7 @@ JointRun::JointRun(const RunParts &parts)
   begin(parts.firstPlans);
 }
 
-/// What `plans` are evaluated first, and what is drawn beside them.
+/// What `plans` are evaluated first, and what else is drawn.
 void JointRun::begin(const std::vector<Plan> &plans) {
   for (const Plan &plan : plans)
     queue.add({*space.pointOf(plan.strategy), std::nullopt});

@@ -32,7 +32,7 @@ public:
   virtual uint64_t refused() const = 0;
 };
 
-/// What a run is made of, all of which outlives it.
+/// What a run is made of. All of it outlives the run.
 struct RunParts {
   const SearcherContext &context;
   const ScreenedConstants &constants;
@@ -43,7 +43,7 @@ struct RunParts {
 
 using MakeRun = std::function<std::unique_ptr<SearchRun>(const RunParts &)>;
 
-/// A search by runs that `makeRun` makes, the first of which has `firstPlans`.
+/// A search by runs that `makeRun` makes. The first one has `firstPlans`.
 /// After `patience` calls without a gain the next begins, which forgets what
 /// was learned, but not what strategies evaluate to: proposals that are known
 /// cost no call. What a policy learned stays with it.

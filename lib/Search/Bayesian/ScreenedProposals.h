@@ -48,7 +48,7 @@ public:
       : space(space), objective(objective), constants(constants),
         policy(policy), critic(critic), admission(admission), rng(rng) {}
 
-  /// An edit of an elite of `archive`, of which there is one; none where all
+  /// An edit of an elite of `archive`, which has one; none where all
   /// draws were refused. `pending` is asked for and not told yet.
   std::optional<Proposal> draw(const NichedArchive &archive,
                                const std::vector<Point> &pending);

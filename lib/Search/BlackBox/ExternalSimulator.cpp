@@ -37,7 +37,7 @@ struct Slot {
   }
 };
 
-/// An evaluation that there is not.
+/// An evaluation that is missing.
 struct Lost {
   Failure kind;
   std::string message;

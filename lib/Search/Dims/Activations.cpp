@@ -202,7 +202,7 @@ void BodyBuffers::writeResults(size_t op) {
   }
 }
 
-/// What an op brings operands to of which no copies are kept.
+/// What an op brings operands to whose copies are not kept.
 void BodyBuffers::writeTransients(size_t op) {
   const Node &node = body.nodes[op];
   std::vector<double> bytes;

@@ -170,8 +170,8 @@ struct SumSoFar {
 
 } // namespace
 
-/// Summands of which it matters whether they lie alike, or whether the rows of
-/// all of them are cut: a node each, which hands on what the next has to know.
+/// Summands that may have to lie alike, or whose rows may all have to
+/// be sharded: a node each, which hands on what the next has to know.
 void GraphWriter::writeSum(unsigned body, const std::vector<ValueId> &summands,
                            bool mayAddInPlace, const Wanted &wanted,
                            Span<const double> counts) {

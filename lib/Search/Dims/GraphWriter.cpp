@@ -92,7 +92,7 @@ void GraphWriter::writeBody(unsigned body) {
     writeOp(body, i);
 }
 
-/// Finds the values whose copies matter: those of which something was made
+/// Finds the values whose copies matter: those that something was made of
 /// before a reader pays for what it takes. What a reader takes of a value that
 /// is passed on is a copy of its root as well.
 void GraphWriter::countReads(const Body &body, const BodyIndex &index) {

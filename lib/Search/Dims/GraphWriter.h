@@ -49,7 +49,7 @@ private:
     std::array<std::optional<cost::Placement>, cost::numLayouts> places;
     // If copies for one reader may serve another:
     bool isShared = false;
-    PortOf copies;                  ///< that there are so far
+    PortOf copies;                  ///< made so far
     std::vector<int32_t> sets;      ///< values of that port
     size_t reads = 0, lastPaid = 0; ///< so far, and the last one that counts
   };

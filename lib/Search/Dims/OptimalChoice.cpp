@@ -23,7 +23,7 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
 
-/// One of the sums of seconds of which the largest counts; without a limit.
+/// One of the sums of seconds whose largest counts; without a limit.
 using Term = Resource;
 
 class ChoiceSearch {
@@ -278,7 +278,7 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
     if (!outcome.proved && (!isBetter || ++numUnproved > terms.size()))
       break;
     if (!isBetter) {
-      // Rounded too coarsely, if strategies that are of no use stand beside.
+      // Rounded too coarsely, if the rest are strategies of no use.
       const double finest = termOf(term, *outcome.choice);
       if (finest < worthwhile) {
         worthwhile = finest * (1 + slack);

@@ -180,7 +180,7 @@ void DimOptimizer::offer(const DimFrame &frame, double score) {
     paths(body, frame.bodies[body].anchor).writeDims(*chosen[body], bestDims);
 }
 
-/// The lexicographically smallest of the optima, of which `optimum` is one.
+/// The lexicographically smallest of the optima; `optimum` is one of them.
 /// Walks that lost to others before the end can still be as good in the end,
 /// where another stage is the slowest; so each variable in turn is tried with
 /// smaller dims.

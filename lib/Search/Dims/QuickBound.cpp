@@ -241,8 +241,9 @@ uint32_t Leasts::numberOf(unsigned kind, size_t first, size_t last) {
 }
 
 /// A bound of the seconds of the first ops: those of a walk, which pays for
-/// what it reshards. That is little in decode, beside weights and caches: 0
-/// there, as without trellises, or if there are more ops than a key can tell.
+/// what it reshards. That is little in decode, compared with weights and
+/// caches: 0 there, as without trellises, or if there are more ops than a key
+/// can tell.
 double Leasts::walked(unsigned kind, size_t numNodes, const Context &context) {
   if (!context.isPrefill() || !request.shared || !costs.hasTrellises() ||
       numNodes > mostOfRun)

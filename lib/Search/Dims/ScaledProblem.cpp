@@ -232,7 +232,7 @@ static void addLinks(const StrategyGraph &graph, ProblemWriter &writer) {
   }
 }
 
-/// The moments of the graph as times behind those that there are.
+/// The moments of the graph as times behind the present ones.
 static void addActivations(const StrategyGraph &graph, double most,
                            ScaledProblem &scaled, ProblemWriter &writer) {
   const Activations activations = activationsOf(graph);

@@ -69,7 +69,7 @@ private:
 };
 
 /// Where no schedule is known, offers one of one operator after the other, or
-/// shows that there is none.
+/// shows that none exists.
 void improveByFitting(Incumbent &incumbent, const Budget &budget,
                       const std::string &finder);
 

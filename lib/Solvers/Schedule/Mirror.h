@@ -17,11 +17,11 @@ namespace shardopt::schedule {
 
 /// For each operator another one, so that a schedule in which the two are
 /// swapped is a schedule again: those of the two directions of a bidirectional
-/// pipeline, of which one is the other seen from the end. Operators of one type
-/// and stage are looked at, of which there have to be two.
+/// pipeline: one is the other seen from the end. Operators of one type
+/// and stage are looked at; there have to be two of them.
 ///
-/// Schedules that are their own image are half as many decisions. That there is
-/// none says nothing of the others.
+/// Schedules that are their own image are half as many decisions. If none
+/// exists, that says nothing of the others.
 std::optional<std::vector<int32_t>> findMirror(const PlanGraph &graph);
 
 } // namespace shardopt::schedule

@@ -14,7 +14,7 @@ using namespace shardopt::schedule;
 
 namespace {
 
-/// The arcs along which windows grow, all of which lead to the same or a later
+/// The arcs along which windows grow. All of them lead to the same or a later
 /// repetition.
 class WindowGraph {
 public:

@@ -13,7 +13,7 @@ using namespace shardopt;
 using namespace shardopt::solve;
 
 namespace {
-/// A variable of two values for each strategy of which memory depends, which is
+/// A variable of two values for each strategy that memory depends on, which is
 /// 1 if the strategy is not taken. Together, what is not taken is at least what
 /// does not fit: the one linear constraint that all versions of toulbar2 read.
 struct NetworkVariables {
@@ -132,7 +132,7 @@ public:
 
 private:
   void addName(size_t variable);
-  /// Up to behind its scope, for which `addScope` adds variables.
+  /// Up to behind its scope; `addScope` adds the variables of that.
   template <typename AddScope> void beginFunction(AddScope addScope);
   void addCosts(const std::vector<int32_t> &scope,
                 const std::vector<int64_t> &costs);

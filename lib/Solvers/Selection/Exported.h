@@ -65,7 +65,7 @@ struct Capacity {
 };
 
 /// A problem as all formats say it. It is read where it stands: only what is
-/// small beside it is kept.
+/// small compared with it is kept.
 class ExportedProblem {
 public:
   explicit ExportedProblem(const Problem &problem);

@@ -23,8 +23,8 @@ LargeNeighbourhood::LargeNeighbourhood(const Network &network, const Rng &rng)
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// A node, more often one whose strategy is dear, or that uses memory when it
-/// is short.
+/// A node, more often one whose strategy is expensive, or that uses memory when
+/// it is short.
 int32_t LargeNeighbourhood::drawSeed() {
   constexpr int candidates = 8;
   int32_t n = int32_t(network.numNodes());

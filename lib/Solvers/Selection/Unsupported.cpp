@@ -34,7 +34,7 @@ static bool forbidUnsupported(Graph &graph, const GraphEdge &edge,
 }
 
 size_t solve::dropUnsupported(Graph &graph) {
-  // Nodes of which a strategy was forbidden since their neighbours looked.
+  // Nodes that lost a strategy since their neighbours looked.
   std::vector<int32_t> queue;
   std::vector<char> isQueued(graph.nodes.size(), 1);
   for (int32_t i = int32_t(graph.nodes.size()); i-- > 0;)

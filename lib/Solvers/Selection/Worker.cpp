@@ -1,4 +1,4 @@
-//===- Worker.cpp - One of the searches that run beside each other --------===//
+//===- Worker.cpp - One of the searches that run in parallel --------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -81,7 +81,7 @@ enum class ExpertLayers : uint8_t {
 enum class LayerRopes : uint8_t {
   Alike,
   LocalInWindows, ///< those with a window have parameters of their own
-  NoneInSome,     ///< those of which `no_rope_layers` says 0
+  NoneInSome,     ///< those that `no_rope_layers` has 0 for
   OnlyInWindows,  ///< those without a window do not turn them
   /// The same, where `sliding_window` is a number; else all turn them.
   OnlyInWindowsIfAny,
@@ -128,7 +128,7 @@ struct Architecture {
   std::string_view outputBiasFlag; ///< of the output, where it has its own
   bool qkNorm = false;
   bool sinks = false;
-  bool gatedAttention = false; ///< a gate of the result beside every query
+  bool gatedAttention = false; ///< a gate of the result with every query
   MixerRule mixers = MixerRule::Attention;
   Mamba2Keys mamba2;          ///< with `MixerRule::Mamba2` and `OneEach`
   bool splitDeltaNet = false; ///< its projections are tensors of their own

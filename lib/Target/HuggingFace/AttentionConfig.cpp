@@ -211,7 +211,7 @@ DeltaNetConfig shardopt::hf::readDeltaNet(const ConfigRoot &root,
   return net;
 }
 
-/// `time_step_limit`, a pair, of which the second may be infinite.
+/// `time_step_limit`, a pair whose second may be infinite.
 static void readStepLimits(const json::Value &limits, Mamba2Config &space) {
   if (!limits)
     return;

@@ -205,7 +205,7 @@ static const char *findWhy(const Words (&table)[Size], std::string_view key) {
   return nullptr;
 }
 
-/// Whether a value says that there is nothing: null, false, 0, or no entries;
+/// Whether a value says "nothing": null, false, 0, or no entries;
 /// or 1 for a factor.
 static bool saysNothing(const std::string &key, const json::Value &value) {
   const std::string found = value.found();
@@ -256,8 +256,8 @@ struct Place {
   }
 };
 
-/// Keys that change no number of a model of which `holds`; what ends in "_" are
-/// all that begin so.
+/// Keys that change no number of a model if `holds` is true of it; what ends in
+/// "_" are all that begin so.
 struct Idle {
   const char *why;
   bool (*holds)(const Place &);

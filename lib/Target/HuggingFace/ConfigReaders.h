@@ -81,12 +81,12 @@ ElementType readType(const json::Value &root);
 /// Whether something here computes with the weights of a checkpoint.
 bool hasReadWeights(const json::Value &root);
 
-/// Of weights that are read (`hasReadWeights`), of `model`, of which all else
-/// is read.
+/// Of weights that are read (`hasReadWeights`), of `model`, whose other keys
+/// are read.
 QuantizationConfig readQuantization(const json::Value &root,
                                     const ModelConfig &model);
 
-/// The same for sizes only: of more methods, and without what they do beside.
+/// The same for sizes only: of more methods, and without what else they do.
 QuantizationConfig readQuantizationSizes(const json::Value &root,
                                          const ModelConfig &model);
 

@@ -41,7 +41,7 @@ static ActivationConfig readActivation(const ConfigRoot &root,
   return activation;
 }
 
-/// The number of experts, for which there are four names. A file may repeat
+/// The number of experts, which has four names. A file may repeat
 /// it.
 static int64_t readExpertCount(const ConfigRoot &root) {
   json::Value first = root["num_local_experts"].nullAsAbsent();
@@ -61,7 +61,7 @@ static int64_t readExpertCount(const ConfigRoot &root) {
   return readSize(first, /*otherwise=*/1);
 }
 
-/// Groups of experts of which only some can be chosen (DeepSeek-V3, arXiv
+/// Groups of experts, where only some groups can be chosen (DeepSeek-V3, arXiv
 /// 2412.19437, section 2.1.2). A group is ranked by its two best experts.
 static void readGroups(const ConfigRoot &root, RouterConfig &router) {
   router.groups = readSize(root["n_group"]);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A family that is read by its keys alone has the sizes that they say. Where
-// the index of a checkpoint lies beside its config, that counts parameters or
+// the index of a checkpoint lies next to its config, that counts parameters or
 // bytes, and both have to agree.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ using llvm::StringRef;
 /// Of the parameters: biases and weights of norms that no key says.
 static constexpr double tolerance = 5e-3;
 
-/// Scales beside weights of few bits, one for 16 numbers at most.
+/// Scales of weights of few bits, one for 16 numbers at most.
 static constexpr double mostScales = 0.15;
 
 /// Whether `tensor` is of a part that a program does not have: what sees

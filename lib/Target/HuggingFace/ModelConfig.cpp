@@ -309,7 +309,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   if (has(Mixer::Mamba2))
     config.mamba2 = readMamba2(root, *architecture);
   config.feedForward = readFeedForward(root, *architecture, config.layers);
-  // What holds for a nested model may stand beside it.
+  // What holds for a nested model may stand next to it.
   auto holder = [&](std::initializer_list<const char *> keys) {
     for (const char *key : keys)
       if (root.file()[key].nullAsAbsent())
@@ -392,7 +392,7 @@ static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
 }
 
 /// What describes the language model of `document`; older files of some nested
-/// ones have it beside what sees.
+/// ones have it next to what sees.
 static json::Value languageModel(const json::Document &document,
                                  const Architecture &architecture) {
   const json::Value root = document.root();

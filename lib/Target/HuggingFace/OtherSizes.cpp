@@ -83,7 +83,7 @@ static constexpr std::string_view otherSized[] = {
     "XLMRobertaXLForCausalLM",
     "XmodForCausalLM"};
 
-/// Whether a value says that there is something.
+/// Whether a value says "something".
 static bool says(const json::Value &value) {
   if (value.isObject())
     return !value.members().empty();

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Transformers 5 has one object, `rope_parameters`, with `rope_theta` in it;
-// Transformers 4 has `rope_theta` beside `rope_scaling`, which is null for the
+// Transformers 4 has `rope_theta` next to `rope_scaling`, which is null for the
 // plain embedding and calls the kind `type` in old files. Defaults are those of
 // transformers/modeling_rope_utils.py.
 //
@@ -51,7 +51,7 @@ static RopeParameters ropeParameters(const ConfigRoot &root) {
 }
 
 /// Those of the layers of `kind`, where kinds have their own: version 4 changes
-/// those of full attention. What stands beside the kinds is not read.
+/// those of full attention. What stands next to the kinds is not read.
 static RopeParameters ropeParameters(const ConfigRoot &root,
                                      std::string_view kind) {
   const json::Value scaling = root["rope_scaling"].nullAsAbsent();
@@ -80,7 +80,7 @@ static void readYarn(const ConfigRoot &root, const RopeParameters &parameters,
       parameters["beta_fast"].nullAsAbsent().positiveNumber(/*otherwise=*/32);
   rope.betaSlow =
       parameters["beta_slow"].nullAsAbsent().positiveNumber(/*otherwise=*/1);
-  // Of parameters by kind, Transformers looks for it beside the kinds.
+  // Of parameters by kind, Transformers looks for it next to the kinds.
   if (!parameters.byKind)
     rope.truncate = !parameters["truncate"].isNull() &&
                     parameters["truncate"].boolean(/*otherwise=*/true);

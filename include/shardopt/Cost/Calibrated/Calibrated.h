@@ -62,7 +62,7 @@ private:
     double headDim, headsOfGroup;
     bool isCacheFp8, isOfShortWindows;
   };
-  /// By whether windows are short (1) and products of fp8 (2). Empty are those
+  /// By whether windows are short (1) and GEMMs in fp8 (2). Empty are those
   /// that nobody measured.
   template <typename Form>
   using Attentions = std::array<std::vector<Attention<Form>>, 4>;

@@ -78,7 +78,7 @@ struct Gemm {
             double m, double n, double k) const;
 };
 
-/// What dynamic quantisation of m x k activations takes beside static.
+/// What dynamic quantisation of m x k activations takes more than static.
 struct QuantizationScale {
   double t0 = 0, w = 0, v = 0;
   template <typename Visitor> void constants(Visitor visit) {
@@ -161,7 +161,7 @@ struct ExpertShape {
 /// Experts of a rank that get a token.
 double activeExperts(const ExpertShape &shape, Load load);
 
-/// Routing, the two grouped products of a rank, and the weighted sum.
+/// Routing, the two grouped GEMMs on a rank, and the weighted sum.
 struct Experts {
   double t0 = 0, em = 0, ec = 0, cs = 0, ca = 0, cr = 0, ci = 0, ck = 0, ce = 0,
          c2 = 0;

@@ -21,8 +21,8 @@
 namespace shardopt::cost {
 
 /// The measured kernels of a machine, and the rules by which an engine takes
-/// others in place of those that were measured alone (docs/Serving.md). Passes
-/// over rows are kernels of their own here.
+/// others in place of those that were measured alone (docs/ServingRuns.md).
+/// Passes over rows are kernels of their own here.
 class EngineClock final : public TimeModel {
 public:
   /// An error where the machine has no constants.

@@ -20,9 +20,9 @@
 namespace shardopt::cost {
 
 /// What a step does in each attention group: it decodes `sequences` of
-/// `context` tokens, each of which verifies `drafts` tokens beside its new one,
-/// and computes `tokens` of prompts of `prompt` tokens, of which a cache has
-/// the share `cached`. Either part may be 0.
+/// `context` tokens, and each verifies `drafts` tokens and its new one,
+/// and computes `tokens` of prompts of `prompt` tokens, with the
+/// share `cached` in a cache. Either part may be 0.
 struct StepMix {
   double sequences = 0, context = 1, drafts = 0;
   double tokens = 0, prompt = 1, cached = 0;

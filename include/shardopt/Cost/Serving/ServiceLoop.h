@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What requests take in an engine that batches continuously, as functions of
-// the time of a step alone (docs/Serving.md).
+// the time of a step alone (docs/ServingRuns.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@
 
 namespace shardopt::cost {
 
-/// What requests find and let a step verify, beside their lengths.
+/// What requests find and let a step verify, apart from their lengths.
 struct ServingTraits {
-  double drafts = 0;   ///< tokens that a step verifies beside its own
+  double drafts = 0;   ///< tokens that a step verifies, and its own
   double accepted = 0; ///< of them, in the mean
   double found = 0;    ///< share of a prompt that a cache has, below 1
   double skew = 0;     ///< by how much the fullest expert group has more
@@ -94,7 +94,7 @@ public:
 
   /// Requests for whose caches the worker has room; 0: none.
   double room() const { return roomOfGroup * worker.groups(); }
-  /// With so many requests in flight, for which there is room for one at least.
+  /// With so many requests in flight; there is room for one at least.
   ServingTimes at(double concurrency) const;
   /// Whatever their number in `concurrency`.
   ServingBounds within(Interval concurrency) const;

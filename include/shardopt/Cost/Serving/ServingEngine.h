@@ -21,9 +21,9 @@ struct ServingBand {
   double low = 1, high = 1;
 };
 
-/// What an engine adds to its kernels (docs/Serving.md). Of a version, and of
-/// how it was started: `isCpuBound` says that the host is on the critical path
-/// of a step.
+/// What an engine adds to its kernels (docs/ServingRuns.md). Of a version, and
+/// of how it was started: `isCpuBound` says that the host is on the critical
+/// path of a step.
 struct ServingEngine {
   Engine kind = Engine::Trtllm;
   bool isCpuBound = false;
@@ -47,26 +47,26 @@ struct ServingEngine {
   double launchUs = 30; ///< of every step
   /// Least time of a layer in an eager step, microseconds; 0: none.
   double eagerLayerUs = 0;
-  /// To the first token, beside kernels: milliseconds, and the share of the
+  /// To the first token, without kernels: milliseconds, and the share of the
   /// other requests' prompts that one waits for.
   double firstTokenMs = 0, burstShare = 0;
-  /// Steps for which the first token is held back: those of the tokens that are
+  /// Steps that hold the first token back: those of the tokens that are
   /// sent together with it, or until the engine looks for requests again.
   double heldSteps = 0;
   /// Steps that a prompt waits at most for prompts of all attention groups, so
   /// that they are computed together; 0: it does not wait for them.
   double balanceSteps = 0;
 
-  // What kernels are in an engine, and not alone (docs/Serving.md).
+  // What kernels are in an engine, and not alone (docs/ServingRuns.md).
   bool hasStaticScales = true;      ///< fp8 products need not find them
   bool hasFusedQuantization = true; ///< nvfp4 has no pass of its own
   bool keepsLatentFp8 = true;       ///< latent attention of nvfp4 checkpoints
-  bool hasCustomAllReduce = true;   ///< beside NCCL's
+  bool hasCustomAllReduce = true;   ///< in addition to NCCL's
   bool readsFp8AsBf16 = false;      ///< no kernel for caches of fp8
-  double passUs = 2;                ///< of an elementwise kernel, beside bytes
-  double rankSkewUs = 1;            ///< ranks wait for each other
-  double expertLayerUs = 5;         ///< of a layer, beside its kernels
-  /// Experts that a token reaches beside those of the tokens decoded with it,
+  double passUs = 2;        ///< of an elementwise kernel, without its bytes
+  double rankSkewUs = 1;    ///< ranks wait for each other
+  double expertLayerUs = 5; ///< of a layer, without its kernels
+  /// Experts that a token reaches and the tokens decoded with it do not,
   /// as a share of those that it would reach were tokens independent.
   double expertReach = 0.6;
   /// What the fullest group of experts has above the mean, as a share of what

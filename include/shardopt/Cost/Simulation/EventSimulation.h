@@ -54,7 +54,7 @@ struct Task {
 
 /// Runs tasks on the streams of devices, event by event. Two things slow work
 /// down, each on its own device: n transfers at once on one link run at 1/n of
-/// its bandwidth, and a kernel beside n transfers runs at
+/// its bandwidth, and a kernel during n transfers runs at
 /// 1 / (1 + n * interference), because collectives take processors and memory
 /// bandwidth. Reusable; allocates only to grow.
 class EventSimulation {

@@ -27,8 +27,8 @@ public:
   ExpertLoads(int64_t experts, int64_t topK, double exponent, uint64_t seed);
 
   /// The routing of `rows` tokens of each of `dp` replicas to `ep` groups:
-  /// copies and experts with tokens of the slowest group, for which all others
-  /// wait. Experts are divided over the groups in order.
+  /// copies and experts with tokens of the slowest group. All others wait for
+  /// it. Experts are divided over the groups in order.
   cost::Routing route(int64_t rows, int64_t dp, int64_t ep, unsigned sample,
                       unsigned microBatchClass) const;
 

@@ -82,7 +82,7 @@ struct Trellis {
   }
 };
 
-/// What tables are made of, beside the model.
+/// What tables are made of, in addition to the model.
 struct TableRequest {
   Degrees degrees;                 ///< which fit
   std::optional<BatchRange> range; ///< from their batch on

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A rank runs the same compiled code once for each micro-batch. Here these runs
-// are programs of their own, each on a thread, of which one goes on at a time:
+// are programs of their own, each on a thread. One of them goes on at a time:
 // where it has done what its turn is for, the program of the next turn goes on.
 //
 //===----------------------------------------------------------------------===//

@@ -39,7 +39,7 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// The prompts of all `prompts` that a device holds where rows are cut over
+/// The prompts of all `prompts` that a device holds where rows are sharded on
 /// `axes`: by a ceiling over the first axis, each part into micro-batches, and
 /// each of these by a ceiling over the next axis; by that of the part with the
 /// largest of the same micro-batch where parts are cut `alike`.
@@ -53,7 +53,7 @@ using Entries = std::vector<int64_t>;
 struct SliceDim {
   std::optional<Axis> axis;     ///< with `entries`
   std::vector<Entries> entries; ///< by coordinate along the axis
-  bool isRows = false;          ///< cut by prompts, over `rowAxes`
+  bool isRows = false;          ///< sharded on prompts, over `rowAxes`
   std::vector<Axis> rowAxes;
   bool areRowsAlike = false; ///< see promptsOf
   /// Coordinate i holds entries i, i + n, i + 2 n, … of n coordinates, and as

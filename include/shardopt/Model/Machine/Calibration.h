@@ -7,7 +7,7 @@
 //
 // What a machine file says of kernels that were measured: constants by kernel
 // and key (docs/Calibration.md), with their errors and the sizes that they were
-// fitted on, and the peaks of the data sheet, of which they are shares.
+// fitted on, and the peaks of the data sheet, whose shares they are.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ namespace shardopt {
 
 /// Reads a machine from JSON (docs/Machines.md has its fields); `fileName`
 /// stands for the text in messages. Peaks of the data sheet are multiplied by
-/// the efficiencies beside them. Every physical value must be finite and
+/// the efficiencies next to them. Every physical value must be finite and
 /// positive; unknown keys are errors.
 ErrorOr<Machine> parseMachine(std::string_view text,
                               const std::string &fileName);

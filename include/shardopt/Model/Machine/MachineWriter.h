@@ -14,8 +14,9 @@
 namespace shardopt {
 
 /// Writes `machine` as an object of the form that `parseMachine` reads. Its
-/// rates are the attained ones, so that the efficiencies beside them are 1, but
-/// for the slower of links and multicast, whose common peak is the faster one.
+/// rates are the attained ones, so that the efficiencies next to them are 1,
+/// but for the slower of links and multicast, whose common peak is the faster
+/// one.
 void writeMachine(json::Writer &writer, const Machine &machine);
 
 /// Of the constants of measured kernels and the peaks that they are shares of:

@@ -17,7 +17,7 @@ namespace shardopt::cost {
 /// heads, each with its value heads; none leaves heads whole and cuts sequences
 /// where tokens are cut. What is cached does not grow with the context.
 struct GatedDeltaNet final : StateModel {
-  /// Tokens of which prefill makes one step (section 3.3 there).
+  /// Tokens that prefill makes one step of (section 3.3 there).
   static constexpr double chunk = 64;
 
   int64_t heads = 0; ///< of queries and keys

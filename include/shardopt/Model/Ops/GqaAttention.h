@@ -28,7 +28,7 @@ struct GqaAttention final : OpModel {
   int64_t normSums = 1;
   /// Whether rotary pairs, if any, are features j and j + headDim / 2.
   bool turnsWholeHalves = true;
-  bool gated = false; ///< a gate of its output beside every query
+  bool gated = false; ///< a gate of its output with every query
   double activationBytes = 2;
   double cacheBytes = 2; ///< an element of the kv cache
 

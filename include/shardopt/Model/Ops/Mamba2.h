@@ -19,7 +19,7 @@ namespace shardopt::cost {
 /// cuts sequences where tokens are cut. What is cached does not grow with the
 /// context.
 struct Mamba2 final : StateModel {
-  /// Tokens of which prefill makes one step (section 6 there).
+  /// Tokens that prefill makes one step of (section 6 there).
   static constexpr double chunk = 128;
 
   int64_t heads = 0;

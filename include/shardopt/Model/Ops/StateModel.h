@@ -12,7 +12,7 @@
 
 namespace shardopt::cost {
 
-/// A short convolution, of which the last rows are kept, and a state that does
+/// A short convolution, whose last rows are kept, and a state that does
 /// not grow with the context. Dim 0 cuts heads, and there is no dim 1; none
 /// leaves heads whole and cuts sequences where tokens are cut.
 struct StateModel : OpModel {

@@ -28,7 +28,7 @@ struct JointProblem {
   std::shared_ptr<const cost::TimeModel> time;
   std::optional<double> skew; ///< of the load of experts
   double memoryBytes = 0;     ///< of a device
-  Degrees degrees;            ///< stages count beside dims alone
+  Degrees degrees;            ///< stages count, together with dims alone
   /// Empty: the exact optimum of the degrees is compared with, with its cut.
   std::vector<Dim> dims = {};
 };
@@ -94,7 +94,7 @@ std::vector<int64_t> usualInFlight(const cost::CostModel &costs,
 
 /// Begins with the strategy and the exact optima for times in which only a part
 /// of what is sent counts, from all of it to nothing, and moves the best of
-/// them as long as that helps: a layer to the stage beside it, or a dim. Of a
+/// them as long as that helps: a layer to the stage next to it, or a dim. Of a
 /// model without trellises the strategy begins alone, and layers move alone.
 /// Each is offered the order in which the program is written. Errors: degrees
 /// that are structurally invalid, a strategy or degrees that do not fit into

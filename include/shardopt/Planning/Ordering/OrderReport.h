@@ -22,7 +22,7 @@ std::string orderJson(const std::vector<OrderedStep> &steps, size_t best);
 std::string ringTable(const std::vector<OrderedRing> &rings, size_t best);
 std::string ringJson(const std::vector<OrderedRing> &rings, size_t best);
 
-/// The strategy, in its own order, and the joint plan beside their bound;
+/// The strategy, in its own order, and the joint plan, with their bound;
 /// `simulator` is named as that of the times.
 std::string jointTable(const JointPlan &plan, const std::string &simulator);
 /// The same and more as JSON; `opNames` are those of `Strategy::dims`.

@@ -20,7 +20,7 @@ struct Replay {
 
 /// Runs the operators of `schedule` in the event simulator, which knows nothing
 /// of its times: each machine takes its operators in the planned order, and
-/// each waits for those before it. `interference` is what a kernel loses beside
+/// each waits for those before it. `interference` is what a kernel loses during
 /// a transfer; without it, the makespan is that of the schedule if no operator
 /// starts later than it could. Bytes on edges take no time.
 Replay replay(const schedule::Instance &instance,
@@ -34,7 +34,7 @@ Replay replay(const schedule::Instance &instance,
 Replay replayTurn(const schedule::RingFrame &frame,
                   const schedule::RingTurn &turn, double interference);
 
-/// What a kernel loses beside a transfer, as in the procedural simulator.
+/// What a kernel loses during a transfer, as in the procedural simulator.
 constexpr double kernelInterference = 0.15;
 
 } // namespace shardopt::ordering

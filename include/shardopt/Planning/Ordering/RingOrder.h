@@ -47,7 +47,7 @@ struct OrderedRing {
   /// The turn where nothing overlaps within a stage. With as many micro-batches
   /// as stages, in one chunk each, it is what the cost model says.
   int64_t serial = 0;
-  /// Where groups keep their order and collectives run beside kernels.
+  /// Where groups keep their order and collectives run during kernels.
   int64_t programOrder = 0;
   int64_t replayed = 0;  ///< the turn as the event simulator has it
   double contended = 0;  ///< the same with kernels slowed by collectives

@@ -21,7 +21,7 @@
 namespace shardopt::ordering {
 
 struct StepOptions {
-  /// Parts that each micro-batch is cut into. The parts take turns, so that one
+  /// Parts of each micro-batch. The parts take turns, so that one
   /// computes while another sends; each reads all weights.
   int64_t chunks = 1;
   /// Whether ops of a chunk may pass each other where no value forbids it;

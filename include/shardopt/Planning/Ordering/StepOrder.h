@@ -29,7 +29,7 @@ struct OrderedStep {
   /// The makespan where nothing overlaps within a stage: micro-batches one
   /// after the other, kernels and collectives too.
   int64_t serial = 0;
-  /// That of the same order, where a collective runs beside the kernels that do
+  /// That of the same order, where a collective runs during the kernels that do
   /// not wait for it.
   int64_t programOrder = 0;
   int64_t replayed = 0; ///< the makespan as the event simulator has it

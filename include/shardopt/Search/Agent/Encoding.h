@@ -71,7 +71,7 @@ private:
 };
 
 /// The elites as a network sees them, best first: positions of their values
-/// and, beside them, `EditShape::features` numbers.
+/// and, next to them, `EditShape::features` numbers.
 struct EliteView {
   std::vector<std::vector<uint32_t>> positions;
   /// Slack of memory and of latency; how far the score is below that of the

@@ -121,8 +121,9 @@ struct EditShape {
   size_t elites = 10;           ///< K, attended to at most; 0: no attention
   double adamEpsilon = 1e-5;
 
-  static constexpr size_t slacks = 2;   ///< of a state: memory, latency
-  static constexpr size_t features = 4; ///< of an elite beside its values
+  static constexpr size_t slacks = 2; ///< of a state: memory, latency
+  static constexpr size_t features =
+      4; ///< of an elite in addition to its values
 };
 
 /// What edit networks decide on. All values of all variables one after the

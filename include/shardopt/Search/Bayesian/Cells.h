@@ -16,7 +16,7 @@
 namespace shardopt::search {
 
 /// Numbers the (variable, value) pairs of a space, the values of a variable in
-/// a row: the coordinates of a one-hot vector, of which a strategy has one for
+/// a row: the coordinates of a one-hot vector. A strategy has one for
 /// each variable.
 class Cells {
 public:

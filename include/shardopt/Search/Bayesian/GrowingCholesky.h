@@ -14,7 +14,7 @@
 
 namespace shardopt::search {
 
-/// The lower factor L of a positive definite matrix K + noise I of which rows
+/// The lower factor L of a positive definite matrix K + noise I whose rows
 /// become known one after another. A row costs as many operations as the factor
 /// has entries.
 class GrowingCholesky {
@@ -30,7 +30,7 @@ public:
   /// for with j <= i.
   void grow(size_t size, const std::function<double(size_t, size_t)> &kernel);
 
-  /// Entry `i` of L^-1 y, of which `before` are the entries before it, and `y`
+  /// Entry `i` of L^-1 y; `before` are the entries before it, and `y`
   /// is the entry of y.
   double solveEntry(size_t i, double y, const double *before) const;
   /// Turns each of the vectors v into L^-T v, all in one pass over the factor:

@@ -25,7 +25,7 @@ namespace shardopt::search {
 /// r the difference of the base-2 logarithms of the degrees, M5 and M3 the
 /// Matérn kernels of smoothness 5/2 and 3/2, l = 2 for tp and 6 for the others.
 /// S1 is the share of ops with equal dims, S2 the weighted share of the pairs
-/// of `DimPairs` of which both have. u is 0 where tp is 1, because dims cut
+/// of `DimPairs` that both have. u is 0 where tp is 1, because dims cut
 /// nothing there: all of them are one strategy; and 1 elsewhere. v is 1 - u:
 /// what dims cost on the average is not paid there.
 ///
@@ -59,7 +59,7 @@ public:
                  std::vector<Channels> &entries) const;
 
 private:
-  /// A tuple of degrees that a sample has, and the kernel beside those before.
+  /// A tuple of degrees that a sample has, and the kernel with those before.
   struct Tuple {
     std::vector<double> logarithms;
     double relevance; ///< of dims

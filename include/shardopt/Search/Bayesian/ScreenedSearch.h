@@ -49,13 +49,13 @@ struct ScreenedConstants {
 /// policy that makes the difference.
 ///
 /// A niched archive keeps the best strategies. For each evaluation one of them
-/// is the parent; the policy draws edits of it, draws that are known, hopeless
-/// or out of the space are rejected, and the critic scores the rest. The best
-/// of them are imagined to be parents in their turn and edited once more; the
-/// best score of both stages is evaluated, and policy, critic and archive are
-/// told. Nothing is evaluated twice, and nothing that is pending is proposed;
-/// the critic counts what is pending at its predicted value, and the policy is
-/// told of an edit with the elites that it was drawn from.
+/// is the parent; the policy draws edits of it, draws that are known,
+/// infeasible or out of the space are rejected, and the critic scores the rest.
+/// The best of them are imagined to be parents in their turn and edited once
+/// more; the best score of both stages is evaluated, and policy, critic and
+/// archive are told. Nothing is evaluated twice, and nothing that is pending is
+/// proposed; the critic counts what is pending at its predicted value, and the
+/// policy is told of an edit with the elites that it was drawn from.
 ///
 /// That is how the critics search that have an opinion of single strategies.
 /// The joint critic has one of all dims of a tuple of degrees at once, and is

@@ -29,7 +29,7 @@ namespace shardopt::search {
 ///
 /// Logarithms of latencies and rates are within [-50, 50]: what a black box
 /// answers may be any double, and one absurd answer must not drown the others.
-/// Products of speeds and sizes become sums, and where a limit is exceeded the
+/// A product becomes a sum, and where a limit is exceeded the
 /// targets still say by how much. A limit of 0 or infinity is none. With a free
 /// model they are the differences to those of that model, which is added back
 /// in the score.

@@ -59,8 +59,8 @@ public:
 
   /// As the first worker introduced itself; may be empty.
   const std::string &name() const;
-  /// The degrees that it reads beside those that every strategy has. A strategy
-  /// that needs another one is a failure, of which it is not asked.
+  /// The degrees that it reads in addition to those that every strategy has. A
+  /// strategy that needs another one is a failure, and it is not asked.
   const std::vector<Degree> &degrees() const;
   /// The same of the layers of each stage.
   bool readsStages() const;

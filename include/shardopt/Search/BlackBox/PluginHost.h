@@ -16,9 +16,9 @@
 namespace shardopt::blackbox {
 
 /// The command of `simulator=plugin:<file>`: the tool `shard-plugin-host` and
-/// the file. The tool is looked for where `SHARDOPT_PLUGIN_HOST` says, beside
+/// the file. The tool is looked for where `SHARDOPT_PLUGIN_HOST` says, next to
 /// the program or library that this function is in, in a folder `bin` above
-/// that, and on `PATH`. That it is nowhere, or that there is no file, is an
+/// that, and on `PATH`. If either is missing, that is an
 /// error.
 ErrorOr<std::vector<std::string>> pluginCommand(const std::string &file);
 

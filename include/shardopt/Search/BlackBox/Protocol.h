@@ -59,8 +59,9 @@ std::string requestLine(int64_t id, const Strategy &strategy,
 /// How a worker introduces itself.
 struct Greeting {
   std::string name;
-  /// The degrees that it reads beside those that every strategy has: members
-  /// `degrees` of the greeting. It is asked about defaults of all others.
+  /// The degrees that it reads in addition to those that every strategy has:
+  /// members `degrees` of the greeting. It is asked about defaults of all
+  /// others.
   std::vector<Degree> degrees;
   bool readsStages = false; ///< likewise: the layers of each stage
 };

@@ -32,7 +32,7 @@ public:
 
   /// The name that the greeting gives.
   virtual std::string name() const = 0;
-  /// The degrees that it reads beside those that every strategy has.
+  /// The degrees that it reads in addition to those that every strategy has.
   virtual std::vector<Degree> degrees() const { return {}; }
   /// Whether it reads the layers of each stage.
   virtual bool readsStages() const { return false; }

@@ -36,7 +36,7 @@ struct ChainPartition {
 
 /// The cuts with the least bottleneck, by dynamic programming over prefixes and
 /// devices, O(nodes^2 devices); among those with the same, each stage from the
-/// last one on as short as can be. Nothing if memory holds no partition.
+/// last one on as short as possible. Nothing if memory holds no partition.
 std::optional<ChainPartition> partitionChain(const ChainProblem &problem);
 
 /// A chain for devices that may stand in any row: some of each kind.
@@ -46,7 +46,7 @@ struct KindsPartition {
 };
 
 /// The row and the cuts with the least bottleneck. Devices of `problem` are
-/// kinds, of which there are `counts`. By dynamic programming over prefixes and
+/// kinds, with `counts` of each. By dynamic programming over prefixes and
 /// the devices of each kind that they take, O(nodes^2 kinds) for each of the
 /// (counts[0] + 1) * (counts[1] + 1) * ... states. Nothing if memory holds no
 /// partition.

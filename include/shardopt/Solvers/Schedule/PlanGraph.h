@@ -22,7 +22,7 @@
 
 namespace shardopt::schedule {
 
-/// What of a device an operator occupies. The two work beside each other.
+/// What of a device an operator occupies. The two work at the same time.
 enum class MachineKind : uint8_t { Compute, Comm };
 constexpr int32_t numMachineKinds = 2;
 

@@ -30,7 +30,7 @@ using PromptChunks = std::vector<int64_t>;
 PromptChunks cutEvenly(int64_t tokens, int64_t count);
 
 /// Of the least longest time that `count` chunks permit: exactly, since chunks
-/// as long as a time permits are as few as can be. Later ones have fewer
+/// as long as a time permits are the fewest. Later ones have fewer
 /// tokens, the last one what is left. `count` is at most `tokens`.
 PromptChunks cutByTime(int64_t tokens, int64_t count, const PromptCost &cost);
 

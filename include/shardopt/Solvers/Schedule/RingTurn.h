@@ -12,8 +12,8 @@
 //
 // A turn is a graph of its own, with what leads from it into a later one apart.
 // A group may be in the midst of a token where a turn begins: with two groups
-// on one device, of which one is half a token ahead, a turn is the first half
-// of one beside the second half of the other, then the other way round.
+// on one device, one half a token ahead of the other, a turn is the first half
+// of one with the second half of the other, then the other way round.
 //
 // With starts s within a turn, an edge is s(b) >= end(a), and one that leads h
 // turns ahead is s(b) >= end(a) - h * period; so are the last operator of a
@@ -43,7 +43,7 @@ struct RingFrame {
   std::vector<ReturnEdge> returns;
 };
 
-/// A turn of `groups` groups, each of which goes through `graph`, whose edges
+/// A turn of `groups` groups. Each of them goes through `graph`, whose edges
 /// lead to later operators and whose groups all have a device. `isStaggered`:
 /// group g begins with the operator before which g / `groups` of the time of
 /// all lies; otherwise all begin with the first one. An error if it is too

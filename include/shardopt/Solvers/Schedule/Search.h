@@ -98,7 +98,7 @@ private:
   bool impossible = false;
 };
 
-/// A way to find schedules, or to refute that there are better ones.
+/// A way to find schedules, or to refute that better ones exist.
 class Backend {
 public:
   virtual ~Backend() = default;

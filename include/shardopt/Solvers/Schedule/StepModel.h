@@ -30,7 +30,7 @@ using Step = int32_t;
 constexpr Step neverStep = -1;  ///< false
 constexpr Step alwaysStep = -2; ///< true
 
-/// Between two steps, of which the second implies the first: an operator runs,
+/// Between two steps, where the second implies the first: an operator runs,
 /// or its bytes live, if only the first is true.
 struct Between {
   Step from, until;
@@ -86,7 +86,7 @@ public:
   /// `op`, which takes `length`, runs at `time`; none if it cannot.
   std::optional<Between> runOf(int32_t op, int64_t length, int64_t time) const;
   /// The bytes of `birth` live at `time`: it has started, and not all of
-  /// `freers`, each of which takes so long, have ended (without freers: for
+  /// `freers`, which take so long each, have ended (without freers: for
   /// ever); none if they cannot.
   struct Freer {
     int32_t op;
@@ -125,7 +125,7 @@ int64_t unitOf(const Instance &instance, const std::vector<int32_t> &devices);
 /// Or for steady states (`SteadyState.h`): with a `turn`, a repetition that
 /// lasts at most `makespan` begins every `turn`, for ever. As many are under
 /// way as it has turns, so that a machine or memory sees the one repetition
-/// that there are variables for at all times that are the same modulo `turn`:
+/// that has variables at all times that are the same modulo `turn`:
 /// those are the repetitions of a stream.
 class StepModel {
 public:
@@ -143,7 +143,7 @@ public:
             int64_t makespan);
 
   int64_t unit() const { return spacing; }
-  /// Whether windows are empty, so that there is no such schedule.
+  /// Whether windows are empty, so that no such schedule exists.
   bool isRefuted() const { return grid.isRefuted(); }
   int64_t numSteps() const { return grid.numSteps(); }
   /// For each step, the first of those that are one where each operator of the

@@ -48,7 +48,7 @@ public:
   /// Entries of all tables of the plan, its work.
   size_t numEntries() const { return entries; }
 
-  /// Writes into `assignment` the strategies of the eliminated nodes for which
+  /// Writes into `assignment` the strategies of the eliminated nodes that make
   /// `unary` and the edges cost least, given all others. Returns whether there
   /// are any of finite cost; if not, the assignment is as it was.
   bool minimize(const std::vector<double> &unary, Assignment &assignment);

@@ -32,7 +32,7 @@ struct GraphNode {
   std::vector<Cost> costs;
   std::vector<int32_t> labels; ///< what each strategy was called at first
   std::vector<Load> loads;     ///< apart in time, in order
-  std::vector<int32_t> edges;  ///< of which some may have been removed
+  std::vector<int32_t> edges;  ///< some may have been removed
   bool isAlive = true;
 
   size_t size() const { return costs.size(); }
@@ -80,7 +80,7 @@ public:
   std::vector<GraphEdge> edges;
   /// The cost of what is decided, and of nothing that is forbidden.
   Cost constant = 0;
-  /// What may be in use at each compressed time beside what is decided.
+  /// What may be in use at each compressed time on top of what is decided.
   std::vector<int64_t> slack;
   /// Which of the first compressed times each is.
   std::vector<int32_t> times;

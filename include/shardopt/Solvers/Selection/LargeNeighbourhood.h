@@ -17,9 +17,9 @@ namespace shardopt::solve {
 /// Large-neighbourhood search: replaces the strategies of a random connected
 /// region, or of a larger random forest, by its best ones, at prices of memory
 /// that vary around the multipliers, and keeps the result wherever it fits and
-/// costs no more. Regions begin at nodes whose strategy is dear, as messages
-/// have it, more often than at others; in some, nodes have few strategies to
-/// choose from, those that messages have as the best ones.
+/// costs no more. Regions begin at nodes whose strategy is expensive, as
+/// messages have it, more often than at others; in some, nodes have few
+/// strategies to choose from, those that messages have as the best ones.
 class LargeNeighbourhood {
 public:
   LargeNeighbourhood(const Network &network, const Rng &rng);

@@ -28,7 +28,7 @@ public:
   /// The same price at all times.
   void setAll(double price) { std::fill(prices.begin(), prices.end(), price); }
   /// Takes those of a network of the same graph before times were removed; the
-  /// price of a time that is gone goes to one beside it.
+  /// price of a time that is gone goes to one next to it.
   void carryOver(const Multipliers &before, const Network &old);
   /// What the memory of each strategy costs.
   std::vector<double> strategyPrices() const;

@@ -35,7 +35,7 @@ struct SolverOptions {
   /// Rounds after which to stop whatever the time; 0 for none. A run that the
   /// rounds end, and not the time, is the same on every machine.
   int64_t rounds = 0;
-  /// Searches that run beside each other and share what they find. They belong
+  /// Searches that run in parallel and share what they find. They belong
   /// to the problem that is solved, unlike threads.
   int workers = 2;
   int threads = 2;
@@ -68,7 +68,7 @@ struct SolverResult {
   Int128 cost = 0;
   /// No solution that fits costs less.
   std::optional<Int128> bound;
-  /// Whether the solution is known to be the best, or that there is none.
+  /// Whether the solution is known to be the best, or known not to exist.
   bool proved = false;
   std::optional<Shortage> shortage; ///< why nothing fits
   /// What ended the search: "proved", "gap", "rounds", "time", "signal", or

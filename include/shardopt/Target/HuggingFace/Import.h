@@ -29,7 +29,7 @@ struct ImportOptions {
   /// Element type of activations, norms, biases and sinks; the checkpoint's if
   /// absent. Not Mxfp4.
   std::optional<ElementType> activations;
-  /// Whether the program returns the logits beside the token ids.
+  /// Whether the program returns the logits in addition to the token ids.
   bool logits = false;
   /// What reports call the model (`llm.model`).
   std::string model;

@@ -342,7 +342,7 @@ ErrorOr<ModelConfig> readModelConfig(const json::Document &document);
 /// Linear attention and state spaces, whose sizes are others, are errors.
 ErrorOr<ModelConfig> readModelSizes(const json::Document &document);
 
-/// What `config` took from which key of `document`, of which it was read: a
+/// What `config` took from which key of `document`, its source: a
 /// line a key with its value and what became of it, then what holds by default,
 /// and the keys that nobody read with the reason.
 std::string explainImport(const json::Document &document,
@@ -351,10 +351,10 @@ std::string explainImport(const json::Document &document,
 /// Number of elements of all weights, by the sizes in `config`.
 double countParameters(const ModelConfig &config);
 
-/// Where the index of a checkpoint (`model.safetensors.index.json`) lies beside
-/// the config at `configPath` and counts parameters or bytes: an error if those
-/// of a family that was read by its keys alone are others. An index that has
-/// parts that are left out bounds them from above.
+/// Where the index of a checkpoint (`model.safetensors.index.json`) lies next
+/// to the config at `configPath` and counts parameters or bytes: an error if
+/// those of a family that was read by its keys alone are others. An index that
+/// has parts that are left out bounds them from above.
 std::optional<Error> checkIndexedSize(const std::string &configPath,
                                       const ModelConfig &config);
 

@@ -237,7 +237,7 @@ static cost::Combine model(CombineOp op) {
 }
 
 /// A product without counts is dense for the tokens of its rank, whether the
-/// layer has routed experts beside it or not.
+/// layer also has routed experts or not.
 template <typename Facts, typename Op> static Facts ffnModel(Op op) {
   Facts facts;
   facts.kind = op.getCounts() ? cost::FfnKind::Grouped : cost::FfnKind::Shared;
@@ -376,8 +376,8 @@ LLM_ONE_INPUT(LmHeadOp)
 
 namespace shardopt::llm {
 
-// What such an op may be cut along, where it is read. Latent attention has some
-// of the dims that attention has.
+// What such an op may be sharded on, where it is read. Latent attention has
+// some of the dims that attention has.
 Span<const cost::DimChoice> choicesOf(AttentionOp) {
   return choicesOfModel<cost::GqaAttention>();
 }

@@ -46,7 +46,7 @@ ParseResult llm::parseLayers(AsmParser &parser, int64_t count,
     if (uint64_t(last - first) >= *limit - std::min(*limit, layers.size()))
       return parser.emitError(loc, "expected at most ")
              << *limit << " layers, one an iteration";
-    // The last one may be the largest number that there is.
+    // The last one may be the largest number of all.
     for (int64_t i = 0; i <= last - first; ++i)
       layers.push_back(first + i);
     return success();

@@ -141,13 +141,13 @@ Slice Slice::whole(StringRef name, RankedTensorType type) {
   return slice;
 }
 
-/// Along what a dim can be cut by entries.
+/// The axes that can shard entries of a dim.
 static constexpr Axis sliceAxes[] = {Axis::Pp, Axis::Ep,  Axis::Tp,
                                      Axis::Dp, Axis::Etp, Axis::Cp};
 static constexpr StringRef sliceAxisNames[] = {"pp", "ep",  "tp",
                                                "dp", "etp", "cp"};
 
-/// The axes of a dim that is cut by rows.
+/// The axes of a dim that is sharded on rows.
 static std::vector<Axis> readRows(Fields &fields) {
   std::vector<Axis> rows;
   auto names = fields.get<ArrayAttr>("rows", "a list of axes");
@@ -252,7 +252,7 @@ DictionaryAttr Slice::write(MLIRContext *context) const {
 // Slices and types
 //===----------------------------------------------------------------------===//
 
-/// The sizes of what coordinates have of a dim that is cut by entries; in
+/// The sizes of what coordinates have of a dim that is sharded on entries; in
 /// stages only that of `stage` counts.
 static LogicalResult verifyEntries(const SliceDim &dim, StringRef what,
                                    int64_t global, int64_t local,

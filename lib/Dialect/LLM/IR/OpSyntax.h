@@ -10,7 +10,7 @@
 //   %a, %k, %v = llm.attention gqa "attention" dim<0> %qkv at(%p) cache(%c, %d)
 //       {heads = 64, …} : tensor<?x9216xbf16> -> tensor<?x8192xbf16>
 //
-// of which an op's definition in ODS says what is its own: the words in front
+// and an op's definition in ODS says what is its own: the words in front
 // of operands, and the types that are written. A rule makes the other types of
 // those. Where an op has others than the rule says, all are written, as of a
 // function: what is printed always reads back to the same op.
@@ -100,7 +100,7 @@ mlir::ParseResult parseOp(mlir::OpAsmParser &parser,
                           mlir::OperationState &state, const OpSyntax &syntax);
 
 /// `sizes` has the number of operands at each place, `defaults` the attributes
-/// of an op of which nothing is said.
+/// of an op without a syntax of its own.
 void printOp(mlir::OpAsmPrinter &printer, mlir::Operation *op,
              const OpSyntax &syntax, llvm::ArrayRef<unsigned> sizes,
              mlir::DictionaryAttr defaults);

@@ -7,7 +7,7 @@
 //
 // Every check emits its error on the op, with the value found and the value
 // wanted, and is labelled by its caller with the constraint of the op's
-// description that it keeps. Verifiers hold on the program of one device too,
+// description that it keeps. Verifiers hold on the per-rank program too,
 // so they compare sizes that are cut alike and never a local size with one of
 // the whole model.
 //
@@ -47,14 +47,14 @@ mlir::LogicalResult expectLike(mlir::Operation *op, llvm::StringRef what,
                                mlir::Value value, llvm::StringRef whose,
                                mlir::Value pattern);
 
-/// `value`, of which `what` is the name, is positive.
+/// `value`, whose name is `what`, is positive.
 mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef what,
                                    int64_t value);
 /// The same of several names and values.
 mlir::LogicalResult expectAllPositive(
     mlir::Operation *op,
     std::initializer_list<std::pair<llvm::StringRef, int64_t>> attributes);
-/// `value`, of which `what` is the name, is positive and finite.
+/// `value`, whose name is `what`, is positive and finite.
 mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef what,
                                    const llvm::APFloat &value);
 

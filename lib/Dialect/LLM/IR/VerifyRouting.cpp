@@ -19,7 +19,7 @@ using namespace shardopt::llm;
 // Choice of experts
 //===----------------------------------------------------------------------===//
 
-/// (C3): `top_k` choices a row, of which there are at most as many as experts.
+/// (C3): `top_k` choices a row, at most as many as experts.
 template <typename ChoiceOp>
 static LogicalResult verifyTopK(ChoiceOp op, int64_t experts) {
   int64_t topK = op.getTopK();
@@ -34,7 +34,7 @@ static LogicalResult verifyTopK(ChoiceOp op, int64_t experts) {
                     columns(op.getWeights()));
 }
 
-/// (C4): equal groups of experts, of which those that are chosen hold `top_k`.
+/// (C4): equal groups of experts; those that are chosen hold `top_k`.
 template <typename ChoiceOp>
 static LogicalResult verifyGroups(ChoiceOp op, int64_t experts) {
   int64_t groups = op.getGroups();

@@ -57,8 +57,8 @@ private:
   ProgramGrid grid;
 };
 
-/// What `op` says of itself, or nothing; of a module of which
-/// `checkCollectives` holds.
+/// What `op` says of itself, or nothing; of a module that
+/// `checkCollectives` accepts.
 std::optional<lowered::Collective> readCollective(mlir::Operation *op);
 /// Fails, with a diagnostic, where a collective says of itself what cannot be.
 mlir::LogicalResult checkCollectives(mlir::ModuleOp module);

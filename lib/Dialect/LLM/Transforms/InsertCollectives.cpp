@@ -1,4 +1,4 @@
-//===- InsertCollectives.cpp - The program of one device ------------------===//
+//===- InsertCollectives.cpp - The per-rank program -----------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -97,7 +97,7 @@ static LogicalResult checkRecursion(ModuleOp module) {
 }
 
 /// Fails at a call whose function takes or gives something else than the call
-/// has, now that both are programs of one device.
+/// has, now that both are per-rank programs.
 static LogicalResult checkCalls(ModuleOp module) {
   SymbolTableCollection symbols;
   WalkResult result = module.walk([&](func::CallOp call) {

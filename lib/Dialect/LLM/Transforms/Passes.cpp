@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 
-/// `--llm-shard-pipeline`: its options are those of the search, of which the
+/// `--llm-shard-pipeline`: its options are those of the search. The
 /// collectives take what they share.
 static void registerShardPipeline(const PlanningHost &host) {
   registerPassPipeline(

@@ -31,7 +31,7 @@ public:
 private:
   FailureOr<ResidualRows> countMade(Operation *op);
   ResidualRows sizeOf(Value tensor);
-  /// The rows of `op`'s operand, gathered over its group or cut by it.
+  /// The rows of `op`'s operand, gathered over its group or sharded on it.
   template <typename OpTy> FailureOr<ResidualRows> gathered(OpTy op);
   template <typename OpTy> FailureOr<ResidualRows> cut(OpTy op);
   template <typename OpTy> Value groupSize(OpTy op);

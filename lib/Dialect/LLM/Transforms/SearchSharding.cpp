@@ -56,7 +56,7 @@ private:
   LogicalResult run();
   /// Gives layers ops of their own, where `dims` asks for it.
   LogicalResult separate();
-  /// What the options ask for, beside pins.
+  /// What the options ask for, apart from pins.
   std::optional<Error> readRequest(PlanRequest &request);
   search::SearcherOptions searcherOptions() const;
   std::optional<Error> readPins(const ModuleModel &program,

@@ -1,4 +1,4 @@
-//===- StagePlan.cpp - Where a program is cut into stages -----------------===//
+//===- StagePlan.cpp - Where the stages of a program begin ----------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

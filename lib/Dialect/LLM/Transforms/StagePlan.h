@@ -1,4 +1,4 @@
-//===- StagePlan.h - Where a program is cut into stages ---------*- C++ -*-===//
+//===- StagePlan.h - Where the stages of a program begin --------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,7 +46,7 @@ public:
   /// Plans the stages of `degrees` for `func`, whose one block it gives ops
   /// that compute rows of boundaries. Errors: no layers, stages that do not
   /// divide them, ops that have no stage, stacks of layers that something
-  /// beside their repeat reads, or a residual of unknown rows.
+  /// next to their repeat reads, or a residual of unknown rows.
   static mlir::FailureOr<StagePlan> create(mlir::func::FuncOp func,
                                            mlir::shard::GridOp grid,
                                            const Degrees &degrees);
@@ -63,7 +63,7 @@ public:
   const Boundary &getBoundary(int64_t stage) const {
     return boundaries[stage - 1];
   }
-  /// The repeat of which `value` is a stack, an argument or a result; null if
+  /// The repeat that has `value` as a stack, an argument or a result; null if
   /// it is none.
   RepeatOp getStackOwner(mlir::Value value) const {
     return stackOwners.lookup(value);

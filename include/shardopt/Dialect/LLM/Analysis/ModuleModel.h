@@ -28,7 +28,7 @@ struct ModuleModel {
 
 /// Reads the program of `module`: one `llm.embedding`, layers, one
 /// `llm.lm_head`, each reading what the one before it made. Layers are the
-/// iterations of `llm.repeat`s, or runs of ops between them, each of which
+/// iterations of `llm.repeat`s, or runs of ops between them. Each of them
 /// starts with an `llm.rms_norm` without residual and ends with a tree of
 /// `llm.add`s. Layers whose ops have the same names are of one kind and must be
 /// alike but for attention's window.

@@ -98,7 +98,7 @@ class LLM_WrittenOp<string mnemonic, list<Trait> traits = []>
 }
 
 // An op with a name and a sharding dim, and a cost. `says` are the methods of
-// `ShardableOpInterface` that it implements beside `getActivations`.
+// `ShardableOpInterface` that it implements in addition to `getActivations`.
 class LLM_FusedOp<string mnemonic, list<Trait> traits = [],
                   list<string> says = []>
     : LLM_WrittenOp<mnemonic, !listconcat(traits, [

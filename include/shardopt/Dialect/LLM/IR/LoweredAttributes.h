@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The program of one device says what it is in dictionaries of builtin
+// The per-rank program says what it is in dictionaries of builtin
 // attributes, which any MLIR tool reads: `shardopt.*` on the module, on
 // functions, their arguments and results, and on ops. Each has a struct here,
 // and nobody else spells its fields: `read` takes what anybody may have
@@ -66,9 +66,9 @@ std::vector<int64_t> listEntries(const std::vector<Run> &runs);
 struct SliceDim {
   std::optional<Axis> axis;
   mlir::ArrayAttr runs; ///< see writeRuns; null without `axis`
-  /// A dynamic dim is cut by a ceiling over the first axis, each part into
-  /// micro-batches, and each of these by a ceiling over the next axis: that of
-  /// the largest part where parts are cut alike.
+  /// A dynamic dim is sharded with a ceiling over the first axis, each part
+  /// into micro-batches, and each of these by a ceiling over the next axis:
+  /// that of the largest part where parts are cut alike.
   std::vector<Axis> rows;
   bool areRowsAlike = false;
   /// Of a dynamic dim coordinate i of n has entries i, i + n, i + 2 n, …, as

@@ -28,7 +28,7 @@ inline constexpr ::llvm::StringLiteral loweredStrategyAttrName =
 inline constexpr ::llvm::StringLiteral loweredWorkloadAttrName =
     "shardopt.workload";
 
-/// Whether `module` is the program of one device.
+/// Whether `module` is the per-rank program.
 bool isPartitioned(mlir::ModuleOp module);
 
 /// What `llm.strategy` says, nothing at all where there is none.

@@ -15,7 +15,7 @@ include "shardopt/Dialect/LLM/Transforms/DegreeTable.td"
 // Options that several passes have
 //===----------------------------------------------------------------------===//
 
-// What the metrics of a strategy depend on, beside the module.
+// What the metrics of a strategy depend on, in addition to the module.
 defvar ScenarioPassOptions = [
   Option<"machine", "machine", "std::string", [{""}],
     "Name of a machine, or path of a JSON file (default: `llm.machine` of the module, else h100_sxm)">,

@@ -61,8 +61,8 @@ static void append(Pieces &pieces, Piece piece) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Takes the longest arithmetic progression off the front of `pieces`, of which
-/// the first `next` are taken. Pieces that are not adjacent continue one only
+/// Takes the longest arithmetic progression off the front of `pieces`, whose
+/// first `next` are taken. Pieces that are not adjacent continue one only
 /// entry by entry.
 static Run takeRun(Pieces &pieces, size_t &next) {
   Piece &first = pieces[next];

@@ -22,7 +22,8 @@ Value llm::positionsIn(OpPartition &p, Value positions, Layout layout) {
   return p.allSlice(p.padRows(complete, *p.getTokens(), -1), 0);
 }
 
-/// The caches, with their heads or features cut by `packing` along `dim`.
+/// The caches, with their heads or features sliced as `packing` says along
+/// `dim`.
 static LogicalResult sliceCaches(OpPartition &p, AttentionOp op, Layout layout,
                                  int64_t dim, const Packing *packing,
                                  SmallVectorImpl<Value> &caches) {

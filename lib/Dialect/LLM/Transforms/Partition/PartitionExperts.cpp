@@ -178,7 +178,7 @@ LogicalResult llm::partition(DispatchOp op, OpPartition &p) {
     Layout outside = p.getRequired();
     tokens = p.get(op.getTokens(), outside,
                    p.hiddenIn(op.getTokens(), outside, Axis::Tp));
-    // Columns that are cut over etp again are cut evenly.
+    // Columns that etp shards again are sharded evenly.
     if (inside == Layout::TH && outside == Layout::H)
       tokens = p.widen(tokens, features->getLocalSize());
   }

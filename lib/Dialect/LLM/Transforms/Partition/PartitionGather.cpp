@@ -34,7 +34,7 @@ static Value trimToRows(OpPartition &p, Value rows) {
 // On the way in
 //===----------------------------------------------------------------------===//
 
-/// Whole rows of all replicas, of which those of this one serve others as well.
+/// Replicated rows of all replicas; those of this one serve others as well.
 static Value gatherWhole(OpPartition &p, Value tokens, Layout from) {
   Value rows = p.get(tokens, from);
   Charges charges = p.own("exchange");

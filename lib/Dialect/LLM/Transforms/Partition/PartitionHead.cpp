@@ -53,7 +53,7 @@ static Value normRows(OpPartition &p, LmHeadOp op, Value input) {
       .getResult();
 }
 
-/// The final norm of rows of which this device has `features`.
+/// The final norm of rows whose `features` this device has.
 static Value normCut(OpPartition &p, LmHeadOp op, Value input,
                      const Packing *features) {
   Value weight = p.sliceVector(op.getNorm(), features);

@@ -21,7 +21,7 @@ inline mlir::RankedTensorType withColumns(mlir::Value like, int64_t width) {
 }
 
 /// The norm of rows of `width` features, of their deviations from the mean
-/// where it `subtractsMean`. Where features are cut over devices, their sums
+/// where it `subtractsMean`. Where features are sharded on devices, their sums
 /// are all-reduced: the collective "norm" of the op.
 mlir::Value normFeatures(OpPartition &p, mlir::Value input, mlir::Value weight,
                          mlir::Value bias, mlir::FloatAttr epsilon,

@@ -1,4 +1,4 @@
-//===- PartitionProducts.cpp - Products of one device ---------------------===//
+//===- PartitionProducts.cpp - GEMMs of one rank --------------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -14,7 +14,7 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-/// Key heads of which each has `columns / heads` of what they share.
+/// Key heads; each has `columns / heads` of what they share.
 static const Packing *groupsOf(OpPartition &p, GatedDeltaNetOp op,
                                int64_t columns) {
   return p.getPackings().heads(op.getHeads(), columns / int64_t(op.getHeads()),

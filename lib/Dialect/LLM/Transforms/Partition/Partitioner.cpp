@@ -1,4 +1,4 @@
-//===- Partitioner.cpp - Writes the program of one device -----------------===//
+//===- Partitioner.cpp - Writes the per-rank program ----------------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -147,7 +147,7 @@ LogicalResult Partitioner::runOnBlock(Block &block) {
 }
 
 LogicalResult Partitioner::runOnOp(Operation &op) {
-  if (isa<ParamOp>(op)) // written beside its user, with the slice it needs
+  if (isa<ParamOp>(op)) // written next to its user, with the slice it needs
     return success();
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return runOnRepeat(repeat);

@@ -53,7 +53,7 @@ static OpOperand *firstUse(Value value) {
   return first;
 }
 
-/// The op for which `value` is made: its first user, or, where that merely adds
+/// The op that `value` is made for: its first user, or, where that merely adds
 /// it up or carries it to the next layer, the first user of what comes of it.
 static Operation *consumerOf(Value value) {
   llvm::SmallPtrSet<Operation *, 4> carriers; // repeats that were passed

@@ -338,7 +338,7 @@ LogicalResult Slices::describeSignature(FunctionOpInterface func, Block &body,
   func.setType(func.cloneTypeWith(body.getArgumentTypes(),
                                   terminator->getOperandTypes()));
   MLIRContext *context = builder.getContext();
-  /// Rows are cut over replicas wherever they are.
+  /// Rows are sharded on replicas wherever they are.
   auto describeValue = [&](Value value,
                            const std::string &name) -> DictionaryAttr {
     if (isSliced(value))

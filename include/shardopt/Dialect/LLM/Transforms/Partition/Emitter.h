@@ -35,7 +35,7 @@ struct DeviceGrid {
 /// of the repeat that it stands in.
 struct Charge {
   int64_t layers = 1;      ///< consecutive iterations
-  ::llvm::StringRef cause; ///< empty: the op for which it is emitted
+  ::llvm::StringRef cause; ///< empty: the op that needs it
   /// Collectives of the model that this one stands for, all of one kind, or a
   /// share of them where several stand for it. None: not charged.
   ::llvm::SmallVector<cost::Collective, 2> counted;
@@ -50,7 +50,7 @@ using Charges = ::llvm::SmallVector<Charge, 1>;
 Charges charged(const cost::Collective &collective);
 /// `bytes` are moved, which the model does not count.
 Charges uncharged(double bytes);
-/// `charges`, of which this collective is a share.
+/// The share of `charges` that this collective has.
 Charges scaled(Charges charges, double share);
 
 /// What the collectives of a reshard are charged for, one after the other.
@@ -96,7 +96,7 @@ public:
                             const Charges &charges) const;
   mlir::Value allToAll(mlir::Value value, int64_t splitDim, int64_t concatDim,
                        const Charges &charges) const;
-  /// Rows, of which `send` go to and `recv` come from each device.
+  /// Rows: `send` go to each device, and `recv` come from it.
   mlir::Value allToAllV(mlir::Value rows, mlir::Value send, mlir::Value recv,
                         const Charges &charges) const;
   /// The block of dim `dim` that belongs to this device.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an op needs in order to write itself as the program of one device: its
+// What an op needs in order to write itself as the per-rank program: its
 // operands in the placement that its rule asks for, its slices of weights and
 // caches, and collectives that say what the cost model charges for them.
 //
@@ -178,7 +178,7 @@ public:
   /// diagnostic, where the counts are of other rows.
   mlir::FailureOr<DispatchOp> getDispatch(mlir::Value activation,
                                           mlir::Value counts);
-  /// The counts that products of `activation` read.
+  /// The counts that GEMMs on `activation` read.
   mlir::Value getCounts(mlir::Value activation, mlir::Value counts,
                         cost::Layout layout);
   Exchange *beginExchange(DispatchOp dispatch, cost::Layout layout) {

@@ -55,7 +55,7 @@ public:
   const std::vector<Run> &getUnpack() const { return unpack; }
   /// Whether an entry stands in more than one rank.
   bool isReplicated() const { return replicated; }
-  /// The packings of which this one is a concatenation, in the global order and
+  /// The packings that this one concatenates, in the global order and
   /// in every rank's alike; none for a plain one.
   const std::vector<const Packing *> &getParts() const { return parts; }
 
@@ -98,7 +98,7 @@ public:
   /// Keys and values side by side, each by the kv heads above.
   const Packing *kvPair(int64_t heads, int64_t kvHeads, int64_t headSize,
                         int64_t ranks);
-  /// The fused queries, keys and values: `heads`, each with a gate beside it
+  /// The fused queries, keys and values: `heads`, each with a gate behind it
   /// where they are `gated`, then twice `kvHeads`.
   const Packing *qkvHeads(int64_t heads, int64_t kvHeads, int64_t headSize,
                           int64_t ranks, bool gated = false);

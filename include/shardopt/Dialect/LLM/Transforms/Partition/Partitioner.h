@@ -1,4 +1,4 @@
-//===- Partitioner.h - Writes the program of one device ---------*- C++ -*-===//
+//===- Partitioner.h - Writes the per-rank program --------------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ public:
               const Degrees &degrees, const cost::TimeModel &time,
               std::optional<double> skew);
 
-  /// Replaces the body of `func` by the program of one device. Errors: an op
+  /// Replaces the body of `func` by the per-rank program. Errors: an op
   /// without a sharding, an illegal dim, a weight that cannot be sliced, values
   /// that are wired to what they cannot be.
   mlir::LogicalResult run(mlir::FunctionOpInterface func);

@@ -13,7 +13,7 @@
 
 namespace shardopt::llm {
 
-/// A number of rows, cut into blocks of one size of which the last ones are
+/// A number of rows, cut into blocks of one size. The last ones are
 /// padded. All are indices.
 struct RowBlocks {
   mlir::Value rows;    ///< the true number

@@ -24,10 +24,10 @@ class Emitter;
 struct RowSpace {
   ::llvm::StringRef name; ///< "tokens", "prompts" or "experts"
   RowBlocks blocks;       ///< null values where all blocks are whole
-  double cost = 0;        ///< rows for which reshards are charged
+  double cost = 0;        ///< rows whose reshards are charged
   DispatchOp dispatch;    ///< what sent the rows of experts; else null
   Axis over = Axis::Tp;   ///< the devices that layouts are over
-  /// Rows stand [outer][rows], of which the second are cut.
+  /// Rows stand [outer][rows]; the second are sharded.
   int64_t outer = 1;
 };
 
@@ -57,7 +57,7 @@ public:
   const RowSpace *getPrompts(int64_t sequence) const {
     return sequence == 1 ? &tokens : &prompts;
   }
-  /// The rows that `dispatch` sends, of which there are `copies`.
+  /// The `copies` rows that `dispatch` sends.
   const RowSpace *addExperts(DispatchOp dispatch, double copies);
 
 private:

@@ -18,7 +18,8 @@ namespace shardopt::llm {
 /// How one dim of a weight or of a cache is cut.
 struct Cut {
   Axis axis = Axis::Tp;
-  const Packing *packing = nullptr;  ///< static entries; null: not cut by them
+  const Packing *packing =
+      nullptr; ///< static entries; null: not sharded on them
   ::llvm::SmallVector<Axis, 2> rows; ///< axes that cut a dynamic dim
   bool areRowsAlike = false;         ///< see lowered::SliceDim
   std::optional<Axis> stride;        ///< cuts a dynamic dim by turns
