@@ -218,7 +218,7 @@ def explained(results):
 def text(results, tools, modules):
     lines = [summary(results), "## Models", ""]
     lines.append(
-        "Searchers are tuned on the workloads of some models; those of the others are held out for [the score](SearchComparison.md#where-dims-pay).\n"
+        "Searchers are tuned on the workloads of some models; those of the others are held out for [the score](SearchTables.md#where-dims-pay).\n"
     )
     lines += [of_models(results), "", "## The largest gains", ""]
     rows = [

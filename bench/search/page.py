@@ -1,5 +1,5 @@
-"""Writes docs/SearchComparison.md, docs/Reproduction.md and the figures from the table
-of results."""
+"""Writes docs/SearchComparison.md, its pages of tables, docs/Reproduction.md and the figures
+from the table of results."""
 
 import collections
 import difflib
@@ -12,6 +12,12 @@ from .measured import Measured
 from .workloads import GROUPS
 
 NAME = "SearchComparison.md"
+#: Pages of tables: a name, a title and the groups, by their simulators.
+TABLES = (
+    ("SearchTables.md", "Searchers on the roofline", lambda group: not group.is_black_box),
+    ("SearchTablesProcedural.md", "Searchers on the procedural simulator",
+     lambda group: group.is_black_box),
+)
 
 NOTE = (
     "<!-- Generated from bench/search/results.csv.xz by ./dev bench search --page."
@@ -110,15 +116,16 @@ def missing_section(measured, wanted):
     return f"## What is missing\n\n{table}"
 
 
-def text(measured, budget, figures):
-    """The page; `figures` maps a group to the name of its picture."""
+def text(measured, budget):
+    """The page without the groups' tables."""
     wanted = wanted_runs(budget)
+    tables = "\n".join(f"- [{title}]({name})" for name, title, _ in TABLES)
     sections = [
         NOTE,
         "# The searchers compared",
         advice.lines(measured),
+        f"The tables of all searchers, with curves:\n\n{tables}",
         WORKLOADS.rstrip(),
-        *filter(None, (groups.section(g, measured, wanted, figures.get(g)) for g in GROUPS)),
         verdict.section(measured),
         parts.section(measured),
         targets.section(measured),
@@ -126,6 +133,15 @@ def text(measured, budget, figures):
         missing_section(measured, wanted),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def tables_text(title, is_shown, measured, budget, figures):
+    """A page of tables of the groups that `is_shown` holds of."""
+    wanted = wanted_runs(budget)
+    shown = [name for name, group in GROUPS.items() if is_shown(group)]
+    sections = (groups.section(each, measured, wanted, figures.get(each)) for each in shown)
+    about = f"[The searchers compared]({NAME}) has the workloads, what the columns mean, and who is ahead."
+    return "\n\n".join([NOTE, f"# {title}", about, *filter(None, sections)]) + "\n"
 
 
 def figure_names(docs):
@@ -156,8 +172,13 @@ def write(args, paths, results, references):
     measured = Measured(results, references, args.budget)
     if not args.check and not args.no_figures:
         draw(args, paths, results.path)
+    figures = figure_names(args.docs)
     pages = {
-        NAME: text(measured, args.budget, figure_names(args.docs)),
+        NAME: text(measured, args.budget),
+        **{
+            name: tables_text(title, is_shown, measured, args.budget, figures)
+            for name, title, is_shown in TABLES
+        },
         reproduction.NAME: reproduction.text(measured, args.docs),
     }
     is_stale = False
