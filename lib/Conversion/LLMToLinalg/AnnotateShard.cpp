@@ -36,7 +36,6 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
-using lowered::SliceDim;
 
 namespace {
 
