@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks how long the sentences of Markdown pages are.
 
-A page fails if its mean sentence has more than 18 words, or if more than 3 % of its
-sentences have more than 30. `--list` prints the means of all pages, `--long` the long
+A page fails if its mean sentence has more than 18 words, if more than 3 % of its
+sentences have more than 30, or if it has more than 300 lines; a change log may be longer. `--list` prints the means of all pages, `--long` the long
 sentences.
 
 Counted is prose alone: paragraphs, list items and quotes. Headings, tables, code blocks,
@@ -18,7 +18,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MEAN, LONG, SHARE, LEAST = 18, 30, 0.03, 4
+MEAN, LONG, SHARE, LEAST, LINES = 18, 30, 0.03, 4, 300
 
 NOT_PROSE = [
     re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL),
@@ -85,6 +85,10 @@ def main():
 
     failed = False
     for page in args.pages or default_pages(ROOT):
+        lines = page.read_text(encoding="utf-8").count("\n")
+        if lines > LINES and page.name != "CHANGELOG.md":
+            failed = True
+            print(f"{page}: {lines} lines (at most {LINES})", file=sys.stderr)
         counted = list(sentences(read(page)))
         if not counted:
             continue

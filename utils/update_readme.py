@@ -81,6 +81,10 @@ def main():
         if timeless(shown) == timeless(block):
             continue
         differs = True
+        if not args.check and "(no report," in block:
+            print(f"{page} is not written: its report needs vl-convert-python "
+                  "(utils/requirements.txt)", file=sys.stderr)
+            continue
         if not args.check:
             (ROOT / page).write_text(head + begin + block + end + tail)
             continue
