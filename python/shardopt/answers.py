@@ -10,6 +10,8 @@ from typing import Any, Sequence
 
 from ._native import native
 from .border import check_outputs
+from .deployments.planned import deployment_of
+from .errors import Inexpressible
 from .exits import EXHAUSTED, FEASIBLE
 from .heads import export_words
 from .services import Service
@@ -53,12 +55,25 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
     words = export_words(plan, as_path(path))
+    if isinstance(plan, Service) and _why_not_launched(plan):
+        return "the same with another --engine, for a plan that export starts"
     if words:
         return command_line(words)
     if isinstance(plan, Service):
         usual = native().usual_engine
         return f"the same with --engine {usual}, for a plan that an engine runs"
     return "the same with --simplest=0.5%, for a plan that an engine runs or nearly does"
+
+
+def _why_not_launched(plan: Service) -> str:
+    """Why no file starts a service whose layouts its engine runs; empty if one does."""
+    if not plan.engine or plan.interrupted:
+        return ""
+    try:
+        deployment_of(plan).check()
+    except Inexpressible as error:
+        return "; ".join(error.reasons)
+    return ""
 
 
 def _resume(args: argparse.Namespace) -> str:
@@ -97,6 +112,10 @@ def _show_next(plans: Sequence[Any], paths: Sequence[str], args: argparse.Namesp
     for plan, path in zip(plans, paths):
         print(f"\n  {'plan':<{width}}{path}")
         print(f"  {'next':<{width}}{_next(plan, path)}")
+    for plan in plans:
+        why = _why_not_launched(plan) if isinstance(plan, Service) else ""
+        if why:
+            print(f"  {'launch':<{width}}export refuses this service of {plan.engine}: {why}")
     for plan in plans:
         if plan.interrupted:
             print(f"  {'resume':<{width}}{_resume(args)}")

@@ -263,8 +263,11 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made = verb("size", "find the fewest or cheapest GPUs for a load")
     _add_problem(made)
     made.add_argument(
-        "--rate", dest="tokens", type=positive, metavar="N", help="output tokens/s"
+        "--tokens-per-s", dest="tokens", type=positive, metavar="N",
+        help="output tokens/s to size for, instead of --requests-per-s",
     )
+    # The old name of it; a rate is requests per second elsewhere.
+    made.add_argument("--rate", dest="old_tokens", type=positive, help=argparse.SUPPRESS)
     made.add_argument(
         "--price",
         action="append",

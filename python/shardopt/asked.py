@@ -16,11 +16,16 @@ def settings_of(args: argparse.Namespace) -> dict[str, Any]:
     return merged(args.config, flags, args.changes)
 
 
+def note(text: str) -> None:
+    """Says what a user should know of an answer, beside it."""
+    print(f"note: {text}", file=sys.stderr)
+
+
 def asked_problems(args: argparse.Namespace) -> list[Any]:
     notes: list[str] = []
     found = problems_of(settings_of(args), args.allow_simulator, notes)
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+    for text in notes:
+        note(text)
     return found
 
 

@@ -166,14 +166,20 @@ def other_mode(service: Service) -> str:
     mode = "disaggregated" if service.mode == "aggregated" else "aggregated"
     if other is None:
         asked = service.problem.mode not in (None, "best")
-        return f"{mode}: not searched" if asked else f"{mode}: no plan meets the SLOs"
+        if asked:
+            return f"{mode}: not searched"
+        gpus = service.problem.devices or service.problem.max_devices
+        return f"{mode}: no plan meets the SLOs" + (f" on {counted(gpus, 'GPU')}" if gpus else "")
     metrics = other.metrics
-    share = metrics.tokens_per_s_per_gpu / service.metrics.tokens_per_s_per_gpu - 1
-    return (
-        f"{mode}: {three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU ({share:+.1%}), "
-        f"TPOT {three(metrics.tpot_ms)} ms, TTFT {three(metrics.ttft_ms)} ms, "
-        f"{three(metrics.requests_per_s)} req/s on {counted(metrics.gpus, 'GPU')}"
-    )
+    # At a rate all plans give the same tokens/s: their GPUs differ.
+    found = f"{counted(metrics.gpus, 'GPU')} in place of {service.metrics.gpus}"
+    if service.problem.rate is None:
+        share = metrics.tokens_per_s_per_gpu / service.metrics.tokens_per_s_per_gpu - 1
+        found = f"{three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU ({share:+.1%})"
+    times = f"TPOT {three(metrics.tpot_ms)} ms, TTFT {three(metrics.ttft_ms)} ms"
+    if service.problem.rate is not None:
+        return f"{mode}: {found}, {times}"
+    return f"{mode}: {found}, {times}, {three(metrics.requests_per_s)} req/s on {counted(metrics.gpus, 'GPU')}"
 
 
 def engines_of(service: Service) -> str:

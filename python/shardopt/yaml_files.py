@@ -35,7 +35,7 @@ def parse_documents(text: str, path: str, what: str = "settings") -> list[Any]:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
         raise ShardoptError(
-            f"'{path}' is YAML, which needs python3-yaml; JSON needs nothing"
+            f"'{path}' is YAML, which needs PyYAML (pip install pyyaml); JSON needs nothing"
         ) from None
     with reading(f"'{path}'"):
         loader = None

@@ -182,7 +182,7 @@ class ProgramsOfFilesTest(InFolder):
             ["report", evil, "-o", self.folder / "p.html", *brief],
             ["plan", evil],
             ["pareto", evil],
-            ["fit", evil, "--rate", "1"],
+            ["fit", evil, "--tokens-per-s", "1"],
             ["sweep", evil],
             ["judge", "vllm serve x", evil],
         )

@@ -98,7 +98,7 @@ class CommandTest(unittest.TestCase):
         # Its config need not be where it was.
         kept["model"]["path"] = "/nowhere/small-moe.json"
         path.write_text(json.dumps(kept))
-        for words in (["pareto", path], ["fit", path, "--rate", 1000], ["sweep", path]):
+        for words in (["pareto", path], ["fit", path, "--tokens-per-s", 1000], ["sweep", path]):
             with self.subTest(words):
                 code, out, err = run(*words, "--format", "json")
                 self.assertEqual((code, err), (0, ""))
@@ -287,16 +287,16 @@ class CommandTest(unittest.TestCase):
             (["plan", *PROBLEM, "--tpot", "nan"], "invalid number above 0"),
             (["plan", *PROBLEM, "--isl", "8"], "'osl' is missing"),
             (["plan", *PROBLEM, "--simplest", "x"], "expected a share such as 0.5%"),
-            (["fit", *PROBLEM, "--rate", "9", "--price", "h100"], "is no price"),
+            (["fit", *PROBLEM, "--tokens-per-s", "9", "--price", "h100"], "is no price"),
             (["plan"], "no model"),
             (["plan", MOE], "no workload"),
             (["plan", *PROBLEM, "--set", "tp"], "has no '='"),
             (["evaluate", "nothing.json"], "cannot be read"),
             (["pareto", MOE, "--isl", "8", "--osl", "8", "--set", "simulator=roofline"],
              "'pareto' answers for a service or for one phase"),
-            (["size", *PROBLEM], "no load to size for, expected --rate"),
-            (["size", MOE, "--isl", "8", "--osl", "8"], "expected --requests-per-s, or --rate"),
-            (["size", MOE, "--isl", "8", "--osl", "8", "--rate", "9", "--requests-per-s", "9"],
+            (["size", *PROBLEM], "no load to size for, expected --tokens-per-s"),
+            (["size", MOE, "--isl", "8", "--osl", "8"], "expected --requests-per-s or --tokens-per-s"),
+            (["size", MOE, "--isl", "8", "--osl", "8", "--tokens-per-s", "9", "--requests-per-s", "9"],
              "expected one of them"),
             (["plan", MOE, "--isl", "8", "--osl", "8", "--set", "pins.batch=4"],
              "unknown pin 'batch'"),
@@ -329,13 +329,28 @@ class CommandTest(unittest.TestCase):
                            "--searcher", "random", "--budget", 1)
         self.assertEqual(code, 1)
         self.assertIn("no strategy is feasible", err)
-        code, _, err = run("fit", MOE, "--context", 24, "--rate", 1e30)
+        code, _, err = run("fit", MOE, "--context", 24, "--tokens-per-s", 1e30)
         self.assertEqual(code, 1)
         self.assertIn("need more than 4096 devices", err)
         code, _, err = run("plan", MOE, "--context", 24, "--searcher", "random",
                            "--budget", 1)
         self.assertEqual(code, 3)
         self.assertIn("though there are some", err)
+
+    def test_a_service_that_export_refuses_says_so(self):
+        model = ROOT / "examples/configs/llama-3.1-70b.json"
+        asked = ("--machine", "h100_sxm", "--devices", 32, "--isl", 1000, "--osl", 200, "--set", "pins.tp=16")
+        for engine, refused in (("trtllm", True), ("vllm", False)):
+            with self.subTest(engine), tempfile.TemporaryDirectory() as folder:
+                code, out, _ = run("plan", model, *asked, "--engine", engine, "--output-dir", folder)
+                self.assertEqual(code, 0)
+                self.assertEqual("export refuses this service of trtllm" in out, refused)
+                self.assertEqual("next        shardopt export" in out, not refused)
+                code, _, err = run("export", Path(folder) / "service.json",
+                                   "--target", "shell", "--output-dir", folder + "/launch")
+                self.assertEqual(code != 0, refused)
+                # Nothing but the config's file says what servers load.
+                self.assertIn("--model names the checkpoint", err)
 
     def test_pareto_and_fit(self):
         code, out, _ = run("pareto", *PROBLEM, "--step", 0.3, "--format", "json")
@@ -350,11 +365,14 @@ class CommandTest(unittest.TestCase):
              "tpot_ms 16", "tpot_ms 24"],
         )
         self.assertGreaterEqual(rows["context 12"]["throughput"], rows["none"]["throughput"])
-        code, out, _ = run("fit", MOE, "--context", 24, "--rate", 1000)
+        code, out, _ = run("fit", MOE, "--context", 24, "--tokens-per-s", 1000)
         self.assertEqual(code, 0)
         self.assertRegex(out, r"1 GPU reaches [0-9.e+]+ tokens/s \(target 1000\). Fewer do not.")
+        code, old, err = run("fit", MOE, "--context", 24, "--rate", 1000)
+        self.assertEqual((code, old), (0, out))
+        self.assertIn("--tokens-per-s now", err)
         prices = ["--price", "h200_sxm=9", "--price", "h100_sxm=2.5"]
-        code, out, _ = run("size", MOE, "--context", 24, "--rate", 1000, *prices)
+        code, out, _ = run("size", MOE, "--context", 24, "--tokens-per-s", 1000, *prices)
         self.assertEqual(code, 0)
         self.assertLess(out.index("h100_sxm"), out.index("h200_sxm"))
 

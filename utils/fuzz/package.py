@@ -212,7 +212,7 @@ class Run:
             "export": ["--engine", rng.choice(("vllm", "sglang", "trtllm", "transformers", "x"))],
             "serve": ["--engine", "vllm", "--dry-run"],
             "plan": rng.choice(([], ["--output-dir", rng.choice((".", "out", path))])),
-            "fit": ["--rate", rng.choice(("1", "1e9", "nan", self.name()))],
+            "fit": ["--tokens-per-s", rng.choice(("1", "1e9", "nan", self.name()))],
         }.get(verb, [])
         if verb == "export":
             more += rng.choice(([], ["--output-dir", rng.choice(("out", self.name()))]))

@@ -8,12 +8,12 @@ from typing import Any, Iterable
 
 from .. import shardings
 from ..answers import inputs_of, print_json
-from ..asked import phase_of, plan_of
+from ..asked import note, phase_of, plan_of
 from ..border import list_known
 from ..deployments import TARGETS, Settings, deployment_of, next_step, write
 from ..errors import ShardoptError, UnknownName
 from ..exits import FEASIBLE
-from ..launches import engine_of, export
+from ..launches import engine_of, export, model_folder, served_name
 from ..services import Service
 
 
@@ -32,6 +32,7 @@ def export_verb(args: argparse.Namespace) -> int:
     if isinstance(plan, Service):
         raise _is_no_server(plan, args.plan)
     _refuse_settings_alone(args)
+    _note_model(args, plan)
     engine = args.engine or engine_of(plan)
     launch = export(plan, engine, args.devices_per_node, args.max_length)
     inputs = inputs_of(args, [plan.problem])
@@ -93,9 +94,17 @@ def _export_shardings(args: argparse.Namespace) -> int:
     return FEASIBLE
 
 
+def _note_model(args: argparse.Namespace, plan: Any) -> None:
+    """Says that servers are told to load what only the config's file is called."""
+    name = served_name(plan.problem.model)
+    if args.model is None and model_folder(plan) == name:
+        note(f"the servers load '{name}', the name of the config's file: --model names the checkpoint")
+
+
 def _export_service(args: argparse.Namespace, plan: Any) -> int:
     if not args.output_dir:
         raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
+    _note_model(args, plan)
     asked = {name: getattr(args, name) for name in _OF_TARGETS}
     settings = Settings(**{name: value for name, value in asked.items() if value is not None})
     deployment = deployment_of(

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 from ..answers import check_places, print_json, show
 from ..arguments import positive
-from ..asked import asked_problems, one_problem
+from ..asked import asked_problems, note, one_problem
 from ..bars import searching
 from ..brief_tables import changes_table, frontier_table, offers_table
 from ..errors import Infeasible, ShardoptError, WrongValue
@@ -88,13 +88,16 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
 def size_verb(args: argparse.Namespace) -> int:
     prices = _prices(args.prices)
     problem = one_problem(args)
+    if args.old_tokens is not None:
+        note("'--rate' counts output tokens/s and is --tokens-per-s now; requests are --requests-per-s")
+        args.tokens = args.tokens or args.old_tokens
     if problem.is_service and args.tokens is not None and problem.rate is not None:
         raise ShardoptError(
-            "'--rate' (output tokens/s) and '--requests-per-s' are given, expected one of them"
+            "'--tokens-per-s' and '--requests-per-s' are given, expected one of them"
         )
     if args.tokens is None and problem.rate is None:
-        wanted = "--requests-per-s, or --rate" if problem.is_service else "--rate"
-        raise ShardoptError(f"no load to size for, expected {wanted} in output tokens/s")
+        wanted = "--requests-per-s or --tokens-per-s" if problem.is_service else "--tokens-per-s"
+        raise ShardoptError(f"no load to size for, expected {wanted}")
     check_places(args, [problem])
     if not prices:
         plan = min_devices(problem, args.tokens)

@@ -10,7 +10,7 @@ from ..asked import plan_of
 from ..border import check_outputs, write_whole
 from ..errors import ShardoptError
 from ..exits import FEASIBLE
-from ..figures import searched, timeline
+from ..figures import converter, searched, timeline
 from ..frontier import pareto
 from ..pages import report
 from ..sensitivity import sweep
@@ -21,6 +21,7 @@ from ..traces import improvements, read_trace, trace_chart, write_chart
 
 def report_verb(args: argparse.Namespace) -> int:
     plan = plan_of(args)
+    converter()  # Before minutes of searches for charts that it cannot draw.
     inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output, args.timeline], inputs)
     is_service = isinstance(plan, Service)
