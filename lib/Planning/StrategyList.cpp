@@ -110,7 +110,7 @@ ErrorOr<ListSummary> shardopt::evaluateList(const Scenario &scenario,
   }
 }
 
-/// The strategy in the plan file at `path` (docs/Python.md).
+/// The strategy in the plan file at `path` (docs/Quickstart.md).
 static ErrorOr<Strategy> readPlanFile(const std::string &path,
                                       const cost::Model &model) {
   ErrorOr<json::Document> document = json::Document::parseFile(path);

@@ -17,8 +17,46 @@ _EPILOG = """exit codes: 0 done, 1 infeasible, or no engine runs it, 2 usage, 3 
 search interrupted, 4 sharded and unsharded results differ"""
 
 
+#: Lines at the end of the help of a verb, and of the command.
+_EXAMPLES = {
+    "": (
+        "shardopt plan config.json --machine h200_sxm --devices 8 --isl 4000 --osl 500",
+        "shardopt size config.json --machine h200_sxm --isl 4000 --osl 500 --requests-per-s 20",
+        "shardopt export plans/service.json --target shell --output-dir launch",
+    ),
+    "plan": (
+        "shardopt plan config.json --machine h200_sxm --devices 8 --isl 4000 --osl 500 \\",
+        "    --tpot 30 --ttft 2000@p90 --engine vllm --output-dir plans",
+        "shardopt plan config.json --devices 8 --context 8192    # a decode step alone",
+    ),
+    "size": (
+        "shardopt size config.json --machine h200_sxm --isl 4000 --osl 500 \\",
+        "    --requests-per-s 20 --ttft 2000@p99 --output-dir plans",
+    ),
+    "pareto": ("shardopt pareto config.json --devices 8 --isl 4000 --osl 500 --step 0.3",),
+    "sweep": ("shardopt sweep plans/service.json",),
+    "export": (
+        "shardopt export plans/service.json --target kubernetes --output-dir launch \\",
+        "    --model meta-llama/Llama-3.1-70B-Instruct",
+    ),
+    "check": (
+        "shardopt check 'vllm serve Qwen/Qwen3-32B --tensor-parallel-size 4' config.json \\",
+        "    --machine h100_sxm --isl 4000 --osl 500",
+        "shardopt check launch",
+    ),
+    "report": ("shardopt report plans/service.json --output plan.html",),
+}
+
+
 class _Parser(argparse.ArgumentParser):
-    """Answers an unknown verb with the known ones, closest first."""
+    """Answers an unknown verb with the known ones, closest first; its help ends with
+    examples."""
+
+    examples: "tuple[str, ...]" = ()
+
+    def format_help(self) -> str:
+        lines = "".join(f"  {line}\n" for line in self.examples)
+        return super().format_help() + (f"\nexamples:\n{lines}" if lines else "")
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -116,41 +154,43 @@ class _Engine(argparse.Action):
 
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("model", nargs="?",
-        help="config.json, its folder, Hub id, module, or plan file")
-    add("--machine", help="name or JSON file (default: h100_sxm)")
+    parser.add_argument(
+        "model", nargs="?", help="config.json, its folder, Hub id, module, or plan file"
+    )
+    add = parser.add_argument_group("GPUs and engine").add_argument
+    add("--machine", help="GPU type such as h200_sxm, or JSON file (default: h100_sxm)")
     add("--devices", type=whole, metavar="N",
-        help="available GPUs; idle ones lower throughput per GPU")
-    add("--max-devices", type=whole, metavar="N", help="maximum GPUs per plan")
-    add("--isl", type=whole, metavar="TOKENS", help="prompt length in tokens, for a service")
-    add("--osl", type=whole, metavar="TOKENS", help="completion length in tokens, for a service")
-    add("--context", type=whole, metavar="TOKENS",
-        help="context in tokens: plan one phase")
-    add("--phase", help="decode (default) or prefill, with --context")
+        help="available GPUs; idle ones count (default: an NVLink domain)")
+    add("--max-devices", type=whole, metavar="N", help="maximum GPUs per plan, instead")
+    add("--prefill-machine", metavar="MACHINE", help="GPU type of prefill workers")
+    add("--prefill-devices", type=whole, metavar="N",
+        help="GPUs of --prefill-machine, in addition to --devices")
+    add("--engine", action=_Engine,
+        help="vllm (default of a service), sglang, trtllm, any or none")
+    add("--weight-type", metavar="TYPE[,…]",
+        help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
+    add("--kv-type", metavar="TYPE[,…]", help="KV-cache type: bf16 or fp8")
+    add = parser.add_argument_group("requests and SLOs of a service").add_argument
+    add("--isl", type=whole, metavar="TOKENS", help="prompt tokens of a request")
+    add("--osl", type=whole, metavar="TOKENS", help="output tokens of a request")
+    add("--requests-per-s", dest="rate", type=positive, metavar="N", help="request rate")
+    add("--concurrency", type=whole, metavar="N", help="requests in flight, instead of a rate")
     add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",
         help="TPOT SLO in ms: mean, or @p50, @p90, @p99 (default: 50)")
     add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
         help="TTFT SLO in ms, likewise (default: 2000)")
-    add("--concurrency", type=whole, metavar="N", help="requests in flight, with --isl")
-    add("--requests-per-s", dest="rate", type=positive, metavar="N",
-        help="request rate, with --isl")
-    add("--prefill-machine", metavar="MACHINE",
-        help="machine of prefill workers, with --isl")
-    add("--prefill-devices", type=whole, metavar="N",
-        help="its GPUs, in addition to --devices")
-    add("--weight-type", metavar="TYPE[,…]",
-        help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
-    add("--kv-type", metavar="TYPE[,…]", help="KV-cache type: bf16 or fp8")
-    add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step, with --isl (8192)")
+    add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step (default: 8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
-        help="speculative tokens and mean acceptance length, with --isl")
-    add("--engine", action=_Engine, help="vllm (default of a service), sglang, trtllm, any or none")
-    add("--space", help="of a phase: serving (default) or uniform")
-    add("--objective", help="of a phase: throughput (default) or latency")
-    add("--searcher", help="of a phase: searcher (default: exact)")
+        help="speculative tokens per step, and how many are accepted (mean)")
+    add = parser.add_argument_group("one phase and its search").add_argument
+    add("--context", type=whole, metavar="TOKENS", help="context in tokens, instead of --isl")
+    add("--phase", help="decode (default) or prefill")
+    add("--space", help="serving (default) or uniform")
+    add("--objective", help="throughput (default) or latency")
+    add("--searcher", help="searcher (default: exact)")
     add("--budget", type=whole, metavar="N", help="maximum evaluations")
     add("--seed", type=whole, metavar="N", help="random seed (default: 0)")
+    add = parser.add_argument_group("settings").add_argument
     add("--config", metavar="FILE", help="settings as YAML or JSON")
     add(
         "--set",
@@ -223,17 +263,19 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     """The parser, and that of each verb."""
     parser = _Main(
         prog="shardopt",
-        description="Plans how large language models are sharded for inference.",
+        description="Plans services of large language models: GPUs, parallelism, launch files.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )
+    parser.examples = _EXAMPLES[""]
     parser.add_argument("--version", action="store_true", help="print the version")
-    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_Parser)
+    verbs = parser.add_subparsers(dest="verb", metavar="command", parser_class=_Parser)
 
-    def verb(name: str, summary: str) -> argparse.ArgumentParser:
+    def verb(name: str, summary: str) -> _Parser:
         made = verbs.add_parser(
             name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
         )
+        made.examples = _EXAMPLES.get(name, ())
         _add_output(made)
         return made
 
@@ -250,12 +292,12 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     )
     made.add_argument(
         "--advice", action="store_true",
-        help="of a service: what SLOs, GPUs, engines and types would buy",
+        help="of a service: what other SLOs, GPUs, engines and types would gain",
     )
     made.add_argument(
         "--simplest",
         metavar="SHARE",
-        help="nearest plan to an engine that loses at most 0.5%%, say",
+        help="of a phase: nearest plan to an engine's, with at most this loss: 0.5%%",
     )
     made = verb("pareto", "list the Pareto frontier of throughput and latency")
     _add_problem(made)
@@ -287,7 +329,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument("first")
     made.add_argument("second")
     _add_trust(made)
-    made = verb("explain", "show the cost of other choices")
+    made = verb("explain", "show what each other choice would gain or lose")
     _add_plan(made)
     _add_role(made)
     made.add_argument("op", nargs="?", help="default: all ops")
@@ -337,7 +379,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument("--objective", choices=("throughput", "latency"), default="throughput",
         help="what is best (default: throughput)")
     made.add_argument("-o", "--plot", metavar="FILE", help="plot, as .svg, .png, .html or .json")
-    made = verb("check", "check a command, manifest or server against the optimum")
+    made = verb("check", "compare a command, manifest or server with the best plan")
     made.add_argument(
         "what", nargs="?", help="quoted command, file, folder, or - for standard input"
     )

@@ -17,7 +17,7 @@ def settings_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def note(text: str) -> None:
-    """Says what a user should know of an answer, beside it."""
+    """Says what a user should know of an answer, next to it."""
     print(f"note: {text}", file=sys.stderr)
 
 

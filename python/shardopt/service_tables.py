@@ -76,7 +76,7 @@ def role_rows(service: Service) -> list[list[str]]:
     the EP dispatch of a dense model, and the machine if there is one."""
     decode, prefill = _machine_names(service)
     names = ["role", "workers", *grid_of(service.roles[0].strategy), "GPUs", "in flight",
-             "weights", "KV", "of GB", "EP dispatch", "machine"]
+             "GB: weights", "KV", "budget", "EP dispatch", "machine"]
 
     def row(role: Role) -> list[str]:
         strategy = role.strategy
@@ -101,8 +101,8 @@ def role_rows(service: Service) -> list[list[str]]:
 
 def slo_rows(service: Service) -> list[list[str]]:
     """A head, and a row an SLO: target, attained at the same place, mean, percentiles
-    and the interval of runs."""
-    head = ["SLO", "target", "on", "attained", "mean", "80 % of runs", "p50", "p90", "p99"]
+    over requests, and the prediction interval of the mean."""
+    head = ["SLO", "target", "on", "attained", "mean", "p50", "p90", "p99", "interval"]
 
     def row(slo: Slo) -> list[str]:
         times = slo.attained
@@ -113,8 +113,8 @@ def slo_rows(service: Service) -> list[list[str]]:
             f"{slo.name}, ms",
             "none" if math.isinf(slo.target_ms) else number(slo.target_ms),
             slo.on, three(slo.attained_ms),
-            three(times.mean), f"{three(times.low)} - {three(times.high)}",
-            three(times.p50), three(times.p90), three(times.p99), verdict,
+            three(times.mean), three(times.p50), three(times.p90), three(times.p99),
+            f"{three(times.low)} - {three(times.high)}", verdict,
         ]
 
     return [head, *map(row, service.slos)]
@@ -190,7 +190,8 @@ def engines_of(service: Service) -> str:
     found = service.engines
     runs = [engine for engine, why in found.items() if why is None]
     others = [f"not {engine}: {why}" for engine, why in found.items() if why is not None]
-    return "; ".join([", ".join(runs) or "none", *others])
+    can = f"{', '.join(runs)} can run it" if runs else "none can run it"
+    return "; ".join([can, *others])
 
 
 def _compared_line(service: Service, row: Mapping[str, Any]) -> str:
@@ -217,6 +218,16 @@ def cost_of(service: Service) -> str:
 
 def proof_of(service: Service) -> str:
     proof = service.proof
+    if not proof:
+        return "given, not searched"
+    gap = float(proof.get("gap", 0))
+    unproved = f"not proved, the optimum is at most {100 * gap:.2g} % higher"
+    return "proved optimal" if service.proved else unproved
+
+
+def searched_of(service: Service) -> str:
+    """What the proof is made of."""
+    proof = service.proof
     counts = [
         counted(proof[name], f"{one}{text}", f"{one}s{text}")
         for name, one, text in (
@@ -225,11 +236,35 @@ def proof_of(service: Service) -> str:
         )
         if name in proof
     ]
-    if not proof:
-        return "none: the service is given"
-    gap = float(proof.get("gap", 0))
-    unproved = f"not proved, the optimum is at most {100 * gap:.2g} % higher: "
-    return ("optimal, proved: " if service.proved else unproved) + ", ".join(counts)
+    return ", ".join(counts)
+
+
+def accuracy_of(service: Service) -> str:
+    """How near measured runs are to what was planned, and what the interval is."""
+    source = str(service.report.get("source") or "")
+    if not source:
+        return ""
+    kind, _, what = source.partition(": ")
+    if kind == "extrapolated":
+        runs = [_unmeasured(each.split()) for each in what.split(", ")]
+        return (
+            f"extrapolated, fitted to no {', no '.join(runs)}; an interval holds 80 % of fitted "
+            "runs, and fewer of such"
+        )
+    return f"{source}; an interval holds 80 % of them"
+
+
+def _unmeasured(words: Sequence[str]) -> str:
+    """What no measured run has that constants were fitted to: "model X", "mode X" or
+    "machine X like Y"; of old plan files the first word alone."""
+    match words:
+        case ["model", name]:
+            return f"run of {name}"
+        case ["mode", mode]:
+            return f"{mode} run"
+        case ["machine", name, "like", other]:
+            return f"run on {name} (only on {other})"
+    return f"run with this {' '.join(words)}"
 
 
 def binding_of(service: Service) -> str:
@@ -258,7 +293,7 @@ def facts_of(service: Service) -> list[tuple[str, str]]:
         ("service", ", ".join(filter(None, names))),
         ("requests", requests_of(service.report)),
         *[("chosen", text) for text in chosen_of(service)],
-        ("plan", f"{service.mode}; {proof_of(service)}"),
+        ("plan", f"{service.mode}, {proof_of(service)}"),
     ]
 
 
@@ -279,7 +314,8 @@ def results_of(service: Service) -> list[tuple[str, str]]:
         ("other mode", other_mode(service)),
         ("optimum", str(service.report.get("optimum") or "")),
         ("engines", engines_of(service)),
-        ("numbers", str(service.report.get("source") or "")),
+        ("accuracy", accuracy_of(service)),
+        ("search", searched_of(service)),
     ]
     return [(name, text) for name, text in found if text]
 

@@ -28,11 +28,10 @@ class Simplified:
     loss: float
 
     def __str__(self) -> str:
-        away = ", ".join(self.departures) or "nothing: it runs the plan"
-        return (
-            f"  simplest  loses {self.loss:.2%} of the optimum\n"
-            f"            departs from {self.engine} by {away}"
-        )
+        away = f"no difference from {self.engine}, which runs the plan"
+        if self.departures:
+            away = f"differs from {self.engine}: {', '.join(self.departures)}"
+        return f"  simplest  loses {self.loss:.2%} of the optimum\n            {away}"
 
 
 def parse_share(text: str) -> float:

@@ -448,9 +448,9 @@ class LawTest(FolderTest):
         }
         found = {name: re.search(each, text).group(1) for name, each in patterns.items()}
         for slo in ("TPOT", "TTFT"):
-            line = re.search(slo + r", ms +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) - (\S+) +(\S+) +"
-                             r"(\S+) +(\S+)", text)
-            names = ("target", "on", "attained", "mean", "low", "high", "p50", "p90", "p99")
+            line = re.search(slo + r", ms +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +"
+                             r"(\S+) - (\S+)", text)
+            names = ("target", "on", "attained", "mean", "p50", "p90", "p99", "low", "high")
             found.update({f"{slo} {name}": text for name, text in zip(names, line.groups())})
         return found
 

@@ -35,7 +35,7 @@ ErrorOr<ListSummary> evaluateList(const Scenario &scenario,
                                   unsigned threads, const StopToken *stop);
 
 /// The strategy on line `line` (from 0) of the file at `path`, or of the plan
-/// file (docs/Python.md) that it is, which counts as one line.
+/// file (docs/Quickstart.md) that it is, which counts as one line.
 ErrorOr<Strategy> readListLine(const std::string &path, int64_t line,
                                const cost::Model &model);
 
