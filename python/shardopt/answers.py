@@ -55,7 +55,7 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
     words = export_words(plan, as_path(path))
-    if isinstance(plan, Service) and _why_not_launched(plan):
+    if words and isinstance(plan, Service) and _why_not_launched(plan):
         return "the same with another --engine, for a plan that export starts"
     if words:
         return command_line(words)
