@@ -25,8 +25,8 @@ using namespace shardopt::cost::calibrated;
 static constexpr double streamShare = 0.8;
 static constexpr double batchedShare = 0.75, batchedPeak = 0.5,
                         batchedLaunch = 3;
-static constexpr double rankingShare = 0.7, rankingLaunch = 24,
-                        rankingSequence = 0.8, rankingPasses = 6;
+static constexpr double rankingShare = 0.7, rankingLaunch = 48,
+                        rankingSequence = 0.4, rankingPasses = 6;
 
 // Kernels without constants of their own, found in serving runs: microseconds
 // of a pass over 128 experts, whether or not they have tokens.
