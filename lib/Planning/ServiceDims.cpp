@@ -29,12 +29,13 @@ public:
   /// not.
   using Served = std::function<double(const Layout &, double known)>;
 
-  /// Ops on one device keep their dim of `usual`.
+  /// Ops on one device keep their dim of `usual`. Dims with which no step of
+  /// `mixes` takes less serve no more.
   DimsOfRole(const Side &side, const Degrees &degrees, std::vector<Dim> usual,
-             Served served)
+             Served served, std::vector<cost::StepMix> mixes)
       : side(side), degrees(degrees), served(std::move(served)),
-        nodes(side.costs().model().nodesByVariable()), best(usual),
-        usual(std::move(usual)) {}
+        mixes(std::move(mixes)), nodes(side.costs().model().nodesByVariable()),
+        best(usual), usual(std::move(usual)) {}
 
   /// From `dims` on changes the dim of one op after the other, as long as one
   /// gains.
@@ -46,14 +47,13 @@ public:
   }
 
 private:
-  double value(const std::vector<Dim> &dims, double known) const {
-    const Layout layout = side.layout(degrees, dims);
-    return layout.steps->isLegal() ? served(layout, known) : 0;
-  }
+  /// Seconds of the steps, and bytes; none: the dims are illegal.
+  std::vector<double> costsOf(const Layout &layout) const;
 
   const Side &side;
   const Degrees degrees;
   const Served served;
+  const std::vector<cost::StepMix> mixes;
   const std::vector<const cost::Node *> nodes; ///< by variable
   std::vector<Dim> best;
   const std::vector<Dim> usual;
@@ -61,13 +61,35 @@ private:
 };
 } // namespace
 
+std::vector<double> DimsOfRole::costsOf(const Layout &layout) const {
+  std::vector<double> costs;
+  if (!layout.steps->isLegal())
+    return costs;
+  for (const cost::StepMix &mix : mixes)
+    costs.push_back(layout.steps->seconds(mix));
+  costs.push_back(layout.leastBytes(mixes.front().context));
+  return costs;
+}
+
+/// Whether any of `costs` is less than that of `others`.
+static bool isAnyLess(const std::vector<double> &costs,
+                      const std::vector<double> &others) {
+  return !std::equal(
+      costs.begin(), costs.end(), others.begin(), others.end(),
+      [](double cost, double other) { return cost >= other * (1 - 1e-12); });
+}
+
 void DimsOfRole::improve(std::vector<Dim> dims) {
   // On one device dims differ in how parts of rows are rounded, and not in what
   // is computed.
   for (size_t op = 0; op < nodes.size(); ++op)
     if (!isCut(*nodes[op], degrees))
       dims[op] = usual[op];
-  double least = value(dims, 0);
+  const Layout first = side.layout(degrees, dims);
+  std::vector<double> costs = costsOf(first);
+  if (costs.empty())
+    return;
+  double reached = served(first, 0);
   for (bool isBetter = true; isBetter;) {
     isBetter = false;
     for (size_t op = 0; op < nodes.size(); ++op)
@@ -76,17 +98,22 @@ void DimsOfRole::improve(std::vector<Dim> dims) {
         if (choice.dim == before || !isCut(*nodes[op], degrees))
           continue;
         dims[op] = choice.dim;
-        const double found = value(dims, least);
-        if (found > least * (1 + 1e-9)) {
-          least = found;
+        const Layout layout = side.layout(degrees, dims);
+        std::vector<double> others = costsOf(layout);
+        const double found = !others.empty() && isAnyLess(others, costs)
+                                 ? served(layout, reached)
+                                 : 0;
+        if (found > reached * (1 + 1e-9)) {
+          reached = found;
+          costs = std::move(others);
           isBetter = true;
         } else {
           dims[op] = before;
         }
       }
   }
-  if (least > most * (1 + 1e-9)) {
-    most = least;
+  if (reached > most * (1 + 1e-9)) {
+    most = reached;
     best = std::move(dims);
   }
 }
@@ -98,18 +125,17 @@ public:
   PlanDims(const ServiceSummary &summary, const Sides &sides,
            const ServicePlan &plan)
       : summary(summary), goal(summary.goal), sides(sides), plan(plan),
-        given(givenBy(plan)) {}
+        given(givenBy(plan)), each(plan.decode.sequences /
+                                   static_cast<double>(plan.decode.degrees.dp)),
+        chunk(std::min(sides.engine.chunkTokens, goal.load.inputTokens)) {}
 
   std::optional<FreeDims> find();
 
 private:
-  /// Sequences of a group of `role` in a step.
-  static double eachOf(const ServiceRole &role) {
-    return role.sequences / static_cast<double>(role.degrees.dp);
-  }
+  /// A step of the plan in which so many sequences of a group decode.
+  cost::StepMix mixOf(double sequences, double tokens) const;
   void choose(const char *name, const Side &side, GivenRole &role,
-              std::vector<cost::Workload> workloads, int64_t each,
-              DimsOfRole::Served served);
+              std::vector<cost::StepMix> mixes, DimsOfRole::Served served);
   void chooseTogether();
   void chooseApart();
 
@@ -118,18 +144,36 @@ private:
   const Sides &sides;
   const ServicePlan &plan;
   GivenService given;
+  const double each;  ///< sequences of a group that decode
+  const double chunk; ///< tokens of a prompt in a step
   FreeDims found;
 };
 } // namespace
 
+/// The dims with which a phase that is like `mix` takes least, exactly; none
+/// where it is like neither.
+static std::optional<std::vector<Dim>>
+leastDims(const Side &side, const Degrees &degrees, const cost::StepMix &mix) {
+  if (mix.tokens > 0 && mix.sequences > 0)
+    return std::nullopt;
+  const bool isPrefill = mix.tokens > 0;
+  const double sequences = mix.sequences * static_cast<double>(degrees.pp);
+  return side.leastDims(
+      degrees,
+      {isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
+       std::max<int64_t>(1,
+                         std::llround(isPrefill ? mix.prompt : mix.context))},
+      std::max<int64_t>(1, std::llround(sequences)));
+}
+
 void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
-                      std::vector<cost::Workload> workloads, int64_t each,
+                      std::vector<cost::StepMix> mixes,
                       DimsOfRole::Served served) {
   const std::vector<Dim> usual = side.dimsOf(std::nullopt, role.degrees);
-  DimsOfRole dims(side, role.degrees, usual, std::move(served));
+  DimsOfRole dims(side, role.degrees, usual, std::move(served), mixes);
   dims.improve(usual);
-  for (const cost::Workload &workload : workloads)
-    if (auto least = side.leastDims(role.degrees, workload, each))
+  for (const cost::StepMix &mix : mixes)
+    if (auto least = leastDims(side, role.degrees, mix))
       dims.improve(std::move(*least));
   if (dims.dims() == usual)
     return;
@@ -140,53 +184,50 @@ void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
       found.changed.push_back({name, ops[op], dims.spell(op)});
 }
 
-static cost::Workload workloadOf(cost::Phase phase, double tokens) {
-  return {phase, std::max<int64_t>(1, std::llround(tokens))};
+cost::StepMix PlanDims::mixOf(double sequences, double tokens) const {
+  cost::StepMix mix;
+  mix.sequences = sequences / static_cast<double>(plan.decode.degrees.pp);
+  mix.context = longestOf(goal);
+  mix.drafts = goal.load.traits.drafts;
+  mix.tokens = tokens;
+  mix.prompt = goal.load.inputTokens;
+  mix.cached = goal.load.traits.found;
+  return mix;
 }
 
 void PlanDims::chooseTogether() {
+  auto served = [this](const Layout &layout, double known) {
+    const cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
+    ServiceProof proof;
+    ServiceShortage shortage;
+    Loads<cost::AggregatedLoop> loads(loop, goal, proof, shortage);
+    const auto most = static_cast<int64_t>(loop.room());
+    const auto workers = static_cast<double>(plan.decode.workers);
+    const std::optional<Point> best =
+        goal.load.concurrency <= 0 ? loads.best(most, known)
+        : most > 0                 ? loads.at(goal.load.concurrency / workers)
+                                   : std::nullopt;
+    return best ? best->rate : 0;
+  };
   choose("serve", *sides.decode, given.decode,
-         {workloadOf(cost::Phase::Decode, longestOf(goal)),
-          workloadOf(cost::Phase::Prefill, goal.load.inputTokens)},
-         std::max<int64_t>(1, std::llround(eachOf(plan.decode))),
-         [this](const Layout &layout, double known) {
-           const cost::AggregatedLoop loop(layout.worker, sides.engine,
-                                           goal.load);
-           ServiceProof proof;
-           ServiceShortage shortage;
-           Loads<cost::AggregatedLoop> loads(loop, goal, proof, shortage);
-           const auto most = static_cast<int64_t>(loop.room());
-           const std::optional<Point> best =
-               goal.load.concurrency <= 0 ? loads.best(most, known)
-               : most > 0 ? loads.at(goal.load.concurrency /
-                                     static_cast<double>(plan.decode.workers))
-                          : std::nullopt;
-           return best ? best->rate : 0;
-         });
+         {mixOf(each, 0), mixOf(0, chunk), mixOf(each, chunk)}, served);
 }
 
 void PlanDims::chooseApart() {
   const Side &reads =
       sides.prefill && given.isElsewhere ? *sides.prefill : *sides.decode;
-  choose("prefill", reads, *given.prefill,
-         {workloadOf(cost::Phase::Prefill, goal.load.inputTokens)}, 1,
+  choose("prefill", reads, *given.prefill, {mixOf(0, chunk)},
          [this](const Layout &layout, double) {
            const cost::DisaggregatedLoop alone(
                {layout.worker, 1}, {layout.worker, 1}, sides.engine, goal.load);
            return alone.hasRoom() ? alone.prefillRate() : 0;
          });
-  const double each = eachOf(plan.decode);
-  choose("decode", *sides.decode, given.decode,
-         {workloadOf(cost::Phase::Decode, longestOf(goal))},
-         std::max<int64_t>(1, std::llround(each)),
-         [this, each](const Layout &layout, double) {
-           cost::StepMix mix;
-           mix.sequences = each / static_cast<double>(layout.degrees.pp);
-           mix.context = longestOf(goal);
-           mix.drafts = goal.load.traits.drafts;
-           return layout.worker.room(mix.context) < each
+  const cost::StepMix step = mixOf(each, 0);
+  choose("decode", *sides.decode, given.decode, {step},
+         [this, step](const Layout &layout, double) {
+           return layout.worker.room(step.context) < each
                       ? 0
-                      : 1 / layout.steps->seconds(mix);
+                      : 1 / layout.steps->seconds(step);
          });
 }
 
