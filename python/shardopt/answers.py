@@ -67,7 +67,7 @@ def _next(plan: Any, path: str) -> str:
 
 def _why_not_launched(plan: Service) -> str:
     """Why no file starts a service whose layouts its engine runs; empty if one does."""
-    if not plan.engine or plan.interrupted:
+    if not export_words(plan, "") or plan.interrupted:
         return ""
     try:
         deployment_of(plan).check()
