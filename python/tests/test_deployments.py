@@ -550,12 +550,16 @@ class PlanTest(unittest.TestCase):
             environment = {**os.environ, "PYTHONPATH": str(Path(so.__file__).parents[1])}
 
             def run(*words):
-                            return subprocess.run(
+                return subprocess.run(
                     [sys.executable, "-m", "shardopt.cli", "export", "plan.json", *words],
                     cwd=place, env=environment, capture_output=True, text=True,
                 )
 
-            done = run("--target", "kubernetes", "-o", "out dir", "--name", "chat")
+            done = run("--target", "kubernetes", "-o", "unnamed")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("note: the servers load 'qwen3-235b-a22b'", done.stderr)
+            checkpoint = ("--model", "Qwen/Qwen3-235B-A22B")
+            done = run("--target", "kubernetes", "-o", "out dir", "--name", "chat", *checkpoint)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("next      kubectl apply --dry-run=server -f 'out dir'", done.stdout)
             self.assertIn("name: chat", Path(place, "out dir/workers.yaml").read_text())

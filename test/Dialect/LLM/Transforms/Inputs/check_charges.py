@@ -64,7 +64,10 @@ def varied(config, rng):
         kinds = ("sliding_attention", "full_attention")
         config["layer_types"] = [rng.choice(kinds) for _ in range(layers)]
     if "use_sliding_window" in config:
-        config["use_sliding_window"] = rng.random() < 0.5
+        windows = rng.random() < 0.5
+        config["use_sliding_window"] = windows
+        if not windows:  # Windows that are listed and switched off are refused.
+            config.pop("layer_types", None)
         config["sliding_window"] = 16
         config["max_window_layers"] = rng.randint(0, layers)
     if "kv_lora_rank" in config:
